@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 # Small models gain nothing from a second thread, and two that wait for one another lose much wherever a
 # browser or another test has the other core. Before numpy is there: for it, and for what tests start.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# What is compiled, for seconds, is kept from one run of the suite to the next.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parent / ".pytest_cache" / "numba"))
+
+# What tests start finds the package compiled, whatever holds for whoever starts them.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 import pytest
-import torch
 from hypothesis import HealthCheck, settings
+
+sys.dont_write_bytecode = False
+
+# What is imported and collected stays to the end: a quarter of the time would go to looking it over.
+gc.disable()
 
 # Properties: the same few examples each time, or with --hypothesis-profile=thorough many, new ones each time.
 settings.register_profile(
@@ -26,11 +38,35 @@ settings.register_profile("thorough", settings.get_profile("quick"), max_example
 settings.load_profile("quick")
 
 
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Workers where none are asked for: a test in a browser keeps a core and a bit, so one is left over."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(6, max(2, cores * 3 // 4))
+
+
+def pytest_collection_finish() -> None:
+    """From here on the collector looks at what tests make."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Nothing is read from the cache folder of whoever runs the tests, nothing is written there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RNNVIZ_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def floats_as_they_are() -> Iterator[None]:
     """Training in a test flushes denormal numbers to zero, which the next test's numbers must not see."""
     yield
-    torch.set_flush_denormal(False)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_flush_denormal(False)
 
 
 @pytest.fixture(autouse=True)

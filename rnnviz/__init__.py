@@ -14,5 +14,16 @@ neither torch nor the app.
 import lazy_loader
 
 __version__ = "0.1.0"
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_found, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["__version__"]
+
+
+def __getattr__(name: str) -> object:
+    try:
+        return _found(name)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        from rnnviz.errors import TorchMissingError
+
+        raise TorchMissingError() from None

@@ -44,6 +44,9 @@ from .errors import (
     TextError as TextError,
 )
 from .errors import (
+    TorchMissingError as TorchMissingError,
+)
+from .errors import (
     TrainingError as TrainingError,
 )
 from .gradients import (
@@ -89,6 +92,8 @@ from .networks.ngram import NgramModel as NgramModel
 from .networks.torch_model import CharModel as CharModel
 from .notebook.live import live as live
 from .reading.cluster import cluster as cluster
+from .reading.dynamic import dynamic as dynamic
+from .reading.mixing import mix as mix
 from .reading.rows import (
     RowScore as RowScore,
 )

@@ -1,6 +1,7 @@
 """`python -m rnnviz`: see rnnviz.cli."""
 
 import os
+import sys
 
 # Before numpy is first imported: its products are small here, and on a busy machine several threads
 # take longer to meet than one takes to compute.
@@ -8,15 +9,18 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from rnnviz.cli import run
 from rnnviz.networks.threads import spin_briefly
-from rnnviz.ui import host
+from rnnviz.ui import app, host
 from rnnviz.ui.standalone import command as page
 
 spin_briefly()
 
 
 def main() -> None:
-    """Run the command in sys.argv and exit with its code."""
-    run(page, host)
+    """Run the command in sys.argv and exit with its code; at a terminal no command opens the app."""
+    streams = (sys.stdin, sys.stdout)
+    if len(sys.argv) == 1 and all(stream is not None and stream.isatty() for stream in streams):
+        sys.argv.append("app")
+    run(page, app, host)
 
 
 if __name__ == "__main__":

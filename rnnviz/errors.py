@@ -15,6 +15,7 @@ can say the same sentence in another language.
     ├── TrainingError            a run that can't start or go on
     │   └── WorkerLostError      another process of a run that several share can't be reached any more
     ├── ClusterError             a cluster that doesn't answer, or lost the work it was given
+    ├── TorchMissingError        something that computes with torch, which is not installed
     └── ExportError              a table or a page that can't be written
 """
 
@@ -119,6 +120,25 @@ class WorkerLostError(TrainingError):
 
 class ClusterError(RnnvizError):
     """A Dask cluster doesn't answer, or could not finish its work."""
+
+
+GET_TORCH = 'pip install "rnnviz[train]"'
+
+NO_TORCH = Phrase(
+    'this needs torch, which is not installed; all else works without. To get it: pip install "rnnviz[train]"'
+)
+
+
+class TorchMissingError(RnnvizError, ModuleNotFoundError):
+    """What was asked for computes with torch, which is not installed: gradients and training do.
+
+    >>> str(TorchMissingError())
+    'this needs torch, which is not installed; ... To get it: pip install "rnnviz[train]"'
+    """
+
+    def __init__(self, message: str = NO_TORCH, /, **values: object) -> None:
+        super().__init__(message, **values)
+        self.name = "torch"
 
 
 class ExportError(RnnvizError):

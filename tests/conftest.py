@@ -12,6 +12,7 @@ import torch
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.numpy_model import NumpyModel, weights_from
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -34,6 +35,13 @@ def tiny(cell: str, *, name: str = "", card: dict[str, Any] | None = None, **opt
             card=card,
         )
     return model.requires_grad_(False).eval()
+
+
+def in_numpy(model: CharModel) -> NumpyModel:
+    """The same network without torch."""
+    tensors = {name: weight.detach().numpy() for name, weight in model.state_dict().items()}
+    weights = weights_from(model.config, tensors)
+    return NumpyModel(model.config, model.vocabulary, weights, model.name, model.card, tensors=tensors)
 
 
 def tiny_card(**extra: Any) -> dict[str, Any]:

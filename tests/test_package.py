@@ -17,8 +17,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import rnnviz
-
-ROOT = Path(__file__).resolve().parent.parent
+from tests.written import PAGES, ROOT, examples
 
 
 def python(code: str) -> str:
@@ -82,13 +81,13 @@ print("torch._dynamo" in sys.modules, "torch" in sys.modules)
     assert python(code).split() == ["False", "True"]
 
 
+def each_by_itself(*pages: list[str]) -> str:
+    """Code that runs each page's blocks, in names of its own."""
+    return "".join(f"exec({chr(10).join(blocks)!r}, {{}})\n" for blocks in pages)
+
+
 def project() -> dict[str, Any]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-
-
-def examples() -> list[str]:
-    """The README's examples in Python."""
-    return re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 
 
 def test_the_package_works_without_what_the_app_adds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,8 +96,9 @@ def test_the_package_works_without_what_the_app_adds(tmp_path: Path, monkeypatch
     assert {"streamlit", "plotly", "pandas", "pyarrow", "constriction"} <= set(added)
     code = f"import sys\nsys.modules |= dict.fromkeys({added})\nimport rnnviz\n"
     code += "for name in rnnviz.__all__: getattr(rnnviz, name)\n"
-    code += "\n".join(example for example in examples() if "plotly" not in example)
-    assert python(code + "\nprint(found.best.unit)")
+    for page in examples().values():
+        code += each_by_itself([block for block in page if not re.search(r"plotly|to_frame", block)])
+    assert python(code)
 
 
 def test_no_file_of_the_app_hides_a_standard_module() -> None:
@@ -109,7 +109,12 @@ def test_no_file_of_the_app_hides_a_standard_module() -> None:
 
 def test_requirements_lie_within_the_ranges_of_the_package() -> None:
     ranges = [
-        Requirement(r) for r in (*project()["dependencies"], *project()["optional-dependencies"]["app"])
+        Requirement(r)
+        for part in (
+            project()["dependencies"],
+            *(project()["optional-dependencies"][x] for x in ("app", "fast", "train")),
+        )
+        for r in part
     ]
     allowed = {r.name: r.specifier for r in ranges}
     lines = (ROOT / "requirements.txt").read_text().splitlines()
@@ -126,30 +131,29 @@ def test_the_entry_is_short_and_serves_plotly_from_the_installed_package() -> No
     assert (plotly / "package_data" / "plotly.min.js").is_file()
 
 
-def test_the_readmes_test_command_is_what_the_ci_runs() -> None:
+def test_the_written_test_command_is_what_the_ci_runs() -> None:
     command = 'pip install -r requirements.txt -e ".[test]" && pytest'
-    assert f"\n{command}\n" in (ROOT / "README.md").read_text()
-    assert f"\n{command} " in (ROOT / ".ci" / "run").read_text()
+    assert f"\n{command}\n" in (ROOT / "CONTRIBUTING.md").read_text()
+    steps = re.findall(r'^step "[^"]*" (.*)$', (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
+    assert command in " && ".join(steps)
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 
-def test_the_readmes_python_example_uses_public_names_alone() -> None:
-    readme = (ROOT / "README.md").read_text()
-    assert set(re.findall(r"rnnviz\.(\w+)\(", readme)) <= set(rnnviz.__all__)
+def test_the_pages_name_public_functions_alone() -> None:
+    named = {name for page in PAGES for name in re.findall(r"rnnviz\.(\w+)\(", page.read_text("utf-8"))}
+    assert {"adapt", "load", "perplexity"} <= named <= set(rnnviz.__all__)
 
 
-def test_the_readmes_python_examples_run_as_they_stand(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_pages_python_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))
-    assert len(examples()) >= 3
+    pages = examples()
+    assert {"README.md", "docs/own-network.md", "docs/package.md"} <= set(pages)
+    pages["docs/own-network.md"].append("print(type(figure).__name__, len(figure.data) > 0, own.name)")
+    pages["docs/package.md"].append("print(found.best.score > found.chance)")
     quiet = "import plotly.io; plotly.io.renderers.default = 'json'; plotly.io.show = lambda *a, **k: None\n"
-    out = python(
-        quiet + "\n".join(examples()) + "\nprint(type(figure).__name__, len(figure.data) > 0, own.name)"
-        "\nprint(found.best.score > found.chance)"
-    )
-    assert out.splitlines()[-2:] == ["Figure True my network", "True"]
-    assert len(out.splitlines()) > 10  # they show something
+    out = python(quiet + each_by_itself(*pages.values())).splitlines()
+    assert {"Figure True my network", "True"} <= set(out)
+    assert len(out) > 15  # they show something
 
 
 def test_every_room_but_the_app_is_kept_from_screens() -> None:
@@ -175,10 +179,12 @@ def test_the_picture_of_the_rooms_names_files_that_are_there() -> None:
         *(ROOT / "rnnviz").rglob("*.*"),
         *tests.rglob("*.py"),
         *(tests / "javascript").iterdir(),
+        *(ROOT / "docs").rglob("*.py"),
     )
     files = {p.relative_to(ROOT).as_posix() for p in there} | {
         "app.py",
         "pyproject.toml",
+        "zensical.toml",
         ".streamlit/config.toml",
     }
     named = set(re.findall(r"`([\w/.]+\.(?:pyi?|js|po|toml))\b", page))

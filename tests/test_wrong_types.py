@@ -44,6 +44,9 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "score_rows: model": ("a model", lambda x: rnnviz.units.run(rnnviz.score_rows(x, rows()))),
     "score_rows: file": ("a path", lambda x: rnnviz.units.run(rnnviz.score_rows(model(), x))),
     "cluster": ("a name", lambda x: rnnviz.cluster(x if x != "timemachine-gru" else None).__enter__()),
+    "mix": ("a model", lambda x: rnnviz.mix(x, model())),
+    "mix: other": ("a model", lambda x: rnnviz.mix(model(), x)),
+    "dynamic": ("a model", lambda x: rnnviz.dynamic(x)),
     "live": ("a model", lambda x: rnnviz.live(x)),
     "live: text": ("a number", lambda x: rnnviz.live(model(), 3 if x in (None, "3") else x)),
     "load": ("a name", lambda x: rnnviz.load(x)),
@@ -131,7 +134,7 @@ def test_a_wrong_type_is_one_sentence(call: str, tmp_path: Path, monkeypatch: py
         with pytest.raises(rnnviz.RnnvizError) as caught:
             function(value)
         said = str(caught.value)
-        assert re.fullmatch(r"[^\n]{15,300}", said), said
+        assert re.fullmatch(r"[^\n]{15,400}", said), said
         assert not re.search(r"object at 0x|attribute|argument|NoneType|Traceback", said), said
         assert set(re.findall(r"\{(\w+)", caught.value.message)) <= set(caught.value.values)
     assert not list(tmp_path.iterdir())

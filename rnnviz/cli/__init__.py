@@ -32,7 +32,7 @@ from rnnviz.cli import (
     units,
 )
 from rnnviz.cli.output import complain
-from rnnviz.errors import RnnvizError
+from rnnviz.errors import NO_TORCH, RnnvizError
 
 STOPPED = 130  # what a shell expects of a command that Ctrl-C ended
 
@@ -62,6 +62,11 @@ def main(arguments: Sequence[str] | None = None, more: Sequence[Command] = ()) -
     except RnnvizError as error:
         complain(str(error))
         return 1
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        complain(NO_TORCH)
+        return 1
     except KeyboardInterrupt:
         complain("stopped")
         return STOPPED
@@ -84,7 +89,9 @@ def _hush() -> None:
 
 def _parser(more: Sequence[Command] = ()) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="rnnviz", description="Train character-level recurrent language models and look inside them."
+        prog="rnnviz",
+        description="Train character-level recurrent language models and look inside them. At a terminal, "
+        "without a command, the app opens.",
     )
     parser.add_argument("--version", action="version", version=f"rnnviz {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")

@@ -122,10 +122,10 @@ def load(args: argparse.Namespace, name: str | None = None) -> CharModel | Ngram
 
 def torch_network(args: argparse.Namespace) -> CharModel:
     """The network of --model on --device. Raises ConfigError for an n-gram model."""
-    from rnnviz.networks.checkpoint import is_neural
+    from rnnviz.networks.ngram import NgramModel
 
     model = load(args)
-    if not is_neural(model):
+    if isinstance(model, NgramModel):
         raise _counts(args)
     return model
 

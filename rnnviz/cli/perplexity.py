@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rnnviz.cli.output import STANDARD_INPUT, add_model, add_quiet, as_json, command, complain
 from rnnviz.cli.perplexity_scoring import Found, Outputs, Scoring
 from rnnviz.cli.perplexity_words import (
+    LEARNED,
     Compared,
     complain_of_rows,
     in_words,
@@ -41,6 +42,13 @@ files of rows:
   rnnviz perplexity corpus/ 'more/*.jsonl.gz' --model timemachine-gru --output scored.parquet
   rnnviz perplexity pairs.jsonl --column answer --given question --model timemachine-gru
 
+learning from the text:
+  --mix and --dynamic are exact and causal: a character is predicted from what came before it alone. Rows are
+  texts of their own, each begins anew. --compare shows the model without them beside it.
+
+  rnnviz perplexity a.txt --model timemachine-gru --mix timemachine-6gram --compare timemachine-gru
+  rnnviz perplexity a.txt --model timemachine-gru --dynamic --mix timemachine-6gram
+
 words:
   a word's perplexity is exp(total cost / words): all that the characters cost, white space too, shared out
   among the words, which are runs of characters between white space.
@@ -58,6 +66,18 @@ def add_parser(commands: Any) -> None:
     )
     add_model(parser)
     parser.add_argument("--encoding", help="the files' encoding (default: found for each file)")
+    parser.add_argument(
+        "--mix",
+        metavar="NAME",
+        help="mix the model with this one, an n-gram say; how much each counts is learned from the text as "
+        "it is read, so figures aren't comparable with those of a model alone",
+    )
+    parser.add_argument(
+        "--dynamic",
+        action="store_true",
+        help="let the network go on learning from the text as it reads it (dynamic evaluation), many times "
+        "slower; figures aren't comparable then either",
+    )
     parser.add_argument(
         "--precise",
         action="store_true",
@@ -129,6 +149,9 @@ def _names(value: str) -> tuple[str, ...]:
 
 def main(args: argparse.Namespace) -> int:
     """Run `perplexity`; returns the exit status, 1 where a file could not be scored."""
+    learns = "--dynamic" if args.dynamic else "--mix" if args.mix is not None else ""
+    if learns and args.scheduler is not None:
+        args.misspelt(f"{learns} learns from a text in its order: leave out --scheduler")
     files, failed = _files(args)
     outputs = _outputs(args, files)
     compared: dict[str, list[Compared]] = {}
@@ -178,6 +201,8 @@ def _print(args: argparse.Namespace, found: Found) -> None:
         print(in_words(found.report, found.interval), flush=True)
     elif found.rows is not None:
         print(rows_in_words(found.rows), flush=True)
+    if args.mix is not None or args.dynamic:
+        print(LEARNED.format(found.report.model), flush=True)
     if found.compared:
         print_rows(found.compared)
 

@@ -53,7 +53,7 @@ class Scoring:
 
     def __init__(self, args: argparse.Namespace, stack: contextlib.ExitStack) -> None:
         self._args, self._stack = args, stack
-        model = load(args)
+        model = _asked_for(args)
         self._model: LanguageModel = model
         self._others = _others(args, model)
         self._at_once = 1
@@ -271,11 +271,25 @@ def _best(rows: list[Compared]) -> list[Compared]:
     return [replace(row, best=n == best) for n, row in enumerate(rows)]
 
 
+def _asked_for(args: argparse.Namespace) -> LanguageModel:
+    """The model of --model, and what is to be done with it."""
+    from rnnviz.reading.mixing import mix
+
+    model: LanguageModel = load(args)
+    if args.dynamic:
+        from rnnviz.reading.dynamic import dynamic
+
+        model = dynamic(model)
+    return model if args.mix is None else mix(model, load(args, args.mix))
+
+
 def _others(args: argparse.Namespace, model: LanguageModel) -> list[Other]:
     """The models to compare with and what they are, with the model's own n-gram if it is installed."""
     if not args.compare:
         return []
-    others = {name: load(args, name) for name in args.compare if name != args.model}
+    others = {
+        name: load(args, name) for name in args.compare if name != args.model or args.mix or args.dynamic
+    }
     found: list[Other] = [("model", "another model", other) for other in others.values()]
     ngram = getattr(model, "card", {}).get("ngram")
     if isinstance(ngram, str) and ngram not in {model.name, *(other.name for other in others.values())}:

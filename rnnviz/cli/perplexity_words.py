@@ -132,6 +132,11 @@ _UNSETTLED = (
 )
 
 
+LEARNED = (
+    "  by {}, which learned from the text as it read it: not comparable with a figure of one that doesn't"
+)
+
+
 def print_rows(rows: Sequence[Compared]) -> None:
     print_table(
         ("", "under", "what it is", "perplexity", "bits a character"),

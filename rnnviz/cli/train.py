@@ -18,7 +18,7 @@ from typing import Any
 
 from rnnviz.cli.output import add_quiet, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
-from rnnviz.networks import checkpoint, modelfile
+from rnnviz.networks import checkpoint, has_torch, modelfile
 from rnnviz.networks.config import CELLS, TrainConfig
 from rnnviz.runs import choice, elsewhere, process
 from rnnviz.runs.folder import Description, RunFolder, home
@@ -32,7 +32,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "train",
         help="train a model on a text",
         description="Train a character model and write it as one file, with its recipe recorded in it.",
-        epilog="Ctrl-C stops after the current step and saves; go on with --resume RUN_DIR.",
+        epilog="Ctrl-C stops after the current step and saves; go on with --resume RUN_DIR. Precision, "
+        "threads and engine that aren't given are found by a trial, which holds for a week for runs of "
+        "the same shapes; delete speeds.json in the cache folder (RNNVIZ_CACHE) to have them tried anew.",
     )
     _add(parser, OPTIONS)
     add_quiet(parser)
@@ -92,6 +94,11 @@ OPTIONS: tuple[tuple[str, Any, str], ...] = (
     ("--run-dir", Path, "the run's folder (default: runs/NAME, or in RNNVIZ_RUNS)"),
     ("--device", str, "auto, cpu or cuda (default: auto)"),
     ("--threads", int, "processor threads, to resume bit for bit (default: as many as prove fastest now)"),
+    (
+        "--engine",
+        str,
+        "whose backward pass computes in float32: torch, rnnviz, numba, or auto: the fastest in a trial",
+    ),
     ("--half", bool, "store the weights as float16"),
     ("--title", str, "the text's title, for the card"),
     ("--licence", str, "the text's licence, for the card"),
@@ -119,6 +126,7 @@ RECIPE: tuple[tuple[str, Any, str], ...] = (
     ("--dropout-embedding", float, "probability of dropping a character's embedding"),
     ("--dropout-weight", float, "probability of dropping an entry of W_hh"),
     ("--dropout-output", float, "probability of dropping an entry of H_t before the readout"),
+    ("--dropout-layer", float, "probability of dropping an entry of H_t before the next layer"),
     ("--min-count", int, "rarer characters are read as <unk>"),
     ("--evaluate-every", int, "steps between reports; 0: once an epoch"),
     ("--seed", int, "where randomness starts"),
@@ -128,7 +136,7 @@ RECIPE: tuple[tuple[str, Any, str], ...] = (
 
 HEEDED_AT_FIRST = (
     "corpus", "name", "run_dir", "half", "title", "language", "ngram", "example", "probe", "minutes",
-    "log_to",
+    "log_to", "engine",
 )  # fmt: skip
 """Options that say what a run is, beside its recipe: none of them can change where it goes on."""
 
@@ -139,6 +147,8 @@ def main(args: argparse.Namespace) -> int:
         raise ConfigError(
             "--threads counts processor threads and is at least 1; received {threads}", threads=args.threads
         )
+    if args.cell != "ngram":
+        has_torch.require()  # before a run's folder is there
     if int(os.environ.get("RANK", "0")) > 0 and "TORCHELASTIC_RUN_ID" in os.environ:
         from rnnviz.runs import distributed
 
@@ -225,6 +235,7 @@ def _begin(args: argparse.Namespace) -> int:
         half=args.half,
         device=args.device,
         threads=args.threads,
+        engine=args.engine or "auto",
         output=os.fspath(output.absolute()),
         command=_command(),
         log_to=elsewhere.check(args.log_to or ""),

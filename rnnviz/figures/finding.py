@@ -84,7 +84,7 @@ def _coloured(trace: Mapping[str, Any]) -> Doubles:
     """A heat map's values: those that its bar names, where they are numbers, else the colours' own."""
     z, bar = _doubles(trace.get("z")), trace.get("colorbar") or {}
     try:
-        values = [float(html.unescape(text)) for text in bar.get("ticktext", ())]
+        values = [float(html.unescape(text).replace("−", "-")) for text in bar.get("ticktext", ())]
     except ValueError:
         return z
     return np.interp(z, bar["tickvals"], values) if values else z

@@ -31,6 +31,14 @@ def axis(theme: Theme, title: str = "", **more: Any) -> Figure:
     }
 
 
+def characters(length: int) -> Figure:
+    """Some six ticks for an axis of the places 0 to `length` - 1 of a text, which people count from 1."""
+    tens = 10 ** int(math.log10(max(length / 6, 1)))
+    step = next(size * tens for size in (1, 2, 5, 10) if size * tens * 6 >= length)
+    counted = sorted({1, *range(step, length + 1, step)})
+    return {"tickvals": [n - 1 for n in counted], "ticktext": [f"{n:,}" for n in counted]}
+
+
 def layout(theme: Theme, xaxis: Figure, yaxis: Figure, **more: Any) -> Figure:
     """A layout on the page's own background, without a legend."""
     return {

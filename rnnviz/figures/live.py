@@ -43,6 +43,9 @@ SYMBOLS = {
     "output": "O",
     "recurrence": "R",
     "decay": "A",
+    "step": "Δ",
+    "write": "B",
+    "read": "output projection",
     "candidate": "candidate",
 }
 """The textbook's letters."""
@@ -70,8 +73,10 @@ def scale(quantity: str, span: str = "tanh") -> Scale:
             symbols=", ".join(SYMBOLS),
             quantity=quantity,
         )
-    if quantity == "cell":
+    if quantity in ("cell", "write", "read"):
         return themes.CELL
+    if quantity == "step":
+        return themes.RELU
     if quantity in ("hidden", "candidate"):
         of = {"relu": themes.RELU, "positive": themes.RELU, "signed": themes.CELL}
         return of.get(span, themes.TANH)

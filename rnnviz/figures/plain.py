@@ -53,11 +53,12 @@ def lines(
     log: bool = False,
     level: float | None = None,
     dashed: Mapping[str, npt.NDArray[Any]] | None = None,
+    places: bool = False,
     theme: Theme = LIGHT,
 ) -> Figure:
     """Up to MOST lines, by name, over the whole numbers from `first` on; a dotted one at `level`. `dashed`
-    lines have their namesakes' colours. `log`: logarithmic, without values that it cannot show.
-    Raises ConfigError for no line or too many.
+    lines have their namesakes' colours. `log`: logarithmic, without values that it cannot show. `places`: the
+    numbers are places in a text, counted from 1 on the axis. Raises ConfigError for no line or too many.
     """
     if not 1 <= len(curves) <= MOST:
         raise ConfigError(
@@ -85,7 +86,13 @@ def lines(
         "data": data,
         "layout": layout(
             theme,
-            axis(theme, x, range=[first - 0.5, first + max(longest, 2) - 0.5], showgrid=False),
+            axis(
+                theme,
+                x,
+                range=[first - 0.5, first + max(longest, 2) - 0.5],
+                showgrid=False,
+                **(frame.characters(int(first) + longest) if places else {}),
+            ),
             log_axis(theme, (low - room, high + room), y) if log else axis(theme, y, nticks=6),
             showlegend=len(curves) > 1,
             legend=legend(theme, **_free(heights, (low, high))),

@@ -30,6 +30,7 @@ import numpy as np
 
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.gradients.linearisation import Doubles, Floats, Ids, first_inputs, own_weights, place, states
+from rnnviz.networks import has_torch
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import run
 from rnnviz.networks.stepping import Weights
@@ -250,6 +251,7 @@ class _Asked:
 def _ask(
     model: Network, text: str, at: int | None, target: str | None, against: str | None, last: int | None
 ) -> _Asked:
+    has_torch.require()
     from rnnviz.gradients.unrolled import Unrolled
 
     weights = own_weights(model)

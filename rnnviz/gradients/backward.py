@@ -46,18 +46,18 @@ def norms(rows: Floats, exponents: Exponents) -> Doubles:
 
 
 class _Layer:
-    """One layer's adjoints: `state` (rows, H) is λ of h; `cell` (rows, H), of an lstm, is λ of c, less what
-    comes through h until `complete` adds that.
+    """One layer's adjoints: `state` (rows, H) is λ of h; `cell` (rows, H), of an lstm or an s6, is λ of c,
+    less what comes through h until `complete` adds that.
     """
 
     def __init__(self, slopes: Slopes, rows: int, inputs: bool, many: bool) -> None:
         self.slopes, self.inputs, self.units = slopes, inputs, slopes.layer.units
-        self.lstm = slopes.through is not None
+        self.has_cell = slopes.through is not None
         self.many = many and slopes.keep is not None and slopes.layer.W_h is not None
         # In one array, so that one product takes both back.
-        self.both = np.zeros((rows, 2 * self.units if self.lstm else self.units), np.float32)
+        self.both = np.zeros((rows, 2 * self.units if self.has_cell else self.units), np.float32)
         self.state = self.both[:, -self.units :]
-        self.cell = self.both[:, : self.units] if self.lstm else None
+        self.cell = self.both[:, : self.units] if self.has_cell else None
         W_h, W_x = slopes.layer.W_h, slopes.layer.W_in
         self._widths = (0 if W_h is None else self.units, W_x.shape[1] if inputs else 0)
         if self.many:
@@ -83,6 +83,8 @@ class _Layer:
         if self.cell is not None and keep is not None:
             np.multiply(self.cell[:n, None], parts, out=d)
             np.multiply(state, parts[2], out=d[:, 2])
+            if self.slopes.past is not None:
+                d[:, 3] += state * self.slopes.past[t]
             self.cell[:n] *= keep
         else:
             np.multiply(state[:, None], parts, out=d)
@@ -116,7 +118,7 @@ class _Layer:
         size = self.both.shape[1] * sum(self._widths)
         self._from, until = max(0, t + 1 - max(1, min(BLOCK, ENTRIES // size))), t + 1
         parts = slopes.parts[self._from : until].transpose(2, 0, 1)
-        if not self.lstm:
+        if not self.has_cell:
             self._matrices = parts @ self._stacked
             diagonal = np.einsum("jtj->tj", self._matrices[:, :, :H])
             assert slopes.keep is not None

@@ -8,6 +8,7 @@ one number a unit and part (Werbos 1990, "Backpropagation through time"):
               where u = h_{t-1} W_hn + b_hn; besides, ∂h_t/∂h_{t-1} has z on its diagonal
     lstm      with respect to c_t, i: g i(1-i)   f: c_{t-1} f(1-f)   g: i (1-g²);  to h_t, o: tanh(c_t) o(1-o)
               ∂h_t/∂c_t = o (1-tanh² c_t) and ∂c_t/∂c_{t-1} = f on diagonals
+    others    see `rnnviz.networks.linear`
 
 Slopes come from the pre-activations: 1 - h² of a saturated unit has no digits left in float32, 1/cosh²(a) has
 all. They make up for the halved weights of `rnnviz.networks.numpy_model`.
@@ -42,13 +43,15 @@ class Slopes:
 
     parts    (n, P, H)  factors of the rows of W_h and W_x: P = G, for a gru 4: r, z, n to W_h and n to W_x
     keep     (n, H)     gru: z; lstm: f; of a linear recurrence A; else None
-    through  (n, H)     lstm: ∂h/∂c; else None
+    through  (n, H)     lstm, s6: ∂h/∂c; else None
+    past     (n, H)     s6: of the last part, ∂h/∂(its row) with c fixed; else None
     """
 
     layer: Layer
     parts: Floats
     keep: Floats | None = None
     through: Floats | None = None
+    past: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -192,7 +195,7 @@ def slopes(layer: Layer, x: Floats, before: Floats, cell: Floats | None) -> Slop
     """One layer's slopes, of inputs' parts x (n, G·H), states before (n, H) and an lstm's cell (n + 1, H)."""
     with np.errstate(over="ignore", under="ignore"):
         if CELLS[layer.cell].linear:
-            return _linear(layer, x, before)
+            return _linear(layer, x, before, cell)
         if layer.W_h is None:
             return Slopes(layer, _squash(x, layer.activation)[:, None])
         h = before @ layer.W_h.T  # (n, G·H)
@@ -235,11 +238,17 @@ def _gru(layer: Layer, x: Floats, h: Floats, before: Floats) -> Slopes:
     return Slopes(layer, parts, keep=z)
 
 
-def _linear(layer: Layer, x: Floats, before: Floats) -> Slopes:
+def _linear(layer: Layer, x: Floats, before: Floats, cell: Floats | None) -> Slopes:
     """For the blocks of a linear recurrence, of their pre-activations x (n, G·H)."""
-    keep, _ = linear.step(layer.cell, x, layer.rate, linear.NUMPY)
-    blocks, _ = linear.slopes(layer.cell, x, layer.rate, before, linear.NUMPY)
-    return Slopes(layer, np.stack(blocks, axis=1), keep=keep)
+    own = layer.cell, x, layer.rate
+    keep, _ = linear.step(*own, linear.NUMPY)
+    blocks, _ = linear.slopes(*own, before if cell is None else cell[:-1], linear.NUMPY)
+    shown = linear.shown(*own, linear.NUMPY)
+    if cell is None or shown is None:
+        return Slopes(layer, np.stack(blocks, axis=1), keep=keep)
+    blocks[2] = cell[1:]  # as an lstm's o: of h, the others of c
+    past, _ = linear.slopes_shown(x, layer.rate, linear.NUMPY)
+    return Slopes(layer, np.stack(blocks, axis=1), keep=keep, through=shown[0], past=past)
 
 
 def _lstm(layer: Layer, a: Floats, cell: Floats) -> Slopes:

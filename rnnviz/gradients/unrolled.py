@@ -20,7 +20,7 @@ from rnnviz.networks.scan import TORCH
 from rnnviz.networks.stepping import Doubles, Floats, Weights
 
 State = tuple[list[Tensor], list[Tensor]]
-"""H and C of each layer, (B, H) each; C is of use to an lstm alone."""
+"""H and C of each layer, (B, H) each; C is of use to an lstm and an s6 alone."""
 
 
 class Unrolled:
@@ -111,8 +111,7 @@ class Unrolled:
                 x = new_hidden[-1] @ W_x + b
             h, c = hidden[number], cell[number]
             if CELLS[self._cell].linear:
-                keep, write = linear.step(self._cell, x, rate, TORCH)
-                h = keep * h + write
+                h, c = _linear(self._cell, x, rate, h, c)
             elif W_h is None:
                 h = _activated(x, activation)
             elif self._cell == "rnn":
@@ -152,6 +151,15 @@ def _gru(x: Tensor, h: Tensor, W_h: Tensor, b_n: Tensor) -> Tensor:
     gates = torch.tanh(x[:, : 2 * H] + pre[:, : 2 * H]) + 1  # twice their values
     candidate = torch.tanh(x[:, 2 * H :] + gates[:, :H] * (pre[:, 2 * H :] + b_n))
     return candidate + 0.5 * gates[:, H:] * (h - candidate)
+
+
+def _linear(cell: str, x: Tensor, rate: Tensor | None, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+    keep, write = linear.step(cell, x, rate, TORCH)
+    shown = linear.shown(cell, x, rate, TORCH)
+    if shown is None:
+        return keep * h + write, c
+    c = keep * c + write
+    return shown[0] * c + shown[1], c
 
 
 def _lstm(pre: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:

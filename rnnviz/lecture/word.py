@@ -14,6 +14,7 @@ import math
 import threading
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -81,8 +82,7 @@ class WordRun:
         self._ids = [self.symbols.index(c) for c in self.inputs]
         self.targets = [self.symbols.index(c) for c in self.labels]
         self.net = drawn(seed, len(self.symbols))
-        self._first = {name: np.zeros_like(getattr(self.net, name)) for name in NAMES}
-        self._second = {name: np.zeros_like(getattr(self.net, name)) for name in NAMES}
+        self._adam = Adam(_weights(self.net), steps)
         self._snapshots: list[Snapshot] = []
         self._look()
         self._lock = threading.Lock()
@@ -139,21 +139,38 @@ class WordRun:
         }
 
     def _train(self) -> None:
-        """One step of AdamW (Loshchilov & Hutter 2019), without decay, gradients clipped to norm CLIP."""
-        gradients, n = self.gradients(), len(self._snapshots)
+        trained: dict[str, Any] = self._adam.step(_weights(self.net), self.gradients())
+        self.net = SmallRNN(**trained)
+
+
+def _weights(net: SmallRNN) -> Parameters:
+    return {name: getattr(net, name) for name in NAMES}
+
+
+class Adam:
+    """AdamW (Loshchilov & Hutter 2019) for so many `steps`, without decay, all gradients clipped together to
+    norm CLIP."""
+
+    def __init__(self, parameters: Parameters, steps: int) -> None:
+        self.steps, self.taken = steps, 0
+        self._first = {name: np.zeros_like(values) for name, values in parameters.items()}
+        self._second = {name: np.zeros_like(values) for name, values in parameters.items()}
+
+    def step(self, parameters: Parameters, gradients: Parameters) -> Parameters:
+        """The parameters after one more step, by their names."""
         norm = math.sqrt(sum(float((g**2).sum()) for g in gradients.values()))
         scale = min(1.0, CLIP / (norm + 1e-6))
-        rate = learning_rate(n - 1, self.steps)
+        rate = learning_rate(self.taken, self.steps)
+        self.taken += 1
         trained = {}
-        for name in NAMES:
+        for name, values in parameters.items():
             g = gradients[name] * scale
             first, second = self._first[name], self._second[name]
             first += (1 - BETAS[0]) * (g - first)
             second += (1 - BETAS[1]) * (g**2 - second)
-            unbiased = np.sqrt(second / (1 - BETAS[1] ** n))
-            change = rate / (1 - BETAS[0] ** n) * first / (unbiased + EPSILON)
-            trained[name] = getattr(self.net, name) - change
-        self.net = SmallRNN(**trained)
+            unbiased = np.sqrt(second / (1 - BETAS[1] ** self.taken))
+            trained[name] = values - rate / (1 - BETAS[0] ** self.taken) * first / (unbiased + EPSILON)
+        return trained
 
 
 def learning_rate(step: int, steps: int) -> float:

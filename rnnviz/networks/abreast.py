@@ -1,24 +1,21 @@
 """Texts read abreast, a row of a batch each: the steps that stretches of one text and many short texts share.
 
-A batch is faster than one row after another because memory limits a matrix-vector product.
+A batch is faster than one row after another because memory limits a matrix-vector product. How its steps are
+computed is in `torch_abreast` and `numpy_abreast`, one of which a model brings.
 
 Shape letters: B rows, T time steps, L layers, H hidden units, V symbols, n predictions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
-from torch.nn import functional as F
 
-from rnnviz.networks import bptt, prediction
 from rnnviz.networks.prediction import Scores
-from rnnviz.networks.threads import Threads, worth_trying
-from rnnviz.networks.torch_network import State, TorchNetwork
 
 CHUNK = 64
 """Time steps read at a time."""
@@ -28,55 +25,54 @@ LOGITS = 1 << 20
 
 Ids = npt.NDArray[np.int64]
 
+State: TypeAlias = "tuple[Any, ...]"
+"""H, and an LSTM's C, (L, B, H) each: tensors or arrays."""
 
-class Abreast:
+
+class Abreast(Protocol):
     """Reads the rows of a batch some steps at a time, with the weights that the model has now."""
 
-    def __init__(self, model: TorchNetwork) -> None:
-        self.model = model
-        self.threads = Threads(worth_trying(model.device.type))
-        quick = bptt.suits(model.config, model.readout.bias)
-        self._read = self._unrolled() if quick else self._through_layers
+    size: int
+    """V."""
 
-    def tensor(self, ids: Ids) -> Tensor:
-        """`ids` where the model is."""
-        return torch.from_numpy(np.ascontiguousarray(ids)).to(self.model.device)
+    def piece(self, size: int | None = None) -> AbstractContextManager[None]:
+        """Compute inside, `size` characters; None: don't time it. See `rnnviz.networks.threads`."""
+        ...
 
-    def read(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
+    def zeros(self, rows: int) -> State:
+        """The state before a text, `rows` times."""
+        ...
+
+    def ids(self, ids: Ids) -> Any:
+        """`ids` where the model computes, of any shape."""
+        ...
+
+    def read(self, inputs: Any, state: State) -> tuple[Any, State]:
         """The top layer's H (B, T, H) after each of the inputs (B, T), and the state after the last."""
-        return self._read(inputs, state)
+        ...
 
-    def scores(self, top: Tensor, targets: Tensor, *, want: bool) -> Scores:
+    def scores(self, top: Any, targets: Any, *, want: bool) -> Scores:
         """The Scores of `targets` (B, T), (B·T,), given H (B, T, H); `want` fills in rank and entropy."""
-        h, came = top.flatten(0, 1), targets.flatten()  # (B·T, H), (B·T,)
-        step = max(1, LOGITS // self.model.config.vocabulary_size)
-        return Scores.joined(
-            [self._block(h[n : n + step], came[n : n + step], want) for n in range(0, len(h), step)]
-        )
+        ...
 
-    def _block(self, h: Tensor, targets: Tensor, want: bool) -> Scores:
-        logits = F.linear(h, self.model.readout_weight, self.model.readout.bias).float()
-        log_p = -F.cross_entropy(logits, targets, reduction="none").double().cpu().numpy()
-        if not want:
-            return Scores.unranked(log_p)
-        table, came = logits.cpu().numpy(), targets.cpu().numpy()
-        return Scores(log_p, prediction.rank(table, came), prediction.entropy(table))
+    def predictions(self, top: Any) -> npt.NDArray[np.float64]:
+        """log P (B, T, V) of every symbol, given H (B, T, H)."""
+        ...
 
-    def _through_layers(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        return self.model.hidden(self.model.embed(inputs), state)
+    def in_sequence(
+        self, inputs: Ids, state: State
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], State]:
+        """As `Weights.predict`, after each of `inputs` (n,) of one text, and the state after the last."""
+        ...
 
-    def _unrolled(self) -> Callable[[Tensor, State], tuple[Tensor, State]]:
-        """Step by step on a CPU, with each symbol's part of the first layer looked up."""
-        with torch.inference_mode():
-            layers = bptt.layers(self.model.config, self.model)
-            first = layers[0]
-            if self.model.embedding is None:
-                table = first.w_x.T + first.b
-            else:
-                table = F.linear(self.model.embedding.weight, first.w_x, first.b)
+    def joined(self, parts: Sequence[Any]) -> Any:
+        """Parts of states (L, B, H) with their rows one after another: a copy."""
+        ...
 
-        def read(inputs: Tensor, state: State) -> tuple[Tensor, State]:
-            h, last = bptt.states(layers, F.embedding(inputs.T, table), state[0])
-            return h, (last,)
+    def arrays(self, state: State) -> tuple[npt.NDArray[np.float32], ...]:
+        """A state as arrays."""
+        ...
 
-        return read
+    def state(self, arrays: tuple[npt.NDArray[np.float32], ...]) -> State:
+        """The other way round."""
+        ...

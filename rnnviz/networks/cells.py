@@ -6,12 +6,15 @@
     lstm   I_t, F_t, O_t gates; C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t    Hochreiter & Schmidhuber 1997
            H_t = O_t ⊙ tanh(C_t)
 
-and three in which no gate looks at the state, so that H_t = A_t ⊙ H_{t-1} + B_t (`rnnviz.networks.linear`):
+and four in which no gate looks at the state, so that H_t = A_t ⊙ H_{t-1} + B_t (`rnnviz.networks.linear`):
 
     mingru   A_t = Z_t, a gate; H_t = A_t ⊙ H_{t-1} + (1 - A_t) ⊙ H̃_t     Feng et al. 2024, arXiv:2410.01201
     minlstm  A_t = F_t / (F_t + I_t), two gates; H_t as in mingru          the same
     rglru    A_t = σ(Λ)^(8 R_t), and a gate I_t                            De et al. 2024, arXiv:2402.19427
              H_t = A_t ⊙ H_{t-1} + sqrt(1 - A_t²) ⊙ I_t ⊙ H̃_t
+    s6       A_t = exp(-Δ_t a), and a cell in H_t's place                 Gu & Dao 2023, arXiv:2312.00752
+             C_t = A_t ⊙ C_{t-1} + (1 - A_t) / a ⊙ B_t ⊙ H̃_t
+             H_t = V_t ⊙ C_t + D ⊙ H̃_t, with B_t and V_t from X_t
 
 For reading and checking: the fast `rnnviz.networks.torch_model` equals it to 1e-5. Shapes: X_t (B, X), H and
 C (B, H), weights from inputs W_x· (X, H), from the state W_h· (H, H), biases b_· (H,).
@@ -26,6 +29,7 @@ import torch
 from torch import Tensor
 
 from rnnviz.errors import ConfigError
+from rnnviz.networks import selective
 from rnnviz.networks.config import CELLS, Activation, Cell, ModelConfig
 
 Parameters = Mapping[str, Tensor]
@@ -33,10 +37,12 @@ Parameters = Mapping[str, Tensor]
 
 A GRU has b_hh too, its candidate's second bias: where the reset gate acts after the product with W_hh,
 as in torch and cuDNN, it stands inside the gated part. The textbook has none. An RG-LRU has Λ, "decay", (H,).
+An S6 has ln a, "decay", and D, "skip", (H,) each, and of a channel's or a state's weights a column a unit.
 """
 
 LETTERS: Mapping[Cell, str] = {
-    "mlp": "h", "rnn": "h", "gru": "rzh", "lstm": "ifco", "mingru": "zh", "minlstm": "ifh", "rglru": "rih"
+    "mlp": "h", "rnn": "h", "gru": "rzh", "lstm": "ifco", "mingru": "zh", "minlstm": "ifh", "rglru": "rih",
+    "s6": "dbch",
 }  # fmt: skip
 """The parts of a cell, in the order in which torch stacks their weights."""
 
@@ -56,10 +62,12 @@ def of_torch(config: ModelConfig, tensors: Mapping[str, Tensor]) -> list[Paramet
             continue
         p: dict[str, Tensor] = {}
         if not CELLS[config.cell].mixes:
+            spread = selective.spread(config)
+            w_b = layer[:2] if spread is None else [w[spread] for w in layer[:2]]
             for k, letter in enumerate(LETTERS[config.cell]):
-                w_x, b = (w[k * config.hidden_size : (k + 1) * config.hidden_size] for w in layer[:2])
+                w_x, b = (w[k * config.hidden_size : (k + 1) * config.hidden_size] for w in w_b)
                 p |= {f"W_x{letter}": w_x.T, f"b_{letter}": b}
-            found.append({**p, "decay": layer[2]} if len(layer) > 2 else p)
+            found.append(p | dict(zip(("decay", "skip"), layer[2:], strict=False)))
             continue
         for k, letter in enumerate(LETTERS[config.cell]):
             w_x, w_h, b_x, b_h = (w[k * config.hidden_size : (k + 1) * config.hidden_size] for w in layer)
@@ -80,7 +88,7 @@ def step(
     activation: Activation = "tanh",
     reset: Literal["after", "before"] = "after",
 ) -> dict[str, Tensor]:
-    """One time step, for X_t (B, X), H_{t-1} (B, H) and an LSTM's C_{t-1} (B, H): its parts, (B, H) each.
+    """One time step, for X_t (B, X), H_{t-1} (B, H) and an LSTM's or S6's C_{t-1}: its parts, (B, H) each.
 
         mlp, rnn   from_input, from_state, pre_activation, state
         gru        reset, update, candidate, state
@@ -88,6 +96,7 @@ def step(
         mingru     update, candidate, state
         minlstm    input, forget, decay, candidate, state
         rglru      recurrence, input, decay, candidate, state
+        s6         step, decay, write, read, candidate, cell, state
 
     A textbook GRU resets the state *before* the product with W_hh; torch's and cuDNN's fused layers *after*
     it, which lets one product serve all three parts. No choice of parameters makes the two equal.
@@ -106,7 +115,7 @@ def step(
         return dict(zip(names, (from_input, from_state, pre, activate(pre, activation)), strict=True))
 
     if CELLS[cell].linear:
-        return _linear(cell, p, x, h)
+        return _selective(p, x, h if c is None else c) if cell == "s6" else _linear(cell, p, x, h)
 
     def sums(letter: str) -> Tensor:
         return x @ p[f"W_x{letter}"] + h @ p[f"W_h{letter}"] + p[f"b_{letter}"]
@@ -159,6 +168,29 @@ def _linear(cell: Cell, p: Parameters, x: Tensor, h: Tensor) -> dict[str, Tensor
     decay = f / (f + i)
     state = decay * h + i / (f + i) * candidate
     return {"input": i, "forget": f, "decay": decay, "candidate": candidate, "state": state}
+
+
+def _selective(p: Parameters, x: Tensor, c: Tensor) -> dict[str, Tensor]:
+    """One step of a selective state space layer: dc/dt = A c + B u, y = C c + D u, where B, C and the step
+    size Δ of the discretisation follow from the input.
+
+    With u held for a step of Δ (zero-order hold, the paper's equation 4) and A = -a diagonal:
+
+        c_t = e^(ΔA) c_{t-1} + (ΔA)⁻¹ (e^(ΔA) - 1) ΔB u = e^(-Δa) c_{t-1} + (1 - e^(-Δa)) / a · B u
+
+    Each of H/N channels has its own Δ and u, and N states with an a each; B and C are N numbers for all
+    channels. The paper adds up a channel's N products, y = Σ_n C_n c_n + D u. Here each stands for itself,
+    and the next product with a matrix adds them up: H_t keeps H numbers, as all that looks at it expects. u
+    is a product with X_t and its SiLU, as in the block around the paper's layer; the block's convolution, its
+    gate and its normalisation are not here. "write" is B, "read" is C and "candidate" u.
+    """
+    d, b, read, u = (x @ p[f"W_x{letter}"] + p[f"b_{letter}"] for letter in LETTERS["s6"])
+    a = torch.exp(p["decay"])
+    delta, candidate = torch.nn.functional.softplus(d), u * torch.sigmoid(u)
+    decay = torch.exp(-delta * a)
+    cell = decay * c - torch.expm1(-delta * a) / a * b * candidate
+    named = {"step": delta, "decay": decay, "write": b, "read": read, "candidate": candidate}
+    return {**named, "cell": cell, "state": read * cell + p["skip"] * candidate}
 
 
 def _check(cell: Cell, p: Parameters, x: Tensor, *states: Tensor | None) -> None:

@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError, RnnvizError
+from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError, RnnvizError, TorchMissingError
+from rnnviz.networks import has_torch
 from rnnviz.networks.modelfile import (
     FORMAT,
     SKETCH,
@@ -139,6 +140,14 @@ def available() -> tuple[list[ModelInfo], list[Damaged]]:
     return [found[name] for name in sorted(found)], damaged
 
 
+def info(path: Path) -> ModelInfo:
+    """As `read_info`; a file that is as it was at the last call is not read again."""
+    found = _examined(path)
+    if isinstance(found, Damaged):
+        raise found.error.with_traceback(None)  # else it would grow with every call
+    return found
+
+
 _known: dict[Path, tuple[object, ModelInfo | Damaged]] = {}
 
 
@@ -179,7 +188,7 @@ def _files() -> Iterator[Path]:
 
 
 def save(
-    model: CharModel | NgramModel,
+    model: CharModel | NumpyModel | NgramModel,
     path: str | Path,
     *,
     half: bool = False,
@@ -196,6 +205,8 @@ def save(
     >>> load(path).parameter_count
     323141
     """
+    from rnnviz.networks.ngram import NgramModel
+
     path = check_target(path)
     tensors: dict[str, npt.NDArray[Any]]
     meta: dict[str, Any] = {
@@ -204,15 +215,23 @@ def save(
         "normaliser": model.normaliser,
         "card": {**(model.card if card is None else card), "name": path.stem},
     }
-    if is_neural(model):
-        weights = {k: w.detach().float().cpu().numpy() for k, w in model.state_dict().items()}
-        tensors = {k: w.astype("float16") if half else w for k, w in weights.items()}
-        meta |= {"kind": "neural", "config": model.config.to_json()}
-    else:
+    if isinstance(model, NgramModel):
         tensors = dict(model.to_tensors())
         meta |= {"kind": "ngram", "config": {"order": model.order}}
+    else:
+        weights = _weights(model)
+        tensors = {k: w.astype("float16") if half else w for k, w in weights.items()}
+        meta |= {"kind": "neural", "config": model.config.to_json()}
     write_model(path, tensors, meta, model.sketch if sketch is None else sketch)
     return path
+
+
+def _weights(model: CharModel | NumpyModel) -> dict[str, npt.NDArray[Any]]:
+    if is_neural(model):
+        return {k: w.detach().float().cpu().numpy() for k, w in model.state_dict().items()}
+    if not model.tensors:
+        raise CheckpointError("a NumpyModel without `tensors` can't be saved: it has no weights to write")
+    return dict(model.tensors)
 
 
 def check_target(path: str | Path) -> Path:
@@ -234,7 +253,7 @@ def check_target(path: str | Path) -> Path:
     return path
 
 
-def is_neural(model: CharModel | NgramModel) -> TypeIs[CharModel]:
+def is_neural(model: CharModel | NumpyModel | NgramModel) -> TypeIs[CharModel]:
     """Whether a loaded model is a torch network."""
     return hasattr(model, "readout")
 
@@ -242,7 +261,9 @@ def is_neural(model: CharModel | NgramModel) -> TypeIs[CharModel]:
 def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramModel:
     """The model of a shipped name or a file, on `device` "cpu", "cuda" or "auto" (CUDA where there is one).
 
-    Raises ModelNotFoundError, CheckpointError for a damaged file, or ConfigError for a missing device.
+    Where torch isn't installed, a network is a NumpyModel: it reads, predicts and writes as a CharModel does,
+    on the CPU, and can't be trained. Raises ModelNotFoundError, CheckpointError for a damaged file,
+    ConfigError for a missing device, TorchMissingError for one that only torch computes on.
 
     >>> import rnnviz
     >>> rnnviz.load("timemachine-gru").config.hidden_size
@@ -250,6 +271,14 @@ def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramMode
     """
 
     def network(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any]) -> CharModel:
+        if not has_torch.installed():
+            if device not in ("cpu", "auto"):
+                raise TorchMissingError(
+                    "device {device!r} needs torch, which is not installed; use cpu, or get torch: "
+                    'pip install "rnnviz[train]"',
+                    device=device,
+                )
+            return cast("CharModel", _in_numpy(config, tensors, about))  # in all that needs no torch
         import torch
 
         from rnnviz.networks.torch_model import CharModel, pick_device
@@ -265,13 +294,13 @@ def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramMode
 
 def load_numpy(name_or_path: str | Path) -> NumpyModel | NgramModel:
     """`load` for reading only: on the CPU and without torch, which takes seconds to import."""
+    return _load(name_or_path, _in_numpy)
 
-    def network(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any]) -> NumpyModel:
-        from rnnviz.networks.numpy_model import NumpyModel, weights_from
 
-        return NumpyModel(config, weights=weights_from(config, tensors), **about)
+def _in_numpy(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any]) -> NumpyModel:
+    from rnnviz.networks.numpy_model import NumpyModel, weights_from
 
-    return _load(name_or_path, network)
+    return NumpyModel(config, weights=weights_from(config, tensors), tensors=tensors, **about)
 
 
 def _load(

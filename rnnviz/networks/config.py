@@ -12,9 +12,10 @@ from typing import Any, Literal, get_args
 
 from rnnviz.errors import ConfigError
 
-Cell = Literal["mlp", "rnn", "gru", "lstm", "mingru", "minlstm", "rglru"]
+Cell = Literal["mlp", "rnn", "gru", "lstm", "mingru", "minlstm", "rglru", "s6"]
 Activation = Literal["tanh", "relu"]
 Precision = Literal["auto", "float32", "bfloat16"]
+Engine = Literal["auto", "torch", "rnnviz", "numba"]
 Truncation = Literal["regular", "random"]
 
 
@@ -24,10 +25,11 @@ class CellKind:
 
     label     its name on a page
     blocks    rows of its weights, in units of H
-    gates     the named parts of a step: numbers from 0 to 1, and last the candidate
+    gates     the named parts of a step: numbers from 0 to 1 but for `anywhere`, and last the candidate
     keeps     the gate that multiplies a unit's previous value, or None
     mixes     whether a matrix W_hh carries the state on
     span      where its states lie: as their activation says, "positive", or anywhere: "signed"
+    anywhere  those of `gates` that are no share: any numbers
     """
 
     label: str
@@ -37,10 +39,13 @@ class CellKind:
     keeps: str | None = None
     mixes: bool = True
     span: Literal["activation", "positive", "signed"] = "activation"
+    anywhere: tuple[str, ...] = ()
 
     @property
     def linear(self) -> bool:
-        """Whether its gates see X_t alone: H_t = A_t ⊙ H_{t-1} + B_t, see `rnnviz.networks.linear`."""
+        """Whether its gates see X_t alone: H_t = A_t ⊙ H_{t-1} + B_t, or with a cell C_t in H_t's place; see
+        `rnnviz.networks.linear`.
+        """
         return self.keeps is not None and not self.mixes
 
     @property
@@ -61,7 +66,21 @@ CELLS: Mapping[str, CellKind] = {
     "rglru": CellKind(
         "RG-LRU", 3, ("recurrence", "input", "decay", "candidate"), keeps="decay", mixes=False, span="signed"
     ),
+    "s6": CellKind(
+        "S6",
+        4,
+        ("step", "decay", "write", "read", "candidate"),
+        has_cell=True,
+        keeps="decay",
+        mixes=False,
+        span="signed",
+        anywhere=("step", "write", "read"),
+    ),
 }
+
+
+STATES = 4
+"""N of an s6: the states of each channel; its units are the first state of each channel, then the second …"""
 
 
 def span(cell: str, activation: str) -> str:
@@ -82,7 +101,7 @@ class ModelConfig:
     323526
 
     cell            "mlp" (no hidden state), "rnn", "gru", "lstm", or one whose gates don't look at the state:
-                    "mingru", "minlstm", "rglru"
+                    "mingru", "minlstm", "rglru", "s6"
     vocabulary_size V, the symbols that can be predicted
     hidden_size     H, units per layer
     layers          L, recurrences stacked on one another
@@ -129,6 +148,13 @@ class ModelConfig:
                     high=high,
                     value=value,
                 )
+        if self.cell == "s6" and self.hidden_size % STATES:
+            raise ConfigError(
+                "an s6 has {states} states a channel, so that hidden_size is a multiple of {states}; "
+                "received {size}",
+                states=STATES,
+                size=self.hidden_size,
+            )
         if type(self.tied) is not bool:
             raise ConfigError("tied is true or false; received {tied!r}", tied=self.tied)
         if self.tied and self.embedding_size != self.hidden_size:
@@ -155,13 +181,13 @@ class ModelConfig:
 
     def layer_names(self, n: int) -> tuple[str, ...]:
         """The tensors of layer n as torch names them: W_x, W_h and a bias beside each; W_x and b alone where
-        there is no W_h; of an rglru Λ too.
+        there is no W_h; of an rglru Λ too, of an s6 ln(-A) and D.
         """
         if self.cell == "mlp":
             return f"recurrence.{n}.weight", f"recurrence.{n}.bias"
         if not CELLS[self.cell].mixes:
-            kinds = ("weight_ih", "bias_ih", "decay") if self.cell == "rglru" else ("weight_ih", "bias_ih")
-            return tuple(f"recurrence.{kind}_l{n}" for kind in kinds)
+            more = {"rglru": ("decay",), "s6": ("decay", "skip")}.get(self.cell, ())
+            return tuple(f"recurrence.{kind}_l{n}" for kind in ("weight_ih", "bias_ih", *more))
         return tuple(f"recurrence.{kind}_l{n}" for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -171,13 +197,14 @@ class ModelConfig:
         if self.embedding_size:
             found["embedding.weight"] = (v + 1, self.embedding_size)
         gates = CELLS[self.cell].blocks * h
+        if self.cell == "s6":  # Δ and the candidate have a row a channel, B and C one a state
+            gates = 2 * (h // STATES) + 2 * STATES
         for n in range(self.layers):
             x = h if n else self.input_size
             shapes: list[tuple[int, ...]] = [(gates, x), (gates,)]
             if CELLS[self.cell].mixes:
                 shapes = [(gates, x), (gates, h), (gates,), (gates,)]
-            if self.cell == "rglru":
-                shapes.append((h,))
+            shapes += [(h,)] * (len(self.layer_names(n)) - len(shapes))
             found |= dict(zip(self.layer_names(n), shapes, strict=True))
         if not self.tied:
             found["readout.weight"] = (v, h)
@@ -236,6 +263,7 @@ class TrainConfig:
     precision: Precision = "auto"
     truncation: Truncation = "regular"
     characters: int = 0
+    dropout_layer: float = 0.0
 
     def __post_init__(self) -> None:
         limits: dict[str, tuple[float, float]] = {
@@ -249,6 +277,7 @@ class TrainConfig:
             "dropout_embedding": (0, 0.95),
             "dropout_weight": (0, 0.95),
             "dropout_output": (0, 0.95),
+            "dropout_layer": (0, 0.95),
             "min_count": (1, 1e9),
             "evaluate_every": (0, 1e9),
             "seed": (0, 2**63 - 1),
@@ -283,6 +312,11 @@ class TrainConfig:
             raise ConfigError(
                 "dropout_weight drops entries of W_hh, and cell {cell!r} has none; set it to 0",
                 cell=self.cell,
+            )
+        if self.dropout_layer and self.layers == 1:
+            raise ConfigError(
+                "dropout_layer drops what goes from one layer to the next, and there is one layer; "
+                "set it to 0"
             )
 
     def model_config(self, vocabulary_size: int) -> ModelConfig:

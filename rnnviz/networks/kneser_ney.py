@@ -19,6 +19,7 @@ Level 1 is left out: its nodes are the V + 1 symbols.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -176,3 +177,56 @@ def estimate(counts: Counts) -> list[Level]:
         Level(np.append(keys, _NO_KEY), share, backoff)
         for keys, share, backoff in zip(all_keys, shares, backoffs, strict=True)
     ]
+
+
+def smallest(values: Ints) -> npt.NDArray[np.unsignedinteger[Any]]:
+    """`values`, at least 0, in the smallest unsigned integers that hold them."""
+    return values.astype(np.min_scalar_type(int(values.max(initial=0))))
+
+
+def _unsigned(key: str, array: object) -> Ints:
+    received: object = type(array).__name__
+    if isinstance(array, np.ndarray):
+        if array.ndim == 1 and array.dtype in (np.uint8, np.uint16, np.uint32):
+            return array.astype(np.int64)
+        received = f"{array.dtype} of shape {array.shape}"
+    raise ConfigError(
+        "the tensor {key!r} is a row of unsigned integers of 8 to 32 bits; received {received}",
+        key=key,
+        received=received,
+    )
+
+
+def counts_from(tensors: Mapping[str, npt.NDArray[Any]], size: int, order: int) -> Counts:
+    """The tree of `NgramModel.to_tensors`. Raises ConfigError where lengths or values don't fit together."""
+    expected = {"counts", *(key for k in range(1, order) for key in (f"children.{k}", f"symbols.{k + 1}"))}
+    if set(tensors) != expected:
+        raise ConfigError(
+            "an order-{order} n-gram model is stored as {expected}; received {received}",
+            order=order,
+            expected=", ".join(sorted(expected)),
+            received=", ".join(sorted(map(str, tensors)))[:200] or "-",
+        )
+    arrays = {key: _unsigned(key, tensor) for key, tensor in tensors.items()}
+    keys: list[Ints] = []
+    nodes = size + 1
+    for level in range(2, order + 1):
+        children, symbols = arrays[f"children.{level - 1}"], arrays[f"symbols.{level}"]
+        if len(children) != nodes or int(children.sum()) != len(symbols):
+            raise ConfigError("symbols.{level} and the children before it do not fit together", level=level)
+        if symbols.max(initial=0) >= size:
+            raise ConfigError("symbols.{level} goes beyond a vocabulary of {size:,}", level=level, size=size)
+        keys.append(np.repeat(np.arange(nodes), children) * (size + 1) + symbols)
+        if np.any(keys[-1][1:] <= keys[-1][:-1]):
+            raise ConfigError("symbols.{level} is not in order", level=level)
+        nodes = len(symbols)
+    leaf_counts = arrays["counts"]
+    if len(leaf_counts) != nodes:
+        raise ConfigError(
+            "{nodes:,} n-grams need as many counts; there are {count:,}", nodes=nodes, count=len(leaf_counts)
+        )
+    if order == 1 and (leaf_counts[size] or not leaf_counts.any()):
+        raise ConfigError("the start symbol has a count, or nothing has")
+    if order > 1 and not (len(keys[0]) and leaf_counts.all()):
+        raise ConfigError("an n-gram has the count 0, or there is none")
+    return Counts(size, tuple(keys), leaf_counts)

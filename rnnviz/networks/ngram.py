@@ -1,4 +1,4 @@
-"""The count-based model that a recurrent network must beat: interpolated modified Kneser–Ney on characters.
+"""The count-based model that a network is compared with: interpolated modified Kneser–Ney on characters.
 
 The estimate is in `kneser_ney`; here are its use on texts and its compact form for a file.
 """
@@ -13,7 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
-from rnnviz.networks.kneser_ney import Counts, Floats, Ints, Level, count, estimate, shorten
+from rnnviz.networks.kneser_ney import (
+    Counts,
+    Floats,
+    Ints,
+    Level,
+    count,
+    counts_from,
+    estimate,
+    shorten,
+    smallest,
+)
 from rnnviz.networks.prediction import Scores, rank
 from rnnviz.pictured import Pictured
 from rnnviz.text.checked import received
@@ -191,11 +201,11 @@ class NgramModel(Pictured):
         order. All in the smallest unsigned integers that hold them.
         """
         base = self.vocabulary.size + 1
-        tensors: Tensors = {"counts": _smallest(self._counts.leaf_counts)}
+        tensors: Tensors = {"counts": smallest(self._counts.leaf_counts)}
         parents = base
         for level, keys in enumerate(self._counts.keys, start=1):
-            tensors[f"children.{level}"] = _smallest(np.bincount(keys // base, minlength=parents))
-            tensors[f"symbols.{level + 1}"] = _smallest(keys % base)
+            tensors[f"children.{level}"] = smallest(np.bincount(keys // base, minlength=parents))
+            tensors[f"symbols.{level + 1}"] = smallest(keys % base)
             parents = len(keys)
         return tensors
 
@@ -214,7 +224,7 @@ class NgramModel(Pictured):
         """The model that `to_tensors` wrote. Raises CheckpointError for arrays that are no text's counts."""
         try:
             _check_order(order)
-            counts = _counts_from(tensors, vocabulary.size, order)
+            counts = counts_from(tensors, vocabulary.size, order)
             return cls(counts, vocabulary, name=name, card=card, normaliser=normaliser, sketch=sketch)
         except ValueError as error:
             raise CheckpointError(
@@ -256,6 +266,16 @@ class NgramModel(Pictured):
             ranks.append(rank(rows, block))
             entropies.append((-np.einsum("nv,nv->n", rows, np.log(rows))).astype(np.float32))
         return Scores(log_p, np.concatenate(ranks), np.concatenate(entropies))
+
+    def predictions(self, ids: AnyInts, context: AnyInts | None = None) -> Floats:
+        """log P (T, V) in nats of every symbol before each of `ids` (T,); `context` as for `score`."""
+        targets = self._checked(ids, self.vocabulary.size - 1)
+        out = np.empty((len(targets), self.vocabulary.size))
+        begin = 0
+        for state, block in self._blocks(targets, context, max(1, _DENSE // self.vocabulary.size)):
+            np.log(self._rows(state, block), out=out[begin : begin + len(block)])
+            begin += len(block)
+        return out
 
     def _rows(self, state: Ints, block: Ints) -> Floats:
         """P (n, V) of every symbol before each one of `block` (n,)."""
@@ -332,6 +352,13 @@ class NgramScorer:
         self.read(ids)
         return scores
 
+    def advance_predictions(self, ids: AnyInts) -> Floats:
+        """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read."""
+        targets = np.asarray(ids, np.int64)
+        rows = self._model.predictions(targets, self.state)
+        self.read(targets)
+        return rows
+
 
 def _check_order(order: object) -> None:
     if type(order) is not int or not 1 <= order <= MAX_ORDER:
@@ -340,55 +367,3 @@ def _check_order(order: object) -> None:
             most=MAX_ORDER,
             order=order,
         )
-
-
-def _smallest(values: Ints) -> npt.NDArray[np.unsignedinteger[Any]]:
-    return values.astype(np.min_scalar_type(int(values.max(initial=0))))
-
-
-def _unsigned(key: str, array: object) -> Ints:
-    received: object = type(array).__name__
-    if isinstance(array, np.ndarray):
-        if array.ndim == 1 and array.dtype in (np.uint8, np.uint16, np.uint32):
-            return array.astype(np.int64)
-        received = array.dtype, array.shape
-    raise ConfigError(
-        "the tensor {key!r} is a row of unsigned integers of 8 to 32 bits; received {received}",
-        key=key,
-        received=received,
-    )
-
-
-def _counts_from(tensors: Mapping[str, npt.NDArray[Any]], size: int, order: int) -> Counts:
-    """The tree of `NgramModel.to_tensors`. Raises ConfigError where lengths or values don't fit together."""
-    expected = {"counts", *(key for k in range(1, order) for key in (f"children.{k}", f"symbols.{k + 1}"))}
-    if set(tensors) != expected:
-        raise ConfigError(
-            "an order-{order} n-gram model is stored as {expected}; received {received}",
-            order=order,
-            expected=", ".join(sorted(expected)),
-            received=", ".join(sorted(map(str, tensors)))[:200] or "-",
-        )
-    arrays = {key: _unsigned(key, tensor) for key, tensor in tensors.items()}
-    keys: list[Ints] = []
-    nodes = size + 1
-    for level in range(2, order + 1):
-        children, symbols = arrays[f"children.{level - 1}"], arrays[f"symbols.{level}"]
-        if len(children) != nodes or int(children.sum()) != len(symbols):
-            raise ConfigError("symbols.{level} and the children before it do not fit together", level=level)
-        if symbols.max(initial=0) >= size:
-            raise ConfigError("symbols.{level} goes beyond a vocabulary of {size:,}", level=level, size=size)
-        keys.append(np.repeat(np.arange(nodes), children) * (size + 1) + symbols)
-        if np.any(keys[-1][1:] <= keys[-1][:-1]):
-            raise ConfigError("symbols.{level} is not in order", level=level)
-        nodes = len(symbols)
-    leaf_counts = arrays["counts"]
-    if len(leaf_counts) != nodes:
-        raise ConfigError(
-            "{nodes:,} n-grams need as many counts; there are {count:,}", nodes=nodes, count=len(leaf_counts)
-        )
-    if order == 1 and (leaf_counts[size] or not leaf_counts.any()):
-        raise ConfigError("the start symbol has a count, or nothing has")
-    if order > 1 and not (len(keys[0]) and leaf_counts.all()):
-        raise ConfigError("an n-gram has the count 0, or there is none")
-    return Counts(size, tuple(keys), leaf_counts)

@@ -13,9 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks import linear
+from rnnviz.networks import linear, selective
 from rnnviz.networks.config import CELLS, ModelConfig
+from rnnviz.networks.numpy_abreast import char_scorer, short_texts
+from rnnviz.networks.precise_scorer import PreciseScorer
+from rnnviz.networks.short_texts import ShortTexts
 from rnnviz.networks.stepping import Floats, Layer, Weights
+from rnnviz.networks.text_scorer import CharScorer
 from rnnviz.pictured import Brief, Pictured
 from rnnviz.text.checked import received
 from rnnviz.text.vocabulary import Vocabulary
@@ -63,8 +67,10 @@ def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Fl
     if cell == "mlp":
         W_x, b = own
     elif not CELLS[cell].mixes:
-        W_x, b, *decay = own
-        rate = linear.rate_of(decay[0], linear.NUMPY) if decay else None
+        W_x, b, *more = own
+        rate = linear.rate_of(more[0], linear.NUMPY, *more[1:]) if more else None
+        if (spread := selective.spread(config)) is not None:
+            W_x, b = W_x[spread], b[spread]
     else:
         W_x, W_h, b_x, b_h = own
         b = b_x + b_h
@@ -98,9 +104,13 @@ def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Fl
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NumpyModel(Pictured, Brief):
-    """A network that reads one text at a time on the CPU: a `CharModel` without torch and training.
+    """A network on the CPU, to look at and to read with: a `CharModel` without torch and training.
 
-    `rnnviz.networks.checkpoint.load_numpy` loads one.
+    `rnnviz.load` gives one where torch is not installed. `tensors` are the weights as the file has them.
+
+    >>> from rnnviz.networks.checkpoint import load_numpy
+    >>> load_numpy("timemachine-gru").parameter_count
+    323141
     """
 
     config: ModelConfig
@@ -110,11 +120,24 @@ class NumpyModel(Pictured, Brief):
     card: Mapping[str, Any] = field(default_factory=dict)
     normaliser: str = "newlines"
     sketch: Sketch | None = None
+    tensors: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict, repr=False)
 
     @property
     def parameter_count(self) -> int:
         """See ModelConfig.parameter_count."""
         return self.config.parameter_count
+
+    def scorer(self) -> CharScorer:
+        """A reader at the start of a text."""
+        return char_scorer(self.weights, self.vocabulary.start, wide=CELLS[self.config.cell].mixes)
+
+    def short_texts(self) -> ShortTexts:
+        """A reader of many short texts side by side."""
+        return short_texts(self.weights, self.vocabulary.start, wide=CELLS[self.config.cell].mixes)
+
+    def precise_scorer(self) -> PreciseScorer:
+        """A reader in float64."""
+        return PreciseScorer(weights_from(self.config, self.tensors, np.float64), self.vocabulary.start)
 
 
 _made: WeakKeyDictionary[TorchNetwork, tuple[list[Tensor], Weights]] = WeakKeyDictionary()
@@ -134,8 +157,7 @@ def weights_of(model: Network) -> Weights:
         raise no_model(model)
     if not hasattr(model, "state_dict"):
         raise ConfigError(
-            "{name!r} has no hidden state to look at, as tables and "
-            "guesses have none; choose a network: mlp, rnn, gru or lstm",
+            "{name!r} has no hidden state to look at, as tables and guesses have none; choose a network",
             name=getattr(model, "name", type(model).__name__),
         )
     network = cast("TorchNetwork", model)

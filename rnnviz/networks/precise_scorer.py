@@ -47,6 +47,11 @@ class PreciseScorer:
         log_p, logits, log_sum = self._advance(ids)
         return Scores(log_p, rank(logits, ids), entropy(logits, log_sum))
 
+    def advance_predictions(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read."""
+        _, logits, log_sum = self._advance(ids)
+        return np.asarray(logits - log_sum[:, None])
+
     def _advance(
         self, ids: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:

@@ -6,7 +6,7 @@ Shape letters: n predictions, V symbols.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,15 @@ class Scorer(Protocol):
 
     def advance_details(self, ids: npt.NDArray[np.int64]) -> Scores:
         """The same log P, the rank of each symbol, the entropy of the prediction before it."""
+        ...
+
+
+@runtime_checkable
+class WholePredictions(Protocol):
+    """A scorer that also tells what it gave the symbols that did not come."""
+
+    def advance_predictions(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read."""
         ...
 
 

@@ -10,23 +10,27 @@ Shape letters: B rows, T time steps, G blocks of weights, H units, X inputs, L l
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rnnviz.networks import linear
-from rnnviz.networks.config import ModelConfig
+from rnnviz.networks import linear, selective
+from rnnviz.networks.config import CELLS, STATES, ModelConfig
+from rnnviz.networks.torch_network import State
 
 TORCH = linear.Functions(
     sigmoid=torch.sigmoid,
     softplus=F.softplus,
     exp=torch.exp,
     root=lambda x: torch.sqrt(-torch.expm1(2 * x)),
+    expm1=torch.expm1,
     positive=lambda x: torch.relu(x) + torch.sigmoid(x.clamp_max(0)),
     at_least=torch.clamp_min,
     where=lambda condition, one, other: other.masked_fill(condition, one),
+    pair=lambda one, other: torch.stack([one, other]),
 )
 """The functions of `rnnviz.networks.linear` for tensors."""
 
@@ -104,44 +108,108 @@ class _Layer(torch.autograd.Function):
         return None, d_rows, d_rate, back[:, 0] * keep[:, 0]
 
 
+class _Selective(torch.autograd.Function):
+    """One s6 layer's H (B, T, H) and its last C (B, H) of rows (B, T, 2 K + 2 N), which broadcast to
+    (B, T, N, K); see `rnnviz.networks.selective`. C is found by a scan, backwards too.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, rate: Tensor, first: Tensor) -> tuple[Tensor, Tensor]:
+        keep, write = linear.step("s6", rows, rate, TORCH)
+        gain, skip = cast("tuple[Tensor, Tensor]", linear.shown("s6", rows, rate, TORCH))
+        keep, wide = keep.flatten(2), keep.shape
+        cell = scan(keep, write.flatten(2), first)
+        ctx.save_for_backward(rows, rate, first, keep, cell)
+        return torch.addcmul(skip, gain, cell.view(wide)).flatten(2), cell[:, -1].clone()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        rows, rate, first, keep, cell = ctx.saved_tensors
+        wide = *cell.shape[:2], STATES, cell.shape[2] // STATES
+        come, last = gradients[0].reshape(wide), gradients[1]
+        gain, _ = cast("tuple[Tensor, Tensor]", linear.shown("s6", rows, rate, TORCH))
+        to_cell = (come * gain).flatten(2)
+        to_cell[:, -1] += last
+        found = _backwards(keep[:, 1:], to_cell)
+        back, now = found.view(wide), cell.view(wide)
+        before = torch.cat([first[:, None], cell[:, :-1]], dim=1).view(wide)
+        (step, write, _, candidate), to_rate = linear.slopes("s6", rows, rate, before, TORCH)
+        of_candidate, of_skip = linear.slopes_shown(rows, rate, TORCH)
+        by_channel, by_state = (back * step).sum(2), (back * write).sum(3)
+        last_rows = torch.addcmul(come * of_candidate, back, candidate).sum(2)
+        d_rows = torch.cat([by_channel, by_state, (come * now).sum(3), last_rows], dim=-1)
+        d_rate = torch.stack([(back * to_rate).sum((0, 1)), (come * of_skip).sum((0, 1))]).flatten(1)
+        return d_rows, d_rate, found[:, 0] * keep[:, 0]
+
+
 class LinearRecurrence(nn.Module):
     """L layers of a linear recurrence, with parameters named as in `ModelConfig.shapes`, called as torch's
-    layers are: X (B, T, X) and H (L, B, H) to the top layer's H (B, T, H) and all layers' last, (L, B, H).
+    layers are: X (B, T, X) and H (L, B, H) to the top layer's H (B, T, H) and all layers' last, (L, B, H); of
+    an s6 H and C, as of an LSTM.
     """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
+        spread = selective.spread(config)
+        self._spread = None if spread is None else torch.from_numpy(spread)
         shapes = config.shapes()
         for n in range(config.layers):
             for name in config.layer_names(n):
-                low, high = linear.start(config, name)
                 values = torch.empty(shapes[name])
-                if not values.is_meta:
-                    nn.init.uniform_(values, low, high)
+                for rows, low, high in linear.start(config, name) if not values.is_meta else []:
+                    nn.init.uniform_(values[rows], low, high)
                 self.register_parameter(name.removeprefix("recurrence."), nn.Parameter(values))
 
-    def forward(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, state: Tensor | State) -> tuple[Tensor, State]:
         """See above."""
-        return self.after(self.rows(0, x), state)
+        return self.after(self.rows(0, x), state if isinstance(state, Tensor) else state[-1])
 
     def rows(self, n: int, x: Tensor) -> Tensor:
         """What layer n's inputs X (…, X) come to: X W_x + b (…, G·H)."""
         return F.linear(x, getattr(self, f"weight_ih_l{n}"), getattr(self, f"bias_ih_l{n}"))
 
-    def after(self, rows: Tensor, state: Tensor, ids: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """`forward` from the first layer's rows (B, T, G·H) on; in the state's type, under autocast too. With
-        `ids` (B, T), and without gradients, from each symbol's (V + 1, G·H).
+    def after(
+        self,
+        rows: Tensor,
+        state: Tensor,
+        ids: Tensor | None = None,
+        between: Callable[[Tensor], Tensor] | None = None,
+    ) -> tuple[Tensor, State]:
+        """`forward` from the first layer's rows (B, T, G·H) on, and the state (L, B, H) that is carried: H,
+        of an s6 C; in its type, under autocast too. With `ids` (B, T), and without gradients, from each
+        symbol's (V + 1, G·H). `between` is what a layer's H (B, T, H) become before the next reads them.
         """
-        h, last = rows, []
+        h, last, cell = rows, [], []
         for n in range(self.config.layers):
+            if n and between is not None:
+                h = between(h)
             rows = (self.rows(n, h) if n else h).to(state.dtype)
             decay = getattr(self, f"decay_l{n}", None)
-            rate = None if decay is None else linear.rate_of(decay, TORCH)
-            if n == 0 and ids is not None:
-                keep, write = linear.step(self.config.cell, rows, rate, TORCH)
-                h = scan(F.embedding(ids, keep), F.embedding(ids, write), state[0])
-            else:
-                h = cast(Tensor, _Layer.apply(self.config.cell, rows, rate, state[n]))  # type: ignore[no-untyped-call]
+            rate = None
+            if decay is not None:
+                rate = linear.rate_of(decay, TORCH, getattr(self, f"skip_l{n}", None))
+            h, end = self._layer(rows, rate, state[n], None if n else ids)
             last.append(h[:, -1])
-        return h, torch.stack(last)
+            cell.append(end)
+        states = torch.stack(last)
+        return h, (states, torch.stack(cell)) if self._spread is not None else (states,)
+
+    def _layer(
+        self, rows: Tensor, rate: Tensor | None, first: Tensor, ids: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """One layer's H (B, T, H), and what is carried on, (B, H)."""
+        kind = self.config.cell
+        if ids is None and rate is not None and CELLS[kind].has_cell:
+            return cast("tuple[Tensor, Tensor]", _Selective.apply(rows, rate, first))  # type: ignore[no-untyped-call]
+        if ids is None:
+            h = cast(Tensor, _Layer.apply(kind, rows, rate, first))  # type: ignore[no-untyped-call]
+            return h, h[:, -1]
+        if self._spread is not None:
+            rows = rows[:, self._spread.to(rows.device)]
+        keep, write = linear.step(kind, rows, rate, TORCH)
+        h = scan(F.embedding(ids, keep), F.embedding(ids, write), first)
+        end = h[:, -1]
+        if (out := linear.shown(kind, rows, rate, TORCH)) is not None:
+            h = torch.addcmul(F.embedding(ids, out[1]), F.embedding(ids, out[0]), h)
+        return h, end

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from rnnviz.networks.abreast import CHUNK, Abreast, Ids
 from rnnviz.networks.side_by_side import LEAST
 from rnnviz.networks.text_scorer import CharScorer
-from rnnviz.networks.torch_network import TorchNetwork
 
 Doubles = npt.NDArray[np.float64]
 
@@ -27,12 +25,12 @@ class ShortTexts:
     How many are read side by side, and beside which others, moves a cost by rounding alone.
     """
 
-    def __init__(self, model: TorchNetwork) -> None:
-        self.model, self._abreast = model, Abreast(model)
+    def __init__(self, abreast: Abreast, start: int, scorer: Callable[[], CharScorer]) -> None:
+        self._abreast, self._start, self._scorer = abreast, start, scorer
 
     def advance(self, texts: Sequence[Ids]) -> list[Doubles]:
         """log P in nats of each symbol of each text, (n,), given all before it in that text."""
-        found = [CharScorer(self.model).advance(ids) if len(ids) >= LEAST else _NONE for ids in texts]
+        found = [self._scorer().advance(ids) if len(ids) >= LEAST else _NONE for ids in texts]
         for group in _groups([len(ids) for ids in texts]):
             for n, log_p in zip(group, self._side_by_side([texts[n] for n in group]), strict=True):
                 found[n] = log_p
@@ -45,14 +43,14 @@ class ShortTexts:
         for row, ids in zip(targets, rows, strict=True):
             row[: len(ids)] = ids
         inputs = np.empty_like(targets)
-        inputs[:, 0], inputs[:, 1:] = self.model.vocabulary.start, targets[:, :-1]
+        inputs[:, 0], inputs[:, 1:] = self._start, targets[:, :-1]
         out = np.empty(targets.shape)
-        x, y, state = self._abreast.tensor(inputs), self._abreast.tensor(targets), None
+        x, y, state = self._abreast.ids(inputs), self._abreast.ids(targets), self._abreast.zeros(len(rows))
         for begin in range(0, int(lengths[0]), CHUNK):
             alive = int((lengths > begin).sum())
             now = slice(begin, begin + CHUNK)
-            with torch.inference_mode(), self._abreast.threads.piece(x[:alive, now].numel()):
-                state = tuple(part[:, :alive].contiguous() for part in state or self.model.zero_state(alive))
+            with self._abreast.piece(alive * (min(now.stop, len(out[0])) - begin)):
+                state = tuple(self._abreast.joined([part[:, :alive]]) for part in state)
                 top, state = self._abreast.read(x[:alive, now], state)
                 log_p = self._abreast.scores(top, y[:alive, now], want=False).log_p
             out[:alive, now] = log_p.reshape(alive, -1)

@@ -19,17 +19,16 @@ Shape letters: B stretches, T time steps, L layers, H hidden units, n symbols.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
-from rnnviz.networks.abreast import CHUNK, Abreast
+from rnnviz.networks.abreast import CHUNK, Abreast, Ids, State
+from rnnviz.networks.custom import as_array
 from rnnviz.networks.prediction import Scores
-from rnnviz.networks.torch_network import State, TorchNetwork
+from rnnviz.networks.progress import run
 
 WARM_UP = 256
 """Characters a stretch reads before its own."""
@@ -49,8 +48,6 @@ PIECE = 1 << 19
 
 ROWS = 64
 """Stretches side by side, at most."""
-
-Ids = npt.NDArray[np.int64]
 
 
 class Done(NamedTuple):
@@ -76,10 +73,9 @@ class SideBySide:
     unsettled   those of stretches whose second reading never met the first
     """
 
-    def __init__(self, model: TorchNetwork) -> None:
+    def __init__(self, abreast: Abreast) -> None:
         self.read_again, self.unsettled = 0, 0
-        self._abreast = Abreast(model)
-        self._threads = self._abreast.threads
+        self._abreast = abreast
 
     def score(
         self, inputs: Ids, targets: Ids, state: State, *, want: bool
@@ -89,46 +85,64 @@ class SideBySide:
         n is a multiple of `count(n)`. `want` fills in rank and entropy. Yields progress every CHUNK steps.
         """
         rows = count(len(inputs))
-        length = len(inputs) // rows
-        x = self._abreast.tensor(inputs).view(rows, length)
-        y = self._abreast.tensor(targets).view(rows, length)
-        out = _Found(rows, length, want)
+        y = self._abreast.ids(targets.reshape(rows, -1))
+        out = _Found((rows, y.shape[1]), want)
+        end = yield from self._read(inputs, y, state, out)
+        return out.flat(), end
+
+    def predictions(self, inputs: Ids, state: State) -> tuple[npt.NDArray[np.float64], State]:
+        """log P (n, V) of every symbol after each of `inputs` (n,), and the state at the end; n as above."""
+        rows, size = count(len(inputs)), self._abreast.size
+        y = self._abreast.ids(inputs.reshape(rows, -1))  # not looked at
+        out = _Predictions(tuple(y.shape), size)
+        end = run(self._read(inputs, y, state, out))
+        return out.log_p.reshape(-1, size), end
+
+    def _read(
+        self, inputs: Ids, y: Any, state: State, out: _Found | _Predictions
+    ) -> Generator[Done, None, State]:
+        """Fill in `out` for targets y (B, T); returns the state at the end."""
+        length = y.shape[1]
+        x = self._abreast.ids(inputs.reshape(y.shape))
         start = self._warm_up(x, state)
         grid: list[State] = []
         reading = start
         for begin in range(0, length, CHUNK):
             now = slice(begin, begin + CHUNK)
-            with torch.inference_mode(), self._threads.piece(x[:, now].numel()):
+            with self._abreast.piece(len(y) * (min(now.stop, length) - begin)):
                 top, reading = self._abreast.read(x[:, now], reading)
                 self._measure(top, y[:, now], out, slice(None), now)
-                grid.append(tuple(part.clone() for part in reading))
+                grid.append(self._copied(reading))
             yield out.done
         yield from self._mend(x, y, out, start, grid)
-        return out.flat(), tuple(part[:, -1:].clone() for part in grid[-1])
+        return self._copied(part[:, -1:] for part in grid[-1])
 
-    def _warm_up(self, x: Tensor, state: State) -> State:
+    def _copied(self, state: Iterable[Any]) -> State:
+        return tuple(self._abreast.joined([part]) for part in state)
+
+    def _warm_up(self, x: Any, state: State) -> State:
         """The state each stretch begins with: exact for the first, likely for the others."""
         rows, length = x.shape
         if rows == 1:
-            return tuple(part.clone() for part in state)
-        before = torch.stack([x.flatten()[n * length - WARM_UP : n * length] for n in range(1, rows)])
-        # The current state is a better guess of what is remembered for long than zeros.
-        warm = tuple(part.expand(-1, rows - 1, -1).contiguous() for part in state)
-        with torch.inference_mode(), self._threads.piece():
+            return self._copied(state)
+        before = x[:-1, length - WARM_UP :]
+        with self._abreast.piece():
+            # The current state is a better guess of what is remembered for long than zeros.
+            warm = tuple(self._abreast.joined([part] * (rows - 1)) for part in state)
             for begin in range(0, WARM_UP, CHUNK):
                 _, warm = self._abreast.read(before[:, begin : begin + CHUNK], warm)
-        return tuple(torch.cat(parts, dim=1) for parts in zip(state, warm, strict=True))
+            return tuple(self._abreast.joined(parts) for parts in zip(state, warm, strict=True))
 
     def _mend(
-        self, x: Tensor, y: Tensor, out: _Found, start: State, grid: list[State]
+        self, x: Any, y: Any, out: _Found | _Predictions, start: State, grid: list[State]
     ) -> Generator[Done, None, None]:
         """Read again the stretches that did not begin in the state in which the one before ends."""
         length = x.shape[1]
         never_met: set[int] = set()
         while True:
-            with torch.inference_mode():
+            with self._abreast.piece():
                 ends = tuple(part[:, :-1] for part in grid[-1])
-                stretches = torch.nonzero(_differ(ends, tuple(part[:, 1:] for part in start))).flatten() + 1
+                stretches = _differ(ends, tuple(part[:, 1:] for part in start)) + 1
                 if not len(stretches):
                     self.unsettled += len(never_met) * length
                     return
@@ -136,9 +150,9 @@ class SideBySide:
                 _put(start, stretches, reading)
             for begin, kept in zip(range(0, length, CHUNK), grid, strict=True):
                 now = slice(begin, begin + CHUNK)
-                with torch.inference_mode(), self._threads.piece():
+                with self._abreast.piece():
                     top, reading = self._abreast.read(x[stretches, now], reading)
-                    self._measure(top, y[stretches, now], out, stretches.cpu().numpy(), now)
+                    self._measure(top, y[stretches, now], out, stretches, now)
                     self.read_again += top.shape[0] * top.shape[1]
                     going = _differ(reading, tuple(part[:, stretches] for part in kept))
                     _put(kept, stretches, reading)
@@ -148,7 +162,10 @@ class SideBySide:
                     break
             never_met.update(stretches.tolist())
 
-    def _measure(self, top: Tensor, y: Tensor, out: _Found, which: Any, when: slice) -> None:
+    def _measure(self, top: Any, y: Any, out: _Found | _Predictions, which: Any, when: slice) -> None:
+        if isinstance(out, _Predictions):
+            out.log_p[which, when] = self._abreast.predictions(top)
+            return
         found = self._abreast.scores(top, y, want=out.want)
         out.log_p[which, when] = found.log_p.reshape(y.shape)
         if out.want:
@@ -158,9 +175,14 @@ class SideBySide:
             out.done = out.done.plus(Done(len(found.log_p), -float(found.log_p.sum())))
 
 
+class _Predictions:
+    def __init__(self, shape: tuple[int, ...], size: int) -> None:
+        self.log_p, self.done = np.empty((*shape, size)), Done(0, 0.0)
+
+
 class _Found:
-    def __init__(self, rows: int, length: int, want: bool) -> None:
-        shape, self.want, self.done = (rows, length), want, Done(0, 0.0)
+    def __init__(self, shape: tuple[int, ...], want: bool) -> None:
+        self.want, self.done = want, Done(0, 0.0)
         self.log_p = np.empty(shape)
         self.rank, self.entropy = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
 
@@ -168,15 +190,15 @@ class _Found:
         return Scores(self.log_p.ravel(), self.rank.ravel(), self.entropy.ravel())
 
 
-def _put(state: State, columns: Tensor, values: State) -> None:
+def _put(state: State, columns: Ids, values: State) -> None:
     for part, new in zip(state, values, strict=True):
         part[:, columns] = new
 
 
-def _differ(a: State, b: State) -> Tensor:
-    """Which columns of two states (L, B, H) differ, (B,)."""
-    far = []
+def _differ(a: State, b: State) -> Ids:
+    """Which rows of two states (L, B, H) differ: their numbers."""
+    found = np.zeros(a[0].shape[1], bool)
     for x, y in zip(a, b, strict=True):
-        apart = (x - y).abs() > TOLERANCE * y.abs().clamp_min(1)
-        far.append(apart.any(dim=2).any(dim=0))
-    return torch.stack(far).any(dim=0)
+        apart = abs(x - y) > TOLERANCE * abs(y).clip(min=1)
+        found |= as_array(apart.any(axis=2).any(axis=0))
+    return np.flatnonzero(found)

@@ -1,16 +1,26 @@
-"""How many of torch's threads compute: what proves fastest on the work itself, tried again when it slows.
+"""How many threads compute: what proves fastest on the work itself, tried again when it slows.
 
 Threads wait for one another at every product. Where another program has the core of one, all of them stand
 still until it lets go: four may read a hundredth of what one reads. Importing this loads no torch.
+
+Torch's threads share each product. Without torch they are ours, each with rows of its own, all of whose steps
+it computes: see `rnnviz.networks.numpy_abreast`.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from time import perf_counter
+from typing import TYPE_CHECKING
+
+from rnnviz.networks import has_torch
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 SPIN = "30000"
 """How often a thread of libgomp looks for more work before it sleeps; its own 300,000 times keep a core from
@@ -71,11 +81,12 @@ def told() -> int:
 
 def fix(count: int) -> None:
     """Let all that this process computes take so many threads, neither more nor fewer."""
-    import torch
-
     global _fixed, _told
     _fixed, _told = True, count
-    torch.set_num_threads(count)
+    if has_torch.installed():
+        import torch
+
+        torch.set_num_threads(count)
 
 
 def share(jobs: int) -> None:
@@ -89,10 +100,45 @@ def worth_trying(device: str = "cpu") -> list[int]:
     to use: see `leave_a_core`. Torch's own alone on a GPU, and where the number is fixed.
     """
     now = told()
-    if _fixed or device != "cpu":
-        return [now]
-    most = min(now, cores())
+    return [now] if _fixed or device != "cpu" else _up_to(min(now, cores()))
+
+
+def worth_trying_alone() -> list[int]:
+    """The same without torch: all cores at most, or what OMP_NUM_THREADS says."""
+    if _fixed:
+        return [_told]
+    said = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return _up_to(min(cores(), int(said)) if said.isdecimal() and int(said) else cores())
+
+
+def _up_to(most: int) -> list[int]:
     return sorted({*(2**n for n in range(most.bit_length())), max(1, most - 1), most})
+
+
+@contextmanager
+def _torchs(count: int) -> Iterator[None]:
+    import torch
+
+    before = told()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def ours(count: int) -> Iterator[None]:
+    """Numpy's products on the thread that asks for them: `count` such threads are the asker's own."""
+    with _libraries().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    from threadpoolctl import ThreadpoolController  # looks through every library that is loaded
+
+    return ThreadpoolController()
 
 
 class Threads:
@@ -106,8 +152,13 @@ class Threads:
     (3, 3000.0)
     """
 
-    def __init__(self, counts: Sequence[int], known: Mapping[int, float] | None = None) -> None:
-        self.counts, self.trying = counts, False
+    def __init__(
+        self,
+        counts: Sequence[int],
+        known: Mapping[int, float] | None = None,
+        use: Callable[[int], AbstractContextManager[None]] = _torchs,
+    ) -> None:
+        self.counts, self.trying, self._on = counts, False, use
         self.now, self.speed, self._fresh = 0, 0.0, True
         self.speeds: dict[int, float] = dict(known or {})
         """What was last tried: sizes of pieces a second, by number of threads."""
@@ -126,15 +177,10 @@ class Threads:
     @contextmanager
     def piece(self, size: int | None = None) -> Iterator[None]:
         """Do a piece of the work inside, of `size` characters or the like; None: don't time it."""
-        import torch
-
-        before, count = told(), self.allowed
-        torch.set_num_threads(count)
-        began = perf_counter()
-        try:
+        count = self.allowed
+        with self._on(count):
+            began = perf_counter()
             yield
-        finally:
-            torch.set_num_threads(before)
         if size is not None and count == self.now == self.allowed:
             self.took(size, perf_counter() - began)
 

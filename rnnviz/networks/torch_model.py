@@ -10,6 +10,7 @@ Shape letters: T time steps, B batch, L layers, H hidden units, V vocabulary, X 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -19,14 +20,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks import bptt
+from rnnviz.networks import bptt, compiled
 from rnnviz.networks.cells import Parameters, activate, of_torch
-from rnnviz.networks.config import CELLS, ModelConfig
+from rnnviz.networks.config import CELLS, Engine, ModelConfig
 from rnnviz.networks.numpy_model import weights_from
 from rnnviz.networks.precise_scorer import PreciseScorer
 from rnnviz.networks.scan import LinearRecurrence
 from rnnviz.networks.short_texts import ShortTexts
 from rnnviz.networks.text_scorer import CharScorer
+from rnnviz.networks.torch_abreast import char_scorer, short_texts
 from rnnviz.networks.torch_network import State as State
 from rnnviz.pictured import Pictured
 from rnnviz.text.checked import received
@@ -43,11 +45,17 @@ class Dropout:
     embedding  whole characters of the vocabulary at a time (Gal & Ghahramani 2016)
     weight     entries of W_hh, one mask a sequence (Merity et al. 2018)
     output     entries of H_t before the readout
+    layer      entries of H_t between one layer and the next (Zaremba et al. 2014)
     """
 
     embedding: float = 0.0
     weight: float = 0.0
     output: float = 0.0
+    layer: float = 0.0
+
+    def between(self, generator: torch.Generator | None) -> Callable[[Tensor], Tensor]:
+        """What a layer's H (B, T, H) become before the next layer reads them."""
+        return lambda h: drop(h, self.layer, cast(torch.Generator, generator))
 
 
 def drop(x: Tensor, p: float, generator: torch.Generator, *, rows: bool = False) -> Tensor:
@@ -61,8 +69,10 @@ def drop(x: Tensor, p: float, generator: torch.Generator, *, rows: bool = False)
     count = x.shape[0] if rows else x.numel()
     draws = torch.empty((count + 3) // 4, dtype=torch.int64, device=x.device)
     draws.random_(-(2**63), None, generator=generator)
-    keep = draws.view(torch.int16)[:count].view((-1, 1) if rows else x.shape) >= threshold - 32_768
-    return x * (keep.to(x.dtype) * (65_536 / (65_536 - threshold)))
+    lowest = threshold - 32_768  # of the draws that keep
+    keep = draws.view(torch.int16)[:count].clamp_(lowest - 1, lowest).sub_(lowest - 1)  # 0 or 1
+    mask = keep.to(x.dtype).mul_(65_536 / (65_536 - threshold))
+    return x * mask.view((-1, 1) if rows else x.shape)
 
 
 class CharModel(Pictured, nn.Module):
@@ -105,6 +115,8 @@ class CharModel(Pictured, nn.Module):
         self.config, self.vocabulary, self.name, self.normaliser = config, vocabulary, name, normaliser
         self.card: dict[str, Any] = dict(card or {})
         self.sketch = sketch
+        self.engine: Engine = "auto"
+        """Whose backward pass is wanted, if it can be used; "auto": ours where it is surely faster."""
         h, v = config.hidden_size, config.vocabulary_size
         self.embedding = _embedding(v + 1, config.embedding_size) if config.embedding_size else None
         sizes = [config.input_size] + [h] * (config.layers - 1)
@@ -165,29 +177,45 @@ class CharModel(Pictured, nn.Module):
         x: Tensor,
         state: State | None = None,
         *,
-        weight_dropout: float = 0.0,
+        dropout: Dropout | None = None,
         generator: torch.Generator | None = None,
     ) -> tuple[Tensor, State]:
         """The top layer's H (B, T, H) and the state after the last step, for X (B, T, X)."""
         state = self.zero_state(x.shape[0]) if state is None else state
+        d = dropout or Dropout()
         if self.config.cell == "mlp":
             last = []
-            for linear in cast(nn.ModuleList, self.recurrence):
-                x = activate(linear(x), self.config.activation)
+            for n, linear in enumerate(cast(nn.ModuleList, self.recurrence)):
+                x = activate(linear(d.between(generator)(x) if n else x), self.config.activation)
                 last.append(x[:, -1])
             return x, (torch.stack(last),)
         carried: Any = state if CELLS[self.config.cell].has_cell else state[0]
-        if weight_dropout:
-            weights = {
-                name: drop(w, weight_dropout, cast(torch.Generator, generator))
-                if name.startswith("weight_hh")
-                else w
-                for name, w in self.recurrence.named_parameters()
-            }
+        weights: dict[str, Tensor] = dict(self.recurrence.named_parameters())
+        if d.weight:
+            drawn = cast(torch.Generator, generator)
+            dropped = {n: drop(w, d.weight, drawn) for n, w in weights.items() if n.startswith("weight_hh")}
+            weights |= dropped
+        if d.layer:
+            return self._layer_by_layer(x, state, weights, d.between(generator))
+        if d.weight:
             h, carried = torch.func.functional_call(self.recurrence, weights, (x, carried))
         else:
             h, carried = self.recurrence(x, carried)
         return h, (carried if isinstance(carried, tuple) else (carried,))
+
+    def _layer_by_layer(
+        self, x: Tensor, state: State, weights: dict[str, Tensor], between: Callable[[Tensor], Tensor]
+    ) -> tuple[Tensor, State]:
+        """`hidden` of torch's layers with something between them: theirs draw from torch's own numbers."""
+        kind = f"rnn_{self.config.activation}" if self.config.cell == "rnn" else self.config.cell
+        run, last = getattr(torch, kind), []
+        for n in range(self.config.layers):
+            own = [weights[name.removeprefix("recurrence.")] for name in self.config.layer_names(n)]
+            first = tuple(part[n : n + 1] for part in state)
+            start = first if len(first) > 1 else first[0]
+            x, *after = run(between(x) if n else x, start, own, True, 1, 0.0, True, False, True)
+            last.append(after)
+        return x, tuple(torch.cat(part) for part in zip(*last, strict=True))
 
     def forward(
         self,
@@ -211,50 +239,61 @@ class CharModel(Pictured, nn.Module):
         if self._unrolls():
             h, state = self._unrolled(inputs, state, d, generator)
         elif isinstance(self.recurrence, LinearRecurrence):
-            first = (self.zero_state(inputs.shape[0]) if state is None else state)[0]
+            first = (self.zero_state(inputs.shape[0]) if state is None else state)[-1]  # an s6's C
             W, b = (cast(Tensor, getattr(self.recurrence, f"{kind}_ih_l0")) for kind in ("weight", "bias"))
             # Where there is nothing to learn, each symbol's A and B are found once.
             once = inputs.numel() > self.config.vocabulary_size and not torch.is_grad_enabled()
             read = torch.arange(self.config.vocabulary_size + 1, device=inputs.device) if once else inputs
-            rows = self._rows(read, W, b, d, generator)
-            h, last = self.recurrence.after(rows, first, inputs if once else None)
-            state = (last,)
+            rows = bptt.looked_up(self._rows(read, W, b, d, generator))
+            h, state = self.recurrence.after(rows, first, inputs if once else None, d.between(generator))
         else:
             x = self.embed(inputs, dropout=d.embedding, generator=generator)
-            h, state = self.hidden(x, state, weight_dropout=d.weight, generator=generator)
+            h, state = self.hidden(x, state, dropout=d, generator=generator)
         if d.output:
             h = drop(h, d.output, cast(torch.Generator, generator))
-        return F.linear(h, self.readout_weight, self.readout.bias), state
+        if h.is_contiguous():
+            return F.linear(h, self.readout_weight, self.readout.bias), state
+        # In the order in which it lies in memory, time first.
+        return F.linear(h.transpose(0, 1), self.readout_weight, self.readout.bias).transpose(0, 1), state
 
     def _unrolls(self) -> bool:
-        """Whether gradients are wanted, and `bptt` finds them faster than torch's layers."""
+        """Whether gradients are wanted, and `bptt` or `compiled` is to find them."""
         wanted = torch.is_grad_enabled() and not torch.is_autocast_enabled("cpu")
-        return wanted and bptt.suits(self.config, self.readout.bias)
+        return wanted and self.backward_pass() != "torch"
+
+    def backward_pass(self) -> Engine:
+        """Whose finds gradients in float32: "torch", "rnnviz", or "numba" if it is asked for."""
+        parameter = self.readout.bias
+        if self.engine == "numba" and compiled.can(self.config, parameter):
+            return "numba"
+        ours = bptt.suits if self.engine == "auto" else bptt.can
+        return "rnnviz" if self.engine != "torch" and ours(self.config, parameter) else "torch"
 
     def _unrolled(
         self, inputs: Tensor, state: State | None, dropout: Dropout, generator: torch.Generator | None
     ) -> tuple[Tensor, State]:
-        """`embed` and `hidden` in one, through `bptt`, with the same random numbers."""
-        first = (self.zero_state(inputs.shape[0]) if state is None else state)[0]
+        """`embed` and `hidden` in one, through `bptt` or `compiled`, with the same random numbers."""
+        first = self.zero_state(inputs.shape[0]) if state is None else state
         layers = bptt.layers(self.config, self)
         x = self._rows(inputs.T, layers[0].w_x, layers[0].b, dropout, generator)  # (T, B, gates·H)
         if dropout.weight:
             drawn = cast(torch.Generator, generator)
             layers = [layer._replace(w_h=drop(layer.w_h, dropout.weight, drawn)) for layer in layers]
-        h, last = bptt.states(layers, x, first)
-        return h, (last,)
+        unroll = compiled.unroll if self.backward_pass() == "numba" else bptt.unroll
+        h, last = bptt.states(layers, x, first, dropout.between(generator), unroll)
+        return h.transpose(0, 1), last
 
     def _rows(
         self, ids: Tensor, W: Tensor, b: Tensor, dropout: Dropout, generator: torch.Generator | None
-    ) -> Tensor:
+    ) -> Tensor | bptt.Rows:
         """X W + b of the first layer, (…, gates·H), for inputs (…) and W (gates·H, X)."""
         if self.embedding is None:
-            return F.embedding(ids, W.T + b)
+            return bptt.Rows(W.T + b, ids)
         table: Tensor = self.embedding.weight
         if dropout.embedding:
             table = drop(table, dropout.embedding, cast(torch.Generator, generator), rows=True)
         if len(table) < ids.numel():  # each symbol goes through W once, however often it comes
-            return F.embedding(ids, F.linear(table, W, b))
+            return bptt.Rows(F.linear(table, W, b), ids)
         return F.linear(F.embedding(ids, table), W, b)
 
     def layer_parameters(self) -> list[Parameters]:
@@ -263,11 +302,11 @@ class CharModel(Pictured, nn.Module):
 
     def scorer(self) -> CharScorer:
         """A reader at the start of a text."""
-        return CharScorer(self)
+        return char_scorer(self)
 
     def short_texts(self) -> ShortTexts:
         """A reader of many short texts side by side."""
-        return ShortTexts(self)
+        return short_texts(self)
 
     def precise_scorer(self) -> PreciseScorer:
         """A reader in float64 on the CPU, from the weights as they are now."""

@@ -16,28 +16,31 @@ A file, numbers little-endian:
     4 bytes   CRC-32 of the rest          the rest      what the range coder wrote, zeros at its end left out
 
 A text of more than `SHORT` characters has format 2: its varint may have up to 6 bytes, and the second CRC-32
-is of the varint and the rest.
+is of the varint and the rest. With a model made of others (`rnnviz.mix`) it has format 3, whatever its
+length: as format 2, and after the model's 6 bytes come
+
+    1 byte    what is done with it: 1 mixed with another model, 2 goes on learning; 3 both
+    6 bytes   of the SHA-256 of that other model and of the settings: see `rnnviz.reading.signature`
+
+The second CRC-32 is of these 7 too.
 """
 
 from __future__ import annotations
 
-import hashlib
 import struct
 import zlib
 from array import array
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError
-from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.numpy_model import Model, weights_of
 from rnnviz.networks.progress import Clock, run
 from rnnviz.reading.range_coding import Decoder, Encoder, Steps, Unknown, unrestorable
-from rnnviz.reading.reader import Reader, reader
+from rnnviz.reading.reader import Readable, Reader, reader
+from rnnviz.reading.signature import LENGTH, MIXED, Signature, signature
 from rnnviz.text.normalising import Normaliser
 from rnnviz.text.vocabulary import UNKNOWN, code_points
 
@@ -45,7 +48,7 @@ SHORT = 200_000
 """Characters up to which a file has format 1, which every version reads."""
 
 MAGIC = b"rnz"
-LENGTH_BYTES = {1: 3, 2: 6}
+LENGTH_BYTES = {1: 3, 2: 6, 3: 6}
 """The formats, and how many bytes a text's length may take in each."""
 
 FIXED = len(MAGIC) + 1 + 6 + 1 + 4 + 4  # bytes of the shortest header
@@ -54,16 +57,16 @@ BLOCK = 1 << 16  # characters prepared at a time
 
 @dataclass(frozen=True)
 class Header:
-    """A compressed text's length, and whether normalising had changed it."""
+    """A compressed text's length, whether normalising had changed it, and the model it was written with."""
 
     characters: int
     normalised: bool
-    digest: bytes
+    signature: Signature
     text_checksum: int
     payload: bytes
 
 
-def compress(model: Model, text: str, *, progress: Callable[[float], None] | None = None) -> bytes:
+def compress(model: Readable, text: str, *, progress: Callable[[float], None] | None = None) -> bytes:
     """`text`, normalised, as bytes from which `decompress` restores it with the same model.
 
     `progress` gets the share done about ten times a second; characters are read one by one, 10,000 in about
@@ -73,7 +76,7 @@ def compress(model: Model, text: str, *, progress: Callable[[float], None] | Non
     return run(compressing(model, text), progress)
 
 
-def decompress(model: Model, data: bytes, *, progress: Callable[[float], None] | None = None) -> str:
+def decompress(model: Readable, data: bytes, *, progress: Callable[[float], None] | None = None) -> str:
     """The normalised text that `compress` was given; `progress` as there.
 
     Raises DecodingError for what is no compressed text, or cut off, or damaged, and for a text that this
@@ -82,11 +85,11 @@ def decompress(model: Model, data: bytes, *, progress: Callable[[float], None] |
     return run(decompressing(model, data), progress)
 
 
-def compressing(model: Model, text: str) -> Generator[float, None, bytes]:
+def compressing(model: Readable, text: str) -> Generator[float, None, bytes]:
     """`compress` step by step: yields the share done about ten times a second, returns the bytes."""
     normaliser = Normaliser(model.normaliser)
     text = normaliser.feed(text) + normaliser.finish()
-    digest, vocabulary, clock = _digest(model), model.vocabulary, Clock()
+    named, vocabulary, clock = signature(model), model.vocabulary, Clock()
     before, unknown = reader(model), Unknown(vocabulary)
     steps, checksum = Steps(Encoder()), 0
     for start in range(0, len(text), BLOCK):
@@ -103,20 +106,17 @@ def compressing(model: Model, text: str) -> Generator[float, None, bytes]:
     payload = steps.coder.finish()
     yield 1.0
     length = _varint(2 * len(text) + (normaliser.changed > 0))
-    version = 1 if len(text) <= SHORT else 2
-    checksums = struct.pack("<II", checksum, _checksum(version, length, payload))
-    return b"".join((MAGIC, bytes([version]), digest, length, checksums, payload))
+    version = 3 if named.done else 1 if len(text) <= SHORT else 2
+    header = named.to_bytes() + length
+    checksums = struct.pack("<II", checksum, _checksum(version, header[LENGTH:], payload))
+    return b"".join((MAGIC, bytes([version]), header, checksums, payload))
 
 
-def decompressing(model: Model, data: bytes) -> Generator[float, None, str]:
+def decompressing(model: Readable, data: bytes) -> Generator[float, None, str]:
     """`decompress` step by step: yields the share done about ten times a second, returns the text."""
     header = read_header(data)
-    if header.digest != _digest(model):
-        raise ConfigError(
-            "this text was compressed with another model than {name!r} (its weights "
-            "differ, or their preparation on this machine); choose the model it was compressed with",
-            name=model.name or "this one",
-        )
+    if header.signature != (here := signature(model)):
+        raise _another_model(header.signature, here, model.name or "this one")
     vocabulary = model.vocabulary
     point_of = [0, *map(ord, vocabulary.characters)]
     before, unknown = reader(model), Unknown(vocabulary)
@@ -152,22 +152,55 @@ def read_header(data: bytes) -> Header:
             format=version,
             newest=max(LENGTH_BYTES),
         )
-    start = len(MAGIC) + 1 + 6
-    number, end = 0, start
-    for nth in range(LENGTH_BYTES[version]):
-        number |= (data[end] & 0x7F) << 7 * nth
-        end += 1
-        if data[end - 1] < 0x80:
-            break
-        if end == len(data):
-            raise cut_off
+    start = len(MAGIC) + 1 + LENGTH
+    named, at = Signature(data[start - LENGTH : start]), start
+    if version == 3:
+        at += 1 + LENGTH
+        named = Signature(named.model, data[start], data[start + 1 : at])
+    number, end = _number(data, at, LENGTH_BYTES[version])
     if len(data) < end + 8 or (version == 1 and number // 2 > SHORT):
         raise cut_off
     of_text, of_payload = struct.unpack_from("<II", data, end)
     payload = data[end + 8 :]
     if _checksum(version, data[start:end], payload) != of_payload:
         raise cut_off
-    return Header(number // 2, bool(number % 2), data[len(MAGIC) + 1 : start], of_text, payload)
+    return Header(number // 2, bool(number % 2), named, of_text, payload)
+
+
+def _number(data: bytes, at: int, most: int) -> tuple[int, int]:
+    """The varint of at most `most` bytes at `at`, and where it ends."""
+    number = 0
+    for nth, byte in enumerate(data[at : at + most]):
+        number |= (byte & 0x7F) << 7 * nth
+        if byte < 0x80:
+            return number, at + nth + 1
+    return number, at + most
+
+
+def _another_model(written: Signature, here: Signature, name: str) -> ConfigError:
+    """What to raise where a text was written with another model, or with something else done with it."""
+    if not written.done and here.done:
+        return ConfigError(
+            "this text was compressed with a model alone; received {name!r}: leave out the mixing, and what "
+            "lets a network go on learning",
+            name=name,
+        )
+    if written.done & MIXED > here.done & MIXED:
+        return ConfigError(
+            "this text was compressed with two models, mixed; received {name!r}: mix it with the other one",
+            name=name,
+        )
+    if written.done != here.done:
+        return ConfigError(
+            "this text was compressed with other options than those of {name!r}: mixing with another model, "
+            "or a network that goes on learning; use the same ones",
+            name=name,
+        )
+    return ConfigError(
+        "this text was compressed with another model than {name!r} (its weights "
+        "differ, or their preparation on this machine); choose the model it was compressed with",
+        name=name,
+    )
 
 
 def _checksum(version: int, length: bytes, payload: bytes) -> int:
@@ -183,37 +216,6 @@ def _log_probs(before: Reader, name: str) -> npt.NDArray[np.float64]:
             name=name,
         )
     return log_probs
-
-
-def _digest(model: Model) -> bytes:
-    """Six bytes that name a model's numbers and its characters."""
-    digest = hashlib.sha256(np.array(model.vocabulary.to_json(), "<u4").tobytes())
-    digest.update(model.normaliser.encode())
-    if isinstance(model, NgramModel):
-        for name, tensor in sorted(model.to_tensors().items()):
-            _hash(digest, name, tensor)
-    else:
-        # As they are multiplied, not as they are stored: it is these that the probabilities come from.
-        weights = weights_of(model)
-        if weights.cell == "custom":
-            raise ConfigError(
-                "a text is compressed with a model that can be told from every other by its weights, and "
-                "{name!r} is a Python function; use another model",
-                name=model.name,
-            )
-        for number, layer in enumerate(weights.layers):
-            digest.update(f"{number} {layer.cell} {layer.activation}".encode())
-            for name in ("table", "W_x", "b", "W_h", "b_n", "rate"):
-                _hash(digest, name, getattr(layer, name))
-        for name in ("embedding", "readout", "bias"):
-            _hash(digest, name, getattr(weights, name))
-    return digest.digest()[:6]
-
-
-def _hash(digest: Any, name: str, array: npt.NDArray[Any] | None) -> None:
-    if array is not None:
-        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array))
 
 
 def _varint(number: int) -> bytes:

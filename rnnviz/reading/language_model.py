@@ -70,21 +70,24 @@ class UniformModel:
 
     def scorer(self) -> _UniformScorer:
         """A reader of one text."""
-        return _UniformScorer(-math.log(self.vocabulary.size))
+        return _UniformScorer(self.vocabulary.size)
 
     precise_scorer = scorer
 
 
 @dataclass(frozen=True)
 class _UniformScorer:
-    log_probability: float
+    size: int
 
     def advance(self, ids: Ids) -> npt.NDArray[np.float64]:
-        return np.full(len(ids), self.log_probability)
+        return np.full(len(ids), -math.log(self.size))
 
     def advance_details(self, ids: Ids) -> Scores:
         ranks = np.ones(len(ids), np.int32)  # nothing is more likely than what came
-        return Scores(self.advance(ids), ranks, np.full(len(ids), -self.log_probability, np.float32))
+        return Scores(self.advance(ids), ranks, -self.advance(ids).astype(np.float32))
+
+    def advance_predictions(self, ids: Ids) -> npt.NDArray[np.float64]:
+        return np.full((len(ids), self.size), -math.log(self.size))
 
 
 def scorer_of(model: LanguageModel, *, details: bool, precise: bool) -> Scorer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model, no_model, weights_of
 from rnnviz.networks.stepping import NO_HOOKS, Hooks, NetworkReader
+from rnnviz.reading.language_model import LanguageModel
 from rnnviz.text.normalising import normalise
 
 PIECE = 1024
@@ -27,13 +28,28 @@ class Reader(Protocol):
         ...
 
 
-def reader(model: Model, text: str = "", hooks: Hooks = NO_HOOKS) -> Reader:
+@runtime_checkable
+class ReadsItself(LanguageModel, Protocol):
+    """A model made of others, that has a reader of its own: see `rnnviz.reading.mixing`."""
+
+    def reader(self) -> Reader:
+        """At a text's beginning."""
+        ...
+
+
+Readable: TypeAlias = "Model | ReadsItself"
+"""What reads one character at a time."""
+
+
+def reader(model: Readable, text: str = "", hooks: Hooks = NO_HOOKS) -> Reader:
     """`model` after `text`, with a network's `hooks`; TextError for half a surrogate pair in the text."""
     if not hasattr(model, "vocabulary"):
         raise no_model(model)
     ids = model.vocabulary.encode(normalise(text, model.normaliser))
     found: Reader
-    if isinstance(model, NgramModel):
+    if isinstance(model, ReadsItself):
+        found = model.reader()
+    elif isinstance(model, NgramModel):
         found = model.scorer()
     else:
         found = NetworkReader(weights_of(model), hooks=hooks)

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from rnnviz.errors import RnnvizError, TrainingError
+from rnnviz.networks import has_torch
 from rnnviz.runs import deleted, event_log, queue
 from rnnviz.runs.folder import VISITORS, RunFolder, folder_of, folders, id_of
 from rnnviz.runs.folder import Description as Description
@@ -97,8 +98,9 @@ def set_limit(n: int) -> None:
 def start(description: Description) -> str:
     """Queue a new run and start its process. Returns its id: the name, with -2, -3 … if taken; a run with an
     owner is kept apart (rnnviz.runs.visitors, which says who may start one). Raises TrainingError for no text
-    or a process that can't start, CheckpointError for an unwritable folder.
+    or a process that can't start, CheckpointError for an unwritable folder, TorchMissingError.
     """
+    has_torch.require()
     if not description.corpus and not description.text:
         raise TrainingError("a run needs a text: name a corpus, or give the text itself")
     folder = new_folder(description.name, home() / VISITORS if description.owner else None)
@@ -113,7 +115,10 @@ def start(description: Description) -> str:
 
 
 def resume(id: str) -> None:
-    """Queue a stopped, failed or dead run again. Raises TrainingError if it is alive, finished or missing."""
+    """Queue a stopped, failed or dead run again. Raises TrainingError if it is alive, finished or missing,
+    TorchMissingError where torch is.
+    """
+    has_torch.require()
     run = find(id)
     if run.state == "finished":
         raise TrainingError("the run {id!r} is finished; start a new one to train longer", id=id)

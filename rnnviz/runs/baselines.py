@@ -1,4 +1,4 @@
-"""What a training run has to beat on its validation text: uniform guesses, unigrams, six-grams."""
+"""What a training run is compared with on its validation text: uniform guesses, unigrams, six-grams."""
 
 from __future__ import annotations
 

@@ -6,10 +6,10 @@ import platform
 from collections.abc import Mapping
 from typing import Any
 
-from rnnviz.networks import checkpoint
+from rnnviz.networks import checkpoint, has_torch
 from rnnviz.reading.scoring import LanguageModel, perplexity
 from rnnviz.runs import choice as choices
-from rnnviz.runs import unit_findings
+from rnnviz.runs import comparison, unit_findings
 from rnnviz.text.corpora import Corpus, sha256
 from rnnviz.units.claims import ENOUGH, MARGIN, Verdict
 from rnnviz.units.controls import COPIES
@@ -91,12 +91,15 @@ def measured(model: LanguageModel, held_out: str) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """The versions of Python, torch and rnnviz."""
-    import torch
-
+    """The versions of Python, of torch where it is installed, and of rnnviz."""
     from rnnviz import __version__
 
-    return {"python": platform.python_version(), "torch": torch.__version__, "rnnviz": __version__}
+    found = {"python": platform.python_version()}
+    if has_torch.installed():
+        import torch
+
+        found["torch"] = torch.__version__
+    return {**found, "rnnviz": __version__}
 
 
 INTRODUCTION = """# The shipped models
@@ -179,6 +182,7 @@ which packs what its run kept into `models/NAME.snapshots.safetensors`, and the 
 units; at last
 
 ```
+python -m tests.benchmarks.linear --record models/speeds.json
 python -m rnnviz models --markdown > models/README.md
 python -m rnnviz models --check --corpora .
 ```
@@ -246,7 +250,7 @@ def _row(one: unit_findings.Finding) -> str:
 
 
 def to_markdown(models: list[checkpoint.ModelInfo]) -> str:
-    """`models/README.md`: a table of all models, then a card for each."""
+    """`models/README.md`: a table of all models, networks side by side, then a card for each."""
     values = [_values(info) for info in models]
     rows = "".join(ROW.format(**v) for v in values)
     cards = "".join(
@@ -254,9 +258,9 @@ def to_markdown(models: list[checkpoint.ModelInfo]) -> str:
         for info, v in zip(models, values, strict=True)
     )
     legend = LEGEND.format(copies=COPIES, margin=MARGIN, enough=ENOUGH)
-    return (
-        INTRODUCTION + rows + cards + (legend if any(responds(info.card) for info in models) else "") + ANEW
-    )
+    compared = comparison.to_markdown(models)
+    legend = legend if any(responds(info.card) for info in models) else ""
+    return INTRODUCTION + rows + compared + cards + legend + ANEW
 
 
 def _values(info: checkpoint.ModelInfo) -> dict[str, Any]:

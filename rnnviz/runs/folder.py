@@ -26,13 +26,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, get_args
 
 import portalocker
 
 from rnnviz.errors import CheckpointError, ConfigError, RnnvizError, TrainingError
 from rnnviz.networks import modelfile
-from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.config import Engine, TrainConfig
 from rnnviz.text import regular
 
 RESERVE = 64 * 1024
@@ -84,6 +84,8 @@ class Description:
     log_to    "trackio" or "tensorboard": its figures are written for that program too; "" for neither
     logged    whether another program trains it and logs here (rnnviz.runs.following); `config` says nothing
     owner     the visitor of a hosted app who started it (rnnviz.runs.visitors); "" for the app's own
+    engine    whose backward pass computes in float32: "torch", "rnnviz", "numba" (rnnviz.networks.compiled),
+              or "auto" for the fastest, which is then written down
     longest   seconds from its turn on after which its process stops it, whatever it is at; None for no end
     """
 
@@ -109,6 +111,7 @@ class Description:
     logged: bool = False
     owner: str = ""
     longest: float | None = None
+    engine: Engine = "auto"
 
     def __post_init__(self) -> None:
         try:
@@ -141,6 +144,12 @@ class Description:
             value = getattr(self, name)
             if not isinstance(value, str) and (name in texts or value is not None):
                 raise ConfigError("{name} is a text; received {value!r}", name=name, value=value)
+        if self.engine not in get_args(Engine):
+            raise ConfigError(
+                "engine is one of {engines}; received {engine!r}",
+                engines=", ".join(get_args(Engine)),
+                engine=self.engine,
+            )
         if type(self.created) not in (int, float) or not 0 <= self.created < 1e12:
             raise ConfigError("created is a Unix time; received {created!r}", created=self.created)
         if self.longest is not None and (

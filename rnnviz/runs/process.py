@@ -121,7 +121,7 @@ def _learn(
     device = distributed.own_device(description.device)
     with distributed.joined(device):
         trainer = distributed.trainer(description.config, corpus, device=device, name=description.name)
-        trainer.threads = taken
+        trainer.threads, trainer.model.engine = taken, description.engine
         training_state.restore(folder, trainer)
         distributed.go_together(trainer)
         to_beat = baselines.of_earlier_start(folder) or baselines.measured(
@@ -177,19 +177,29 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
     """
     import torch
 
+    from rnnviz.networks import compiled
     from rnnviz.runs import distributed
     from rnnviz.text.vocabulary import Vocabulary
     from rnnviz.training import speed
 
     if description.threads is not None:
         threads.fix(description.threads)
-    config, split = description.config, corpus.split()
+    config, split, engine = description.config, corpus.split(), description.engine
+    begun = folder.state.exists()  # which says how the run goes on
+    absent = begun and engine == "numba" and not compiled.prepared()
     text = split.train + split.validation if config.train_on == "train+validation" else split.train
     size = Vocabulary.from_text(text, min_count=config.min_count).size
-    pace = speed.fastest(config, size, threads=description.threads, device=description.device)
+    pace = speed.chosen(
+        config,
+        size,
+        threads=description.threads,
+        device=description.device,
+        engine="rnnviz" if absent else engine,
+    )
     torch.set_num_threads(pace.threads.now)
-    if not folder.state.exists():  # else that says how the run goes on
+    if not begun:
         config = replace(config, precision=pace.precision)
+        engine = pace.engine
     if description.minutes is not None and not config.characters:
         if distributed.workers() > 1:
             raise ConfigError(
@@ -198,20 +208,16 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
                 workers=distributed.workers(),
             )
 
-        n = speed.characters_in(description.minutes, config, corpus, device=description.device)
+        n = speed.characters_in(description.minutes, config, corpus, device=description.device, engine=engine)
         config = replace(config, characters=n)
-    if config != description.config:
-        description = replace(description, config=config)
+    if (config, engine) != (description.config, description.engine):
+        description = replace(description, config=config, engine=engine)
         folder.describe(description)
     return description, pace.threads
 
 
 def _about(trainer: Trainer) -> dict[str, Any]:
     import torch
-
-    from rnnviz.networks import bptt
-
-    own = bptt.suits(trainer.model.config, trainer.model.readout.bias)
 
     device = str(trainer.device)
     if trainer.device.type == "cuda":
@@ -221,7 +227,7 @@ def _about(trainer: Trainer) -> dict[str, Any]:
         "device": device,
         "threads": torch.get_num_threads(),
         "bfloat16": trainer.bfloat16,
-        "backward": "torch" if trainer.bfloat16 or not own else "rnnviz",
+        "backward": "torch" if trainer.bfloat16 else trainer.model.backward_pass(),
         "parameters": trainer.model.parameter_count,
         "vocabulary": trainer.model.vocabulary.size,
         "total_steps": trainer.total_steps,

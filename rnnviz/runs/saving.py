@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.modelfile import Sketch
-from rnnviz.networks.numpy_model import no_model
+from rnnviz.networks.numpy_model import NumpyModel, no_model, weights_from
 from rnnviz.runs.card import measured, versions
 from rnnviz.text.checked import check_text
 from rnnviz.text.corpora import Corpus, sha256
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def save(
-    model: CharModel | NgramModel,
+    model: CharModel | NumpyModel | NgramModel,
     path: str | Path,
     *,
     half: bool = False,
@@ -77,16 +80,27 @@ def save(
         unseen: Corpus = as_corpus(held_out)
         if corpus is not None and unseen.text in text.text:
             raise ConfigError("the held-out text is part of the corpus; give one the model never read")
-        stored = copy.deepcopy(model).half().float() if half and checkpoint.is_neural(model) else model
+        stored = _halved(model) if half else model
         card |= {"held_out": measured(stored, unseen.text), "sha256_held_out": sha256(unseen.text)}
     if corpus is not None or held_out is not None:
         card.setdefault("versions", versions())
     return checkpoint.save(model, path, half=half, sketch=sketch, card=card)
 
 
+def _halved(model: CharModel | NumpyModel | NgramModel) -> CharModel | NumpyModel | NgramModel:
+    """A network as its weights are in float16."""
+    if checkpoint.is_neural(model):
+        return copy.deepcopy(model).half().float()
+    if not isinstance(model, NumpyModel):
+        return model
+    tensors = {name: w.astype(np.float16).astype(np.float32) for name, w in model.tensors.items()}
+    return replace(model, weights=weights_from(model.config, tensors), tensors=tensors)
+
+
 def refuse(model: Any) -> None:
     """Raise ConfigError for what is no model that can be saved."""
-    if hasattr(model, "vocabulary") and (hasattr(model, "state_dict") or hasattr(model, "to_tensors")):
+    stored = ("state_dict", "tensors", "to_tensors")
+    if hasattr(model, "vocabulary") and any(hasattr(model, name) for name in stored):
         return
     if getattr(model, "parts", None):
         raise ConfigError(

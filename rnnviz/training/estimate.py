@@ -5,6 +5,7 @@ tests/training/test_estimate.py. Importing this loads no torch.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
@@ -12,9 +13,13 @@ import psutil
 from rnnviz.errors import ConfigError, Phrase
 from rnnviz.networks.config import CELLS, TrainConfig
 from rnnviz.networks.threads import cores as cores
+from rnnviz.training.speed import is_small
 
 PROGRAM = 240 * 2**20
 """Bytes of a process that loaded torch and trained a tiny model."""
+
+NUMBA = 270 * 2**20
+"""Bytes more while numba compiles, once after an installation; half of it stays."""
 
 COUNTED = 5_000_000
 """Characters that a run's n-gram counts, at most."""
@@ -84,7 +89,9 @@ def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> d
     """
     model = config.model_config(vocabulary_size)
     measured = {"mlp": (3.0, 2.0), "rnn": (4.5, 4.0), "gru": (8.0, 19.0), "lstm": (23.5, 0.0)}
-    measured |= {"mingru": (8.5, 8.5), "minlstm": (7.5, 17.0), "rglru": (7.5, 16.0)}
+    measured |= {"mingru": (8.5, 8.5), "minlstm": (7.5, 17.0), "rglru": (7.5, 16.0), "s6": (5.0, 20.5)}
+    if config.precision == "float32":  # ours, in place of torch's
+        measured["gru"] = (6.0, 12.0 if config.layers > 1 else 1.0)
     kept, made = measured.get(config.cell, (6.0 * CELLS[config.cell].blocks, 0.0))
     # rnnviz.networks.bptt and a linear recurrence read embeddings through a table.
     looked_up = config.cell in ("rnn", "gru") or CELLS[config.cell].linear
@@ -99,8 +106,10 @@ def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> d
     # place of the activations, which are free by then.
     learned = 4 * model.parameter_count
     saving = max(0.0, 7.5 * learned - activations)
+    fast = config.cell in ("rnn", "gru", "lstm") and width == 4 and not is_small(config)
+    compiles = fast and find_spec("numba") is not None
     return {
-        "program": PROGRAM,
+        "program": PROGRAM + (NUMBA if compiles else 0),
         "text": 20 * text_characters + 85 * min(text_characters, COUNTED),
         "weights": round(5.5 * learned + saving),
         "activations": round(activations),

@@ -28,7 +28,11 @@ def has_bfloat16(device: torch.device) -> bool:
 
 
 class AdamW(torch.optim.AdamW):
-    """torch's, without importing its compiler, which takes longer than the toy takes to learn."""
+    """torch's, without importing its compiler, which takes longer than the toy takes to learn. Gradients are
+    divided by `grad_scale`, as where they are scaled for half precision.
+    """
+
+    grad_scale: torch.Tensor | None = None
 
     step = torch.no_grad()(inspect.unwrap(torch.optim.AdamW.step))
     add_param_group = inspect.unwrap(torch.optim.AdamW.add_param_group)

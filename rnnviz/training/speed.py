@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
-from rnnviz.errors import TrainingError
-from rnnviz.networks.config import Precision, TrainConfig
+from rnnviz.errors import ConfigError, TrainingError
+from rnnviz.networks.config import Engine, Precision, TrainConfig
 from rnnviz.networks.threads import ALIKE, HOPELESS, Threads, worth_trying
+from rnnviz.training import remembered
 from rnnviz.training.tuning import own_python, tune_process
 
 if TYPE_CHECKING:
@@ -45,45 +47,120 @@ LOOK = 0.2
 
 
 class Pace(NamedTuple):
-    """What trains fastest: the precision, and how many threads, with the characters a second of each."""
+    """What trains fastest: the precision, how many threads, with the characters a second of each, and whose
+    backward pass.
+    """
 
     precision: Precision
     threads: Threads
+    engine: Engine = "auto"
 
 
-def fastest(config: TrainConfig, V: int, *, threads: int | None = None, device: str = "auto") -> Pace:
-    """What trains a recipe with V symbols fastest, at its own precision and at `threads` if they are given.
-    Times some steps of each candidate, for about half a second in all. A GPU gets bfloat16 if it has it.
+def chosen(
+    config: TrainConfig, V: int, *, threads: int | None = None, device: str = "auto", engine: Engine = "auto"
+) -> Pace:
+    """`fastest`, as it was found when this machine last tried these shapes; see `remembered`."""
+    tried = [threads] if threads else worth_trying()
+    name = remembered.key(config, V, tried, [threads, device, engine])
+    if (known := _recalled(name, {1, *tried})) is not None:
+        return known
+    pace = fastest(config, V, threads=threads, device=device, engine=engine)
+    if speeds := pace.threads.speeds:
+        counts = list(pace.threads.counts)
+        found = {"precision": pace.precision, "engine": pace.engine, "counts": counts, "speeds": speeds}
+        remembered.remember(name, found)
+    return pace
+
+
+def _recalled(name: str, possible: set[int]) -> Pace | None:
+    found = remembered.recall(name)
+    try:
+        if found is None:
+            return None
+        speeds = {int(count): float(speed) for count, speed in found["speeds"].items()}
+        counts = [int(count) for count in found["counts"]]
+        known = found["precision"] in get_args(Precision) and found["engine"] in get_args(Engine)
+        sound = all(0 < speed < math.inf for speed in speeds.values())
+        if known and sound and speeds and set(speeds) <= set(counts) <= possible:
+            return Pace(found["precision"], Threads(counts, speeds), found["engine"])
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        pass
+    return None
+
+
+def fastest(
+    config: TrainConfig, V: int, *, threads: int | None = None, device: str = "auto", engine: Engine = "auto"
+) -> Pace:
+    """What trains a recipe with V symbols fastest, at its own precision, and at `threads` and with `engine`
+    if they are given. Times some steps of each candidate, for about half a second in all. A GPU gets bfloat16
+    if it has it.
     """
     import torch
 
+    from rnnviz.networks import compiled
     from rnnviz.networks.torch_model import pick_device
     from rnnviz.training.optimiser import has_bfloat16
 
+    if engine == "numba" and not compiled.prepared():
+        raise ConfigError(
+            "engine numba isn't to be had here; install it with pip install 'rnnviz[fast]', or use another"
+        )
     where = pick_device(device)
-    small = where.type == "cpu" and config.batch * config.hidden_size < SMALL
+    small = where.type == "cpu" and is_small(config)
     precisions = [config.precision]
     if config.precision == "auto":
         precisions = ["float32", "bfloat16"] if has_bfloat16(where) and not small else ["float32"]
     if where.type != "cpu":
-        return Pace(precisions[-1], Threads([threads or torch.get_num_threads()]))
+        return Pace(precisions[-1], Threads([threads or torch.get_num_threads()]), engine)
+    pairs = [
+        (p, e) for p in precisions for e in (_engines(config, engine, small) if p == "float32" else [engine])
+    ]
     counts = [threads] if threads else [1] if small else worth_trying()
-    if len(precisions) == len(counts) == 1:
-        return Pace(precisions[0], Threads(counts))
-    tried: dict[Precision, dict[int, float]] = {}
-    for precision in precisions:
-        tried[precision] = _tried(replace(config, precision=precision), V, counts, tried.get("float32", {}))
-    best = max(precisions, key=lambda p: max(tried[p].values()) * (ALIKE if p == "bfloat16" else 1))
-    return Pace(best, Threads(counts, tried[best]))
+    if len(pairs) == len(counts) == 1:
+        return Pace(precisions[0], Threads(counts), engine)
+    return _fastest_of(config, V, pairs, counts)
 
 
-def _tried(config: TrainConfig, V: int, counts: list[int], rival: dict[int, float]) -> dict[int, float]:
+def _engines(config: TrainConfig, engine: Engine, small: bool) -> list[Engine]:
+    """Those that may be the fastest in float32; the first is the likeliest."""
+    from rnnviz.networks import compiled
+
+    if engine != "auto" or small or config.cell not in ("rnn", "gru", "lstm"):
+        return [engine]
+    # Of an rnn and a gru ours is faster than torch's (by a third to a half), of an lstm only sometimes.
+    if compiled.prepared():
+        return ["numba", "torch" if config.cell == "lstm" else "auto"]
+    return ["torch", "rnnviz"] if config.cell == "lstm" else ["auto"]
+
+
+def _fastest_of(
+    config: TrainConfig, V: int, pairs: list[tuple[Precision, Engine]], counts: list[int]
+) -> Pace:
+    """The first of precision and engine is tried on all numbers of threads, another on one and on the first's
+    best; the first wins unless another is more than a little faster.
+    """
+    tried: dict[tuple[Precision, Engine], dict[int, float]] = {}
+    some, first = counts, pairs[0]
+    for precision, engine in pairs:
+        recipe, rival = replace(config, precision=precision), tried.get(first, {})
+        tried[precision, engine] = _tried(recipe, V, some, rival, engine)
+        if len(counts) > 2:
+            best = tried[first]
+            some = sorted({counts[0], max(best, key=lambda n: best[n])})
+    won = max(pairs, key=lambda pair: max(tried[pair].values()) * (1 if pair == first else ALIKE))
+    return Pace(won[0], Threads(counts, tried[won]), won[1])
+
+
+def _tried(
+    config: TrainConfig, V: int, counts: list[int], rival: dict[int, float], engine: Engine
+) -> dict[int, float]:
     """Characters a second by number of threads; no more of them once one is hopeless beside the `rival`'s."""
     from rnnviz.training.trainer import Trainer
 
     steps = min(config.steps, max(8, TRIED // config.batch))
     config = replace(config, steps=steps, characters=10**12, truncation="regular")
     trainer = Trainer(*_stand_in(config, V), device="cpu")
+    trainer.model.engine = engine
     threads = Threads(counts)
     while threads.trying:
         with threads.piece(steps * trainer.streams.batch):
@@ -103,6 +180,11 @@ def _stand_in(config: TrainConfig, V: int) -> tuple[TrainConfig, Corpus]:
     return replace(config, min_count=1, train_on="train+validation"), text
 
 
+def is_small(config: TrainConfig) -> bool:
+    """Whether one thread and the engine at hand are tried alone; see SMALL."""
+    return config.batch * config.hidden_size < SMALL
+
+
 def guess(hidden_size: int, cores: int) -> float:
     """Characters a second of an lstm: twice the cores give 1.7 times the speed, twice the units a third."""
     spread: float = cores**0.75
@@ -110,14 +192,19 @@ def guess(hidden_size: int, cores: int) -> float:
 
 
 def characters_in(
-    minutes: float, config: TrainConfig, corpus: SplittableText, *, device: str = "auto"
+    minutes: float,
+    config: TrainConfig,
+    corpus: SplittableText,
+    *,
+    device: str = "auto",
+    engine: Engine = "auto",
 ) -> int:
     """The characters trained on in `minutes`, reports included. Takes about 2 seconds and one validation."""
     from rnnviz.reading.sampling import sample
     from rnnviz.reading.scoring import perplexity
     from rnnviz.training.reporting import early_steps
 
-    trainer, speed = _trial(config, corpus, min(TRIAL, minutes * 60 / 20), device)
+    trainer, speed = _trial(config, corpus, min(TRIAL, minutes * 60 / 20), device, engine)
     began = time.perf_counter()
     if trainer.validation:
         perplexity(trainer.model, text=trainer.validation)
@@ -129,12 +216,15 @@ def characters_in(
     return max(1, round(seconds / (1 / speed + report / between)))
 
 
-def _trial(config: TrainConfig, corpus: SplittableText, seconds: float, device: str) -> tuple[Trainer, float]:
+def _trial(
+    config: TrainConfig, corpus: SplittableText, seconds: float, device: str, engine: Engine
+) -> tuple[Trainer, float]:
     """A trainer after about `seconds` of training, and its characters a second, without reports."""
     from rnnviz.training.trainer import Trainer
 
     # Pieces of random lengths take as long as regular ones of the same mean.
     trainer = Trainer(replace(config, characters=10**12, truncation="regular"), corpus, device=device)
+    trainer.model.engine = engine
     trainer.step()  # the first takes longer
     float(trainer.loss)
     began, before = time.perf_counter(), trainer.characters
@@ -193,7 +283,7 @@ def _measure() -> None:
     tune_process()
     if threads is not None:
         torch.set_num_threads(threads)
-    pace = fastest(config, size, threads=threads)
+    pace = chosen(config, size, threads=threads)
     torch.set_num_threads(pace.threads.now)
     recipe, text = _stand_in(replace(config, precision=pace.precision), size)
-    sys.stdout.write(json.dumps(_trial(recipe, text, seconds, "auto")[1]))
+    sys.stdout.write(json.dumps(_trial(recipe, text, seconds, "auto", pace.engine)[1]))

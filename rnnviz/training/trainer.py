@@ -88,7 +88,9 @@ class Trainer:
         self.total_steps = self.cuts.total_steps
         self.total_characters = self.cuts.total_places * self.streams.batch
         self.optimiser = adamw(self.model, config)
-        self.dropout = Dropout(config.dropout_embedding, config.dropout_weight, config.dropout_output)
+        self.dropout = Dropout(
+            config.dropout_embedding, config.dropout_weight, config.dropout_output, config.dropout_layer
+        )
         self.generator = torch.Generator(self.device).manual_seed(config.seed)
         precision = config.precision
         if precision == "auto":  # a run's process has settled it by then, see rnnviz.training.speed
@@ -155,10 +157,14 @@ class Trainer:
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate
         loss, self.carried = self.differentiate(inputs, labels, self.carried, self.generator)
-        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip, foreach=True)
+        parameters = list(self.model.parameters())
+        gradients = [p.grad for p in parameters if p.grad is not None]
+        norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
+        # The fused optimiser divides gradients by this on its way, which is one pass over them fewer.
+        self.optimiser.grad_scale = ((norm + 1e-6) / self.config.clip).clamp_(min=1.0)
         self.optimiser.step()
-        # The fused optimiser writes in place unnoticed, and numpy keeps copies of weights.
-        torch.autograd.graph.increment_version(list(self.model.parameters()))
+        # It writes in place unnoticed, and numpy keeps copies of weights.
+        torch.autograd.graph.increment_version(parameters)
         self.step_index += 1
         self.loss, self.norm, self.latest = loss, norm, labels.numel()
         self.characters += self.latest
@@ -170,6 +176,8 @@ class Trainer:
         """The mean loss in nats and the last state; leaves the gradient in the parameters."""
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bfloat16):
             logits, state = self.model(inputs, carried, dropout=self.dropout, generator=generator)
+        if not logits.is_contiguous():  # time lies first in memory: read in that order
+            logits, labels = logits.transpose(0, 1), labels.T
         loss = F.cross_entropy(logits.float().flatten(0, 1), labels.flatten())
         self.optimiser.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)

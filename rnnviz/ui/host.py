@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-import tomllib
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from rnnviz.cli.output import command
-from rnnviz.errors import ConfigError
+from rnnviz.ui import starting
+from rnnviz.ui.hosting import setting
 from rnnviz.ui.hosting.setting import CAPACITY
-
-UI = Path(__file__).parent
-SETTINGS = Path(".streamlit", "config.toml")
 
 EXAMPLES = """examples:
   rnnviz host
@@ -29,7 +23,9 @@ def add_parser(commands: Any) -> None:
     """Add the `host` command."""
     about = "Serve the app to a class: the lecturer may do everything, visitors look, type and try"
     parser = command(commands, "host", main, about, EXAMPLES)
-    parser.add_argument("--port", type=int, help="where to listen (default: 8501, or the next free one)")
+    parser.add_argument(
+        "--port", type=starting.port, help="where to listen (default: 8501, or the next free one)"
+    )
     parser.add_argument("--address", help="which of this computer's addresses to listen on (default: all)")
     parser.add_argument(
         "--name",
@@ -58,23 +54,8 @@ def main(args: argparse.Namespace) -> int:
     address = next((name.rstrip("/") for name in args.name[:1] if "://" in name), "")
     if address:
         os.environ["RNNVIZ_ADDRESS"] = address
-    try:
-        import streamlit as st
-
-        from rnnviz.ui import entry
-    except ImportError as missing:
-        raise ConfigError(
-            "host needs what the app needs, and {name} is missing: pip install 'rnnviz[app]'",
-            name=missing.name,
-        ) from missing
-    from rnnviz.ui.hosting import setting
-
     setting.key(), setting.capacity()  # refused here, in a sentence
-    config = dict(flat(tomllib.loads(settings().read_text("utf-8")))) | options(args)
-    app = st.App(**entry.parts(watched=False))
-    sys.argv[:] = [str(UI / "script" / "main.py")]  # Streamlit puts its folder first on sys.path
-    app.run(config=config)
-    return 0
+    return starting.serve("host", options(args))
 
 
 def options(args: argparse.Namespace) -> dict[str, Any]:
@@ -93,23 +74,3 @@ def options(args: argparse.Namespace) -> dict[str, Any]:
         **{name: value for name, value in vars(args).items() if name.startswith("server.ssl")},
     }
     return {name: value for name, value in found.items() if value is not None}
-
-
-def settings() -> Path:
-    """The app's settings: beside the package in a checkout, in it where it is installed."""
-    places = [folder / SETTINGS for folder in (UI.parents[1], UI.parent)]
-    return next((place for place in places if place.is_file()), places[0])
-
-
-def flat(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Streamlit's names of the options in a table.
-
-    >>> dict(flat({"server": {"port": 1, "trustedUserHeaders": {"a": "b"}}}))
-    {'server.port': 1, 'server.trustedUserHeaders': {'a': 'b'}}
-    """
-    for name, value in table.items():
-        whole = f"{before}{name}"
-        if isinstance(value, dict) and not whole.endswith("Headers"):
-            yield from flat(value, f"{whole}.")
-        else:
-            yield whole, value

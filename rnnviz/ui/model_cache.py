@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import streamlit as st
 
 from rnnviz.errors import ModelNotFoundError
-from rnnviz.networks import checkpoint
+from rnnviz.networks import checkpoint, has_torch
 from rnnviz.networks.checkpoint import ModelInfo
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def load(info: ModelInfo, *, to_read: bool = False) -> Model:
     """The model of a file, reloaded only if the file has changed. Raises CheckpointError. `to_read`, one text
     as it is typed, needs no torch without a GPU, so the first page doesn't wait for its import.
     """
-    return _load(*_version(info), info.kind == "ngram" or (to_read and not gpu_driver()))
+    light = info.kind == "ngram" or not has_torch.installed() or (to_read and not gpu_driver())
+    return _load(*_version(info), light)
 
 
 def reader(info: ModelInfo) -> NumpyModel | NgramModel:
@@ -89,9 +90,15 @@ def _digest(path: str, changed: int, size: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def yardstick(info: ModelInfo, models: list[ModelInfo]) -> NgramModel | None:
+def yardstick_info(info: ModelInfo, models: list[ModelInfo]) -> ModelInfo | None:
     """The n-gram model that the card of `info` names, if it is here."""
     for other in models:
         if (other.name, other.kind) == (info.card.get("ngram"), "ngram") and other.path != info.path:
-            return cast("NgramModel", load(other))
+            return other
     return None
+
+
+def yardstick(info: ModelInfo, models: list[ModelInfo]) -> NgramModel | None:
+    """The same, loaded."""
+    other = yardstick_info(info, models)
+    return None if other is None else cast("NgramModel", load(other))

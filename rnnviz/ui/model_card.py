@@ -87,6 +87,7 @@ def _dropout(recipe: Mapping[str, Any]) -> str:
         _("{percent} % of {what}").format(percent=f"{100 * share:g}", what=what)
         for what, name in (
             (_("the output"), "dropout_output"),
+            (_("what goes from layer to layer"), "dropout_layer"),
             (_("the recurrent weights"), "dropout_weight"),
             (_("whole characters"), "dropout_embedding"),
         )

@@ -13,6 +13,7 @@ from rnnviz.networks.checkpoint import Damaged, ModelInfo
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.ui import address, i18n, model_cache
+from rnnviz.ui.hosting import person
 from rnnviz.ui.i18n import _
 from rnnviz.ui.model_card import in_words
 from rnnviz.ui.trouble import plain, sentence
@@ -47,6 +48,13 @@ def language_switch() -> None:
         required=True,
         label_visibility="collapsed",
     )
+
+
+def role() -> None:
+    """Where others are served, the lecturer reads that nobody else sees all this."""
+    who = person.current()
+    if who.lecturer and who != person.ALONE:
+        st.sidebar.caption(_("You are the lecturer: visitors see fewer buttons."))
 
 
 def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
@@ -211,7 +219,7 @@ BAR = """
 
 
 def fit() -> None:
-    """Tighten the sidebar on a low screen; write dark on the dark theme's bright buttons; show the focus."""
+    """Tighten the sidebar on a low screen; make buttons readable, pointed at or not; show the focus."""
     st.html(
         """<style>@media (max-height: 760px) {
         [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.5rem; }
@@ -220,6 +228,11 @@ def fit() -> None:
         [data-testid="stApp"] button[kind^="primary"]:not(:disabled),
         [data-testid="stMultiSelect"] span[title] {
           color: light-dark(#ffffff, #0a141b);
+        }
+        [data-testid="stApp"] button[kind^="primary"]:hover:not(:disabled) { color: #ffffff; }
+        [data-testid="stApp"] [role="radio"][aria-checked="true"]:hover,
+        [data-testid="stApp"] [role="radio"][aria-checked="true"]:hover p {
+          color: light-dark(#084e64, #9ad6e8);
         }
         [data-testid="stApp"] :is(button, a, summary, [tabindex="0"]):focus-visible {
           outline: 2px solid light-dark(#0b6a88, #5cc0de);

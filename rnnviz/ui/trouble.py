@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 import streamlit as st
 
-from rnnviz.errors import Phrase, RnnvizError
+from rnnviz.errors import Phrase, RnnvizError, TorchMissingError
 from rnnviz.text import regular
 from rnnviz.ui.hosting import person
 from rnnviz.ui.i18n import _
@@ -45,6 +45,8 @@ def describe(error: Exception, file: str = "") -> str:
         if not (file and message.startswith(file)):
             message = message[:1].upper() + message[1:]
         return plain(message)
+    if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+        return describe(TorchMissingError(), file)
     if isinstance(error, MemoryError):
         return _("There was not enough memory for this. Try a shorter text, or close other programs.")
     return _(
@@ -55,7 +57,7 @@ def describe(error: Exception, file: str = "") -> str:
 
 def show(error: Exception) -> None:
     """Show the sentence on the page; unexpected errors go to the terminal too."""
-    if not isinstance(error, RnnvizError):
+    if not isinstance(error, RnnvizError) and getattr(error, "name", "") != "torch":
         log.error("unexpected error on a page", exc_info=error)
     st.error(describe(error), icon=":material/error:")
 

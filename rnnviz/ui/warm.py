@@ -25,6 +25,7 @@ def up() -> None:
         import rnnviz.ui.pages.learn.page
         import rnnviz.ui.pages.perplexity.page
         import rnnviz.ui.pages.train.page  # noqa: F401
+        from rnnviz.networks import has_torch
         from rnnviz.ui import model_cache
         from rnnviz.ui.jobs import scratch
 
@@ -37,7 +38,9 @@ def up() -> None:
         time.sleep(LATER)
         for info in models[: model_cache.LOADED_AT_ONCE]:
             _picture(model_cache.reader(info))
-        importlib.import_module("rnnviz.networks.torch_model")
+        _lecture()
+        if has_torch.installed():
+            importlib.import_module("rnnviz.networks.torch_model")
     except Exception:
         log.debug("warming up failed", exc_info=True)
 
@@ -49,3 +52,13 @@ def _picture(model: Model) -> None:
 
     if not isinstance(model, NgramModel):
         rows.order(model, "steady", 0)
+
+
+def _lecture() -> None:
+    """Train the networks that a step of the lecture would wait for."""
+    from rnnviz.lecture import linear
+    from rnnviz.lecture.word import STEPS
+    from rnnviz.ui.pages.learn import scene_7_linear
+
+    for cell in linear.CELLS:
+        linear.network(cell, scene_7_linear.WORD, steps=STEPS)

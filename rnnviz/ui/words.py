@@ -31,6 +31,21 @@ def rounded(value: float, digits: int = 2) -> str:
     return f"{value / 10.0**power:.1f} × 10{str(power).translate(RAISED)}"
 
 
+def decimal(value: float, digits: int = 2) -> str:
+    """A number that may be below 0; the minus is a minus sign."""
+    return f"{value:,.{digits}f}".replace("-", "−")
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A difference, with its sign: +0.12, −1,234.50."""
+    return f"{value:+,.{digits}f}".replace("-", "−")
+
+
+def together(sentences: Iterable[str]) -> str:
+    """Sentences one after another; Chinese has no space between them."""
+    return ("" if language() == "zh" else " ").join(sentences)
+
+
 def column_format(values: Iterable[float], usual: str = "%.2f") -> str:
     """How a table's column writes perplexities: 128M where some are huge."""
     return "compact" if any(value >= HUGE for value in values) else usual
@@ -135,6 +150,9 @@ def quantities() -> dict[str, str]:
         "output": _("output gate O"),
         "recurrence": _("recurrence gate R"),
         "decay": _("decay A"),
+        "step": _("step size Δ"),
+        "write": _("input projection B"),
+        "read": _("output projection"),
     }
 
 
@@ -153,4 +171,7 @@ def notices() -> dict[str, str]:
             "near 0 the old state is kept: look for characters at which many units open this gate"
         ),
         "decay": _("the share of the old state that is kept: look for columns where many units forget"),
+        "step": _("large where a character is written, near 0 where it is passed over: look at spaces"),
+        "write": _("how a character enters the memory: each channel has the same few values"),
+        "read": _("how the memory is read at a character: near 0 it stays hidden"),
     }

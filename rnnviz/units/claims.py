@@ -119,6 +119,11 @@ class Evidence:
         closest = max(self.rivals, key=lambda rival: rival.p, default=None)
         return closest if closest is not None and closest.p > level else None
 
+    def strongest(self, score: float, level: float = LEVEL) -> Rival | None:
+        """Of the rivals that a unit of this `score` does not beat, the one that reaches most."""
+        unbeaten = [rival for rival in self.rivals if not rival.beaten_by(score)]
+        return max(unbeaten, key=lambda rival: rival.score, default=self.unbeaten(score, level))
+
 
 def verdict(
     score: float,
@@ -246,9 +251,15 @@ class Search(Pictured):
 
     @property
     def rival(self) -> Rival | None:
-        """The simpler thing that tells as much as `best`, where one was measured that does."""
+        """The simplest thing that tells as much as `best`, where one was measured that does."""
         kept = self.evidence
         return None if kept is None else kept.unbeaten(self.best.score, self.levels[1])
+
+    @property
+    def strongest(self) -> Rival | None:
+        """The one of them that tells most."""
+        kept = self.evidence
+        return None if kept is None else kept.strongest(self.best.score, self.levels[1])
 
 
 def holm(searches: Iterable[Search]) -> list[Search]:

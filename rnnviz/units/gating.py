@@ -57,8 +57,8 @@ class Gates(Brief):
 
 
 def gates(trace: Trace, *, layer: int = 0) -> Gates:
-    """The gates of `layer` in `trace`, without the candidate. Raises ConfigError without gates or such a
-    layer, EmptyTextError for no text.
+    """The gates of `layer` in `trace`: its parts from 0 to 1, without the candidate. Raises ConfigError
+    without gates or such a layer, EmptyTextError for no text.
 
     >>> import rnnviz
     >>> found = gates(rnnviz.trace(rnnviz.load("timemachine-gru"), "machine"))
@@ -72,8 +72,9 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
     check_layer(layer, trace.hidden.shape[1])
     if not len(trace):
         raise EmptyTextError("gates are measured over a text; this trace has no characters")
+    other = ("candidate", *KINDS[cell].anywhere)
     values = {
-        name: activations(trace, layer=layer, quantity=name) for name in trace.gates if name != "candidate"
+        name: activations(trace, layer=layer, quantity=name) for name in trace.gates if name not in other
     }
     mean = {name: v.mean(axis=0, dtype=np.float64) for name, v in values.items()}
     return Gates(

@@ -30,6 +30,7 @@ PATIENCE = 60_000  # milliseconds; the machine may be busy
 SCREEN: ViewportSize = {"width": 1280, "height": 720}
 expect.set_options(timeout=PATIENCE)
 REFUSED = "Failed to load resource: net::ERR_FAILED"  # said of requests that a test itself refused
+UNHURRIED = "--js-flags=--no-turbofan"  # no page lives long enough to gain from optimised scripts
 CUT_OFF = "Cannot send rerun backMessage when disconnected from server."  # by a test
 
 
@@ -41,7 +42,7 @@ def browser() -> Iterator[Browser]:
         try:
             if path is None:
                 raise FileNotFoundError("no Chromium here: install one, or name it in RNNVIZ_BROWSER")
-            started = launch(playwright, path)
+            started = launch(playwright, path, UNHURRIED)
         except (Error, OSError) as error:
             missing("BROWSER", error)
         yield started
@@ -65,7 +66,7 @@ def app_url(folder: Path, models_folder: Path) -> Iterator[str]:
         "RNNVIZ_MODELS": os.pathsep.join([str(folder / "models"), str(models_folder)]),
         "RNNVIZ_NICE": "0",  # other tests are at work
     }
-    with serve(ROOT / "app.py", environment=environment) as url:
+    with serve(ROOT / "app.py", environment=environment, warm=False) as url:
         yield url
 
 
@@ -83,7 +84,7 @@ class Live:
     """The live view of a model, the tiny GRU, its opening text painted."""
 
     def __init__(self, page: Page, url: str, model: str = "tiny-gru") -> None:
-        self.page = page
+        self.page, self.model = page, model
         page.goto(url if "?" in url else f"{url}/?model={model}")
         self.root = page.get_by_test_id("rnnviz-live")
         self.area = page.get_by_role("textbox", name="Your text")
@@ -158,7 +159,7 @@ def tab(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def page(tab: Page, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """The reader's tab; what stands in it is for `live` alone, every other test opens an address.
+    """The reader's tab; what stands in it is for `live` and `kept`, every other test opens an address.
     An error in a script or a request to another machine fails the test.
     """
     wrong: list[str] = []
@@ -190,7 +191,7 @@ def page(tab: Page, request: pytest.FixtureRequest) -> Iterator[Page]:
     tab.emulate_media(color_scheme="null", reduced_motion="null")
     tab.set_viewport_size(SCREEN)
     tab.mouse.move(0, 0)
-    if wrong or "live" not in request.fixturenames or request.session.testsfailed > failed:
+    if wrong or {"live", "kept"}.isdisjoint(request.fixturenames) or request.session.testsfailed > failed:
         tab.goto("about:blank")
     assert wrong == []
 
@@ -207,10 +208,22 @@ def anew() -> None:
 
 
 @pytest.fixture
-def live(page: Page, app_url: str, opened: list[Live], request: pytest.FixtureRequest) -> Live:
+def kept() -> None:
+    """What this test leaves in the tab is not taken away: the next one looks whether that will do."""
+
+
+@pytest.fixture
+def model() -> str:
+    """Whose live view `live` is."""
+    return "tiny-gru"
+
+
+@pytest.fixture
+def live(page: Page, app_url: str, opened: list[Live], request: pytest.FixtureRequest, model: str) -> Live:
     """The Explore page as it opens; loaded anew, for a second, only where the test before changed more."""
-    if "anew" in request.fixturenames or not (opened and opened[-1].set_back()):
-        opened[:] = [Live(page, app_url)]
+    there = opened and opened[-1].model == model and "anew" not in request.fixturenames
+    if not (there and opened[-1].set_back()):
+        opened[:] = [Live(page, app_url, model)]
         opened[-1].mark()
     return opened[-1]
 

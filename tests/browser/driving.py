@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, FloatRect, Locator, Page, Playwright, e
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+COOL = "from rnnviz.ui import warm; warm.LATER = 1e6; from streamlit.web.cli import main; main()"
 STARTS_WITHIN = 60.0  # seconds
 
 
@@ -35,9 +36,9 @@ def browser_path(playwright: Playwright) -> str | None:
     return own if Path(own).exists() else None
 
 
-def launch(playwright: Playwright, path: str) -> Browser:
+def launch(playwright: Playwright, path: str, *flags: str) -> Browser:
     """A headless browser that stays off the network."""
-    return playwright.chromium.launch(executable_path=path, args=LAUNCH)
+    return playwright.chromium.launch(executable_path=path, args=[*LAUNCH, *flags])
 
 
 def free_port() -> int:
@@ -55,11 +56,15 @@ def serve(
     environment: Mapping[str, str] | None = None,
     options: Sequence[str] = ("--server.address", "127.0.0.1"),
     port: int | None = None,
+    warm: bool = True,
 ) -> Iterator[str]:
-    """The address of `streamlit run script`, started in `folder` (whose .streamlit/config.toml counts)."""
+    """The address of `streamlit run script`, started in `folder` (whose .streamlit/config.toml counts).
+
+    Without `warm` it doesn't make ready, in its idle time, what some reader may ask for.
+    """
     port = port or free_port()
     command = [
-        sys.executable, "-m", "streamlit", "run", str(script),
+        sys.executable, *(("-m", "streamlit") if warm else ("-c", COOL)), "run", str(script),
         "--server.port", str(port), "--server.headless", "true", *options,
     ]  # fmt: skip
     process = subprocess.Popen(

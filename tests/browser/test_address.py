@@ -14,7 +14,7 @@ from rnnviz.ui.packed import LONGEST, pack, unpack
 from tests.browser.conftest import Live
 
 MODEL = "[data-testid=stSidebar] [data-testid=stSelectbox] input"
-pytestmark = pytest.mark.usefixtures("anew")  # with a history of its own
+anew = pytest.mark.usefixtures("anew")  # with a history of its own
 
 
 def query(page: Page) -> dict[str, str]:
@@ -70,6 +70,7 @@ def entries(page: Page) -> int:
     return int(page.evaluate("window.pushed"))
 
 
+@anew
 def test_a_reload_brings_the_view_back(live: Live) -> None:
     page = live.page
     holds(page, {"model": "tiny-gru", "text": None})
@@ -98,6 +99,7 @@ def test_a_reload_brings_the_view_back(live: Live) -> None:
     assert query(page) == there
 
 
+@anew
 def test_back_and_forward_pass_through_models_and_examples(live: Live) -> None:
     page = live.page
     live.write("matter to us")
@@ -127,6 +129,7 @@ def test_back_and_forward_pass_through_models_and_examples(live: Live) -> None:
     assert query(page)["model"] == "tiny-lstm"
 
 
+@anew
 def test_what_is_typed_after_going_back_belongs_to_that_entry(live: Live) -> None:
     page = live.page
     page.get_by_role("button", name="machine", exact=True).click()
@@ -167,8 +170,10 @@ def test_without_a_clipboard_the_address_can_be_copied_by_hand(live: Live) -> No
     live.page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     live.page.get_by_role("button", name="Share").click()
     expect(live.page.get_by_role("textbox", name="Copy this address:")).to_have_value(live.page.url)
+    live.page.goto("about:blank")  # the next reader has a clipboard
 
 
+@anew
 def test_a_long_text_is_cut_in_the_address_and_said_to_be(live: Live) -> None:
     page = live.page
     text = "His grey eyes shone and twinkled. " * 70

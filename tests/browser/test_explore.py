@@ -168,7 +168,6 @@ def test_html_stays_text(live: Live) -> None:
     expect(live.readout).to_contain_text("“<”: surprisal")
 
 
-@pytest.mark.usefixtures("anew")
 def test_examples_replace_the_text_and_undo_brings_it_back(live: Live) -> None:
     live.page.get_by_role("button", name="machine", exact=True).click()
     live.painted(7)
@@ -234,7 +233,6 @@ def test_without_plotly_it_says_what_to_do(page: Page, app_url: str) -> None:
     expect(page.locator(".rv-limit")).to_contain_text("streamlit run app.py")
 
 
-@pytest.mark.usefixtures("anew")
 def test_two_readers_do_not_see_each_other(live: Live, app_url: str) -> None:
     second = Live(live.page.context.new_page(), app_url)
     live.write("flushed")

@@ -65,7 +65,6 @@ def test_too_long_a_paste_is_cut_and_undone_step_by_step(live: Live, unit: str) 
         live.painted(length)
 
 
-@pytest.mark.usefixtures("anew")
 def test_a_full_field_takes_no_key_and_can_be_undone(live: Live) -> None:
     text = (SENTENCE * 600)[: LIMIT - 1]
     live.write(text)

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser.conftest import PATIENCE, SCREEN, Live
 from tests.browser.driving import ROOT, free_port, serve
 from tests.browser.test_bars import OPENING
+from tests.browser.test_perplexity import open_page, scored
 
 
 @pytest.mark.usefixtures("anew")
@@ -77,24 +78,34 @@ def test_nothing_chatters_while_one_types(live: Live) -> None:
     expect(live.page.locator(".rv-said")).to_contain_text("character 2")
 
 
-def test_a_server_that_restarts_takes_neither_text_nor_focus(
+def test_a_server_that_restarts_takes_neither_text_nor_focus_and_gives_no_file_an_example_s_figures(
     browser: Browser, models_folder: Path, tmp_path: Path
 ) -> None:
     environment = {**os.environ, "RNNVIZ_RUNS": str(tmp_path), "RNNVIZ_MODELS": str(models_folder)}
     port = free_port()
     context = browser.new_context(viewport=SCREEN, locale="en-GB")
     context.set_default_timeout(PATIENCE)
-    with serve(ROOT / "app.py", environment=environment, port=port) as url:
+    scoring = context.new_page()
+    with serve(ROOT / "app.py", environment=environment, port=port, warm=False) as url:
+        open_page(scoring, url)
+        scored(scoring, "mine.txt", b"The Time Traveller smiled.")
         live = Live(context.new_page(), url)
         live.page.keyboard.type(" was")
         live.painted(22)
         live.page.keyboard.press("ArrowLeft")
     expect(live.page.get_by_role("dialog")).to_be_visible()  # Streamlit's, which takes the focus
     expect(live.area).not_to_be_focused()
-    with serve(ROOT / "app.py", environment=environment, port=port):
+    with serve(
+        ROOT / "app.py", environment=environment, port=port, warm=False
+    ):  # the browser comes back by itself
         expect(live.page.get_by_role("dialog")).to_be_hidden()
         expect(live.area).to_be_focused()
         live.page.keyboard.type("n")
         live.painted(23)
         assert live.text == OPENING + " wans"
+        scoring.bring_to_front()
+        scoring.get_by_text("How it's calculated").click()
+        expect(scoring.get_by_text("your files are no longer here")).to_be_visible()
+        expect(scoring.get_by_text("Perplexity of an example")).to_be_visible()
+        expect(scoring.get_by_text("mine.txt")).to_have_count(0)
     context.close()

@@ -4,17 +4,43 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.driving import box_of, changed
 
 COLOURS = "(board) => Array.from(board.querySelectorAll('.bd-open span'), (s) => s.style.background).join()"
+MOVED = """(board) => {
+  window.moved = 0;
+  const count = (records) => { window.moved += records.length; };
+  new MutationObserver(count).observe(board.querySelector('.bd-grid'), { childList: true });
+}"""
 BARS = "(board) => board.querySelector('[data-name=next] .barlayer')?.innerHTML"
 
 
-def open_part(page: Page, url: str, part: str, model: str = "tiny-gru") -> Locator:
-    """The first board of a part, drawn."""
-    page.goto(f"{url}/inside?model={model}&part={part}")
+pytestmark = pytest.mark.usefixtures("kept")
+
+
+PARTS = {
+    "units": "Find the units",
+    "match": "Match",
+    "map": "Map",
+    "gates": "Gates",
+    "memory": "Connectivity",
+    "cause": "Cause",
+    "compare": "Compare",
+}
+
+
+def open_part(page: Page, url: str, part: str) -> Locator:
+    """The first board of a part, drawn; by a click on its name where the page is there."""
+    if page.url.startswith(f"{url}/inside?") and "model=tiny-gru" in page.url:
+        page.locator(".st-key-part").get_by_text(PARTS[part], exact=True).click()
+        expect(page).to_have_url(re.compile(f"part={part}"))
+        expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
+    else:
+        page.goto(f"{url}/inside?model=tiny-gru&part={part}")
+    expect(page.get_by_test_id("stException")).to_have_count(0)
     board = page.get_by_test_id("rnnviz-board").first
     expect(board).to_have_attribute("data-drawn", re.compile(r"\d+"))
     return board
@@ -42,7 +68,7 @@ def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_
     pad.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
     expect(page.get_by_label("The unit, 0 to")).not_to_have_value(unit)
     changed(board, COLOURS, before)
-    assert page.get_by_test_id("stException").count() == 0
+    expect(page.get_by_test_id("stException")).to_have_count(0)
 
 
 def test_a_row_of_matches_becomes_the_text_with_the_match_selected(page: Page, app_url: str) -> None:
@@ -66,7 +92,7 @@ def test_a_row_of_matches_becomes_the_text_with_the_match_selected(page: Page, a
     page.keyboard.press("Enter")
     expect(board.locator(".bd-in")).to_have_count(len(matched))
     expect(board.locator(".bd-in")).to_have_text(matched, use_inner_text=True)
-    assert page.get_by_test_id("stException").count() == 0
+    expect(page.get_by_test_id("stException")).to_have_count(0)
 
 
 def test_pointing_finds_the_character_in_every_picture(page: Page, app_url: str) -> None:
@@ -93,11 +119,17 @@ def test_holding_units_changes_the_probabilities(page: Page, app_url: str) -> No
 
 def test_the_cursor_moves_with_the_arrow_keys(page: Page, app_url: str) -> None:
     board = open_part(page, app_url, "memory")
+    figures = board.locator(".bd-panel").count()
+    expect(board.locator(".bd-plot .main-svg:first-child")).to_have_count(
+        figures
+    )  # those below the window too
+    board.evaluate(MOVED)
     letter(board, 7).click()
     expect(board.locator(".bd-text b").first).to_contain_text("character 8")
     page.keyboard.press("ArrowRight")
     expect(board.locator(".bd-text b").first).to_contain_text("character 9")
     expect(letter(board, 8)).to_have_class(re.compile("bd-at"))
+    assert page.evaluate("window.moved") == 0, "figures that stay aren't put into the page anew"
 
 
 def test_a_changed_letter_is_felt_from_there_on(page: Page, app_url: str) -> None:

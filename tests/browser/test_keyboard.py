@@ -1,16 +1,12 @@
-"""The keyboard alone: it writes, moves, pins, picks, uploads and trains; what has the focus is seen."""
+"""The keyboard alone: it writes, moves, pins, picks and uploads; what has the focus is seen."""
 
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from rnnviz.runs import api as runs
 from tests.browser.conftest import Live
 from tests.browser.test_accessible import settle
 
@@ -33,8 +29,11 @@ FOCUSED = """async () => {
     };
     const focused = look();
     at.blur();
-    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
-    const shows = look() !== focused;
+    let shows = look() !== focused;
+    if (!shows) { // what is drawn comes with the next frames
+        await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+        shows = look() !== focused;
+    }
     at.focus({ preventScroll: true });
     return [name.trim(), String(at.className?.baseVal ?? at.className), at.outerHTML.slice(0, 120), shows];
 }"""
@@ -82,7 +81,7 @@ def test_explore_writes_moves_pins_picks_and_takes_a_bar(live: Live) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["inside?part=gates&model=tiny-gru", "learn?scene=3", "train", "perplexity"]
+    "address", ["inside?part=gates&model=tiny-gru", "learn?scene=3", "train", "perplexity?model=tiny-gru"]
 )
 def test_what_has_the_focus_is_seen(page: Page, app_url: str, address: str) -> None:
     page.emulate_media(color_scheme="light")
@@ -112,25 +111,3 @@ def test_perplexity_takes_a_file(page: Page, app_url: str) -> None:
     expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
     curve = page.locator(".vw-plot")
     expect(curve).to_have_attribute("aria-label", re.compile(r"ends at [\d.]+\. Of the last"))
-
-
-@pytest.fixture
-def _own_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("RNNVIZ_RUNS", str(folder / "runs"))
-    yield
-    for run in runs.listed():
-        runs.stop(run.id)
-    shutil.rmtree(folder / "runs", ignore_errors=True)
-
-
-@pytest.mark.usefixtures("_own_runs")
-def test_train_starts_a_run(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/train")
-    expect(page.get_by_role("button", name="Start")).to_be_enabled()
-    tab_to(page, "Start$")
-    page.keyboard.press("Enter")
-    view = page.get_by_test_id("rnnviz-training")
-    expect(view).to_have_attribute("data-state", "finished", timeout=240_000)
-    expect(view).to_have_attribute("data-playing", "false")
-    expect(page.get_by_role("img", name=re.compile("step 200 .* values lie between"))).to_be_attached()
-    expect(page.get_by_role("img", name=re.compile(r"training text: perplexity 1\.\d\d"))).to_be_attached()

@@ -69,7 +69,7 @@ def test_the_library_is_fetched_once(lectern: Lectern) -> None:
         assert kind in answer.headers["content-type"]
 
 
-def test_pointing_at_a_symbol_lights_its_matrix_and_says_what_it_is(lectern: Lectern) -> None:
+def test_pointing_lights_symbol_and_matrix_and_says_what_it_is(lectern: Lectern) -> None:
     lectern.open(scene=4, step=4)
     asked = lectern.root.get_attribute("data-answered")
     tip = lectern.root.locator(".ln-tip")
@@ -90,12 +90,8 @@ def test_pointing_at_a_symbol_lights_its_matrix_and_says_what_it_is(lectern: Lec
     expect(lectern.root.locator(".ln-light")).to_have_count(0)
     assert lit(lectern) == set()
     assert lectern.root.get_attribute("data-answered") == asked, "the server is not asked"
-
-
-def test_pointing_at_the_picture_lights_the_symbol_beside_which_the_tip_stands(lectern: Lectern) -> None:
-    lectern.open(scene=4, step=4)
+    # Of the picture: the tip stands beside what is pointed at.
     lectern.root.locator("[data-hit='H.1.2']").hover()
-    tip = lectern.root.locator(".ln-tip")
     expect(tip).to_contain_text("hidden state one step earlier")
     assert lit(lectern) == {"H_t-1"}
     assert lectern.root.evaluate(FRAMED, "H_t-1")

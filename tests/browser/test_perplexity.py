@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from rnnviz.networks.checkpoint import load
 from rnnviz.reading.scoring import perplexity
-from tests.browser.driving import ROOT, box_of, free_port, serve, tabs
+from tests.browser.driving import box_of, tabs
 from tests.browser.test_accessible import BACKGROUNDS
 
 
@@ -43,46 +42,34 @@ def large(page: Page) -> str:
     return figure.inner_text()
 
 
-def test_an_example_is_there_before_any_upload(page: Page, app_url: str) -> None:
-    open_page(page, app_url)
-    expect(page.get_by_text("An example").first).to_be_visible()
-    assert float(large(page)) > 1
-    expect(page.get_by_text("Where the surprise is")).to_be_visible()
-    expect(page.get_by_test_id("stProgress")).to_have_count(0)
-
-
 def test_dropped_files_get_their_figures_and_a_bad_one_its_sentence(
     page: Page, app_url: str, models_folder: Path
 ) -> None:
     open_page(page, app_url)
-    text = "The Time Traveller smiled.\n" * 400
-    upload(
-        page, {"a.txt": text.encode(), "picture.png": b"\x89PNG\r\n\x1a\n" + bytes(99), "b.txt": b"grey eyes"}
-    )
+    texts = {"a.txt": "The Time Traveller smiled.\n" * 400, "b.txt": "grey eyes"}
+    upload(page, {name: text.encode() for name, text in texts.items()})
     expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
     model = load(models_folder / "tiny-gru.safetensors")
+    expected = {name: f"{perplexity(model, text=text).perplexity:.2f}" for name, text in texts.items()}
     figure = page.locator(".st-key-answer").get_by_test_id("stMetricValue")
-    expect(figure).to_have_text(f"{perplexity(model, text=text).perplexity:.2f}")
-    alert = page.get_by_role("alert").filter(has_text="picture.png")
-    expect(alert).to_have_count(1)
-    expect(alert).to_contain_text("PNG")
-    page.get_by_role("combobox", name="Text shown below").click()
-    page.get_by_role("option", name="b.txt").click()
-    expect(figure).to_have_text(f"{perplexity(model, text='grey eyes').perplexity:.2f}")
-    expect(page.get_by_test_id("stProgress")).to_have_count(0)
-    expect(page.get_by_test_id("stException")).to_have_count(0)
-
-
-def test_a_click_in_the_table_of_texts_shows_that_text(page: Page, app_url: str) -> None:
-    open_page(page, app_url)
-    upload(page, {"a.txt": b"The Time Traveller smiled.", "b.txt": b"grey eyes"})
-    expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
+    expect(figure).to_have_text(expected["a.txt"])
     table = page.locator(".st-key-texts canvas").first
     expect(table).to_be_visible()
     box = box_of(table)
     page.mouse.click(box["x"] + 40, box["y"] + box["height"] * 5 / 6)  # the last of head and two rows
     expect(page.get_by_text("Perplexity of b.txt")).to_be_visible()
-    expect(page.get_by_role("combobox", name="Text shown below")).to_have_value("b.txt")
+    chosen = page.get_by_role("combobox", name="Text shown below")
+    expect(chosen).to_have_value("b.txt")
+    expect(figure).to_have_text(expected["b.txt"])
+    chosen.click()
+    page.get_by_role("option", name="a.txt").click()
+    expect(figure).to_have_text(expected["a.txt"])
+    upload(page, {"picture.png": b"\x89PNG\r\n\x1a\n" + bytes(99)})
+    alert = page.get_by_role("alert").filter(has_text="picture.png")
+    expect(alert).to_have_count(1)
+    expect(alert).to_contain_text("PNG")
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
 
 
 CHINESE = "却说那怪物坐在上面，自思自想。" * 200
@@ -194,55 +181,36 @@ def test_every_character_can_be_taken_away(
     assert "<svg" in saved["HTML page"].read_text(encoding="utf-8")
 
 
-def test_a_pasted_text_joins_later_files_only_when_asked(page: Page, app_url: str) -> None:
-    open_page(page, app_url)
-    page.get_by_role("tab", name="Paste a text").click()
-    page.get_by_role("textbox", name="Text").fill("The Time Traveller smiled.")
-    page.get_by_role("button", name="Score this text").click()
-    expect(page.get_by_text("Perplexity of pasted text")).to_be_visible()
-    page.get_by_role("tab", name="Upload files").click()
-    scored(page, "a.txt", b"grey eyes")
-    expect(page.get_by_role("combobox", name="Text shown below")).to_have_count(0)
-    page.get_by_role("button", name="Pasted text").click()
-    expect(page.get_by_role("combobox", name="Text shown below")).to_be_visible()
-
-
-def test_a_pasted_text_with_html_stays_text(page: Page, app_url: str) -> None:
+def test_a_pasted_text_joins_later_files_only_when_asked_and_html_stays_text(
+    page: Page, app_url: str
+) -> None:
     open_page(page, app_url)
     page.get_by_role("tab", name="Paste a text").click()
     page.get_by_role("textbox", name="Text").fill("<img src=x onerror=\"document.title='owned'\">")
     page.get_by_role("button", name="Score this text").click()
     expect(page.get_by_text("Perplexity of pasted text")).to_be_visible()
     page.get_by_role("tab", name="Upload files").click()
-    scored(page, "<img src=x onerror=alert(1)>.txt", b"time")
+    scored(page, "<img src=x onerror=alert(1)>.txt", b"grey eyes")
+    expect(page.get_by_role("combobox", name="Text shown below")).to_have_count(0)
+    page.get_by_role("button", name="Pasted text").click()
+    expect(page.get_by_role("combobox", name="Text shown below")).to_be_visible()
     assert page.locator("img[src=x]").count() == 0
     assert "owned" not in page.title()
 
 
-def test_another_model_gives_other_figures_and_stands_in_the_address(page: Page, app_url: str) -> None:
+def test_model_section_and_language_stand_in_the_address_and_come_back(page: Page, app_url: str) -> None:
     open_page(page, app_url)
     scored(page, "a.txt", b"grey eyes")
-    before = large(page)
-    page.get_by_role("combobox", name="Model", exact=True).click()
+    before, model = large(page), page.get_by_role("combobox", name="Model", exact=True)
+    model.click()
     page.get_by_role("option", name="tiny-3gram").click()
     expect(page.locator(".st-key-answer").get_by_test_id("stMetricValue")).not_to_have_text(before)
     page.wait_for_url(re.compile("model=tiny-3gram"))
-    page.reload()
-    expect(page.get_by_role("combobox", name="Model", exact=True)).to_have_value("tiny-3gram")
-
-
-def test_the_section_stands_in_the_address_and_comes_back(page: Page, app_url: str) -> None:
-    open_page(page, app_url)
-    page.get_by_role("radio", name="How it's calculated").or_(
-        page.get_by_role("button", name="How it's calculated")
-    ).first.click()
+    page.get_by_text("How it's calculated").click()
     page.wait_for_url(re.compile("section=sum"))
     page.reload()
     expect(page.get_by_text("start symbol")).to_be_visible()
-
-
-def test_the_language_switch_reaches_every_page_and_the_address(page: Page, app_url: str) -> None:
-    open_page(page, app_url)
+    expect(model).to_have_value("tiny-3gram")
     page.get_by_test_id("stSidebar").get_by_text("中文").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("你的文本的困惑度")
     page.wait_for_url(re.compile("lang=zh"))
@@ -260,27 +228,19 @@ def test_a_chinese_browser_is_greeted_in_chinese(browser: Browser, app_url: str)
         expect(page.get_by_role("heading", level=1)).to_have_text("你的文本的困惑度")
 
 
-def test_the_theme_follows_the_browser(page: Page, app_url: str) -> None:
+def test_an_example_is_there_before_any_upload_in_the_browser_s_theme(page: Page, app_url: str) -> None:
     page.emulate_media(color_scheme="dark")
     open_page(page, app_url)
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUNDS["dark"])
     page.emulate_media(color_scheme="light")
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUNDS["light"])
+    expect(page.get_by_text("An example").first).to_be_visible()
+    assert float(large(page)) > 1
+    expect(page.get_by_text("Where the surprise is")).to_be_visible()
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
 
 
 def test_plotly_comes_from_the_app_itself(page: Page, app_url: str) -> None:
     answer = page.request.get(f"{app_url}/plotly/plotly.min.js")
     assert answer.ok
     assert "javascript" in answer.headers["content-type"]
-
-
-def test_after_a_restart_no_example_stands_under_a_files_name(tab: Page, models_folder: Path) -> None:
-    environment, port = {**os.environ, "RNNVIZ_MODELS": str(models_folder)}, free_port()
-    with serve(ROOT / "app.py", environment=environment, port=port) as url:
-        open_page(tab, url)
-        scored(tab, "mine.txt", b"The Time Traveller smiled.")
-    with serve(ROOT / "app.py", environment=environment, port=port):  # the browser comes back by itself
-        tab.get_by_text("How it's calculated").click()
-        expect(tab.get_by_text("your files are no longer here")).to_be_visible()
-        expect(tab.get_by_text("Perplexity of an example")).to_be_visible()
-        expect(tab.get_by_text("mine.txt")).to_have_count(0)

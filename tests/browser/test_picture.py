@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -13,32 +12,42 @@ from tests.browser.driving import box_of
 
 UNITS = 256
 LEAVE = "Leave the presentation"
+RATIOS = (1, 1.25, 2)
+"""How many pixels of the screen make one of the page."""
+DRAWN = "(e) => Math.abs(e.width - e.clientWidth * devicePixelRatio) < 1"
 
 
 @pytest.fixture
-def shipped(page: Page, app_url: str) -> Live:
-    """The Explore page with the network that a newcomer meets."""
-    return Live(page, app_url, "timemachine-gru")
+def model() -> str:
+    """The network that a newcomer meets."""
+    return "timemachine-gru"
 
 
-@pytest.fixture(params=[1, 1.25, 2])
-def ratio(page: Page, request: pytest.FixtureRequest) -> Iterator[float]:
-    """How many pixels of the screen make one of the page."""
-    session = page.context.new_cdp_session(page)
-    size = {**SCREEN, "deviceScaleFactor": request.param, "mobile": False}
-    session.send("Emulation.setDeviceMetricsOverride", size)
-    yield float(request.param)
-    session.send("Emulation.clearDeviceMetricsOverride")
-    session.detach()
-
-
-def test_what_is_pointed_at_is_what_a_click_takes(ratio: float, page: Page, app_url: str) -> None:
-    live = Live(page, app_url, "timemachine-gru")
-    assert page.evaluate("devicePixelRatio") == ratio
+def test_what_is_pointed_at_is_what_a_click_takes(live: Live) -> None:
+    page = live.page
     page.get_by_role("button", name="all 256 units").click()
     expect(page.get_by_role("button", name="the 24 slowest")).to_be_visible()
+    session = page.context.new_cdp_session(page)
+    live.write("The Time Traveller smiled round at us.")
+    try:
+        for ratio in RATIOS:
+            size = {**SCREEN, "deviceScaleFactor": ratio, "mobile": False}
+            session.send("Emulation.setDeviceMetricsOverride", size)
+            assert page.evaluate("devicePixelRatio") == ratio
+            session.send("Page.captureScreenshot")  # without a screen, a frame is what tells the page
+            page.wait_for_function(DRAWN, arg=page.locator(".rv-heat").element_handle())
+            pointed_at_is_taken(live)
+    finally:
+        session.send("Emulation.clearDeviceMetricsOverride")
+        session.detach()
+    page.get_by_role("button", name="the 24 slowest").click()
+
+
+def pointed_at_is_taken(live: Live) -> None:
+    """A dozen points, each less than a row from the one before and never a whole number of pixels."""
+    page = live.page
     heat = box_of(page.locator(".rv-heat"))
-    for step in range(12):  # less than a row apart, and never a whole number of pixels
+    for step in range(12):
         x, y = heat["x"] + 40.3 + 17.37 * step, heat["y"] + 31.7 + 0.61 * step
         page.mouse.move(x, y)
         expect(live.readout).to_contain_text(re.compile(r"unit \d+"))
@@ -51,27 +60,67 @@ def test_what_is_pointed_at_is_what_a_click_takes(ratio: float, page: Page, app_
         kept = box_of(page.locator(".rv-pinned"))
         assert kept["x"] - 1 <= x <= kept["x"] + kept["width"] + 1
         page.keyboard.press("Escape")
+        expect(page.locator(".rv-pinned")).to_be_hidden()
 
 
-def test_it_opens_on_the_slowest_units_and_all_are_one_click_away(shipped: Live) -> None:
-    numbers = shipped.page.locator(".rv-scale span")
+def test_it_opens_on_the_slowest_units_and_all_are_one_click_away(live: Live) -> None:
+    numbers = live.page.locator(".rv-scale span")
     expect(numbers).to_have_count(24)
     few = numbers.all_inner_texts()
     assert len(set(few)) == 24
-    heat = box_of(shipped.page.locator(".rv-heat"))
+    heat = box_of(live.page.locator(".rv-heat"))
     assert heat["height"] / 24 >= 9  # tall enough to hit
     row = 5
-    shipped.page.mouse.move(heat["x"] + 30, heat["y"] + heat["height"] * (row + 0.5) / 24)
-    expect(shipped.readout).to_contain_text(f"unit {few[row]}:")
-    shipped.area.press("End")
-    shipped.page.keyboard.type(" tonight")
-    shipped.painted(len(shipped.text))
+    live.page.mouse.move(heat["x"] + 30, heat["y"] + heat["height"] * (row + 0.5) / 24)
+    expect(live.readout).to_contain_text(f"unit {few[row]}:")
+    live.area.press("End")
+    live.page.keyboard.type(" tonight")
+    live.painted(len(live.text))
     assert numbers.all_inner_texts() == few  # they don't move while one types
-    shipped.page.get_by_role("button", name=f"all {UNITS} units").click()
+    live.page.get_by_role("button", name=f"all {UNITS} units").click()
     expect(numbers).to_have_count(0)
-    expect(shipped.page.locator(".rv-order")).to_have_value("alike")
-    shipped.page.get_by_role("button", name="the 24 slowest").click()
+    expect(live.page.locator(".rv-order")).to_have_value("alike")
+    live.page.get_by_role("button", name="the 24 slowest").click()
     expect(numbers).to_have_count(24)
+
+
+def test_a_model_without_findings_has_no_tracks(live: Live) -> None:
+    expect(live.page.locator(".rv-track-lines")).to_be_hidden()
+    expect(live.page.get_by_role("link", name="look closer")).to_have_count(0)
+
+
+def test_a_legend_says_what_the_orange_behind_the_text_is(live: Live) -> None:
+    legend = live.page.locator(".rv-key-tint")
+    expect(legend).to_have_text("010 bits")
+    heat = box_of(live.page.locator(".rv-heat"))
+    live.page.mouse.click(heat["x"] + 30, heat["y"] + 30)
+    expect(legend).to_have_text("−1+1")  # of a unit's values
+    live.page.keyboard.press("Escape")
+    live.page.keyboard.press("Escape")
+    expect(legend).to_have_text("010 bits")
+
+
+def test_the_words_agree_with_the_lines(live: Live) -> None:
+    said = live.page.locator(".rv-counting")
+    for text in (live.text, "The Time Traveller", "Zebras fax quantum jam; why would my gnu", "q"):
+        live.write(text)
+        model, ngram = (
+            float(live.page.locator(f".rv-line-{name} b").inner_text().replace(",", ""))
+            for name in ("model", "ngram")
+        )
+        expect(said).to_have_text("here it beats the 6-gram" if model < ngram else "here the 6-gram is ahead")
+
+
+def test_a_wide_screen_is_filled(live: Live) -> None:
+    live.page.set_viewport_size({"width": 1920, "height": 1080})
+    expect(live.page.locator(".rv-pinned")).to_be_hidden()
+    live.write("He was expounding a recondite matter to us; his grey eyes shone and twinkled. Nobody spoke.")
+    heat = box_of(live.page.locator(".rv-heat"))
+    live.page.mouse.move(heat["x"] + 0.93 * heat["width"], heat["y"] + 20)
+    expect(live.readout).to_contain_text("character")  # a character stands there
+    bars = box_of(live.page.locator(".rv-next"))
+    assert bars["x"] + bars["width"] > 1920 - 60
+    assert heat["y"] + heat["height"] > 500
 
 
 def test_a_track_follows_the_text_and_leads_to_inside(page: Page, app_url: str) -> None:
@@ -93,47 +142,6 @@ def test_a_track_follows_the_text_and_leads_to_inside(page: Page, app_url: str) 
     expect(page.get_by_role("heading", level=1)).to_be_visible()
 
 
-def test_a_model_without_findings_has_no_tracks(shipped: Live) -> None:
-    expect(shipped.page.locator(".rv-track-lines")).to_be_hidden()
-    expect(shipped.page.get_by_role("link", name="look closer")).to_have_count(0)
-
-
-def test_a_legend_says_what_the_orange_behind_the_text_is(shipped: Live) -> None:
-    legend = shipped.page.locator(".rv-key-tint")
-    expect(legend).to_have_text("010 bits")
-    heat = box_of(shipped.page.locator(".rv-heat"))
-    shipped.page.mouse.click(heat["x"] + 30, heat["y"] + 30)
-    expect(legend).to_have_text("−1+1")  # of a unit's values
-    shipped.page.keyboard.press("Escape")
-    shipped.page.keyboard.press("Escape")
-    expect(legend).to_have_text("010 bits")
-
-
-def test_the_words_agree_with_the_lines(shipped: Live) -> None:
-    said = shipped.page.locator(".rv-counting")
-    for text in (shipped.text, "The Time Traveller", "Zebras fax quantum jam; why would my gnu", "q"):
-        shipped.write(text)
-        model, ngram = (
-            float(shipped.page.locator(f".rv-line-{name} b").inner_text().replace(",", ""))
-            for name in ("model", "ngram")
-        )
-        expect(said).to_have_text("here it beats the 6-gram" if model < ngram else "here the 6-gram is ahead")
-
-
-def test_a_wide_screen_is_filled(shipped: Live) -> None:
-    shipped.page.set_viewport_size({"width": 1920, "height": 1080})
-    expect(shipped.page.locator(".rv-pinned")).to_be_hidden()
-    shipped.write(
-        "He was expounding a recondite matter to us; his grey eyes shone and twinkled. Nobody spoke."
-    )
-    heat = box_of(shipped.page.locator(".rv-heat"))
-    shipped.page.mouse.move(heat["x"] + 0.93 * heat["width"], heat["y"] + 20)
-    expect(shipped.readout).to_contain_text("character")  # a character stands there
-    bars = box_of(shipped.page.locator(".rv-next"))
-    assert bars["x"] + bars["width"] > 1920 - 60
-    assert heat["y"] + heat["height"] > 500
-
-
 def test_every_page_has_one_first_heading_and_its_whole_sidebar_on_a_small_projector(
     page: Page, app_url: str
 ) -> None:
@@ -151,8 +159,8 @@ def test_every_page_has_one_first_heading_and_its_whole_sidebar_on_a_small_proje
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280, name
 
 
-def test_presenting_shows_nothing_but_text_picture_and_bars(page: Page, app_url: str) -> None:
-    live = Live(page, app_url, "timemachine-gru")
+def test_presenting_shows_nothing_but_text_picture_and_bars(live: Live) -> None:
+    page = live.page
     sidebar = page.get_by_test_id("stSidebar")
     before = box_of(page.locator(".rv-heat"))
     page.get_by_role("button", name="Present").click()
@@ -180,9 +188,8 @@ def test_presenting_shows_nothing_but_text_picture_and_bars(page: Page, app_url:
     assert box_of(page.locator(".rv-heat"))["width"] == before["width"]
 
 
-def test_presenting_keeps_the_caret_in_sight(page: Page, app_url: str) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
-    live = Live(page, app_url, "timemachine-gru")
+def test_presenting_keeps_the_caret_in_sight(live: Live) -> None:
+    page = live.page
     live.write("one\ntwo\nthree")  # the last of three lines, where a projector has room for two
     page.get_by_role("button", name="Present").click()
     expect(page.get_by_role("button", name=LEAVE)).to_be_visible()

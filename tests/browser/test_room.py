@@ -11,13 +11,20 @@ from playwright.sync_api import Browser, Page, expect
 
 from rnnviz.lecture import shannon
 from rnnviz.ui.pages.learn import scene_6_perplexity, scene_8_questions
-from tests.browser.driving import ROOT, serve
+from tests.browser.driving import ROOT, box_of, serve
 from tests.browser.lecturing import Lectern
 
 LETTERS = scene_6_perplexity.SHANNON + 1
 VOTE = scene_6_perplexity.HEART + 1
 
 Join = Callable[[], Page]
+
+# With window.deaf a phone doesn't hear what its room says unasked.
+HEARING = """
+window.EventSource = class extends EventSource {
+  set onmessage(hear) { super.onmessage = (event) => window.deaf || hear(event); }
+};
+"""
 
 
 @pytest.fixture
@@ -31,6 +38,7 @@ def join(browser: Browser, lectern: Lectern) -> Iterator[Join]:
         context = browser.new_context(viewport={"width": 390, "height": 760}, locale="en-GB")
         contexts.append(context)
         page = context.new_page()
+        page.add_init_script(HEARING)
         page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.goto(f"http://127.0.0.1:{address.partition(':')[2]}")
@@ -60,26 +68,36 @@ def close(lectern: Lectern) -> None:
         expect(button).to_have_text("Ask the room")
 
 
-def line(lectern: Lectern) -> str:
-    """What the foot says of the question."""
-    return lectern.root.locator(".ln-asking").inner_text()
+def tap(phone: Page, answer: int | str) -> None:
+    """Choose an answer, and wait until the room has it: the phone shows it as chosen at once."""
+    buttons = phone.locator("#options button")
+    with phone.expect_response("**/answer"):
+        (buttons.nth(answer) if isinstance(answer, int) else buttons.get_by_text(answer, exact=True)).click()
 
 
-def chosen(phone: Page) -> str | None:
-    """The answer that a phone shows as its own."""
-    return phone.locator("#options [aria-pressed=true]").text_content()
+SIZES = ((1440, 900), (1280, 720))
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1440, 900)])
-def test_two_phones_answer_the_stage_counts_and_space_reveals(
-    lectern: Lectern, join: Join, width: int, height: int
-) -> None:
-    lectern.page.set_viewport_size({"width": width, "height": height})
+def wrong(lectern: Lectern) -> list[str]:
+    """What is wrong with the layout on a projector, and on a smaller one."""
+    found = []
+    for width, height in SIZES:
+        lectern.page.set_viewport_size({"width": width, "height": height})
+        lectern.page.evaluate(DRAWN)
+        found += lectern.wrong()
+    return found
+
+
+# A frame drawn, and what its sizes lead to.
+DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+def test_two_phones_answer_the_stage_counts_and_space_reveals(lectern: Lectern, join: Join) -> None:
     ask(lectern, scene=8, step=1)
     code = lectern.root.locator("img.ln-room-code")
-    box = code.bounding_box()
-    assert box is not None
-    assert box["height"] > height / 2, "the last row scans it"
+    for width, height in SIZES:
+        lectern.page.set_viewport_size({"width": width, "height": height})
+        assert box_of(code)["height"] > height / 2, "the last row scans it"
     one, two = join(), join()
     expect(lectern.root.locator(".ln-room-count b")).to_have_text("2")
     lectern.press("Space")
@@ -88,24 +106,24 @@ def test_two_phones_answer_the_stage_counts_and_space_reveals(
     question = lectern.root.locator("[data-name=question]").inner_text()
     expect(one.get_by_role("heading")).to_have_text(question)
     assert Axe().run(one).response["violations"] == []
-    one.get_by_role("button").nth(0).click()
-    two.get_by_role("button").nth(1).click()
+    tap(one, 0)
+    tap(two, 1)
     expect(two.get_by_text("Your answer counts")).to_be_visible()
-    two.get_by_role("button").nth(0).click()
+    tap(two, 0)
     expect(lectern.root.locator(".ln-asking")).to_contain_text("2 of 2")
     assert "%" not in lectern.root.inner_text(), "counts are not shown before they are revealed"
-    assert lectern.wrong() == []
+    assert wrong(lectern) == []
     lectern.press("Space")
     expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("2 · 100 %")
     expect(lectern.root.locator("[data-hit='option.1']")).to_contain_text("0 · 0 %")
     lectern.at(8, 0)
-    assert lectern.wrong() == []
+    assert wrong(lectern) == []
     expect(one.get_by_text("Closed. Look at the screen.")).to_be_visible()
     expect(one.get_by_role("button").nth(1)).to_be_disabled()
     lectern.root.locator("[data-hit='option.1']").click()
     expect(two.get_by_text(re.compile("^Right: "))).to_be_visible()
     lectern.rest()
-    assert lectern.wrong() == []
+    assert wrong(lectern) == []
     lectern.press("Space")
     lectern.at(8, 1)
     expect(two.get_by_role("heading")).not_to_have_text(question)
@@ -121,14 +139,14 @@ def test_a_question_is_asked_again_and_the_room_closes_for_everyone(lectern: Lec
     ask(lectern, scene=8, step=3)
     phone = join()
     lectern.press("Space")
-    phone.get_by_role("button").nth(1).click()
+    tap(phone, 1)
     expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
     lectern.root.get_by_role("button", name="Reveal").click()
     lectern.root.get_by_role("button", name="Ask again").click()
     expect(lectern.root.locator(".ln-asking")).to_contain_text("0 of 1")
     expect(phone.get_by_role("button").nth(1)).to_be_enabled()
     nothing_chosen(phone)
-    phone.get_by_role("button").nth(0).click()
+    tap(phone, 0)
     phone.reload()
     expect(phone.locator("[aria-pressed=true]")).to_have_text(
         scene_8_questions.asked({"step": 2, "picks": "-" * 20, "settings": []}).options[0]
@@ -142,22 +160,51 @@ def test_a_question_is_asked_again_and_the_room_closes_for_everyone(lectern: Lec
     assert lectern.root.locator(".ln-asking").is_hidden()
 
 
-def test_an_answer_that_is_lost_on_the_way_leaves_the_one_that_counts(lectern: Lectern, join: Join) -> None:
+def test_an_answer_that_is_lost_on_the_way_changes_nothing_and_a_late_one_leads_to_the_next_question(
+    lectern: Lectern, join: Join
+) -> None:
     ask(lectern, scene=8, step=3)
     phone = join()
     lectern.press("Space")
-    phone.get_by_role("button").nth(1).click()
+    tap(phone, 1)
     expect(phone.get_by_text("Your answer counts")).to_be_visible()
     phone.route("**/answer", lambda route: route.fulfill(body=""))
-    phone.get_by_role("button").nth(0).click()
+    tap(phone, 0)
     expect(phone.get_by_text("That didn't arrive. Try again.")).to_be_visible()
     pressed = [button.get_attribute("aria-pressed") for button in phone.get_by_role("button").all()]
     assert pressed == ["false", "true", "false"], "at once, not when the room speaks again"
     phone.unroute("**/answer")
-    phone.get_by_role("button").nth(0).click()
+    tap(phone, 0)
     expect(phone.get_by_text("Your answer counts")).to_be_visible()
     lectern.press("Space")
     expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("1 · 100 %")
+    ask_next(lectern)
+    heading = phone.get_by_role("heading")
+    expect(heading).to_have_text(lectern.root.locator("[data-name=question]").inner_text())
+    before = heading.inner_text()
+    tap(phone, 0)
+    expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
+    phone.evaluate("window.deaf = true")
+    lectern.press("Space")
+    expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("1 · 100 %")
+    ask_next(lectern)
+    expect(heading).to_have_text(before)
+    tap(phone, 2)
+    expect(heading).to_have_text(lectern.root.locator("[data-name=question]").inner_text())
+    expect(phone.get_by_text("Too late: that question has closed. Answer this one.")).to_be_visible()
+    nothing_chosen(phone)
+    tap(phone, 1)
+    expect(phone.get_by_text("Your answer counts")).to_be_visible()
+    expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
+
+
+def ask_next(lectern: Lectern) -> None:
+    """Go on from a question that is closed to the next one."""
+    step = int(lectern.root.get_attribute("data-step") or 0)
+    lectern.rest()
+    lectern.press("Space")
+    lectern.at(8, step + 1)
+    expect(lectern.root.locator(".ln-asking")).to_contain_text("0 of 1")
 
 
 SLEEP = """ms => {
@@ -182,7 +229,7 @@ def test_a_phone_that_slept_long_asks_anew_for_what_it_missed(lectern: Lectern, 
     with phone.expect_request("**/events"):
         phone.evaluate(SLEEP, 60_000)
     lectern.press("Space")
-    phone.get_by_role("button").nth(1).click()
+    tap(phone, 1)
     expect(phone.get_by_text("Your answer counts")).to_be_visible()
     expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
 
@@ -193,9 +240,9 @@ def test_letter_by_letter_the_class_stands_beside_the_models(lectern: Lectern, j
     lectern.press("Space")
     given, hidden = shannon.SENTENCES[0]
     for n, (first, second) in enumerate([("h", "h"), ("e", "a")]):
-        expect(one.get_by_role("heading")).to_contain_text(f"“{given}{hidden[:n]}_”")
-        one.get_by_role("button", name=first, exact=True).click()
-        two.get_by_role("button", name=second, exact=True).click()
+        for phone, letter in ((one, first), (two, second)):
+            expect(phone.get_by_role("heading")).to_contain_text(f"“{given}{hidden[:n]}_”")
+            tap(phone, letter)
         expect(lectern.root.locator(".ln-asking")).to_contain_text("2 of 2")
         assert lectern.wrong() == []
         lectern.press("Space")
@@ -219,7 +266,7 @@ def test_the_vote_is_asked_when_the_run_is_over(lectern: Lectern, join: Join) ->
     lectern.press("Space")
     expect(phone.get_by_text("You are in.")).to_be_visible()
     lectern.control("pass").get_by_role("slider").press("End")
-    phone.get_by_role("button", name="held-out perplexity").click()
+    tap(phone, "held-out perplexity")
     expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
     lectern.control("vote.train").click()
     expect(lectern.root.locator("text", has_text="1 · 100 %")).to_be_visible()
@@ -229,20 +276,20 @@ def test_the_vote_is_asked_when_the_run_is_over(lectern: Lectern, join: Join) ->
 
 
 def test_a_page_that_is_loaded_again_has_its_room_and_another_tab_has_none(
-    lectern: Lectern, join: Join, browser: Browser
+    lectern: Lectern, join: Join
 ) -> None:
     ask(lectern, scene=8, step=1)
     phone = join()
     lectern.press("Space")
-    phone.get_by_role("button").nth(0).click()
+    tap(phone, 0)
     expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
     lectern.page.reload()
     expect(lectern.root.locator(".ln-ask")).to_have_text("Room: 1")
     expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
-    other = browser.new_context().new_page()
+    other = lectern.page.context.new_page()
     other.goto(f"{lectern.url}/learn?scene=8")
     expect(other.get_by_role("button", name="Ask the room")).to_be_visible()
-    other.context.close()
+    other.close()
     lectern.press("Space")
     expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("1 · 100 %")
 
@@ -253,13 +300,13 @@ def test_the_lecturer_s_window_hears_what_the_room_says_and_another_stage_s_does
     ask(lectern, scene=8, step=1)
     phone = join()
     lectern.press("Space")
-    phone.get_by_role("button").nth(1).click()
+    tap(phone, 1)
     expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
     desk, other = window(lectern.page), lectern.page.context.new_page()
     other.goto(f"{lectern.url}/learn?scene=8&present=1")
     elsewhere = window(other)
     expect(desk.locator("#room .count")).to_have_text(["0", "1", "0", "0"])
-    phone.get_by_role("button").nth(2).click()
+    tap(phone, 2)
     expect(desk.locator("#room .count")).to_have_text(["0", "0", "1", "0"])
     expect(elsewhere.locator("#room")).to_be_hidden()
     close(lectern)
@@ -283,7 +330,7 @@ def test_a_tab_that_opens_another_address_keeps_its_room_and_a_copy_of_the_tab_h
     ask(lectern, scene=8, step=1)
     phone = join()
     lectern.press("Space")
-    phone.get_by_role("button").nth(0).click()
+    tap(phone, 0)
     expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
     lectern.open(scene=8, step=3, present=1)
     expect(lectern.root.locator(".ln-ask")).to_have_text("Room: 1")
@@ -303,20 +350,20 @@ def test_a_room_closes_when_its_lecturer_is_gone_and_the_server_stops_with_anoth
     browser: Browser,
 ) -> None:
     options = ("--server.address", "127.0.0.1", "--server.disconnectedSessionTTL", "4")
-    with serve(ROOT / "app.py", options=options) as url:
-        lecturers = [Lectern(browser.new_context().new_page(), url) for _ in range(2)]
+    with serve(ROOT / "app.py", options=options, warm=False) as url:
+        context = browser.new_context()
+        lecturers = [Lectern(context.new_page(), url) for _ in range(2)]
         addresses = []
         for lectern in lecturers:
             ask(lectern, scene=8)
             shown = lectern.root.locator(".ln-sheet .ln-room-address").text_content() or ""
             addresses.append(f"http://127.0.0.1:{shown.partition(':')[2]}")
-        phones = [browser.new_context().new_page() for _ in addresses]
+        phones = [context.new_page() for _ in addresses]  # each room has a port of its own
         for phone, address in zip(phones, addresses, strict=True):
             phone.goto(address)
             expect(phone.get_by_role("heading")).to_be_visible()
-        lecturers[0].page.context.close()
+        lecturers[0].page.close()
         expect(phones[0].get_by_text("The room is closed. Thank you.")).to_be_visible()
         expect(phones[1].get_by_role("button").nth(0)).to_be_enabled()
     expect(phones[1].get_by_text(re.compile("^The room is closed|^No connection"))).to_be_visible()
-    for page in (*phones, lecturers[1].page):
-        page.context.close()
+    context.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import struct
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from rnnviz.runs import api as runs
 from tests.browser.driving import box_of, changed
+from tests.browser.test_keyboard import tab_to
 from tests.runs.made_runs import made, training
 
 PICTURE = "(view) => view.querySelector('.rt-heat').toDataURL()"
@@ -35,7 +37,8 @@ def open_page(page: Page, url: str, **query: str) -> Locator:
     """The page, and on it the training view."""
     page.goto(f"{url}/train?" + "&".join(f"{k}={v}" for k, v in query.items()))
     expect(page.get_by_role("heading", name="Train your own")).to_be_visible()
-    return page.locator("[data-testid=rnnviz-training]:not([hidden])")  # the last one may still be going
+    # Of two, as while another run's view takes its place, either: what is asked of it waits for the new one.
+    return page.locator("[data-testid=rnnviz-training]:not([hidden])").first
 
 
 def settled(view: Locator) -> None:
@@ -43,11 +46,15 @@ def settled(view: Locator) -> None:
     expect(view.locator(".rt-lines .main-svg").first).to_be_visible()
 
 
-def test_the_toy_learns_before_ones_eyes_and_opens_in_explore(page: Page, app_url: str, folder: Path) -> None:
+def test_the_toy_started_by_keys_learns_before_ones_eyes_and_opens_in_explore(
+    page: Page, app_url: str, folder: Path
+) -> None:
     view = open_page(page, app_url)
     expect(page.get_by_text("How the shipped models learned")).to_be_visible()  # stories are a gallery, below
     expect(view).to_have_count(0)
-    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("button", name="Start")).to_be_enabled()
+    tab_to(page, "Start$")
+    page.keyboard.press("Enter")
     expect(view).to_have_attribute("data-run", "machine-rnn")
     expect(view).to_have_attribute("data-state", "finished", timeout=PATIENCE)
     # What was over in a moment is played again, to its end.
@@ -55,6 +62,8 @@ def test_the_toy_learns_before_ones_eyes_and_opens_in_explore(page: Page, app_ur
     expect(view).to_have_attribute("data-step", "200")
     assert float(page.get_by_test_id("training-train").inner_text()) < 1.05
     expect(view.locator(".rt-lines .main-svg").first).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("step 200 .* values lie between"))).to_be_attached()
+    expect(page.get_by_role("img", name=re.compile(r"training text: perplexity 1\.\d\d"))).to_be_attached()
     # Seven characters leave none to measure on.
     expect(view.locator(".rt-legend")).to_have_text("training text")
     expect(view.locator(".rt-chart .rt-notice")).to_contain_text("better than a uniform guess")

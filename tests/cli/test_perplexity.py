@@ -19,6 +19,8 @@ from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import run
 from rnnviz.networks.side_by_side import LEAST
 from rnnviz.networks.torch_model import untrained
+from rnnviz.reading.dynamic import dynamic
+from rnnviz.reading.mixing import mix
 from rnnviz.reading.scoring import UniformModel, perplexity, pieces
 from rnnviz.reports.baselines import compressing, unigram
 from rnnviz.reports.interval import interval
@@ -350,3 +352,38 @@ def test_a_text_says_where_as_many_characters_again_would_lie(
     assert f"{found.low:.4g} to {found.high:.4g}, to hold 95 times in 100" in words
     assert "further apart than the passages" in words
     assert words.count("characters") == 3 + 2  # of three texts, and of what follows two
+
+
+def test_a_mixture_is_scored_and_compared_with_what_it_is_made_of(scored: Run, models_folder: Path) -> None:
+    options = ["-m", "tiny-gru", "--mix", "tiny-3gram"]
+    gru, counts = (load(models_folder / f"tiny-{name}.safetensors") for name in ("gru", "3gram"))
+    expected = perplexity(mix(gru, counts), text=LONG)
+    (report,) = scored("a.txt", *options, "--json", "--compare", "tiny-gru").objects
+    assert report["model"] == "tiny-gru + tiny-3gram"
+    assert report["perplexity"] == pytest.approx(expected.perplexity, rel=1e-9)
+    assert [row["name"] for row in report["compared"]][:3] == [
+        "tiny-gru + tiny-3gram",
+        "tiny-gru",
+        "tiny-3gram",
+    ]
+    said = scored("a.txt", *options).out
+    assert "by tiny-gru + tiny-3gram, which learned from the text as it read it: not comparable" in said
+    assert "learned" not in scored("a.txt", "-m", "tiny-gru").out
+    refused = scored("a.txt", *options, "--scheduler", "tcp://localhost:1")
+    assert (refused.code, "leave out --scheduler" in refused.err) == (2, True)
+
+
+def test_a_network_that_learns_from_the_text_is_scored_mixed_and_compared(
+    scored: Run, models_folder: Path
+) -> None:
+    model = dynamic(load(models_folder / "tiny-gru.safetensors"))
+    (report,) = scored("a.txt", "-m", "tiny-gru", "--dynamic", "--json", "--compare", "tiny-gru").objects
+    assert report["model"] == "tiny-gru, dynamic"
+    assert report["perplexity"] == pytest.approx(perplexity(model, text=LONG).perplexity, rel=1e-12)
+    assert "tiny-gru" in [row["name"] for row in report["compared"]]
+    said = scored("a.txt", "-m", "tiny-gru", "--dynamic", "--mix", "tiny-3gram").out
+    assert "by tiny-gru, dynamic + tiny-3gram, which learned from the text as it read it" in said
+    refused = scored("a.txt", "-m", "tiny-3gram", "--dynamic")
+    assert (refused.code, "'tiny-3gram' has no weights" in refused.err) == (1, True)
+    refused = scored("a.txt", "-m", "tiny-gru", "--dynamic", "--scheduler", "tcp://localhost:1")
+    assert (refused.code, "--dynamic learns from a text in its order" in refused.err) == (2, True)

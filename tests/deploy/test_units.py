@@ -8,7 +8,9 @@ import argparse
 import re
 import shlex
 import shutil
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,23 @@ def test_the_unit_starts_the_app_as_serve_does() -> None:
     assert values(UNIT, "KillMode") == ["process"]  # else a restart ends the runs
 
 
+def test_what_cannot_start_is_not_started_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    def program(code: str) -> serve.Program:
+        made = serve.Program([sys.executable, "-c", code])
+        made.process.wait()
+        return made
+
+    with pytest.raises(SystemExit, match=r"can't start: .* ended with 3"):
+        program("raise SystemExit(3)").look()
+    monkeypatch.setattr(serve, "AGAIN", -1.0)
+    killed = program("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    killed.look()  # that is no wrong setting
+    killed.process.wait()
+    killed.look()
+    killed.process.wait()
+    assert killed.process.returncode == -signal.SIGKILL
+
+
 def test_all_variables_are_the_app_s_own() -> None:
     code = "".join(path.read_text("utf-8") for path in (ROOT / "rnnviz").rglob("*.py"))
     known = set(re.findall(r"\bRNNVIZ_[A-Z]+\b", code))
@@ -90,7 +109,8 @@ def test_systemd_finds_nothing_wrong(tmp_path: Path) -> None:
 def test_the_container_has_what_it_starts(tmp_path: Path) -> None:
     docker = (DEPLOY / "Dockerfile").read_text("utf-8")
     kept = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8").splitlines()
-    for source in re.findall(r"^COPY (\S+) ", docker, re.MULTILINE):
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", docker, re.MULTILINE)
+    for source in " ".join(copied).split():
         assert (ROOT / source).exists()
         assert f"!{source}" in kept
     entry = re.search(r"^ENTRYPOINT (\[.*\])$", docker, re.MULTILINE)
@@ -105,8 +125,10 @@ def test_the_container_has_what_it_starts(tmp_path: Path) -> None:
     assert f"127.0.0.1:{asked.port}/_stcore/health" in docker
     build = DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]
     assert build.resolve() == DEPLOY / "Dockerfile"
-    (mount,) = service["volumes"]
-    assert mount.endswith(":/data")
+    data, models = service["volumes"]
+    assert data.endswith(":/data")
+    assert models.endswith(":/models:ro")
+    assert "RNNVIZ_MODELS=/data/models:/models " in docker  # what is kept goes into the first
     assert "VOLUME /data\n" in docker
     assert service["read_only"] is True
 
@@ -116,6 +138,10 @@ def test_the_commands_of_the_readme_name_what_there_is() -> None:
     for path in re.findall(r"(?<![\w/.])(?:deploy|nginx|systemd|tests)/[\w@./-]+\.\w+", text):
         assert (ROOT / path).exists() or (DEPLOY / path).exists(), path
     known = set().union(
-        *(variables(path) for path in DEPLOY.rglob("*") if path.is_file() and path.suffix != ".md")
+        *(
+            variables(path)
+            for path in DEPLOY.rglob("*")
+            if path.is_file() and path.suffix not in (".md", ".pyc")
+        )
     )
     assert variables(DEPLOY / "README.md") <= known

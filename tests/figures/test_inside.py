@@ -45,6 +45,19 @@ def test_a_connectivity_is_empty_where_nothing_flows() -> None:
         heat.square(log10[:2], words=("a", "b", "c"))
 
 
+@pytest.mark.parametrize("length", [1, 2, 6, 7, 61, 300, 2000, 12_345])
+def test_places_in_a_text_are_counted_from_one(length: int) -> None:
+    """As the words beside a picture count them; where the data are, nothing moves."""
+    wide = heat.table(np.zeros((2, length)), TANH, places="x")["layout"]
+    assert "tickvals" not in wide["yaxis"]
+    for shown in (wide, plain.lines({"a": np.ones(length)}, places=True)["layout"]):
+        ticks = shown["xaxis"]
+        assert [int(text.replace(",", "")) - 1 for text in ticks["ticktext"]] == ticks["tickvals"]
+        assert ticks["tickvals"][0] == 0
+        assert ticks["tickvals"][-1] < length
+        assert min(length, 3) <= len(ticks["tickvals"]) <= 7
+
+
 def test_lines_know_their_names_and_a_logarithm_leaves_out_what_it_cannot_show() -> None:
     made = plain.lines({"<b>one": np.array([1.0, 0.1, 0.0]), "two": np.ones(3)}, first=5, log=True)
     valid(made)

@@ -31,6 +31,7 @@ NETWORKS: list[tuple[str, dict[str, Any]]] = [
     ("mingru", {"layers": 2}),
     ("minlstm", {"layers": 2, "embedding_size": 0}),
     ("rglru", {"layers": 2}),
+    ("s6", {"layers": 2}),
 ]
 
 

@@ -10,7 +10,7 @@ from rnnviz.gradients import remaining
 from rnnviz.reading.trace import trace
 from tests.conftest import TEXT, tiny
 
-LINEAR = ("mingru", "minlstm", "rglru")
+LINEAR = ("mingru", "minlstm", "rglru", "s6")
 
 
 @pytest.mark.parametrize("cell", LINEAR)
@@ -21,7 +21,7 @@ def test_the_sum_of_what_is_left_is_the_state(cell: str, layer: int) -> None:
     for t in (1, 2, 40, 80):
         terms = found.at(t)
         assert terms.shape == (t + 1, 12)
-        state = read.hidden[t - 1, layer]
+        state = (read.hidden if read.cell is None else read.cell)[t - 1, layer]
         assert float(np.abs(terms.sum(axis=0) - state).max()) < 1e-5 * max(1, float(np.abs(state).max()))
         plain = [found.write[s] * np.prod(found.keep[s + 1 : t + 1], axis=0) for s in range(t + 1)]
         np.testing.assert_allclose(terms, plain, rtol=1e-5, atol=1e-30)

@@ -26,7 +26,7 @@ class TestStates:
         assert found.target == model.vocabulary.encode(TEXT[25])[0]
         loss = -prediction[found.target]
         np.testing.assert_allclose(found.hidden, norms_of(loss, hidden), rtol=1e-5, atol=1e-300)
-        if cell == "lstm":
+        if CELLS[cell].has_cell:
             assert found.cell is not None
             np.testing.assert_allclose(found.cell, norms_of(loss, cells), rtol=1e-5)
         else:

@@ -30,7 +30,12 @@ NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
     "tied": ("gru", {"tied": True, "embedding_size": 12}),
     "lstm": ("lstm", {"layers": 2}),
     "one-hot": ("lstm", {"embedding_size": 0}),
+    "mingru": ("mingru", {"layers": 2}),
+    "minlstm": ("minlstm", {"layers": 2, "embedding_size": 0}),
+    "rglru": ("rglru", {"layers": 2}),
+    "s6": ("s6", {"layers": 2}),
 }
+LINEAR = "input", "recurrence", "decay", "step", "write", "read"
 ASKS: list[dict[str, Any]] = [
     {"text": ""},
     {"text": "T"},
@@ -44,7 +49,10 @@ ASKS: list[dict[str, Any]] = [
     {"text": "The Tide was", "temperature": 0.5, "top_k": 5},
     {"text": "The Time was his", "temperature": 1.5, "top_k": 9, "top_p": 0.6},
     {"text": "The Time was his ", "temperature": 0.0},
-    *({"text": TEXT[:300], "quantity": q, "layer": 1} for q in ("update", "forget", "cell", "candidate")),
+    *(
+        {"text": TEXT[:300], "quantity": q, "layer": 1}
+        for q in ("update", "forget", "cell", "candidate", *LINEAR)
+    ),
     {"text": TEXT[:301], "quantity": "candidate", "layer": 1, "start": 100, "columns": 60},
     {"text": TEXT[:310], "quantity": "candidate", "layer": 1, "start": 130, "columns": 60},
     {"text": TEXT[:250] + "x" + TEXT[250:400], "unit": 5, "quantity": "output"},

@@ -18,7 +18,7 @@ from rnnviz.lecture.counts import shortened
 from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.product import Factors
 from rnnviz.lecture.recurrence import Recurrence
-from rnnviz.lecture.snippets import Cell, counts, memoryless, product, recurrence
+from rnnviz.lecture.snippets import Cell, counts, linear, memoryless, product, recurrence
 from rnnviz.lecture.snippets import backwards as back
 from rnnviz.lecture.snippets import perplexity as costs
 from rnnviz.lecture.snippets import word as words
@@ -163,6 +163,8 @@ CELLS: list[partial[Cell]] = [
     *(partial(back.shortened, Machine(), threshold) for threshold in (0.1, 1.0, 9.0)),
     *(partial(back.detached, Machine(), cut) for cut in range(1, 7)),
     *(partial(back.gates, k) for k in (1, 20, 80)),
+    *(partial(linear.joined, text, t) for text, t in (("remember", 5), ("a 'b\"a", 2), ("mississippi", 10))),
+    partial(linear.joined, "tea", 1, steps=0),
     partial(flow, LINE),
     *(partial(back.power, radius, 1, k) for radius, k in ((0.9, 8), (1.1, 40), (0.6, 1))),
     *(partial(back.random, 1, keep, 3, 10_000, cut=5) for keep in (0.3, 0.7, 1.0)),

@@ -1,4 +1,4 @@
-"""rnnviz.networks.bptt: values and gradients are those of torch's own layers."""
+"""rnnviz.networks.bptt and compiled: values and gradients are those of torch's own layers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ import pytest
 import torch
 
 from rnnviz import CharModel, ModelConfig
-from rnnviz.networks import bptt
+from rnnviz.networks import bptt, compiled
+from rnnviz.networks.config import Engine
 from rnnviz.networks.torch_model import Dropout
 from rnnviz.text.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(tuple("abcdefgh"))
 T, B, H = 9, 3, 5
-CELLS: list[dict[str, Any]] = [{"cell": "rnn"}, {"cell": "rnn", "activation": "relu"}, {"cell": "gru"}]
+CELLS: list[dict[str, Any]] = [
+    {"cell": "rnn"},
+    {"cell": "rnn", "activation": "relu"},
+    {"cell": "gru"},
+    {"cell": "lstm"},
+]
 
 
 def learned(
@@ -33,12 +39,21 @@ def learned(
     return out | {f"d {name}": p.grad for name, p in model.named_parameters() if p.grad is not None}
 
 
+ENGINES = ["rnnviz", pytest.param("numba", marks=pytest.mark.skipif(not compiled.ready(), reason="no numba"))]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("dropout", [Dropout(), Dropout(0.3, 0.4, 0.5)], ids=["plain", "dropout"])
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("embedding", [0, 4, 50], ids=["one-hot", "embedding", "few characters"])
 @pytest.mark.parametrize("cell", CELLS, ids=lambda c: "-".join(c.values()))
 def test_values_and_gradients_are_torchs(
-    cell: dict[str, Any], embedding: int, layers: int, dropout: Dropout, monkeypatch: pytest.MonkeyPatch
+    cell: dict[str, Any],
+    embedding: int,
+    layers: int,
+    dropout: Dropout,
+    engine: Engine,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     torch.manual_seed(0)
     config = ModelConfig(
@@ -49,16 +64,24 @@ def test_values_and_gradients_are_torchs(
         **cell,
     )
     model = CharModel(config, VOCABULARY)
+    model.engine = engine
+    assert model.backward_pass() == engine
     steps = 2 if embedding == 50 else T  # fewer characters than symbols take another way to the first layer
     inputs = torch.randint(VOCABULARY.size + 1, (B, steps))
     state = tuple(torch.randn_like(s) for s in model.zero_state(B))
 
-    ways = []
-    unroll = bptt.unroll
-    monkeypatch.setattr(bptt, "unroll", lambda *a: ways.append(a[0]) or unroll(*a))
+    ways: list[str] = []
+    module = compiled if engine == "numba" else bptt
+    unroll = module.unroll
+
+    def counted(kind: str, *rest: Any) -> tuple[torch.Tensor, ...]:
+        ways.append(kind)
+        return unroll(kind, *rest)
+
+    monkeypatch.setattr(module, "unroll", counted)
     ours = learned(model, inputs, state, dropout)
     assert len(ways) == layers
-    monkeypatch.setattr(CharModel, "_unrolls", lambda self: False)
+    model.engine = "torch"
     theirs = learned(model, inputs, state, dropout)
     assert len(ways) == layers
 
@@ -67,22 +90,21 @@ def test_values_and_gradients_are_torchs(
         torch.testing.assert_close(ours[name], value, rtol=1e-4, atol=1e-5, msg=lambda m, n=name: f"{n}: {m}")
 
 
-@pytest.mark.parametrize("kind", ["tanh", "relu", "gru"])
+@pytest.mark.parametrize("kind", ["tanh", "relu", "gru", "lstm"])
 def test_gradients_are_those_of_small_differences(kind: str) -> None:
-    gates = 3 if kind == "gru" else 1
+    inputs, gates, parts = {"lstm": (4, 4, 2), "gru": (4, 3, 1)}.get(kind, (1, 1, 1))
     generator = torch.Generator().manual_seed(1)
 
     def numbers(*shape: int) -> torch.Tensor:
         return torch.randn(shape, generator=generator, dtype=torch.float64).requires_grad_()
 
-    b_hn = numbers(2) if kind == "gru" else None
     assert torch.autograd.gradcheck(
-        lambda x, w, h: bptt.unroll(kind, x, w, h, b_hn),
-        (numbers(4, B, gates * 2), numbers(gates * 2, 2), numbers(B, 2)),
+        lambda x, w, *first: bptt.unroll(kind, x, w, first),
+        (numbers(4, B, inputs * 2), numbers(gates * 2, 2), *(numbers(B, 2) for _ in range(parts))),
     )
 
 
-def test_an_lstm_is_left_to_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_lstm_is_left_to_torch_unless_ours_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bptt, "unroll", lambda *_: pytest.fail("no lstm goes here"))
     model = CharModel(ModelConfig("lstm", VOCABULARY.size, H), VOCABULARY)
     logits, _ = model(torch.ones(B, T, dtype=torch.long))

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.trace import trace
-from tests.conftest import TEXT, tiny, tiny_card
+from tests.conftest import TEXT, in_numpy, tiny, tiny_card
 
 CARD = {"corpus": "x", "held_out": {"perplexity": 4.2}}
 
@@ -274,3 +275,34 @@ def test_a_copy_has_another_name_and_all_else_as_it_was(tmp_path: Path) -> None:
     kept = modelfile.read_sketch(target)
     assert kept is not None
     assert kept.hashes.tolist() == [3, 99]
+
+
+def test_a_files_metadata_are_read_again_only_when_it_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = checkpoint.save(tiny("gru"), tmp_path / "one.safetensors")
+    first = checkpoint.info(path)
+    assert first == checkpoint.read_info(path)
+    read = []
+    monkeypatch.setattr(checkpoint, "read_info", lambda path: read.append(path) or first)
+    assert checkpoint.info(path) is first
+    assert read == []
+    path.write_bytes(b"damaged")
+    checkpoint.info(path)
+    assert read == [path]
+    monkeypatch.undo()
+    path.write_bytes(b"damaged again")
+    for _ in range(2):
+        with pytest.raises(CheckpointError, match="one"):
+            checkpoint.info(path)
+
+
+def test_a_network_without_its_tensors_is_not_written_as_an_empty_file(tmp_path: Path) -> None:
+    model = in_numpy(tiny("gru"))
+    assert (
+        checkpoint.load(checkpoint.save(model, tmp_path / "whole.safetensors")).parameter_count
+        == model.parameter_count
+    )
+    with pytest.raises(CheckpointError, match="tensors"):
+        checkpoint.save(replace(model, tensors={}), tmp_path / "none.safetensors")
+    assert not (tmp_path / "none.safetensors").exists()

@@ -66,8 +66,14 @@ HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a link to nothing": (lambda f: (f / "odd.safetensors").symlink_to("/nowhere"), "No such file"),
     "a link to itself": (lambda f: (f / "odd.safetensors").symlink_to(f / "odd.safetensors"), "symbolic"),
     "a name that is no text": (nameless, r"odd\udcff.safetensors has a name that is no text"),
-    "a card of 5 MB": (lambda f: copied(f, lambda m: m["card"].update(notes="x" * 5 * 10**6)), "limit is"),
-    "a card of 1 MB": (lambda f: copied(f, lambda m: m["card"].update(title="x" * 10**6)), "limit is"),
+    "a card of 5 MB": (
+        lambda f: copied(f, lambda m: m["card"].update(notes="x" * 5 * 10**6)),
+        "limit is 4,194,304",
+    ),
+    "a card of 1 MB": (
+        lambda f: copied(f, lambda m: m["card"].update(title="x" * 10**6)),
+        "limit is 262,144",
+    ),
     "an unknown cell": (lambda f: copied(f, lambda m: m["config"].update(cell="x" * 10**6)), "damaged"),
     "a cell that is a list": (lambda f: copied(f, lambda m: m["config"].update(cell=[1])), "cell is one of"),
 }

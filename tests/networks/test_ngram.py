@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
+from rnnviz.networks import ngram
 from rnnviz.networks.kneser_ney import discounts
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.text.vocabulary import Vocabulary
@@ -152,12 +153,21 @@ def test_chunks_change_nothing(cuts: list[int], order: int) -> None:
     np.testing.assert_array_equal(np.concatenate(pieces), model.score(ids))
 
 
-def test_blocks_change_nothing() -> None:
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     model = fitted(5)
     ids = np.tile(model.vocabulary.encode(TEXT), 400)
     scorer = model.scorer()
     pieces = [scorer.advance(piece) for piece in np.array_split(ids, 7)]
     np.testing.assert_array_equal(model.score(ids), np.concatenate(pieces))
+    ids = ids[:50]
+    whole, (_, ranks, entropies) = model.predictions(ids), model.ranked(ids)
+    np.testing.assert_array_equal(model.predictions(ids[3:], ids[:3]), whole[3:])
+    monkeypatch.setattr(ngram, "_DENSE", 7 * model.vocabulary.size)
+    np.testing.assert_array_equal(model.predictions(ids), whole)
+    np.testing.assert_array_equal(model.ranked(ids)[1], ranks)
+    np.testing.assert_array_equal(model.ranked(ids)[2], entropies)
+    assert (ranks.dtype, entropies.dtype) == (np.int32, np.float32)
+    np.testing.assert_allclose(entropies, -(np.exp(whole) * whole).sum(axis=1), rtol=1e-6)
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -180,12 +190,29 @@ def test_the_start_symbol_is_read_but_never_predicted() -> None:
         model.score([model.vocabulary.start])
 
 
-@pytest.mark.parametrize("wrong", [[-1], [[1, 2]], [0.5], [True]])
-def test_what_is_no_symbol_is_refused(wrong: list[object]) -> None:
+@pytest.mark.parametrize(
+    ("wrong", "received"),
+    [
+        ([-1], "[-1]"),
+        ([[1, 2]], "[[1 2]]"),
+        ([0.5], "[0.5]"),
+        ([True], "[ True]"),
+        ([99] * 10, "int64 of shape (10,)"),
+        (["a"], "['a']"),
+    ],
+)
+def test_what_is_no_symbol_is_refused(wrong: list[object], received: str) -> None:
     model = fitted(3)
-    for ask in (model.score, model.log_probs):
-        with pytest.raises(ConfigError, match="symbols are integers"):
-            ask(wrong)
+    for ask, highest in (
+        (model.score, 18),
+        (model.predictions, 18),
+        (model.log_probs, 19),
+        (model.occurs, 18),
+    ):
+        with pytest.raises(ConfigError) as refused:
+            ask(wrong)  # type: ignore[arg-type]
+        expected = f"symbols are integers from 0 to {highest}, in one row; received {received}"
+        assert str(refused.value) == expected
 
 
 def test_rare_characters_teach_the_unknown_symbol() -> None:
@@ -202,7 +229,8 @@ def test_rare_characters_teach_the_unknown_symbol() -> None:
 
 
 def test_line_ends_are_normalised_before_counting() -> None:
-    windows = NgramModel.fit(TEXT.replace("\n", "\r\n"), order=3)
+    windows = NgramModel.fit(TEXT.replace("\n", "\r\n"), order=3, name="windows")
+    assert (windows.name, windows.normaliser, fitted(3).name) == ("windows", "newlines", "")
     assert "\r" not in windows.vocabulary
     np.testing.assert_array_equal(windows.log_probs([1, 2]), fitted(3).log_probs([1, 2]))
 
@@ -215,14 +243,17 @@ def test_discounts_leave_every_count_positive_or_zero(counts: list[int]) -> None
 
 @pytest.mark.parametrize("order", [0, 7, -1, 2.0, True, "3"])
 def test_orders_outside_one_to_six(order: int) -> None:
-    with pytest.raises(ConfigError, match="from 1 to 6; received"):
+    message = f"an n-gram model's order is an integer from 1 to 6; received {order!r}"
+    with pytest.raises(ConfigError, match=f"^{message}$"):
         NgramModel.fit(TEXT, order=order)
-    with pytest.raises(CheckpointError, match="from 1 to 6; received"):
+    with pytest.raises(CheckpointError, match=message):
         NgramModel.from_tensors({}, ABRACADABRA, order)
 
 
 def test_an_empty_text_teaches_nothing_but_scores_as_nothing() -> None:
-    with pytest.raises(EmptyTextError, match="received an empty one"):
+    with pytest.raises(
+        EmptyTextError, match=r"^an n-gram model needs a text to count; received an empty one$"
+    ):
         NgramModel.fit("", order=3)
     assert fitted(3).score([]).shape == (0,)
     assert fitted(3).scorer().advance(np.empty(0, np.int64)).shape == (0,)
@@ -262,30 +293,50 @@ def bytes_of(values: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     return np.asarray(values, np.uint8)
 
 
+STORED = (
+    "an order-3 n-gram model is stored as children.1, children.2, counts, symbols.2, symbols.3; received "
+)
+ROW = "the tensor 'counts' is a row of unsigned integers of 8 to 32 bits; received "
+UNFIT = "and the children before it do not fit together"
 HOSTILE = {
-    "a tensor is missing": (lambda t: t.pop("counts"), "is stored as"),
-    "one too many": (lambda t: t.update(more=t["counts"]), "is stored as"),
-    "floating point": (lambda t: t.update(counts=t["counts"].astype(np.float32)), "unsigned integers"),
-    "signed": (lambda t: t.update(counts=t["counts"].astype(np.int16)), "unsigned integers"),
-    "a matrix": (lambda t: t.update(counts=t["counts"][None]), "unsigned integers"),
-    "a list": (lambda t: t.update(counts=[1, 2]), "received list"),
-    "too short": (lambda t: t.update(counts=t["counts"][:-1]), "as many counts"),
-    "a count of 0": (entry("counts", 0, 0), "count 0"),
-    "no such symbol": (entry("symbols.2", -1, 200), "beyond a vocabulary"),
-    "the start symbol": (entry("symbols.3", -1, 6), "beyond a vocabulary"),
-    "too many children": (entry("children.1", 0, 255), "do not fit"),
+    "a tensor is missing": (
+        lambda t: t.pop("counts"),
+        f"{STORED}children.1, children.2, symbols.2, symbols.3",
+    ),
+    "one too many": (
+        lambda t: t.update(more=t["counts"]),
+        f"{STORED}children.1, children.2, counts, more, symbols.2, symbols.3",
+    ),
+    "floating point": (
+        lambda t: t.update(counts=t["counts"].astype(np.float32)),
+        f"{ROW}float32 of shape (8,)",
+    ),
+    "signed": (lambda t: t.update(counts=t["counts"].astype(np.int16)), f"{ROW}int16 of shape (8,)"),
+    "a matrix": (lambda t: t.update(counts=t["counts"][None]), f"{ROW}uint8 of shape (1, 8)"),
+    "a list": (lambda t: t.update(counts=[1, 2]), f"{ROW}list"),
+    "too short": (lambda t: t.update(counts=t["counts"][:-1]), "8 n-grams need as many counts; there are 7"),
+    "a count of 0": (entry("counts", 0, 0), "an n-gram has the count 0, or there is none"),
+    "no such symbol": (entry("symbols.2", -1, 200), "symbols.2 goes beyond a vocabulary of 6"),
+    "the start symbol": (entry("symbols.3", -1, 6), "symbols.3 goes beyond a vocabulary of 6"),
+    "too many children": (entry("children.1", 0, 255), f"symbols.2 {UNFIT}"),
     "children of a large sum": (
         lambda t: t.update({"children.2": np.full(len(t["children.2"]), 2**32 - 1, np.uint32)}),
-        "do not fit",
+        f"symbols.3 {UNFIT}",
     ),
-    "children for other parents": (lambda t: t.update({"children.1": t["children.1"][1:]}), "do not fit"),
-    "out of order": (lambda t: t.update({"symbols.2": t["symbols.2"][::-1]}), "not in order"),
-    "twice the same": (entry("symbols.2", slice(None), 1), "not in order"),
+    "children for other parents": (
+        lambda t: t.update({"children.1": t["children.1"][1:]}),
+        f"symbols.2 {UNFIT}",
+    ),
+    "out of order": (lambda t: t.update({"symbols.2": t["symbols.2"][::-1]}), "symbols.2 is not in order"),
+    "twice the same": (entry("symbols.2", slice(None), 1), "symbols.2 is not in order"),
     "nothing at all": (
         lambda t: t.update({k: np.zeros(7 if k == "children.1" else 0, np.uint8) for k in t}),
-        "there is none",
+        "an n-gram has the count 0, or there is none",
     ),
-    "a suffix that is nowhere": (entry("symbols.3", -1, 5), "shorter n-gram at its end"),
+    "a suffix that is nowhere": (
+        entry("symbols.3", -1, 5),
+        "an n-gram is there without the shorter n-gram at its end",
+    ),
     "two beginnings": (
         # <s>b is there too, and ends nothing, begins nothing.
         lambda t: t.update(
@@ -295,7 +346,7 @@ HOSTILE = {
                 "children.2": bytes_of([*t["children.2"], 0]),
             }
         ),
-        "more than one way",
+        "the text begins in more than one way",
     ),
     "nothing before": (
         # cb is there, though no three symbols end in it: its count would be 0, its probability negative.
@@ -306,7 +357,7 @@ HOSTILE = {
                 "children.2": np.insert(t["children.2"], t["children.1"][:4].sum(), 0),
             }
         ),
-        "longer n-grams",
+        "an n-gram is there without the longer n-grams that end in it",
     ),
 }
 
@@ -316,13 +367,16 @@ def test_damaged_or_hostile_tensors(case: str) -> None:
     damage, message = HOSTILE[case]
     tensors = NgramModel.fit("abracadabra", order=3, vocabulary=ABRACADABRA).to_tensors()
     damage(tensors)
-    with pytest.raises(CheckpointError, match=message):
+    with pytest.raises(CheckpointError) as refused:
         NgramModel.from_tensors(tensors, ABRACADABRA, 3)
+    assert str(refused.value) == f"these are not the n-gram counts of a text: {message}; the file is damaged"
 
 
 @pytest.mark.parametrize("counts", [[0, 0, 0, 0, 0, 0, 0], [0, 1, 1, 0, 0, 0, 1]])
 def test_hostile_unigrams(counts: list[int]) -> None:
-    with pytest.raises(CheckpointError, match="start symbol"):
+    with pytest.raises(
+        CheckpointError, match=r"text: the start symbol has a count, or nothing has; the file"
+    ):
         NgramModel.from_tensors({"counts": np.array(counts, np.uint8)}, ABRACADABRA, 1)
 
 
@@ -348,5 +402,5 @@ def test_what_occurs_in_a_text_is_what_stands_in_it(text: str, part: str) -> Non
 
 @pytest.mark.parametrize("ids", [[], [1] * 5])
 def test_what_was_not_counted_is_not_looked_up(ids: list[int]) -> None:
-    with pytest.raises(ConfigError, match="1 to 4 symbols; received"):
+    with pytest.raises(ConfigError, match=f"^this model knows of 1 to 4 symbols; received {len(ids)}$"):
         NgramModel.fit("abcabc", order=4).occurs(np.array(ids, np.int64))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.prediction import entropy, rank
+from rnnviz.networks.side_by_side import LEAST
+from rnnviz.networks.torch_model import CharModel
 from rnnviz.reading.scoring import UniformModel, pieces
 from rnnviz.reading.trace import trace
 from rnnviz.text.vocabulary import Vocabulary
@@ -42,7 +45,7 @@ def test_entropies_on_paper() -> None:
 
 
 @pytest.mark.parametrize("piece", [7, 4096])
-@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm", "mingru", "rglru"])
+@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm", "mingru", "rglru", "s6"])
 def test_a_network_tells_what_its_trace_tells(cell: str, piece: int) -> None:
     model = tiny(cell)
     expected = trace(model, OTHER)
@@ -107,3 +110,49 @@ def test_nobody_pays_for_what_was_not_asked() -> None:
     (part,) = pieces(UniformModel(Vocabulary(("a",))), text="a")
     assert part.rank is None
     assert part.entropy is None
+
+
+@pytest.mark.parametrize("kind", ["mlp", "gru", "lstm", "mingru", "precise", "uniform", "1-gram", "6-gram"])
+def test_whole_predictions_are_those_that_scoring_reads_off(kind: str) -> None:
+    """Before every symbol, however the text is cut and whatever else the scorer was asked in between."""
+    model: CharModel | NgramModel | UniformModel
+    if kind.endswith("gram"):
+        model = NgramModel.fit(TEXT, order=int(kind[0]))
+    elif kind == "uniform":
+        model = UniformModel(Vocabulary.from_text(TEXT))
+    else:
+        model = tiny("gru" if kind == "precise" else kind)
+
+    def fresh() -> Any:
+        return model.precise_scorer() if kind == "precise" else model.scorer()
+
+    ids = model.vocabulary.encode(OTHER * 30)  # longer than what is read at once
+    whole = fresh().advance_predictions(ids)
+    assert (whole.shape, whole.dtype) == ((len(ids), model.vocabulary.size), np.float64)
+    np.testing.assert_allclose(np.exp(whole).sum(1), 1, rtol=1e-6)
+    expected = fresh().advance(ids)
+    np.testing.assert_allclose(whole[np.arange(len(ids)), ids], expected, atol=1e-6)
+    cut = fresh()
+    first, scored, last = (
+        cut.advance_predictions(ids[:7]),
+        cut.advance(ids[7:50]),
+        cut.advance_predictions(ids[50:]),
+    )
+    np.testing.assert_allclose(first, whole[:7], atol=1e-6)
+    np.testing.assert_allclose(scored, expected[7:50], atol=1e-6)
+    np.testing.assert_allclose(last, whole[50:], atol=1e-6)
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_whole_predictions_of_a_long_text_are_read_side_by_side(cell: str) -> None:
+    model = tiny(cell)
+    ids = model.vocabulary.encode(OTHER * 150)
+    assert len(ids) > LEAST
+    whole, scorer = model.scorer().advance_predictions(ids), model.scorer()
+    in_sequence = [scorer.advance_predictions(part) for part in np.array_split(ids, 20)]
+    np.testing.assert_allclose(whole, np.concatenate(in_sequence), atol=1e-4)
+    scores = model.scorer()
+    scores.advance(ids)
+    after = model.scorer()
+    after.advance_predictions(ids)
+    np.testing.assert_allclose(after.advance(ids[:9]), scores.advance(ids[:9]), atol=1e-4)

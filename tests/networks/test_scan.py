@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks import linear
+from rnnviz.networks import linear, selective
 from rnnviz.networks.cells import step
 from rnnviz.networks.config import CELLS, ModelConfig, TrainConfig
 from rnnviz.networks.numpy_model import weights_of
@@ -34,15 +34,18 @@ def loop(keep: Tensor, write: Tensor, first: Tensor) -> Tensor:
     return torch.stack(states, dim=1)
 
 
-def by_steps(model: CharModel, x: Tensor, state: Tensor) -> Tensor:
-    """The top layer's H (B, T, H) by `rnnviz.networks.cells`, in the parameters' precision."""
-    states, out = list(state), []
+def by_steps(model: CharModel, x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
+    """The top layer's H (B, T, H) by `rnnviz.networks.cells`, in the parameters' precision, and what all
+    layers carry on (L, B, H).
+    """
+    states, out = list(state[-1]), []
     for t in range(x.shape[1]):
         h = x[:, t]
         for n, p in enumerate(model.layer_parameters()):
-            h = states[n] = step(model.config.cell, p, h, states[n])["state"]
+            parts = step(model.config.cell, p, h, states[n], states[n])
+            h, states[n] = parts["state"], parts.get("cell", parts["state"])
         out.append(h)
-    return torch.stack(out, dim=1)
+    return torch.stack(out, dim=1), torch.stack(states)
 
 
 @settings(max_examples=25, deadline=None)
@@ -60,15 +63,18 @@ def test_all_steps_at_once_are_those_of_the_textbook_however_they_are_cut(
     model = tiny(cell, layers=layers)
     drawn = torch.Generator().manual_seed(seed)
     x = torch.randn(batch, length, 6, generator=drawn)
-    first = torch.randn(layers, batch, 12, generator=drawn)
-    whole, (last,) = model.hidden(x, (first,))
-    assert torch.allclose(whole, by_steps(model, x, first), rtol=1e-4, atol=1e-4)
-    assert torch.equal(last[-1], whole[:, -1])
+    first = tuple(torch.randn(part.shape, generator=drawn) for part in model.zero_state(batch))
+    whole, last = model.hidden(x, first)
+    expected, carried = by_steps(model, x, first)
+    assert torch.allclose(whole, expected, rtol=1e-4, atol=1e-4)
+    assert torch.allclose(last[-1], carried, rtol=1e-4, atol=1e-4)
+    assert torch.equal(last[0][-1], whole[:, -1])
     if 0 < cut < length:
-        one, state = model.hidden(x[:, :cut], (first,))
-        other, (end,) = model.hidden(x[:, cut:], state)
+        one, state = model.hidden(x[:, :cut], first)
+        other, end = model.hidden(x[:, cut:], state)
         assert torch.allclose(torch.cat([one, other], dim=1), whole, rtol=1e-5, atol=1e-5)
-        assert torch.allclose(end, last, rtol=1e-5, atol=1e-5)
+        for part, of_whole in zip(end, last, strict=True):
+            assert torch.allclose(part, of_whole, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("decay", [0.0, 1e-30, 0.5, 0.999, 0.999999, 1.0, "all of them"])
@@ -92,6 +98,8 @@ def test_gates_shut_or_wide_open_for_ten_thousand_steps(cell: str) -> None:
     blocks = CELLS[cell].blocks
     rows = 10 * torch.randn(1, 10_000, blocks * 8, generator=drawn)
     rate = linear.rate_of(torch.randn(8, generator=drawn) * 5, TORCH) if cell == "rglru" else None
+    if cell == "s6":
+        rate = linear.rate_of(torch.randn(8, generator=drawn), TORCH, torch.ones(8))
     keep, write = linear.step(cell, rows, rate, TORCH)
     found = scan(keep, write, torch.zeros(1, 8))
     wide = linear.step(cell, rows.double(), None if rate is None else rate.double(), TORCH)
@@ -111,10 +119,12 @@ def test_gradients_are_those_of_the_steps(cell: str, length: int) -> None:
     x = torch.randn(3, length, 6, generator=drawn, dtype=torch.float64, requires_grad=True)
     first = torch.randn(2, 3, 12, generator=drawn, dtype=torch.float64, requires_grad=True)
     inputs = [x, first, *model.recurrence.parameters()]
-    h, _ = model.hidden(x, (first,))
+    state = (first,) if not CELLS[cell].has_cell else (torch.zeros_like(first), first)
+    h, last = model.hidden(x, state)
     weights = torch.randn(h.shape, generator=drawn, dtype=torch.float64)
-    found = torch.autograd.grad((h * weights).sum(), inputs)
-    expected = torch.autograd.grad((by_steps(model, x, first) * weights).sum(), inputs)
+    found = torch.autograd.grad((h * weights).sum() + last[-1].sin().sum(), inputs)
+    expected_h, carried = by_steps(model, x, state)
+    expected = torch.autograd.grad((expected_h * weights).sum() + carried.sin().sum(), inputs)
     for one, other in zip(found, expected, strict=True):
         assert torch.allclose(one, other, rtol=1e-9, atol=1e-11)
 
@@ -123,11 +133,14 @@ def test_gradients_are_those_of_the_steps(cell: str, length: int) -> None:
 def test_a_decay_of_exactly_one_has_finite_gradients(cell: str) -> None:
     model = tiny(cell).requires_grad_()
     with torch.no_grad():
-        for parameter in model.recurrence.parameters():
-            parameter.mul_(1000)
+        for name, parameter in model.recurrence.named_parameters():
+            parameter.mul_(1 if cell == "s6" and "decay" in name else 1000)  # of which a is the exponential
     x = torch.tensor([-1.0, 1.0, 1.0])[:, None].expand(3, 6)[None].requires_grad_()
     h, _ = model.hidden(x)
-    keep, _ = linear.step(cell, model.recurrence.rows(0, x), torch.ones(12), TORCH)  # type: ignore[operator]
+    rows = model.recurrence.rows(0, x)  # type: ignore[operator]
+    if (spread := selective.spread(model.config)) is not None:
+        rows = rows[..., torch.from_numpy(spread)]
+    keep, _ = linear.step(cell, rows, torch.ones(2, 12) if cell == "s6" else torch.ones(12), TORCH)
     assert (keep == 1).any()
     for found in torch.autograd.grad(h.sum(), [x, *model.recurrence.parameters()]):
         assert found.isfinite().all()

@@ -9,7 +9,7 @@ import pytest
 
 from rnnviz.networks import side_by_side
 from rnnviz.networks.abreast import CHUNK
-from rnnviz.networks.short_texts import ROWS, ShortTexts
+from rnnviz.networks.short_texts import ROWS
 from tests.conftest import tiny
 
 CELLS: list[tuple[str, dict[str, Any]]] = [
@@ -21,6 +21,7 @@ CELLS: list[tuple[str, dict[str, Any]]] = [
     ("lstm", {"layers": 2}),
     ("mingru", {"layers": 2}),
     ("rglru", {}),
+    ("s6", {"layers": 2}),
     ("gru", {"tied": True, "embedding_size": 12}),
 ]
 
@@ -34,7 +35,7 @@ def some(count: int, longest: int, symbols: int) -> list[np.ndarray[Any, np.dtyp
 def test_each_text_costs_what_it_costs_alone(cell: str, options: dict[str, Any]) -> None:
     model = tiny(cell, **options)
     texts = some(2 * ROWS + 3, 3 * CHUNK, model.vocabulary.size)
-    found = ShortTexts(model).advance(texts)
+    found = model.short_texts().advance(texts)
     for ids, log_p in zip(texts, found, strict=True):
         assert log_p == pytest.approx(model.scorer().advance(ids), rel=1e-4, abs=1e-5)
 
@@ -42,8 +43,8 @@ def test_each_text_costs_what_it_costs_alone(cell: str, options: dict[str, Any])
 def test_the_order_and_the_neighbours_make_no_difference() -> None:
     model = tiny("gru")
     texts = some(50, 150, model.vocabulary.size)
-    together = ShortTexts(model).advance(texts)
-    backwards = ShortTexts(model).advance(texts[::-1])[::-1]
+    together = model.short_texts().advance(texts)
+    backwards = model.short_texts().advance(texts[::-1])[::-1]
     for one, other in zip(together, backwards, strict=True):
         assert one == pytest.approx(other, abs=1e-5)
 
@@ -56,7 +57,7 @@ def test_a_long_text_among_them_is_read_as_long_texts_are(monkeypatch: pytest.Mo
         np.ones(side_by_side.LEAST, np.int64),
         np.ones(201, np.int64),
     ]
-    found = ShortTexts(model).advance(texts)
+    found = model.short_texts().advance(texts)
     for ids, log_p in zip(texts[5:], found[5:], strict=True):
         assert np.array_equal(log_p, model.scorer().advance(ids))
 

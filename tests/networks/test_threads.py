@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from rnnviz import CharModel, ModelConfig
-from rnnviz.networks import threads
+from rnnviz.networks import bptt, threads, torch_abreast
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.side_by_side import LEAST
 from rnnviz.networks.threads import Threads, worth_trying
@@ -177,6 +177,27 @@ def test_a_piece_in_one_thread_does_not_bind_another(monkeypatch: pytest.MonkeyP
         torch.set_num_threads(1)
 
 
+def test_one_thread_prepares_a_scorer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others take longer to come than the work does, and a short text has little more of it."""
+    monkeypatch.setattr(threads, "_fixed", False)
+    monkeypatch.setattr(threads, "_told", 0)
+    monkeypatch.setattr(threads, "cores", lambda: 4)
+    model = CharModel(ModelConfig("gru", 3, 4), Vocabulary(tuple("ab")))
+    used = []
+    for place, name in ((bptt, "layers"), (torch_abreast, "weights_of")):
+        real = getattr(place, name)
+        monkeypatch.setattr(
+            place, name, lambda *given, real=real: used.append(torch.get_num_threads()) or real(*given)
+        )
+    try:
+        torch.set_num_threads(3)
+        model.scorer()
+        assert used == [1, 1]
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(1)
+
+
 def test_all_cores_are_tried_and_what_torch_was_told_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "_fixed", False)
     monkeypatch.setattr(threads, "_told", 0)
@@ -231,8 +252,7 @@ def test_a_long_text_costs_the_same_on_any_number_of_threads(
     used = []
     took = Threads.took
     monkeypatch.setattr(Threads, "took", lambda self, *a: used.append(self.now) or took(self, *a))
-    for module in ("text_scorer", "abreast"):
-        monkeypatch.setattr(f"rnnviz.networks.{module}.worth_trying", lambda device: [1, 2, 3])
+    monkeypatch.setattr(torch_abreast, "worth_trying", lambda device: [1, 2, 3])
     np.testing.assert_allclose(model.scorer().advance(ids), expected, rtol=1e-5, atol=1e-6)
     assert set(used) == {1, 2, 3}
     assert torch.get_num_threads() == 1

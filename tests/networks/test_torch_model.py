@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import math
 import weakref
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -18,7 +19,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.cells import step
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import weights_of
-from rnnviz.networks.torch_model import pick_device
+from rnnviz.networks.torch_model import Dropout, drop, pick_device
 from rnnviz.text.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(tuple("abcdefgh"))
@@ -35,6 +36,7 @@ KINDS = [
     ("mingru", "tanh"),
     ("minlstm", "tanh"),
     ("rglru", "tanh"),
+    ("s6", "tanh"),
 ]
 INPUTS = {
     "embedding": {"embedding_size": 5},
@@ -55,22 +57,19 @@ def make(
     return model
 
 
-def by_cells(model: CharModel, ids: Tensor) -> Tensor:
-    """O (B, T, V), one textbook step at a time."""
-    layers = model.layer_parameters()
-    batch = len(ids)
-    states = [torch.zeros(batch, H) for _ in layers]
-    cells = [torch.zeros(batch, H) for _ in layers]
-    outputs = []
+def by_cells(model: CharModel, ids: Tensor, between: Callable[[Tensor], Tensor] = lambda h: h) -> Tensor:
+    """O (B, T, V), layer by layer, one textbook step at a time."""
     cell, activation = model.config.cell, model.config.activation
-    for t in range(ids.shape[1]):
-        x = model.embed(ids[:, t : t + 1])[:, 0]
-        for n, p in enumerate(layers):
-            parts = step(cell, p, x, states[n], cells[n], activation=activation)
-            x = states[n] = parts["state"]
-            cells[n] = parts.get("cell", cells[n])
-        outputs.append(x @ model.readout_weight.T + model.readout.bias)
-    return torch.stack(outputs, dim=1)
+    x = model.embed(ids)
+    for n, p in enumerate(model.layer_parameters()):
+        read = between(x) if n else x
+        state, memory, states = torch.zeros(len(ids), H), torch.zeros(len(ids), H), []
+        for t in range(ids.shape[1]):
+            parts = step(cell, p, read[:, t], state, memory, activation=activation)
+            state, memory = parts["state"], parts.get("cell", memory)
+            states.append(state)
+        x = torch.stack(states, dim=1)
+    return x @ model.readout_weight.T + model.readout.bias
 
 
 @pytest.mark.parametrize("inputs", list(INPUTS))
@@ -95,6 +94,30 @@ def test_model_is_its_cells_and_carries_its_state(
         for one, other in zip(state, last, strict=True):
             assert one.shape == (layers, batch, H)
             assert torch.allclose(one, other, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("learning", [True, False])
+@pytest.mark.parametrize(("cell", "activation"), KINDS)
+def test_dropout_between_layers_is_of_what_the_next_layer_reads(
+    cell: str, activation: str, learning: bool
+) -> None:
+    model = make(cell, activation, layers=3)
+    ids = torch.randint(0, V + 1, (4, 20), generator=torch.Generator().manual_seed(4))
+
+    def generator() -> torch.Generator:
+        return torch.Generator().manual_seed(5)
+
+    drawn = generator()
+    expected = by_cells(model, ids, lambda h: drop(h, 0.4, drawn))
+    with torch.set_grad_enabled(learning):
+        found, state = model(ids, dropout=Dropout(layer=0.4), generator=generator())
+        whole, after = model(ids)
+    assert torch.allclose(found, expected, rtol=0, atol=1e-5)
+    assert torch.allclose(whole, by_cells(model, ids), rtol=0, atol=1e-5)
+    for one, other in zip(state, after, strict=True):  # the lowest layer's is carried on as it is
+        assert one.shape == other.shape
+        assert torch.allclose(one[0], other[0], rtol=0, atol=1e-5)
+        assert not torch.allclose(one[1], other[1], rtol=0, atol=1e-3)
 
 
 def test_an_mlp_sees_the_current_character_only() -> None:
@@ -185,6 +208,7 @@ GOOD: dict[str, Any] = {"cell": "gru", "vocabulary_size": 9}
     [
         ({"cell": "transformer"}, rf"cell is one of {', '.join(CELLS)}; received 'transformer'"),
         ({"cell": "rnn", "activation": "gelu"}, r"activation is tanh or relu; received 'gelu'"),
+        ({"cell": "s6", "hidden_size": 30}, r"hidden_size is a multiple of 4; received 30"),
         ({"activation": "relu"}, r"cell 'gru' has its own functions built in; .*'relu' is for mlp and rnn"),
         ({"vocabulary_size": 1}, r"vocabulary_size is a whole number from 2 to 1,112,065; received 1"),
         ({"hidden_size": 0}, r"hidden_size is a whole number from 1 to 16,384; received 0"),

@@ -23,7 +23,7 @@ from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 VOCABULARY = Vocabulary(tuple(sorted("\n abcdefghijklm,.世界é😀")))
 TEXT = "a cab,\na bad\tbeef é 世界 😀. zzz"
 ARRAYS = ("ids", "known", "hidden", "cell", "nll", "perplexity", "rank", "entropy")
-KINDS = ("mlp", "rnn", "gru", "lstm", "mingru", "minlstm", "rglru")
+KINDS = ("mlp", "rnn", "gru", "lstm", "mingru", "minlstm", "rglru", "s6")
 
 
 @cache
@@ -31,10 +31,17 @@ def make(cell: str = "gru", **options: Any) -> CharModel:
     """A random model, its weights spread far enough that states and gates vary; not to be changed."""
     torch.manual_seed(0)
     options = {"hidden_size": 10, "embedding_size": 7, "layers": 2, **options}
+    if cell == "s6":  # four units a channel; twice its weights would make it a polynomial without bounds
+        options |= {
+            "hidden_size": 12,
+            "embedding_size": 12 if options.get("tied") else options["embedding_size"],
+        }
     model = CharModel(ModelConfig(cell, VOCABULARY.size, **options), VOCABULARY, name=f"tiny-{cell}")  # type: ignore[arg-type]
     with torch.no_grad():
         for name, parameter in model.named_parameters():
-            parameter.mul_(0 if ".decay" in name else 2)  # long decays are tried in test_scan
+            parameter.mul_(
+                0 if ".decay" in name else 1 if cell == "s6" else 2
+            )  # long decays are tried in test_scan
     return model
 
 
@@ -89,7 +96,7 @@ def test_a_trace_is_what_the_model_does(cell: str, options: dict[str, Any]) -> N
     np.testing.assert_allclose(
         found.entropy, -(np.exp(log_probs) * log_probs).sum(axis=1), rtol=1e-4, atol=1e-5
     )
-    if cell == "lstm":
+    if CELLS[cell if cell in CELLS else "rnn"].has_cell:
         assert found.cell is not None
         np.testing.assert_allclose(found.cell, cells[1:], atol=1e-5)
     else:
@@ -139,11 +146,12 @@ def test_a_uniform_model_scores_v() -> None:
 def test_an_empty_text_has_one_prediction(cell: str) -> None:
     found = trace(make(cell), "")
     assert len(found) == 0
-    assert found.hidden.shape == (0, 2, 10)
+    units = make(cell).config.hidden_size
+    assert found.hidden.shape == (0, 2, units)
     assert found.nll.shape == found.perplexity.shape == found.rank.shape == (0,)
     assert found.log_probs.shape == (1, VOCABULARY.size)
     assert found.entropy.shape == (1,)
-    assert {values.shape for values in found.gates.values()} <= {(0, 2, 10)}
+    assert {values.shape for values in found.gates.values()} <= {(0, 2, units)}
     np.testing.assert_allclose(found.log_probs, one_by_one(make(cell), "")[2], atol=1e-5)
 
 
@@ -166,11 +174,23 @@ def test_gates_are_those_of_the_cells(cell: str) -> None:
                 for name, values in found.gates.items():
                     np.testing.assert_allclose(values[t, layer], parts[name][0], atol=1e-5, err_msg=name)
     for name, values in found.gates.items():
-        if name != "candidate":
+        if name not in ("candidate", *CELLS[cell].anywhere):
             assert ((values >= 0) & (values <= 1)).all()
-        elif not CELLS[cell].linear:
+        elif name == "candidate" and not CELLS[cell].linear:
             assert (abs(values) <= 1).all()
         assert values.std() > 0.01
+
+
+@pytest.mark.parametrize("cell", KINDS)
+def test_the_state_after_some_characters_is_a_row_of_the_whole(cell: str) -> None:
+    found = trace(make(cell), TEXT)
+    for t in (1, len(TEXT)):
+        hidden, memory = found.state_after(t)
+        np.testing.assert_array_equal(hidden, found.hidden[t - 1])
+        assert (memory is None) == (found.cell is None)
+        if memory is not None and found.cell is not None:
+            np.testing.assert_array_equal(memory, found.cell[t - 1])
+    assert repr(found) == f"<Trace of 29 characters by tiny-{cell}, perplexity {found.perplexity[-1]:.3f}>"
 
 
 @pytest.mark.parametrize("cell", KINDS)
@@ -219,7 +239,14 @@ def test_top_of_a_large_vocabulary_settles_ties_by_id() -> None:
         (lambda t: t.log_probs_at(0, 5), r"rows 0 to 5 were asked for; this trace has 4 predictions"),
         (lambda t: t.gates_at(-1, 2), r"rows -1 to 2 were asked for; this trace has 3 characters"),
         (lambda t: t.top(4, 1), r"rows 4 to 5 were asked for; this trace has 4 predictions"),
-        (lambda t: t.top(0, 0), r"top needs k >= 1 symbols; received 0"),
+        (lambda t: t.top(0, 0), r"^top needs k >= 1 symbols; received 0"),
+        (lambda t: t.state_after(-1), r"^rows -1 to 0 were asked for; this trace has 4 states, from 0 on$"),
+        (lambda t: t.state_after(4), r"^rows 4 to 5 were asked for; this trace has 4 states, from 0 on$"),
+        (lambda t: t[::2], r"^a part of a trace is trace\[start:stop\], without a step; received slice"),
+        (
+            lambda t: t.values("charm"),
+            r"^this trace holds hidden, reset, update, candidate; received 'charm'$",
+        ),
     ],
 )
 def test_what_is_not_there_is_named(ask: Any, message: str) -> None:

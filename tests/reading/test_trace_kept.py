@@ -13,6 +13,7 @@ import torch
 
 import rnnviz
 from rnnviz.errors import CheckpointError, ConfigError, ExportError, TextError
+from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import NumpyModel, weights_of
 from rnnviz.reading import trace_many as many
 from rnnviz.reading.trace import Trace, trace
@@ -185,7 +186,7 @@ def test_all_is_computed_where_the_model_is(cell: str, monkeypatch: pytest.Monke
     model = copy.deepcopy(make(cell)).to("meta")
     many._read(model, weights_of(make(cell)), [model.vocabulary.encode(text) for text in (TEXT, "a")])
     shape = (len(TEXT), 2, model.config.layers, model.config.hidden_size)
-    assert copied == [shape, shape][: 2 if cell == "lstm" else 1]
+    assert copied == [shape, shape][: 1 + CELLS[cell].has_cell]
 
 
 def test_many_need_a_list_of_whole_texts() -> None:

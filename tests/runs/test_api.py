@@ -15,14 +15,15 @@ import numpy as np
 import pytest
 import torch
 
-from rnnviz.errors import CheckpointError, TrainingError
-from rnnviz.networks import checkpoint
+from rnnviz.errors import CheckpointError, ConfigError, TrainingError
+from rnnviz.networks import checkpoint, compiled
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.threads import Threads
 from rnnviz.reading.scoring import perplexity
 from rnnviz.runs import api as runs
 from rnnviz.runs import process as run_process
+from rnnviz.runs import training_state
 from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.runs.journal import Journal
 from rnnviz.text import corpora
@@ -259,8 +260,8 @@ def test_what_proved_fastest_is_written_down_and_kept(home: Path, monkeypatch: p
     assert run.description["threads"] is None
     engine = checkpoint.load(last).card["engine"]
     assert engine.pop("threads") in (1, 2, 3)
-    own = "rnnviz" if precision == "float32" else "torch"
-    assert engine == {"device": "cpu", "precision": precision, "backward": own, "threads_fixed": False}
+    assert engine.pop("backward") in (("rnnviz", "numba") if precision == "float32" else ("torch",))
+    assert engine == {"device": "cpu", "precision": precision, "threads_fixed": False}
     folder = RunFolder(run.path)
     # Whatever another trial would find, a run goes on in the precision in which it began.
     other = "bfloat16" if precision == "float32" else "float32"
@@ -268,6 +269,20 @@ def test_what_proved_fastest_is_written_down_and_kept(home: Path, monkeypatch: p
     description, _taken = run_process._settle(folder, folder.description(), corpora.from_text(TEXT))
     assert description == folder.description()
     assert description.config.precision == precision
+
+
+def test_a_run_that_began_with_numba_goes_on_without(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba may be taken away, or the folder to another computer; a run that begins so is refused."""
+    monkeypatch.setattr(compiled, "prepared", lambda: False)
+    folder = begin(home, replace(SMALL, hidden_size=128, batch=8))
+    folder.describe(description := replace(folder.description(), engine="numba", threads=None))
+    with pytest.raises(ConfigError, match="numba"):
+        run_process._settle(folder, description, CORPUS)
+    trainer = Trainer(description.config, CORPUS, device="cpu")
+    training_state.save(folder, trainer)
+    assert run_process._settle(folder, description, CORPUS)[0] == description
+    trainer.model.engine = description.engine
+    trainer.step()
 
 
 def test_a_diverged_run_says_so_and_keeps_a_state_of_numbers(home: Path) -> None:
@@ -288,8 +303,6 @@ def test_the_moment_the_ngram_is_passed_is_told_once(home: Path) -> None:
 
     def go(stop_at: int) -> None:
         trainer = Trainer(SMALL, CORPUS)
-        from rnnviz.runs import training_state
-
         training_state.restore(folder, trainer)
         journal = Journal(folder, trainer, "", baselines)
         journal.begin({})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from torch import nn
 
 import rnnviz
 from rnnviz.errors import ConfigError, RnnvizError, TextError
+from rnnviz.networks.checkpoint import load_numpy
 from rnnviz.reports import contamination
 
 CORPUS = "the machine that remembers what it has read, and forgets. " * 5
@@ -50,11 +52,13 @@ def test_a_copy_keeps_what_its_card_said(own: rnnviz.CharModel, tmp_path: Path) 
     assert (again.card["title"], again.card["example"], again.card["name"]) == ("One", "the", "two")
 
 
-def test_figures_are_of_the_model_as_it_is_stored(own: rnnviz.CharModel, tmp_path: Path) -> None:
-    loaded = rnnviz.load(rnnviz.save(own, tmp_path / "half.safetensors", half=True, held_out=UNSEEN))
+@pytest.mark.parametrize("load", [rnnviz.load, load_numpy])
+def test_figures_are_of_the_model_as_it_is_stored(own: rnnviz.CharModel, load: Any, tmp_path: Path) -> None:
+    whole = load(rnnviz.save(own, tmp_path / "whole.safetensors"))
+    loaded = load(rnnviz.save(whole, tmp_path / "half.safetensors", half=True, held_out=UNSEEN))
     stored = rnnviz.perplexity(loaded, text=UNSEEN).perplexity
     assert loaded.card["held_out"]["perplexity"] == pytest.approx(stored, rel=1e-7)
-    assert stored != rnnviz.perplexity(own, text=UNSEEN).perplexity
+    assert abs(stored / rnnviz.perplexity(whole, text=UNSEEN).perplexity - 1) > 1e-6
 
 
 def test_a_text_that_was_trained_on_is_not_held_out(own: rnnviz.CharModel, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from rnnviz.errors import TrainingError
-from rnnviz.networks import threads
+from rnnviz.networks import compiled, threads
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.threads import Threads
 from rnnviz.text import corpora
@@ -45,6 +45,13 @@ training_state.save(RunFolder(tempfile.mkdtemp()), trainer)
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 print(json.dumps([int(status["VmHWM"].split()[0]) * 1024, trainer.model.vocabulary.size]))
 """
+
+
+@pytest.fixture(autouse=True)
+def _without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiling isn't waited for, and one candidate fewer is tried; no run here loads it."""
+    monkeypatch.setattr("rnnviz.training.estimate.NUMBA", 0)
+    monkeypatch.setattr(compiled, "prepared", lambda: False)
 
 
 LARGE: dict[str, Any] = {"cell": "gru", "hidden_size": 384, "layers": 2, "batch": 128, "steps": 64}
@@ -207,6 +214,66 @@ def test_precision_and_threads_are_chosen_together(
     monkeypatch.setattr(speed, "_tried", lambda config, *_: found[config.precision])
     pace = speed.fastest(MIDDLING, 30, device="cpu")
     assert (pace.precision, pace.threads.now) == chosen
+
+
+def test_only_what_numba_may_train_has_room_to_be_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rnnviz.training.estimate.find_spec", lambda name: object())
+    monkeypatch.setattr("rnnviz.training.estimate.NUMBA", 7)
+    toy = TrainConfig("rnn", hidden_size=8, batch=1)
+    plain = memory(TrainConfig("mlp"), 30, 1000)["program"]
+    assert memory(TrainConfig("rnn"), 30, 1000)["program"] == plain + 7
+    assert memory(toy, 30, 1000)["program"] == plain
+
+
+@pytest.mark.parametrize(
+    ("torchs", "ours", "numbas", "bfloat16", "expected"),
+    [
+        (10_000, 12_000, None, 5_000, ("float32", "rnnviz", 4)),
+        (12_000, 10_000, None, 5_000, ("float32", "torch", 4)),
+        (10_000, 10_200, None, 5_000, ("float32", "torch", 4)),  # hardly faster
+        (10_000, 12_000, 11_000, 40_000, ("bfloat16", "auto", 4)),
+        (10_000, 12_000, 15_000, 5_000, ("float32", "numba", 4)),
+        (10_000, 12_000, 9_000, 5_000, ("float32", "torch", 4)),  # ours isn't tried then
+    ],
+)
+def test_an_lstms_engine_is_chosen_by_the_clock_and_remembered(
+    torchs: float,
+    ours: float,
+    numbas: float | None,
+    bfloat16: float,
+    expected: tuple[str, str, int],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """A clock of our own: each step takes what its precision, engine and number of threads say."""
+    clock, speeds = 0.0, {"torch": torchs, "rnnviz": ours, "numba": numbas or 0.0}
+
+    def step(self: Trainer) -> None:
+        nonlocal clock
+        one = bfloat16 if self.bfloat16 else speeds[self.model.engine]
+        speed = one * torch.get_num_threads() ** 0.8
+        clock += self.config.steps * self.streams.batch / speed
+
+    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
+    monkeypatch.setattr(optimiser, "has_bfloat16", lambda device: True)
+    monkeypatch.setattr(speed, "worth_trying", lambda: [1, 2, 3, 4])
+    monkeypatch.setattr(threads, "perf_counter", lambda: clock)
+    monkeypatch.setattr(compiled, "prepared", lambda: numbas is not None)
+    monkeypatch.setattr(Trainer, "step", step)
+    recipe = replace(MIDDLING, cell="lstm", steps=32)
+    pace = speed.chosen(recipe, 30, device="cpu")
+    assert (pace.precision, pace.engine, pace.threads.now) == expected
+    assert 0.1 < clock < 1.0
+    monkeypatch.setattr(speed, "_tried", lambda *_: pytest.fail("timed again"))
+    again = speed.chosen(recipe, 30, device="cpu")
+    assert (again.precision, again.engine, again.threads.now) == expected
+    assert again.threads.speeds == pace.threads.speeds
+    with pytest.raises(pytest.fail.Exception, match="timed again"):  # other shapes
+        speed.chosen(replace(recipe, hidden_size=65), 30, device="cpu")
+    for text in ("", "[]", (tmp_path / "speeds.json").read_text().replace("float", "x")):
+        (tmp_path / "speeds.json").write_text(text)
+        with pytest.raises(pytest.fail.Exception, match="timed again"):
+            speed.chosen(recipe, 30, device="cpu")
 
 
 def test_a_text_of_rare_characters_alone_is_tried_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,8 +35,18 @@ def test_dropout_grows_with_the_passes_over_the_text() -> None:
     assert once.dropout_output == 0 < often.dropout_output
 
 
+def test_a_minute_of_a_mingru_is_a_minute_of_the_lstm_but_for_its_network() -> None:
+    for cores in (2, 16):
+        lstm, mingru = (preset(key, 178_979, cores)[0] for key in ("one-minute", "one-minute-mingru"))
+        assert (mingru.cell, mingru.layers, mingru.hidden_size) == ("mingru", 2, lstm.hidden_size)
+        network = {"cell": "lstm", "layers": 1, "dropout_weight": lstm.dropout_weight}
+        assert replace(mingru, **network) == lstm
+
+
 def test_mistaken_presets_are_refused() -> None:
-    with pytest.raises(ConfigError, match="one-minute, five-minutes, best; received 'ten-minutes'"):
+    with pytest.raises(
+        ConfigError, match="one-minute, one-minute-mingru, five-minutes, best; received 'ten-minutes'"
+    ):
         preset("ten-minutes", 1000, 2)
     with pytest.raises(ConfigError, match="at least 1 core; received 1000 and 0"):
         preset("best", 1000, 0)
@@ -70,7 +80,7 @@ def test_presets_fit_the_text() -> None:
     assert fitting(7, 4) == fitting(199, 4) == ["toy"]
     assert fitting(200, 4) == ["one-minute"]
     for cores in (1, 2, 4, 8, 16):
-        assert fitting(178_979, cores) == fitting(10**9, cores) == ["one-minute", "five-minutes", "best"]
+        assert fitting(178_979, cores) == fitting(10**9, cores) == [key for key in PRESETS if key != "toy"]
         lengths = [len(fitting(n, cores)) for n in (200, 2_000, 20_000, 200_000)]
         assert lengths == sorted(lengths), "the longer the text, the more"
     assert twice("a" * 99) == "a" * 198

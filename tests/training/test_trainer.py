@@ -197,7 +197,8 @@ def test_a_resumed_run_has_the_same_weights_bit_for_bit(
     tmp_path: Path, truncation: Any, stop_at: int
 ) -> None:
     dropout = {"dropout_output": 0.3, "dropout_weight": 0.2, "dropout_embedding": 0.1}
-    config = replace(SMALL, truncation=truncation, **dropout)
+    layers = {"layers": 2, "dropout_layer": 0.2} if truncation == "random" else {}
+    config = replace(SMALL, truncation=truncation, **dropout, **layers)
     whole = Trainer(config, CORPUS)
     reports = list(whole.run())
 
@@ -315,3 +316,25 @@ def test_bfloat16_agrees_with_what_the_processor_says() -> None:
     if not flags:
         pytest.skip("no /proc/cpuinfo to compare with")
     assert has_bfloat16(torch.device("cpu")) == ("avx512_bf16" in flags or "amx_tile" in flags)
+
+
+@pytest.mark.parametrize("clip", [0.01, 1000.0])
+def test_gradients_are_clipped_as_torch_clips_them(clip: float) -> None:
+    corpus = corpora.from_text("a machine of brass and quartz, " * 20)
+    recipe = TrainConfig("gru", 8, embedding_size=4, batch=2, steps=8, min_count=1, clip=clip)
+    ours, plain = (Trainer(recipe, corpus, device="cpu") for _ in range(2))
+    for _ in range(3):
+        _, norm, _ = ours.step()
+        for group in plain.optimiser.param_groups:
+            group["lr"] = ours.optimiser.param_groups[0]["lr"]
+        begin, end = plain.cuts.at(plain.step_index)
+        plain.offset = ours.offset
+        _, plain.carried = plain.differentiate(
+            *plain.streams.between(begin, end, plain.offset), plain.carried, plain.generator
+        )
+        right = torch.nn.utils.clip_grad_norm_(plain.model.parameters(), clip)
+        plain.optimiser.step()
+        plain.step_index += 1
+        torch.testing.assert_close(norm, right)
+    for mine, theirs in zip(ours.model.parameters(), plain.model.parameters(), strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-7)

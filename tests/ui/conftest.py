@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
+from streamlit.logger import get_logger
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from rnnviz.runs import api as runs
+from rnnviz.runs import visitors
+from rnnviz.runs.folder import VISITOR, Description
 from rnnviz.training import speed
+from rnnviz.ui.hosting import person
+from rnnviz.ui.hosting.person import Person
 from rnnviz.ui.jobs import store
 from tests.runs.made_runs import made
+from tests.ui.persons import LECTURER, Is
 
 SCRIPT = Path(__file__).resolve().parents[2] / "rnnviz" / "ui" / "script" / "main.py"
 
 Open = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_look_for_components() -> Iterator[None]:
+    """AppTest has all installed packages' descriptions read for each app: three quarters of its time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests)
+        )
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_word_about_each_look_outside_a_run() -> None:
+    """Streamlit warns whenever a session is looked for where none is: here, with every word of a page."""
+    for name in ("runtime.scriptrunner_utils.script_run_context", "runtime.state.session_state_proxy"):
+        get_logger(f"streamlit.{name}").setLevel(logging.ERROR)
 
 
 @pytest.fixture
@@ -80,3 +106,21 @@ def started(
 
     monkeypatch.setattr(runs, "start", start)
     return asked
+
+
+@pytest.fixture
+def now_is(started: object, monkeypatch: pytest.MonkeyPatch) -> Is:
+    """Who runs the script from now on. Runs have no processes."""
+    who = [LECTURER]
+    monkeypatch.setattr(person, "current", lambda: who[0])
+
+    def start(description: Description) -> str:
+        made(description.name.removesuffix(visitors.tag(description.owner)), owner=description.owner)
+        return f"{VISITOR}{description.name}" if description.owner else description.name
+
+    monkeypatch.setattr(runs, "start", start)
+
+    def become(other: Person) -> None:
+        who[0] = other
+
+    return become

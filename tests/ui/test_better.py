@@ -63,7 +63,7 @@ def test_the_best_is_really_read_and_none_is_offered_that_is_hardly_ahead() -> N
 @pytest.mark.usefixtures("shipped")
 def test_models_of_the_same_text_and_counts_are_not_tried() -> None:
     tried = [one.path.stem for one in better.others(info("timemachine-gru"))]
-    assert sorted(tried) == ["chinese-gru", "python-gru", "shakespeare-lstm"]
+    assert sorted(tried) == ["chinese-gru", "python-gru", "shakespeare-lstm", "shakespeare-mingru"]
 
 
 def asked(app: AppTest, **fields: Any) -> dict[str, Any]:

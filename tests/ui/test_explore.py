@@ -294,6 +294,7 @@ LSTM_SHIPPED = checkpoint.load_numpy("shakespeare-lstm")
     [
         ("chinese-gru", "xiyouji", "quotes"),
         ("python-gru", "python-source", "py-bracket-depth"),
+        ("shakespeare-mingru", "tinyshakespeare", "line-position"),
     ],
 )
 def test_a_track_is_high_where_what_was_found_holds(name: str, corpus: str, target: str) -> None:
@@ -308,6 +309,7 @@ def test_a_track_is_high_where_what_was_found_holds(name: str, corpus: str, targ
     (said,) = fixed.fixed(model, None, 0.8)[0]["tracks"]
     assert f"{track.findings[0].reported:.2f}" in said["note"]
     assert said["query"]["unit"] == str(track.unit)
+    assert (f"in layer {track.layer}" in said["note"]) is (model.config.layers > 1)
 
 
 def test_a_unit_that_was_found_twice_has_one_track() -> None:

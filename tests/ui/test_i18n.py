@@ -48,7 +48,7 @@ def entries(language: str) -> dict[Id, Message]:
 def test_the_catalogue_holds_what_the_code_says_and_nothing_else(used: dict[Id, str]) -> None:
     there = entries("zh")
     missing = {f"{file}: {message}" for message, file in used.items() if message not in there}
-    assert not missing, "extract the messages again, as the README says"
+    assert not missing, "extract the messages again, as CONTRIBUTING.md says"
     assert not there.keys() - used.keys()
     assert not catalogue("zh").obsolete
 

@@ -139,6 +139,12 @@ def test_a_scan_shows_contexts_and_what_moves_the_unit(open_app: Open, boards: d
 def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru", part="compare")
     assert len(boards["inside.compare"]["texts"]) == 3  # two networks and their difference
+    heats = [panel for panel in boards["inside.compare"]["panels"] if panel["name"].startswith("heat-")]
+    for one in heats:
+        (drawn,) = one["figures"]["light"]["data"]
+        assert drawn["showscale"]
+        assert drawn["colorbar"]["ticktext"] == ["−1", "0", "1"]
+    assert len(heats) == 2
     app.multiselect[0].set_value(["tiny-gru, untrained"]).run()  # the same one, before its training
     assert boards["inside.compare"]["texts"][1]["label"].startswith("tiny-gru, untrained")
     app.multiselect[0].set_value([]).run()
@@ -147,16 +153,19 @@ def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "beside"),
+    ("name", "without", "beside"),
     [
-        ("timemachine-rnn", "timemachine-gru"),  # of the same text
-        ("shakespeare-lstm", "timemachine-lstm"),  # of the same language, and the same kind
-        ("chinese-gru", None),  # nobody else speaks Chinese: itself, before its training
+        ("timemachine-rnn", "", "timemachine-gru"),  # of the same text
+        ("shakespeare-lstm", "", "shakespeare-mingru"),
+        ("shakespeare-lstm", "shakespeare-mingru", "timemachine-lstm"),  # of the same language, the same kind
+        ("chinese-gru", "", None),  # nobody else speaks Chinese: itself, before its training
     ],
 )
-def test_a_network_is_first_compared_with_one_that_reads_alike(name: str, beside: str | None) -> None:
+def test_a_network_is_first_compared_with_one_that_reads_alike(
+    name: str, without: str, beside: str | None
+) -> None:
     listed, _damaged = available()
-    networks = {m.name: m for m in listed if m.kind != "ngram"}
+    networks = {m.name: m for m in listed if m.kind != "ngram" and m.name != without}
     own = networks.pop(name)
     assert compare._usual(own, list(networks.values())) == beside
 
@@ -201,6 +210,19 @@ def test_a_count_based_model_is_not_offered(open_app: Open) -> None:
     assert "tiny-3gram" not in app.selectbox(key="model").options
     with pytest.raises(ConfigError):
         units.gates(trace(GRU, "a"), layer=7)
+
+
+def test_a_search_says_how_much_of_its_text_the_network_was_trained_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held_out = len(corpora.read("timemachine").split().held_out)
+    said = sources.known({"corpus": "timemachine"}, "timemachine")
+    assert (
+        said == f"The first {held_out:,} characters read were held out; the network was trained on the rest."
+    )
+    assert sources.known({"corpus": "tinyshakespeare"}, "timemachine") is None
+    monkeypatch.setattr(sources, "SEARCHED", held_out)
+    assert sources.known({"corpus": "timemachine"}, "timemachine") is None
 
 
 def test_another_part_of_the_page_drops_what_this_one_was_reading(

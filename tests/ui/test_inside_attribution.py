@@ -8,6 +8,7 @@ import numpy as np
 
 from rnnviz import gradients
 from rnnviz.ui.pages.inside import attribution
+from rnnviz.ui.words import signed
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
@@ -37,7 +38,7 @@ def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boar
     np.testing.assert_allclose(rows[1][:41], integrated.values, atol=1e-5)
     np.testing.assert_allclose(rows[2][:41], occluded.values, atol=1e-5)
     assert abs(np.nansum(rows[0]) - 100) < 1e-2
-    assert f"add up to {integrated.values.sum():+.2f}" in everything(app)
+    assert f"add up to {signed(integrated.values.sum())}" in everything(app)
 
 
 def test_another_place_holder_gives_other_numbers(open_app: Open, boards: dict[str, Any]) -> None:

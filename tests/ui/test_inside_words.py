@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from rnnviz import units
+from rnnviz.figures.themes import Scale, contrast
 from rnnviz.runs import unit_findings
-from rnnviz.ui.pages.inside import probe, words
+from rnnviz.ui import words as page_words
+from rnnviz.ui.pages.inside import dashboard, probe, words
 
 
 def weighed(interval: tuple[float, float] | None = (0.88, 0.92), **scores: float) -> units.Evidence:
@@ -46,13 +48,27 @@ def reported(**scores: float) -> units.Evidence:
         ({"evidence": None}, "It has not been compared with all simpler explanations yet."),
         (
             {"evidence": weighed(character=0.89)},
-            "alone reaches 0.890. The unit's lead over it is -0.010 to 0.030: too small",
+            "alone reaches 0.890. The unit's lead over it is −0.010 to 0.030: too small",
         ),
         (
             {"evidence": weighed(context=0.91)},
-            "last 8 characters alone reach 0.910. The unit's lead over them is -0.030 to 0.010",
+            "last 8 characters alone reach 0.910. The unit's lead over them is −0.030 to 0.010",
         ),
         ({"evidence": weighed(untrained=0.99)}, "unit of the same network untrained reaches 0.990"),
+        # The strongest is named, as the chart draws it, and the simplest beside it.
+        ({"evidence": weighed(character=0.89, context=1.0)}, "But the last 8 characters alone reach 1.000."),
+        (
+            {"evidence": weighed(character=0.89, context=1.0)},
+            "remembers more. It isn't clearly ahead of the current character alone, either (0.890).",
+        ),
+        (
+            {"evidence": weighed(context=0.91, untrained=0.99)},
+            "learnt it. It isn't clearly ahead of the last 8 characters alone, either (0.910).",
+        ),
+        (
+            {"evidence": weighed(character=1.0, context=0.99)},
+            "But the current character alone reaches 1.000.",
+        ),
         ({"evidence": weighed(untrained=0.879)}, "the closest by 0.001 to 0.041: it remembers."),
         ({"chance": 0.89}, "hardly more than chance"),
         ({}, "95 % interval 0.880 to 0.920"),
@@ -88,7 +104,17 @@ def test_what_a_search_found_is_said_in_words(changed: dict[str, Any], said: str
     words_said = words.verdict(search)
     assert said in words_said
     assert ("the closest by" in words_said) == (search.verdict == "remembers")
+    kinds = {rival.kind for rival in (search.rival, search.strongest) if rival is not None}
+    assert ("either" in words_said) == (len(kinds) == 2)
     assert "Unit 1" not in words_said  # what passes on the half that would have chosen it is no find
+
+
+def test_the_strongest_rival_is_one_that_is_not_beaten() -> None:
+    found = weighed(character=0.89, untrained=0.895)
+    assert (found.unbeaten(0.9).kind, found.strongest(0.9).kind) == ("character", "untrained")
+    assert weighed().strongest(0.9) is None
+    # Where each is beaten, but not surely enough for a family of searches, it is the one that came closest.
+    assert weighed().strongest(0.9, level=0.001) == weighed().unbeaten(0.9, level=0.001) is not None
 
 
 def test_what_is_on_record_is_said_with_the_figures_that_had_no_say_in_it() -> None:
@@ -151,3 +177,21 @@ def test_what_a_probe_found_is_said_in_words(changed: dict[str, Any], said: str)
     assert said in probe.sentence(found)
     assert "{" not in probe.sentence(found)
     assert ("no sign" in probe.sentence(found)) == (found.verdict == "untrained")
+
+
+@pytest.mark.parametrize(("language", "joined"), [("en", "One. Two."), ("zh", "One.Two.")])
+def test_chinese_sentences_follow_one_another_without_a_space(
+    language: str, joined: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rnnviz.ui.words.language", lambda: language)
+    assert page_words.together(["One.", "Two."]) == joined
+
+
+def test_a_letter_can_be_read_on_every_colour_behind_it() -> None:
+    for theme in dashboard._themes().values():
+        for colours in theme["palettes"].values():
+            assert min(contrast(behind, letter) for behind, letter in colours) >= 4.5
+
+
+def test_a_scales_ends_have_true_minus_signs() -> None:
+    assert dashboard.ends(Scale("diverging", -1.0, 1.0)) == ("diverging", "−1", "1")

@@ -8,59 +8,27 @@ use it, and the click comes from somebody who may not.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import RnnvizError
-from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import api as runs
 from rnnviz.runs import deleted, visitors
-from rnnviz.runs.folder import VISITOR, Description, RunFolder
+from rnnviz.runs.folder import VISITOR, RunFolder
 from rnnviz.text import corpora
 from rnnviz.ui import trouble
-from rnnviz.ui.hosting import allowed, person
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.hosting.person import NOBODY, Person
-from rnnviz.ui.jobs import store
-from rnnviz.ui.jobs.worker import Jobs
-from rnnviz.ui.pages.inside import indexing
-from rnnviz.ui.pages.learn import asking
-from rnnviz.ui.pages.perplexity import take
 from rnnviz.ui.pages.train import listing, subject
-from rnnviz.ui.room import rooms
 from tests.runs.made_runs import made
 from tests.ui.apptest import components, settled
 from tests.ui.conftest import Open, everything
 from tests.ui.controls import CONTROLS, found, guarded
-from tests.ui.test_perplexity import paste, section, upload
-
-LECTURER, ANN, BOB = Person("l", lecturer=True), Person("ann", lecturer=False), Person("bob", lecturer=False)
-NAMES = {LECTURER: "lecturer", ANN: "ann", BOB: "bob", NOBODY: "nobody"}
-
-Is = Callable[[Person], None]
-
-
-@pytest.fixture
-def now_is(started: object, monkeypatch: pytest.MonkeyPatch) -> Is:
-    """Who runs the script from now on. Runs have no processes."""
-    who = [LECTURER]
-    monkeypatch.setattr(person, "current", lambda: who[0])
-
-    def start(description: Description) -> str:
-        made(description.name.removesuffix(visitors.tag(description.owner)), owner=description.owner)
-        return f"{VISITOR}{description.name}" if description.owner else description.name
-
-    monkeypatch.setattr(runs, "start", start)
-
-    def become(other: Person) -> None:
-        who[0] = other
-
-    return become
+from tests.ui.persons import ANN, BOB, LECTURER, NAMES, Is
 
 
 @pytest.fixture
@@ -298,248 +266,6 @@ def test_a_visitor_is_told_no_folders(now_is: Is) -> None:
         assert trouble.sentence(RnnvizError("{error}.", error=error)) == (
             f"there is no a/b in {path if told else path.name} nor {path if told else path.name}."
         )
-
-
-# ---- a run of one's own --------------------------------------------------------------------------------
-
-
-def test_a_visitor_has_one_small_run_and_sees_it(open_app: Open, now_is: Is) -> None:
-    now_is(ANN)
-    app, tab = open_app("train"), open_app("train")
-    app.button(key="train-start").click().run()
-    assert not app.error
-    (run,) = visitors.listed()
-    assert (run.owner, run.id.startswith(VISITOR)) == (ANN.id, True)
-    assert not runs.listed()
-    assert app.radio(key="run").value == run.id
-    assert app.button(key="train-start").disabled
-    assert "You have a run already" in everything(app)
-    assert app.radio(key="run").options == [r"machine\-rnn (yours)"]
-    assert visitors.tag(ANN.id) not in everything(app)
-    tab.button(key="train-start").click().run()  # drawn before
-    assert len(visitors.listed()) == 1
-    now_is(BOB)
-    other = open_app("train")
-    other.button(key="train-start").click().run()
-    assert {run.owner for run in visitors.listed()} == {ANN.id, BOB.id}
-    now_is(LECTURER)
-    listed = open_app("train")  # none of the lecturer's own: a sentence, not an empty choice
-    assert "None yet" in everything(listed)
-    assert not [choice for choice in listed.radio if choice.key == "run"]
-    assert "Visitors' runs (2)" in [toggle.label for toggle in listed.toggle]
-
-
-def test_what_a_browser_says_of_a_recipe_is_looked_at_again(open_app: Open, now_is: Is) -> None:
-    now_is(ANN)
-    app = open_app("train")
-    app.selectbox(key="train-text").select("python-docs").run()
-    assert app.button_group(key="train-preset").options == ["One minute"]
-    app.button_group(key="train-more").set_value("settings").run()
-    for name, largest in allowed.SIZES.items():
-        assert app.number_input(key=f"set-{name}").max == largest
-    assert app.number_input(key="set-minutes").max == allowed.MINUTES
-
-
-SMALL = Description("a", TrainConfig(hidden_size=8), corpus="machine")
-
-
-@pytest.mark.parametrize(
-    "large",
-    [
-        *(replace(SMALL, config=replace(SMALL.config, **{n: v + 1})) for n, v in allowed.SIZES.items()),
-        replace(SMALL, minutes=2.0),
-        replace(SMALL, corpus="", text="a" * (allowed.BYTES + 1)),
-    ],
-)
-def test_a_visitors_run_is_small_whatever_the_page_let_through(now_is: Is, large: Description) -> None:
-    now_is(ANN)
-    mine = allowed.their_run(SMALL)
-    assert (mine.owner, mine.longest, mine.threads, mine.device) == (ANN.id, allowed.SECONDS, 1, "cpu")
-    with pytest.raises(RnnvizError, match="a visitor's run"):
-        allowed.their_run(large)
-    now_is(NOBODY)
-    with pytest.raises(RnnvizError, match="only the lecturer"):
-        allowed.their_run(SMALL)
-    now_is(LECTURER)
-    assert allowed.their_run(large) is large
-
-
-# ---- texts ---------------------------------------------------------------------------------------------
-
-
-def test_a_visitors_texts_are_few_and_short(
-    open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(allowed, "BYTES", 100)
-    now_is(ANN)
-    app = upload(open_app("perplexity"), a__txt="a" * 60, b__txt="b" * 30, c__txt="c" * 40, d__gz=b"x")
-    assert "Left out: a.txt, d.gz" in app.warning[0].value.replace("\\", "")
-    assert app.session_state["perplexity.uploads"], "they may be chosen again"
-    app = upload(open_app("perplexity"), **{f"{n}__txt": f"text {n}" for n in range(allowed.FILES + 2)})
-    assert "Left out: 0.txt, 1.txt" in app.warning[0].value.replace("\\", "")
-    app = paste(open_app("perplexity"), "é" * 60)
-    assert "at most" in app.warning[0].value
-    assert "pasted text" not in [m.label for m in app.metric]
-    for one in app.get("file_uploader"):
-        assert one.proto.max_upload_size_mb == allowed.MEGABYTES
-    now_is(LECTURER)
-    assert not upload(open_app("perplexity"), a__txt="a" * 60, b__txt="b" * 60).warning
-
-
-@pytest.mark.parametrize("which", ["train-file", "train-paste"])
-def test_a_visitors_text_to_train_on_is_short(
-    open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch, which: str
-) -> None:
-    monkeypatch.setattr(allowed, "BYTES", 2000)
-    now_is(ANN)
-    app = open_app("train")
-    app.selectbox(key="train-text").select("own:upload" if which == "train-file" else "own:paste").run()
-    if which == "train-file":
-        app.file_uploader(key=which).upload("a.txt", b"The time. " * 201).run()
-    else:
-        app.text_area(key=which).set_value("The time. " * 201).run()
-    assert "A visitor's text has at most 5 MB" in app.error[0].value.replace("\\", "")
-    assert not [b for b in app.button if b.key == "train-start"]
-
-
-def test_visitors_take_nothing_away(open_app: Open, now_is: Is) -> None:
-    for who, files in ((LECTURER, True), (ANN, False)):
-        now_is(who)
-        app = section(upload(open_app("perplexity"), a__txt="The Time Traveller"), "take")
-        assert bool(app.get("download_button")) == files
-        assert ("Only the lecturer can download" in everything(app)) != files
-        app = section(app, "compression")
-        for pack in [b for b in app.button if b.key == "pack"]:  # what one has packed, others needn't
-            pack.click().run()
-            app = settled(app, "perplexity")
-        assert bool(app.get("download_button")) == files
-        app = upload(open_app("perplexity"), rows__csv="text\nThe Time\nTraveller\n")
-        assert bool(app.get("download_button")) == files
-        assert ("Only the lecturer can download" in everything(app)) != files
-
-
-def test_no_file_is_offered_by_whoever_asks_for_the_button(
-    now_is: Is, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    offered: list[str] = []
-    monkeypatch.setattr(take.st, "download_button", lambda label, *rest, **more: offered.append(label))
-    for who in (ANN, NOBODY, LECTURER):
-        now_is(who)
-        take.button(NAMES[who], bytes, "a.csv", "text/csv")
-    assert offered == ["lecturer"]
-
-
-def test_what_one_scored_another_does_not_see(open_app: Open, now_is: Is) -> None:
-    now_is(ANN)
-    hers = upload(open_app("perplexity"), secret__txt="A letter of mine")
-    now_is(BOB)
-    for page in ("perplexity", "inside", "explore", "train"):
-        words = str(open_app(page))
-        assert "secret" not in words
-        assert "A letter of mine" not in words
-    his = upload(
-        open_app("perplexity"), known__txt="A letter of mine"
-    )  # who has the text may know its figures
-    assert "secret" not in str(his)
-    assert "secret.txt" in str(hers)
-    assert store.shared()
-
-
-def test_a_visitors_jobs_are_counted() -> None:
-    jobs = Jobs(places=None, most=2)
-    hold = __import__("threading").Event()
-
-    def make(check: Callable[[], None]) -> Iterator[Any]:
-        hold.wait(60)
-        yield from ()
-
-    jobs.ask("a", "a", make)  # type: ignore[arg-type]
-    jobs.ask("b", "b", make)  # type: ignore[arg-type]
-    jobs.ask("a", "a", make)  # type: ignore[arg-type]
-    with pytest.raises(RnnvizError, match="2 jobs of yours"):
-        jobs.ask("c", "c", make)  # type: ignore[arg-type]
-    hold.set()
-    assert jobs.wait(["a", "b"], 60)
-
-
-def test_a_visitors_turns_are_one_persons_in_all_tabs(open_app: Open, now_is: Is) -> None:
-    for who, owner in ((ANN, ANN.id), (LECTURER, None)):
-        now_is(who)
-        jobs = open_app("perplexity").session_state["perplexity.jobs"]
-        assert jobs._owner in (owner, "test session id")
-        assert (jobs._owner == ANN.id) == (who is ANN)
-        assert jobs._most == (allowed.JOBS if who is ANN else None)
-        assert jobs._first == (who is LECTURER)
-
-
-def test_a_visitor_has_no_speed_tried(open_app: Open, now_is: Is) -> None:
-    for who, tries in ((ANN, False), (LECTURER, True)):
-        now_is(who)
-        app = open_app("train")
-        app.selectbox(key="train-text").select("python-docs").run()
-        assert bool(app.session_state["train.jobs"]._jobs) == tries
-
-
-# ---- inside --------------------------------------------------------------------------------------------
-
-
-def on(app: AppTest, text: str) -> AppTest:
-    return next(b for b in app.selectbox if b.label == "On which text").set_value(text).run()
-
-
-def test_a_visitor_indexes_short_texts_alone(
-    open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(allowed, "BYTES", 1000)
-    monkeypatch.setattr(indexing, "_is_quick", lambda view, source: False)
-    for who, starts in ((LECTURER, True), (ANN, False)):
-        now_is(who)
-        app = settled(open_app("inside", model="tiny-gru", part="match"), "inside")
-        app.slider(key="inside.match.threshold.0.5").set_value(0.05).run()
-        app = settled(on(app, "own"), "inside")
-        assert bool([b for b in app.button if b.key == "inside.index.start"]) == starts
-        assert ("Only the lecturer can index" in everything(app)) != starts
-
-
-def test_a_visitors_files_are_short_inside_too(
-    open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(allowed, "BYTES", 1000)
-    now_is(ANN)
-    app = settled(open_app("inside", model="tiny-gru", part="match"), "inside")
-    app.slider(key="inside.match.threshold.0.5").set_value(0.05).run()
-    app = settled(on(app, "own"), "inside")
-    app.file_uploader(key="inside.match.annotations").upload(
-        "a.csv", b"start,stop,label\n" + b"0,1,x\n" * 300
-    )
-    app.run()
-    assert "at most" in app.warning[0].value
-    app = on(app, "file")
-    key = next(f.key for f in app.file_uploader if f.label == "A text file")
-    app.file_uploader(key=key).upload("a.txt", b"The time. " * 101).run()
-    assert "A visitor's text has at most" in everything(app)
-
-
-# ---- the lecture ---------------------------------------------------------------------------------------
-
-
-def test_only_the_lecturer_asks_the_room(now_is: Is, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr(rooms, "open_for", lambda session, language: opened.append(session))
-    monkeypatch.setattr(rooms, "claim", lambda session, key: opened.append(key))
-    monkeypatch.setattr(rooms, "close_of", lambda sessions: opened.append("closed"))
-    for who in (ANN, NOBODY):
-        now_is(who)
-        assert asking.taken(None, str) == {"door": None, "watches": True}
-        for wish in ({"open": True}, {"key": "k"}, {"open": False}, {"reveal": 1}, {"address": "x"}):
-            answer = asking.taken({"room": wish}, str)
-            assert answer["trouble"].startswith("only the lecturer")
-            json.dumps(answer)
-    assert not opened
-    now_is(LECTURER)
-    asking.taken({"room": {"open": True}}, str)
-    assert opened
 
 
 # ---- every control -------------------------------------------------------------------------------------

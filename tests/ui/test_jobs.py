@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from rnnviz.errors import TextError
+from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.store import Store
-from rnnviz.ui.jobs.worker import OVER, Check, Jobs, Make, Step
+from rnnviz.ui.jobs.worker import OVER, Check, Job, Jobs, Make, Step
 
 SOON = 5.0
 
@@ -215,3 +216,10 @@ def test_a_result_that_another_has_put_stays_as_others_may_be_reading_its_folder
     assert store.put("a", 4, third) == 4
     assert (store.get("a"), store.bytes) == (4, 25)
     store.clear()
+
+
+@pytest.mark.parametrize(("seconds", "left"), [(1.0, False), (4.0, True)])
+def test_a_long_jobs_time_left_is_said_soon(seconds: float, left: bool) -> None:
+    """Of an hour's job a hundredth would be half a minute."""
+    job = Job("k", "a", None, step=Step(0.004, 4000), began=time.monotonic() - seconds)
+    assert ("left" in progress.words(job, 0)) is left

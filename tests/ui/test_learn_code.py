@@ -88,6 +88,7 @@ CHANGES: list[tuple[str, str, dict[str, Any]]] = [
     ("scene_6_perplexity", "bits", {"stored": "a 时 in it", "kind": "6gram"}),
     ("scene_6_perplexity", "length", {"cuts": [40, 3], "kind": "mlp"}),
     ("scene_6_perplexity", "shannon", {"history": "x" + shannon.SENTENCES[0][1][:24]}),
+    ("scene_7_backwards", "linear", {"cued": "banana", "place": 4, "learned": "untrained"}),
     ("scene_7_backwards", "flow", {"text": "Time"}),
     ("scene_7_backwards", "dial", {"radius": 1.2, "power": 33, "seed": 5}),
     ("scene_7_backwards", "word", {"steps": 6}),

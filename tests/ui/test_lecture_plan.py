@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rnnviz.lecture import counts, long_gap, memorising, summary, tokens, word, writing
+from rnnviz.lecture import counts, linear, long_gap, memorising, summary, tokens, word, writing
 from rnnviz.lecture.questions import BY_KEY, TEXT
 from rnnviz.networks.checkpoint import load_numpy
 from rnnviz.ui.pages.learn import models, scene_7_powers, scenes, snippets
@@ -124,6 +124,18 @@ def test_the_numbers_are_today_s() -> None:
         assert said in PLAN
     assert round(characters.tokens / words.tokens) == 5
     assert memorising.PASSES == 500
+
+
+def test_what_is_gained_and_lost_without_a_look_at_the_state_is_today_s() -> None:
+    blind, gru = (linear.read(*linear.network(cell, "remember")) for cell in linear.CELLS)
+    rounds, T = len(linear.rounds(blind.keep, blind.write)) - 1, len(blind.keep)
+    joins = sum(T - 2**n for n in range(rounds))
+    for said in (
+        f": {rounds} rounds in place of {T} steps,",
+        f"a GRU's gates differ by {np.abs(gru.keep[2] - gru.keep[4]).max():.2f}.",
+        f"Are {joins} sums in {rounds} rounds better than {T - 1} in a row?",
+    ):
+        assert said in PLAN
 
 
 def test_gates_help_a_gradient_back_far_back_most() -> None:

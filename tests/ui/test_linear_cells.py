@@ -7,19 +7,23 @@ from typing import Any
 
 import pytest
 
-from rnnviz.networks.checkpoint import save
+from rnnviz.networks.checkpoint import load, save
+from rnnviz.reading.trace import trace
+from rnnviz.runs import api as runs
+from rnnviz.ui.pages.inside import patched
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, sent, settled
 from tests.ui.conftest import Open, everything
 from tests.ui.test_inside import PARTS, boards
+from tests.ui.test_train import button, pick
 
 __all__ = ["boards"]
 
 
 @pytest.fixture
 def linear(tmp_path: Path, only_tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A minGRU and an RG-LRU stand beside the tiny models."""
-    for cell in ("mingru", "rglru"):
+    """A minGRU, an RG-LRU and an S6 stand beside the tiny models."""
+    for cell in ("mingru", "rglru", "s6"):
         save(tiny(cell, layers=2, card=tiny_card()), tmp_path / f"tiny-{cell}.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path, only_tiny_models])
 
@@ -27,7 +31,7 @@ def linear(tmp_path: Path, only_tiny_models: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.usefixtures("linear")
 def test_explore_offers_its_parts_in_scales_of_their_own(open_app: Open) -> None:
     found = {}
-    for cell in ("mingru", "rglru"):
+    for cell in ("mingru", "rglru", "s6"):
         app = open_app("explore", model=f"tiny-{cell}")
         clean(app)
         found[cell] = sent(app)[0]["static"]["quantities"]
@@ -38,14 +42,49 @@ def test_explore_offers_its_parts_in_scales_of_their_own(open_app: Open) -> None
     ends = {name: (q["low"], q["high"]) for name, q in found["rglru"].items()}
     assert ends["hidden"] == ends["candidate"] == (-3, 3)
     assert ends["decay"] == (0, 1)
+    ends = {name: (q["low"], q["high"]) for name, q in found["s6"].items()}
+    assert list(ends) == ["hidden", "cell", "step", "decay", "write", "read", "candidate"]
+    assert ends["step"] == (0, 4)
+    assert ends["decay"] == (0, 1)
+    assert {ends[name] for name in ("hidden", "cell", "write", "read", "candidate")} == {(-3, 3)}
 
 
 @pytest.mark.usefixtures("linear")
 @pytest.mark.parametrize("part", PARTS)
 def test_every_part_of_inside_opens(open_app: Open, part: str) -> None:
-    app = open_app("inside", part=part, model="tiny-mingru")
+    app = open_app("inside", part=part, model="tiny-s6")
     clean(app)
     assert "no gates" not in everything(app)
+
+
+@pytest.mark.usefixtures("linear")
+def test_a_unit_is_held_at_any_value_that_its_layer_has(open_app: Open, tmp_path: Path) -> None:
+    app = open_app("inside", part="cause", model="tiny-s6")
+    clean(app)
+    read = trace(load(tmp_path / "tiny-s6.safetensors"), app.text_area(key="inside.text").value)
+    (value,) = [one for one in app.slider if one.label == "value"]
+    assert value.max == -value.min >= abs(read.hidden[:, 0]).max() > value.max - 0.1
+
+
+@pytest.mark.usefixtures("linear")
+def test_what_becomes_of_a_patched_state_that_is_not_carried_on_is_said(open_app: Open) -> None:
+    """Of an S6's H; the layer above has its own C."""
+    app = open_app("inside", part="patch", model="tiny-s6", layer="1")
+    part, quantity = (f"{patched.KEY}.{name}" for name in ("part", "quantity"))
+    said = {}
+    for which, of in (("layer", "state"), ("layer", "cell"), ("layer", "hidden"), ("all", "hidden")):
+        for key, value in ((part, which), (quantity, of)):
+            next(c for c in app.segmented_control if c.key == key).set_value(value).run()
+        clean(app)
+        (line,) = [c.value for c in app.caption if "anew from C" in c.value] or [""]
+        said[which, of] = line.removeprefix("An S6 computes each H anew from C. ")
+    assert said == {
+        ("layer", "state"): "",
+        ("layer", "cell"): "",
+        ("layer", "hidden"): "So H alone moves the prediction at the patch, no later one.",
+        ("all", "hidden"): "So H alone moves the prediction at the patch; later ones move only through the "
+        "layers above.",
+    }
 
 
 @pytest.mark.usefixtures("linear")
@@ -53,7 +92,10 @@ def test_connectivity_shows_what_is_left_in_the_state(open_app: Open, boards: di
     app = settled(open_app("inside", part="memory", model="tiny-mingru", layer="1"), "inside")
     clean(app)
     (panel,) = [p for p in boards["inside.memory"]["panels"] if p["name"] == "left"]
-    assert "layer 1" in panel["title"]
+    assert "the state of layer 1" in panel["title"]
+    settled(open_app("inside", part="memory", model="tiny-s6"), "inside")
+    (panel,) = [p for p in boards["inside.memory"]["panels"] if p["name"] == "left"]
+    assert "the cell state of layer 0" in panel["title"]
     settled(open_app("inside", part="memory", model="tiny-gru"), "inside")
     assert not [p for p in boards["inside.memory"]["panels"] if p["name"] == "left"]
 
@@ -65,3 +107,25 @@ def test_perplexity_scores_with_it(open_app: Open) -> None:
     next(b for b in app.button if b.label == "Score this text").click().run()
     clean(settled(app, "perplexity"))
     assert "minGRU" in everything(app)
+
+
+def test_a_cell_without_w_hh_is_trained_without_dropping_its_entries(
+    open_app: Open, started: list[runs.Description]
+) -> None:
+    app = pick(open_app("train"), "python-docs")
+    app.button_group(key="train-more").set_value("settings").run()
+    app.slider(key="set-dropout_weight").set_value(0.3).run()
+    app.selectbox(key="set-cell").select("mingru").run()
+    assert app.slider(key="set-dropout_weight").disabled
+    assert app.slider(key="set-dropout_layer").disabled  # there is one layer
+    app.number_input(key="set-layers").set_value(2).run()
+    app.slider(key="set-dropout_layer").set_value(0.2).run()
+    app.selectbox(key="set-cell").select("s6").run()
+    app.number_input(key="set-hidden_size").set_value(130).run()
+    assert button(app, "train-start").disabled
+    assert "is a multiple of 4" in everything(app)
+    app.selectbox(key="set-cell").select("mingru").run()
+    button(app, "train-start").click().run()
+    assert [
+        (one.config.cell, one.config.dropout_weight, one.config.dropout_layer, one.name) for one in started
+    ] == [("mingru", 0.0, 0.2, "python-docs-mingru")]

@@ -16,7 +16,6 @@ from rnnviz.reading.scoring import Report, perplexity, pieces
 from rnnviz.reports.averages import averages
 from rnnviz.reports.interval import interval
 from rnnviz.text import corpora
-from rnnviz.ui import pasting
 from rnnviz.ui.pages.perplexity import work
 from rnnviz.ui.words import rounded
 from tests.conftest import TEXT
@@ -234,17 +233,6 @@ def paste(app: AppTest, text: str) -> AppTest:
     app.text_area(key="pasted").set_value(text)
     next(b for b in app.button if b.label == "Score this text").click().run()
     return settled(app, "perplexity")
-
-
-def test_a_text_longer_than_the_field_is_cut_off_in_words(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pasting, "LONGEST", 50)
-    app = paste(open_app("perplexity"), "The Time Traveller " * 10)  # more than any browser would send
-    assert "This field holds 50 characters" in app.warning[0].value
-    assert len(app.text_area(key="pasted").value) == 50
-    app = paste(app, "The Time")
-    assert not app.warning
 
 
 def test_a_pasted_text_joins_later_uploads_only_when_asked(open_app: Open, models_folder: Path) -> None:

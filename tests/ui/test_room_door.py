@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -160,7 +161,13 @@ def test_two_phones_hear_the_question_answer_it_and_hear_that_it_closes(room: Ro
     assert (shown["phones"], shown["question"]["counts"]) == (2, [1, 0, 1])
     room.reveal(1)
     assert [one.hear()["state"] for one in phones] == ["closed", "closed"]
-    assert phones[0].answer({"question": 1, "answer": 0}) == (409, {"why": "closed"})
+    status, late = phones[0].answer({"question": 1, "answer": 0})
+    assert (status, late["state"], late["mine"], late["missed"]) == (200, "closed", 2, True)
+    room.ask(replace(COLOURS, key="next", text="The next?"))
+    status, late = phones[0].answer({"question": 1, "answer": 0})
+    assert (status, late["state"], late["number"], late["missed"]) == (200, "open", 2, True)
+    assert late["text"] == phones[0].hear()["text"] == "The next?"
+    assert "missed" not in phones[0].answer({"question": 2, "answer": 0})[1]
     room.ask(None)
     assert phones[0].hear() == {"language": "en", "state": "waiting"}
     room.close()

@@ -141,7 +141,7 @@ def test_a_cell_that_the_engine_does_not_know_is_refused(
 
 
 def test_the_engine_knows_every_cell_that_has_a_page() -> None:
-    gates = re.search(r"const GATES = \{(.*?)\};", (build.HERE / "engine.js").read_text("utf-8"), re.DOTALL)
+    gates = re.search(r"const GATES = \{(.*?)\};", (build.HERE / "cells.js").read_text("utf-8"), re.DOTALL)
     assert gates
     assert tuple(re.findall(r"(\w+): \[", gates[1])) == CELLS
 

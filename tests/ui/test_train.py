@@ -82,7 +82,8 @@ def test_a_preset_fills_the_settings_and_all_can_be_changed(
     open_app: Open, started: list[runs.Description]
 ) -> None:
     app = pick(open_app("train"), "python-docs")
-    assert app.button_group(key="train-preset").options == ["One minute", "Five minutes", "Half an hour"]
+    presets = ["One minute", "One minute, minGRU", "Five minutes", "Half an hour"]
+    assert app.button_group(key="train-preset").options == presets
     app.button_group(key="train-more").set_value("settings").run()
     assert app.selectbox(key="set-cell").value == "lstm"
     app.selectbox(key="set-cell").select("gru").run()
@@ -98,20 +99,6 @@ def test_a_preset_fills_the_settings_and_all_can_be_changed(
     config = description.config
     assert (config.cell, config.hidden_size, config.truncation) == ("gru", 64, "random")
     assert (description.minutes, description.watched, description.name) == (2.0, "def f(", "python-docs-gru")
-
-
-def test_a_cell_without_w_hh_is_trained_without_dropping_its_entries(
-    open_app: Open, started: list[runs.Description]
-) -> None:
-    app = pick(open_app("train"), "python-docs")
-    app.button_group(key="train-more").set_value("settings").run()
-    app.slider(key="set-dropout_weight").set_value(0.3).run()
-    app.selectbox(key="set-cell").select("mingru").run()
-    assert app.slider(key="set-dropout_weight").disabled
-    button(app, "train-start").click().run()
-    assert [(one.config.cell, one.config.dropout_weight, one.name) for one in started] == [
-        ("mingru", 0.0, "python-docs-mingru")
-    ]
 
 
 def test_settings_that_contradict_each_other_refuse_the_start(open_app: Open) -> None:
@@ -299,7 +286,7 @@ def test_a_short_text_offers_short_times_alone(open_app: Open) -> None:
     app.text_area(key="train-paste").set_value(TEXT).run()
     assert app.button_group(key="train-preset").options == ["One minute"]
     pick(app, "timemachine")
-    assert len(app.button_group(key="train-preset").options) == 3
+    assert len(app.button_group(key="train-preset").options) == 4
     pick(app, "machine")
     assert app.button_group(key="train-preset").options == ["A few seconds"]
 

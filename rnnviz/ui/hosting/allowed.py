@@ -26,6 +26,10 @@ BYTES = MEGABYTES * 1_000_000
 FILES = 5
 """Files that a visitor has scored at a time."""
 
+LEARNS = 20_000
+"""Characters of a text on which a network goes on training for a visitor: 5 MB would keep a core busy
+for an hour."""
+
 JOBS = 100
 """Jobs of a visitor that wait or run at a time on one page."""
 
@@ -35,7 +39,7 @@ SECONDS = 120.0
 MINUTES = 1.5
 """Of training that a visitor can plan, so that there is time left to measure what was learnt."""
 
-PRESETS = ("toy", "one-minute")
+PRESETS = ("toy", "one-minute", "one-minute-mingru")
 """The training times that a visitor is offered."""
 
 SIZES = {"hidden_size": 512, "layers": 2, "embedding_size": 128, "steps": 64, "batch": 32}
@@ -138,6 +142,11 @@ def to_unpack(name: str) -> bool:
 def to_score(files: int, bytes: int) -> bool:
     """Whether this person may have so many files scored at a time, with so many bytes together."""
     return everything() or (files <= FILES and bytes <= BYTES)
+
+
+def to_learn(characters: int) -> bool:
+    """Whether this person may have a network go on training on a text of that length."""
+    return everything() or characters <= LEARNS
 
 
 def jobs() -> int | None:

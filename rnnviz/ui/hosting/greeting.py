@@ -39,15 +39,18 @@ def outside(url: str) -> str:
 
 
 def text(places: list[str], *, tell: bool) -> str:
-    """The greeting; without the key unless it may be told."""
+    """The greeting; without the key unless it may be told. The visitors' address comes last, beside its code:
+    a hall can be shown these alone.
+    """
     key = quote(setting.key(), safe="") if tell else "$RNNVIZ_KEY"
     others = [f"             or  {place}" for place in places[1:]]
     return "\n".join(
         [
             "",
+            f"  The lecturer   {places[0]}/?key={key}",
+            "",
             f"  Visitors       {places[0]}  ({setting.capacity()} at a time)",
             *others,
-            f"  The lecturer   {places[0]}/?key={key}",
             "",
         ]
     )

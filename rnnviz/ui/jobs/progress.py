@@ -12,6 +12,7 @@ from rnnviz.ui.trouble import describe, plain
 from rnnviz.ui.words import duration, rounded
 
 EVERY = 0.4  # seconds between two looks at a job that runs
+SURE = 3.0  # seconds after which the time left is said however little is done
 SELDOM = 2.0  # and at one that waits for others' jobs: many may wait
 
 
@@ -70,7 +71,7 @@ def words(job: Job, waiting: int, *, before: int | None = None) -> str:
         parts.append(_("{count} characters").format(count=f"{step.characters:,}"))
         if job.seconds > 0.5:
             parts.append(_("{speed} a second").format(speed=f"{step.characters / job.seconds:,.0f}"))
-    if job.seconds > 0.5 and step.fraction > 0.01:
+    if step.fraction > (0.01 if job.seconds < SURE else 0) and job.seconds > 0.5:
         parts.append(_("{time} left").format(time=duration(job.seconds / step.fraction - job.seconds)))
     if step.perplexity is not None:
         parts.append(_("perplexity so far {perplexity}").format(perplexity=rounded(step.perplexity)))

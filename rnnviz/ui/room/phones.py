@@ -2,7 +2,10 @@
 
     GET  /CODE          the page, with a random id as its cookie
     GET  /CODE/events   server-sent events: what the phone should show, as often as that changes
-    POST /CODE/answer   {"question": 3, "answer": 0}
+    POST /CODE/answer   {"question": 3, "answer": 0}; what the phone should show now
+
+An answer to a question that has just closed is no error, which a browser's console would name: the phone
+gets what is asked now, and "missed": true.
 
 An id is signed by its room, so that nothing has to be kept of those who only look.
 """
@@ -147,8 +150,14 @@ class Phones:
             raise Refused(400, "invalid") from None
         if not isinstance(given, dict):
             raise Refused(400, "invalid")
-        self.room.vote(who, given.get("question"), given.get("answer"))
-        return JSONResponse(self.room.heard(who), headers={"Cache-Control": "no-store"})
+        missed = {}
+        try:
+            self.room.vote(who, given.get("question"), given.get("answer"))
+        except Refused as refused:
+            if refused.why != "closed":
+                raise
+            missed = {"missed": True}
+        return JSONResponse(self.room.heard(who) | missed, headers={"Cache-Control": "no-store"})
 
 
 async def _body(request: Request) -> bytes:
@@ -174,8 +183,7 @@ async def refused(request: Request, error: Exception) -> Response:
     status = error.status if isinstance(error, Refused) else getattr(error, "status_code", 500)
     why = error.why if isinstance(error, Refused) else "missing"
     extra = getattr(error, "headers", None) or {}
-    if status != 409:  # whose question has just closed has done nothing wrong
-        await asyncio.sleep(TARRY)
+    await asyncio.sleep(TARRY)
     # What has not been read of a body would be taken for the next request.
     extra = {**extra, "Connection": "close"} if request.method == "POST" else extra
     if request.method == "GET" and not request.url.path.endswith("/events"):

@@ -132,6 +132,7 @@ slot = st.sidebar.container()  # filled by the page; the switch below it is ther
 with st.sidebar, st.container(horizontal=True, vertical_alignment="center"):
     sidebar.language_switch()
     share = st.container(width="content")
+sidebar.role()
 sidebar.fit()
 chosen.run()
 with share:

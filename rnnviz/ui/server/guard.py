@@ -46,7 +46,7 @@ class Guard:
         if name is None or not answers_to(name, self._hosts):
             return (
                 f"rnnviz does not answer to the host {host!r}. If it should, start it with "
-                "--server.allowedHosts and its name; see Serving others in the README."
+                "--server.allowedHosts and its name; see docs/class.md."
             )
         if origin is None or origin in self._origins or origin.lower().partition("://")[2] == host.lower():
             return ""

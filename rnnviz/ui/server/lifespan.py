@@ -15,7 +15,7 @@ from rnnviz.ui import warm
 from rnnviz.ui.hosting import greeting, setting
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.room import rooms
-from rnnviz.ui.server import descriptors, sessions
+from rnnviz.ui.server import descriptors, opening, sessions
 from rnnviz.ui.standalone import handout
 
 
@@ -25,12 +25,15 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     descriptors.raise_limit()
     memory.keep_little()
     threading.Thread(target=warm.up, name="rnnviz-warm", daemon=True).start()
-    watch = asyncio.create_task(sessions.reap())
+    beside = [asyncio.create_task(sessions.reap())]
+    if opening.wanted():
+        beside.append(asyncio.create_task(opening.open_browser()))
     if setting.hosted() and not setting.one_of_several():  # whoever starts several says where they are
         greeting.greet()
     yield {}
     rooms.close_all()
     handout.close_all()
-    watch.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await watch
+    for task in beside:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task

@@ -1,4 +1,4 @@
-// A network read in the browser: the recurrences of rnnviz/networks/cells.py, one character after another.
+// A network read in the browser, one character after another, by the recurrences of cells.js.
 //
 //   tensors       as in a model's file, float32: torch's names, shapes and order of gates
 //   states        a row for the start symbol and one for each character; a row is (layers, units)
@@ -6,100 +6,11 @@
 //
 // A text that changes is read anew from where it differs: a keystroke costs one character.
 
+import { affine, hasCell, Layer } from "./cells.js";
+
 /** @import { Config, State, Tensors } from "./types" */
 
-/** The named parts of a step in the order of torch's blocks; the candidate alone is no sigmoid. */
-const GATES = {
-  mlp: [],
-  rnn: [],
-  gru: ["reset", "update", "candidate"],
-  lstm: ["input", "forget", "candidate", "output"],
-};
-
 const FIRST = 256; // rows that there is room for at first
-
-const sigmoid = (/** @type {number} */ x) => 1 / (1 + Math.exp(-x));
-
-/**
- * out = W x + b, for W (out.length, x.length) by rows.
- * @param {Float32Array} out @param {Float32Array} W @param {Float32Array} x @param {Float32Array} b
- */
-function affine(out, W, x, b) {
-  const [rows, columns] = [out.length, x.length];
-  for (let i = 0, at = 0; i < rows; i++) {
-    let [one, two, three, four] = [b[i], 0, 0, 0]; // four sums at a time: an addition waits for no other
-    let j = 0;
-    for (; j + 3 < columns; j += 4, at += 4) {
-      one += W[at] * x[j];
-      two += W[at + 1] * x[j + 1];
-      three += W[at + 2] * x[j + 2];
-      four += W[at + 3] * x[j + 3];
-    }
-    for (; j < columns; j++, at++) one += W[at] * x[j];
-    out[i] = one + two + (three + four);
-  }
-}
-
-/** One layer: what it makes of an input and of its state before. */
-class Layer {
-  /** @param {Config} config @param {Tensors} tensors @param {number} n */
-  constructor(config, tensors, n) {
-    this.cell = config.cell;
-    this.units = config.hidden_size;
-    this.relu = config.activation === "relu" && (config.cell === "mlp" || config.cell === "rnn");
-    /** @type {string[]} */
-    this.gates = GATES[config.cell];
-    const H = this.units;
-    if (this.cell === "mlp") {
-      this.W = tensors[`recurrence.${n}.weight`];
-      this.b = tensors[`recurrence.${n}.bias`];
-    } else {
-      this.W = tensors[`recurrence.weight_ih_l${n}`];
-      this.b = tensors[`recurrence.bias_ih_l${n}`];
-      this.U = tensors[`recurrence.weight_hh_l${n}`];
-      this.c = tensors[`recurrence.bias_hh_l${n}`];
-    }
-    const blocks = Math.max(1, this.gates.length);
-    this.driven = new Float32Array(blocks * H); // W x + b
-    this.carried = new Float32Array(blocks * H); // U h + c
-    /** @type {Record<string, Float32Array>} what the gates were at the last step */
-    this.parts = Object.fromEntries(this.gates.map((name) => [name, new Float32Array(H)]));
-  }
-
-  /**
-   * A step: from the input's part and the state before to the state, and an LSTM's cell, after it.
-   * @param {Float32Array} driven W x + b @param {Float32Array} before @param {Float32Array} after
-   * @param {Float32Array} [cell] before @param {Float32Array} [next] the cell after
-   */
-  step(driven, before, after, cell, next) {
-    const { units: H, carried, parts } = this;
-    if (this.U && this.c) affine(carried, this.U, before, this.c);
-    if (this.cell === "gru") {
-      const { reset, update, candidate } = parts;
-      for (let i = 0; i < H; i++) {
-        reset[i] = sigmoid(driven[i] + carried[i]);
-        update[i] = sigmoid(driven[H + i] + carried[H + i]);
-        candidate[i] = Math.tanh(driven[2 * H + i] + reset[i] * carried[2 * H + i]);
-        after[i] = candidate[i] + update[i] * (before[i] - candidate[i]);
-      }
-    } else if (this.cell === "lstm" && cell && next) {
-      const { input, forget, candidate, output } = parts;
-      for (let i = 0; i < H; i++) {
-        input[i] = sigmoid(driven[i] + carried[i]);
-        forget[i] = sigmoid(driven[H + i] + carried[H + i]);
-        candidate[i] = Math.tanh(driven[2 * H + i] + carried[2 * H + i]);
-        output[i] = sigmoid(driven[3 * H + i] + carried[3 * H + i]);
-        next[i] = forget[i] * cell[i] + input[i] * candidate[i];
-        after[i] = output[i] * Math.tanh(next[i]);
-      }
-    } else {
-      for (let i = 0; i < H; i++) {
-        const a = driven[i] + carried[i]; // without a state nothing is carried
-        after[i] = this.relu ? Math.max(0, a) : Math.tanh(a);
-      }
-    }
-  }
-}
 
 /** A model's weights, and one step through all its layers. */
 export class Network {
@@ -113,7 +24,7 @@ export class Network {
     this.readout = tensors["readout.weight"] ?? this.embedding; // tied: its first V rows
     this.bias = tensors["readout.bias"];
     this.layers = Array.from({ length: this.L }, (_, n) => new Layer(config, tensors, n));
-    this.hasCell = config.cell === "lstm";
+    this.hasCell = hasCell(config.cell);
     /** @type {(Float32Array | undefined)[]} the first layer's W x + b by symbol, made when first met */
     this.table = Array(this.V + 1);
   }

@@ -26,7 +26,7 @@ from rnnviz.ui.standalone import CELLS
 
 log = logging.getLogger("rnnviz")
 
-KEPT = 16
+KEPT = 20
 """Pages, of some 3 MB each: those of the shipped networks in each language, and a few."""
 
 PIECE = 64 << 10  # bytes that a slow connection keeps waiting at a time

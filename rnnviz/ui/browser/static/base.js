@@ -1,9 +1,27 @@
-// What every view does with an answer, and with a change of theme.
+// What every view does with an answer, and with a change of theme or of screen.
 
 import { Link } from "./link.js";
 import { unpack } from "./wire.js";
 
 /** @import { Component, Untyped } from "./types" */
+
+/**
+ * Tell of other pixels, as on another screen: nothing else does where all sizes stay. Returns what ends it.
+ * @param {() => void} tell
+ */
+function onPixels(tell) {
+  const ending = new AbortController();
+  const watch = () => {
+    const now = window.matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`);
+    const changed = () => {
+      watch();
+      tell();
+    };
+    now.addEventListener("change", changed, { once: true, signal: ending.signal });
+  };
+  watch();
+  return () => ending.abort();
+}
 
 export class BaseView {
   /** @type {Uint8Array | undefined} */
@@ -20,6 +38,7 @@ export class BaseView {
       () => this.wish(),
       (late) => this.late(late),
     );
+    this.unwatch = onPixels(() => this.recolour());
   }
 
   /** A new answer, or the same one in new colours. @param {Component} component */
@@ -46,6 +65,7 @@ export class BaseView {
 
   close() {
     this.link.close();
+    this.unwatch();
     this.observer?.disconnect();
   }
 
@@ -63,7 +83,7 @@ export class BaseView {
   /** An answer takes too long, or doesn't any more. @param {boolean} _is */
   late(_is) {}
 
-  /** The page has other colours. */
+  /** The page has other colours, or the screen other pixels. */
   recolour() {}
 
   /** Take an answer in: see the page's types.d.ts. @param {Untyped} _header @param {Untyped} _arrays */

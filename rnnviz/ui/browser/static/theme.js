@@ -8,13 +8,24 @@ export function luma(colour) {
   return 0.299 * r + 0.587 * g + 0.114 * b;
 }
 
+/** @type {Map<string, "light" | "dark">} what pages behind views were found to be, by their background */
+const known = new Map();
+
 /** @param {Element} root @returns {"light" | "dark"} */
 export function appearance(root) {
   const background = getComputedStyle(root).getPropertyValue("--st-background-color").trim();
-  const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
-  pen.fillStyle = background || "#ffffff"; // which is read back as #rrggbb
-  return luma(String(pen.fillStyle)) < 0.5 ? "dark" : "light";
+  let found = known.get(background);
+  if (!found) {
+    const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
+    pen.fillStyle = background || "#ffffff"; // which is read back as #rrggbb
+    found = luma(String(pen.fillStyle)) < 0.5 ? "dark" : "light";
+    known.set(background, found);
+  }
+  return found;
 }
+
+/** @type {WeakMap<HTMLElement, string>} the colours that a view has */
+const dressed = new WeakMap();
 
 /**
  * Give a view the page's colours: its theme, and each colour as --rv-… for the style sheet.
@@ -25,8 +36,11 @@ export function appearance(root) {
  */
 export function dress(root, themes) {
   const name = appearance(root);
-  for (const [key, colour] of Object.entries(themes[name]))
-    if (typeof colour === "string") root.style.setProperty(`--rv-${key}`, colour);
+  const colours = Object.entries(themes[name]).filter(([, colour]) => typeof colour === "string");
+  const mark = colours.flat().join();
+  if (dressed.get(root) === mark && root.dataset.theme === name) return themes[name];
+  dressed.set(root, mark);
+  for (const [key, colour] of colours) root.style.setProperty(`--rv-${key}`, String(colour));
   root.dataset.theme = name;
   return themes[name];
 }

@@ -64,7 +64,7 @@ def fixed(
         "few": min(FEW, config.hidden_size),
         "listed": live.NEXT,
         "quantities": quantities,
-        "tracks": [track_words(track, model.card) for track in tracks.of(model)],
+        "tracks": [track_words(track, model.card, layers=model.config.layers) for track in tracks.of(model)],
         "symbols": list(vocabulary.characters),
         "ngram": _("{order}-gram").format(order=yardstick.order) if yardstick else None,
         "themes": colours,

@@ -122,8 +122,10 @@ def words() -> dict[str, str]:
     }
 
 
-def track_words(track: Track, card: Mapping[str, Any]) -> dict[str, Any]:
-    """A track's name, what was measured and where, and the address that leads to its unit on Inside."""
+def track_words(track: Track, card: Mapping[str, Any], *, layers: int) -> dict[str, Any]:
+    """A track's name, what was measured and where, and the address that leads to its unit on Inside; the
+    network has so many `layers`.
+    """
     from rnnviz.runs import unit_findings
     from rnnviz.ui.pages.inside.words import targets
 
@@ -131,10 +133,13 @@ def track_words(track: Track, card: Mapping[str, Any]) -> dict[str, Any]:
     scores = "; ".join(f"{names.get(one.target, one.target)}: {score(one)}" for one in track.findings)
     where = unit_findings.text(card) or _("text it never read")
     about = _("{scores}. Measured on {n} characters of {where}. It is a correlation, no cause.")
+    unit = _("unit {n} of {quantity}, {score}")
+    if layers > 1:
+        unit = _("unit {n} of {quantity} in layer {layer}, {score}")
     return {
         "name": names.get(best.target, best.target),
-        "note": _("unit {n} of {quantity}, {score}").format(
-            n=track.unit, quantity=live.SYMBOLS[track.quantity], score=score(best)
+        "note": unit.format(
+            n=track.unit, quantity=live.SYMBOLS[track.quantity], layer=track.layer, score=score(best)
         ),
         "about": about.format(scores=scores, n=f"{best.characters:,}", where=where),
         "query": {

@@ -15,6 +15,7 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import dashboard, sources
 from rnnviz.ui.pages.inside.common import View, done_on_request, fragment
 from rnnviz.ui.pages.inside.dashboard import Panel
+from rnnviz.ui.words import decimal
 from rnnviz.units.ablated import REPLICATES
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _no_ranking(found: Ablation) -> str:
     first = _(
         "No ranking is shown: the rank correlation between the two halves of these {n} characters is {r}. "
         "Below {least}, other units may lead on another text."
-    ).format(n=n, r=f"{found.replication:.2f}", least=f"{REPLICATES:g}")
+    ).format(n=n, r=decimal(found.replication), least=f"{REPLICATES:g}")
     if found.needed <= 1e7:
         return (
             first
@@ -108,7 +109,7 @@ def _show(found: Ablation) -> None:
             baseline=f"{found.baseline:.3f}",
             unit=int(found.units[order[0]]),
             without=f"{found.perplexity[order[0]]:.3f}",
-            r=f"{found.replication:.2f}",
+            r=decimal(found.replication),
         )
         + beyond
     )

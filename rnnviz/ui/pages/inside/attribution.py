@@ -10,8 +10,10 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import gradients
+from rnnviz.errors import TorchMissingError
 from rnnviz.figures import heat
 from rnnviz.figures.themes import Scale
+from rnnviz.networks import has_torch
 from rnnviz.text.characters import visible
 from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
@@ -19,6 +21,8 @@ from rnnviz.ui.jobs.worker import Step, Steps, as_steps
 from rnnviz.ui.pages.inside import dashboard
 from rnnviz.ui.pages.inside.common import View, done
 from rnnviz.ui.pages.inside.dashboard import Text
+from rnnviz.ui.trouble import describe
+from rnnviz.ui.words import signed
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -40,6 +44,9 @@ def section(view: View, at: int, target: str | None, shares: npt.NDArray[np.floa
     """
     label = _("Integrated gradients and occlusion beside the gradient")
     if not st.toggle(label, key="inside.attribution.on", persist_state="session"):
+        return
+    if not has_torch.installed():
+        st.info(describe(TorchMissingError()), icon=":material/download:")
         return
     words = {"average": _("average of all characters"), "unknown": _("unknown character")}
     pick = choice.pick(_("Baseline: what replaces a character"), words, "inside.instead", default="average")
@@ -130,8 +137,8 @@ def _said(found: Attribution, character: str) -> str:
     ).format(
         n=f"{n:,}",
         c=character,
-        difference=f"{found.whole - found.without:+.2f}",
-        sum=f"{found.values.sum():+.2f}",
+        difference=signed(found.whole - found.without),
+        sum=signed(found.values.sum()),
     )
     if found.size > CANCELS * abs(found.whole - found.without):
         words += " " + _(

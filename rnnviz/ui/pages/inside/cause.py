@@ -22,6 +22,7 @@ from rnnviz.ui.pages.inside import ablation, change_letter, dashboard, direction
 from rnnviz.ui.pages.inside.common import View, cursor, fragment, kept, symbols
 from rnnviz.ui.pages.inside.dashboard import Panel, Text, painted
 from rnnviz.ui.trouble import describe
+from rnnviz.ui.words import signed
 from rnnviz.units import Direction, Intervention
 
 if TYPE_CHECKING:
@@ -109,23 +110,29 @@ def _units(view: View) -> list[int]:
 
 
 def _value(view: View, action: Action, along: Direction | None) -> float:
-    """What it is held at, or multiplied by; a direction's values go further than a unit's."""
+    """What it is held at, or multiplied by; directions, and units that no tanh bounds, go beyond 1."""
     if action == "zero":
         return 0.0
     if action == "scale":
         return st.slider(_("times"), -1.0, 3.0, 0.5, 0.1, key="inside.times", persist_state="session")
-    if along is None:
+    if along is None and view.model.config.span == "tanh":
         return st.slider(_("value"), -1.0, 1.0, 1.0, 0.05, key="inside.value", persist_state="session")
-    far, highest = direction.reach(view, along)
+    values = view.trace.hidden[:, view.layer] if along is None else along.along(view.trace)
+    far, highest = direction.reach(values)
+    largest = (
+        _("On this text the layer's largest value is {n}.")
+        if along is None
+        else _("On this text its largest value is {n}.")
+    )
     return st.slider(
         _("value"),
         -far,
         far,
-        min(round(highest, 1), far),
+        min(1.0 if along is None else round(highest, 1), far),
         far / 20,
-        key=f"inside.value.{far:g}",
+        key=f"inside.value.{'of' if along is None else 'along'}.{far:g}",
         persist_state="session",
-        help=_("On this text its largest value is {n}.").format(n=f"{highest:.2f}"),
+        help=largest.format(n=f"{highest:.2f}"),
     )
 
 
@@ -160,8 +167,9 @@ def _figures(view: View, after: Trace) -> None:
     other.metric(
         _("Perplexity with the change"),
         f"{now:.2f}" if now < 1e6 else f"{now:.1e}",
-        f"{now - before:+.2f}" if now < 1e6 and f"{abs(now - before):.2f}" != "0.00" else None,
-        delta_color="inverse",
+        signed(now - before) if now < 1e6 and f"{abs(now - before):.2f}" != "0.00" else None,
+        delta_color="green" if now < before else "red",
+        delta_arrow="down" if now < before else "up",
     )
 
 

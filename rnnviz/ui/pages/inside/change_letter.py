@@ -123,7 +123,7 @@ def _lines(
     return Panel(
         name,
         title,
-        partial(plain.lines, curves, x=_("character"), y=y, first=at, log=True),
+        partial(plain.lines, curves, x=_("character"), y=y, first=at, log=True, places=True),
         notice,
         limits,
         height=300,

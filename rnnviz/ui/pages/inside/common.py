@@ -228,7 +228,7 @@ def heat_panel(
     return Panel(
         name,
         title,
-        partial(heat.table, values.T, scale, x=x, y=y),
+        partial(heat.table, values.T, scale, x=x, y=y, places="x"),
         notice,
         limits,
         link="x",

@@ -11,11 +11,12 @@ import numpy.typing as npt
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.errors import RnnvizError
+from rnnviz.errors import GET_TORCH, RnnvizError
 from rnnviz.figures import bars, heat, live, plain
 from rnnviz.figures.frame import Figure
 from rnnviz.figures.order import seriate
 from rnnviz.figures.themes import SURPRISAL_FULL, VERSUS_FULL, Scale, Theme
+from rnnviz.networks import has_torch
 from rnnviz.networks.config import CELLS
 from rnnviz.reading import sampling
 from rnnviz.ui import i18n
@@ -49,17 +50,23 @@ def section(view: View) -> None:
     at = cursor(dashboard.asked(KEY), view, len(view.text) - 1)
     own = view.context.info
     before = _("{model}, untrained").format(model=own.path.stem)
+    made = {before: lambda: untrained(view)} if has_torch.installed() else {}
     networks = beside(
         view,
         _("Compare {model} with").format(model=own.path.stem),
         "compare",
-        [_usual(own, others(view)) or before],
-        made={before: lambda: untrained(view)},
+        [name for name in [_usual(own, others(view)) or before] if name != before or made],
+        made=made,
         about=_(
             "Other networks, or this one before its training. A run from the Train page is listed here once "
             "you keep it as a model, which you can do at any moment."
         ),
     )
+    if not made:
+        said = _(
+            "This network before its training needs torch, which is not installed. This brings it: {command}"
+        )
+        st.caption(said.format(command=f"`{GET_TORCH}`"))
     if len(networks) < 2:
         st.info(_("Choose one or two networks to compare with this one."), icon=":material/compare:")
         return
@@ -132,7 +139,7 @@ def _heats(found: units.Comparison, networks: Networks) -> list[Panel]:
 
 def _heat(key: Hashable, values: npt.NDArray[np.float32], scale: Scale, *, theme: Theme) -> Figure:
     x, y = _("character"), _("units, similar ones side by side")
-    return kept((key, theme.name), lambda: heat.table(values, scale, x=x, y=y, bar=False, theme=theme))
+    return kept((key, theme.name), lambda: heat.table(values, scale, x=x, y=y, places="x", theme=theme))
 
 
 def _running(found: units.Comparison, names: list[str]) -> Panel:
@@ -145,6 +152,7 @@ def _running(found: units.Comparison, names: list[str]) -> Panel:
             x=_("character"),
             y=_("perplexity"),
             log=True,
+            places=True,
         ),
         _("The lower line predicts better so far; where the lines meet, the other one has caught up."),
         _("how sure that is: on a few hundred characters, the better network may lose by chance."),

@@ -14,6 +14,7 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import dashboard, sources
 from rnnviz.ui.pages.inside.common import View, done_on_request
 from rnnviz.ui.pages.inside.dashboard import Panel, Text
+from rnnviz.ui.words import decimal, signed
 
 if TYPE_CHECKING:
     from rnnviz.figures.themes import Scale
@@ -49,9 +50,9 @@ def _show(scale: Scale, found: UnitReport, characters: int) -> None:
             "values; the frame marks the character where it is highest, or lowest."
         ).format(
             n=f"{characters:,}",
-            mean=f"{found.mean:.2f}",
-            low=f"{found.lowest:.2f}",
-            high=f"{found.highest:.2f}",
+            mean=decimal(found.mean),
+            low=decimal(found.lowest),
+            high=decimal(found.highest),
         )
     )
     left, right = st.columns(2)
@@ -101,7 +102,7 @@ def _contexts(scale: Scale, found: Sequence[Context]) -> list[Text]:
             one.text,
             scale.levels(one.values),
             palette=scale.kind,
-            label=f"{one.value:+.2f}",
+            label=signed(one.value),
             at=one.at,
             linked=False,
         )

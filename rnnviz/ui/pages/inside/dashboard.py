@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from rnnviz.figures.themes import LEVELS, THEMES, Scale, contrast, ramp
+from rnnviz.figures.themes import LEVELS, THEMES, Scale, Theme, contrast, ramp
 from rnnviz.text.vocabulary import code_points
 from rnnviz.ui import address, asks
 from rnnviz.ui.browser.component import Component
@@ -28,6 +28,7 @@ Array = npt.NDArray[Any]
 Figure = dict[str, Any]
 
 STEPS = 33  # colours behind the text: an odd number, so that one is the middle
+READABLE = 4.5  # the least contrast of a letter with the colour behind it, as WCAG 2 asks
 
 _component = Component("board")
 
@@ -72,7 +73,8 @@ def painted(text: str, values: Array, scale: Scale, label: str, palette: str = "
 
 def ends(scale: Scale) -> tuple[str, str, str]:
     """A scale's palette and the words for its two ends, as `mount` takes them."""
-    return scale.kind, f"{scale.low:g}", f"{scale.high:g}"
+    low, high = (f"{end:g}".replace("-", "−") for end in (scale.low, scale.high))
+    return scale.kind, low, high
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,10 +171,16 @@ def _themes() -> dict[str, Any]:
         palettes = {}
         for name in ("diverging", "sequential", "surprisal", "versus"):
             behind = ramp(getattr(theme, name), STEPS)
-            letters = [max(theme.text, theme.background, key=lambda c: contrast(c, b)) for b in behind]
+            letters = [_letter(theme, colour) for colour in behind]
             palettes[name] = list(map(list, zip(behind, letters, strict=True)))
         out[theme.name]["palettes"] = palettes
     return out
+
+
+def _letter(theme: Theme, behind: str) -> str:
+    """What a letter is drawn with on a colour: the text's own where that can be read there."""
+    inks = (theme.text, theme.background, "#ffffff", "#000000")
+    return next(ink for ink in inks if contrast(ink, behind) >= READABLE)
 
 
 def words() -> dict[str, str]:

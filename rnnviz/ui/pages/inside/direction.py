@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
@@ -96,8 +97,8 @@ def coloured(view: View, along: Direction) -> tuple[np.ndarray[Any, Any], Scale]
     return values, Scale("diverging", -far, far)
 
 
-def reach(view: View, along: Direction) -> tuple[float, float]:
-    """How far from 0 its values go over the page's text, rounded up, and the largest of them."""
-    values = np.nan_to_num(along.along(view.trace))
+def reach(values: npt.NDArray[Any]) -> tuple[float, float]:
+    """How far from 0 values go, rounded up, and the largest of them."""
+    values = np.nan_to_num(values)
     far = max(0.1, float(np.abs(values).max(initial=0)))
     return float(np.ceil(far * 10) / 10), float(values.max(initial=0.0))

@@ -18,6 +18,7 @@ from rnnviz.ui.pages.inside import question, sources, words
 from rnnviz.ui.pages.inside.common import View, done, done_on_request
 from rnnviz.ui.pages.inside.question import Question
 from rnnviz.ui.pages.inside.words import PATTERN, SPAN
+from rnnviz.ui.words import signed, together
 
 if TYPE_CHECKING:
     from rnnviz.reading.resampling import Resampled
@@ -121,8 +122,8 @@ def said(found: Effect) -> str:
     first = _(
         "On these {n} characters the change costs **{loss} nats a character**{interval}. It costs more than "
         "{units} of {half} changes of random units, and {directions} of {half} along random directions."
-    ).format(loss=f"{found.loss:+.4f}", interval=_interval(loss.low[0], loss.high[0]), **counts)
-    return first + " " + _beyond(lead)
+    ).format(loss=signed(found.loss, 4), interval=_interval(loss.low[0], loss.high[0]), **counts)
+    return together((first, _beyond(lead)))
 
 
 def _beyond(lead: Resampled) -> str:
@@ -156,12 +157,12 @@ def _inside(found: Effect, within: Within, about: str) -> str:
     ).format(
         about=about[0].upper() + about[1:],
         n=f"{within.characters:,}",
-        inside=f"{inside.estimate[0]:+.4f}",
-        outside=f"{outside.estimate[0]:+.4f}",
+        inside=signed(inside.estimate[0], 4),
+        outside=signed(outside.estimate[0], 4),
         one=_interval(inside.low[0], inside.high[0]),
         other=_interval(outside.low[0], outside.high[0]),
     )
-    return first + " " + _apart(apart)
+    return together((first, _apart(apart)))
 
 
 def _apart(apart: Resampled) -> str:
@@ -169,7 +170,7 @@ def _apart(apart: Resampled) -> str:
     if not apart.enough:
         return _("There are too few such passages for an interval, so the difference says nothing yet.")
     values = {
-        "by": f"{float(apart.estimate):+.4f}",
+        "by": signed(float(apart.estimate), 4),
         "interval": _interval(float(apart.low), float(apart.high)),
     }
     if apart.estimate > 0 and apart.excludes():
@@ -186,4 +187,4 @@ def _apart(apart: Resampled) -> str:
 def _interval(low: float, high: float) -> str:
     if math.isnan(low) or math.isnan(high):
         return ""
-    return _(" (95 % interval {low} to {high})").format(low=f"{low:+.4f}", high=f"{high:+.4f}")
+    return _(" (95 % interval {low} to {high})").format(low=signed(low, 4), high=signed(high, 4))

@@ -79,5 +79,5 @@ def section(view: View) -> None:
             ),
         ],
         at=at,
-        scale=("diverging", f"{-largest:.2g}", f"{largest:.2g}"),
+        scale=("diverging", f"−{largest:.2g}", f"{largest:.2g}"),
     )

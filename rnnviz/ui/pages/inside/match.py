@@ -159,7 +159,7 @@ def _heat(view: View, pattern: Pattern, states: Any) -> Panel:
 
 def _table(values: Any, scale: Scale, names: list[int], *, theme: Theme) -> Figure:
     """A heat map whose rows are called as the units are."""
-    figure = heat.table(values, scale, x=_("character"), y=_("unit"), theme=theme)
+    figure = heat.table(values, scale, x=_("character"), y=_("unit"), places="x", theme=theme)
     every = -(-len(names) // NAMED)
     shown = list(range(0, len(names), every))
     figure["layout"]["yaxis"].update(tickvals=shown, ticktext=[str(names[row]) for row in shown])

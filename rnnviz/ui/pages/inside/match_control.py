@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Step, Steps, as_steps
 from rnnviz.ui.pages.inside.common import View, done
+from rnnviz.ui.words import together
 from rnnviz.units import match_untrained
 from rnnviz.units.controls import COPIES
 
@@ -112,7 +113,7 @@ def sentence(found: Untrained) -> str:
         )
     else:
         said.append(_("In the first {n} characters the copies have no match."))
-    return " ".join(said).format(
+    return together(said).format(
         copies=len(found.units),
         units=_counts(found.units),
         n=f"{found.characters:,}",

@@ -175,35 +175,24 @@ def _predicted(square: Connectivity) -> Floats:
 
 
 def _squares(found: dict[str, Connectivity]) -> list[Panel]:
-    out = []
-    for name, square in found.items():
-        shares = _predicted(square)
-        out.append(
-            Panel(
-                f"square-{name}",
-                _("{model}, the first {n} characters").format(model=name, n=f"{len(square):,}"),
-                partial(
-                    heat.square,
-                    shares,
-                    x=_("character read"),
-                    y=_("character predicted"),
-                    words=("10⁻⁴", "10⁻²", "1"),
-                ),
-                _(
-                    "A wide band below the diagonal: the gradient reaches far back. A vertical line: a "
-                    "character with a share in many later predictions."
-                ),
-                _(
-                    "what causes a prediction: where the network is saturated, even the character that "
-                    "decides it has a gradient near 0."
-                ),
-                height=380,
-                width=3 if len(found) == 1 else 6 // len(found),
-                link="xy",
-                pick="at",
-            )
+    return [
+        _triangle(
+            f"square-{name}",
+            _("{model}, the first {n} characters").format(model=name, n=f"{len(square):,}"),
+            _predicted(square),
+            _("character predicted"),
+            _(
+                "A wide band below the diagonal: the gradient reaches far back. A vertical line: a "
+                "character with a share in many later predictions."
+            ),
+            _(
+                "what causes a prediction: where the network is saturated, even the character that "
+                "decides it has a gradient near 0."
+            ),
+            width=3 if len(found) == 1 else 6 // len(found),
         )
-    return out
+        for name, square in found.items()
+    ]
 
 
 def _left(view: View) -> list[Panel]:
@@ -216,19 +205,15 @@ def _left(view: View) -> list[Panel]:
     )
     with np.errstate(divide="ignore"):
         log10 = np.log10(shares).astype(np.float32)
+    title = _("{model}: what is left in the state of layer {n}")
+    if view.trace.cell is not None:
+        title = _("{model}: what is left in the cell state of layer {n}")
     return [
-        Panel(
+        _triangle(
             "left",
-            _("{model}: what is left in the state of layer {n}").format(
-                model=view.context.info.name, n=view.layer
-            ),
-            partial(
-                heat.square,
-                log10,
-                x=_("character read"),
-                y=_("state after character"),
-                words=("10⁻⁴", "10⁻²", "1"),
-            ),
+            title.format(model=view.context.info.name, n=view.layer),
+            log10,
+            _("state after character"),
             _(
                 "A row is a state: the exact sum, over all characters so far, of what each wrote times the "
                 "share that is left. A vertical line: a character that stays for long."
@@ -237,12 +222,17 @@ def _left(view: View) -> list[Panel]:
                 "whether a prediction makes use of what is left. Above layer 0, what is written at a "
                 "character rests on earlier ones too."
             ),
-            height=380,
-            width=3,
-            link="xy",
-            pick="at",
         )
     ]
+
+
+def _triangle(
+    name: str, title: str, log10: Floats, rows: str, notice: str, hides: str, width: int = 3
+) -> Panel:
+    """Shares of each row, as decimal logarithms: what each character read has in it."""
+    words = ("10⁻⁴", "10⁻²", "1")
+    picture = partial(heat.square, log10, x=_("character read"), y=rows, words=words)
+    return Panel(name, title, picture, notice, hides, height=380, width=width, link="xy", pick="at")
 
 
 def _reach_of(square: Connectivity) -> Reach | None:

@@ -18,6 +18,7 @@ from rnnviz.ui.pages.inside import direction, question
 from rnnviz.ui.pages.inside.common import View, done_on_request, kept
 from rnnviz.ui.pages.inside.dashboard import Panel
 from rnnviz.ui.pages.inside.question import Question
+from rnnviz.ui.words import decimal, together
 from rnnviz.units import directions, probing
 
 if TYPE_CHECKING:
@@ -118,20 +119,20 @@ def sentence(found: Probe) -> str:
             _("Untrained copies reach about as much: the probe is no sign that the network learnt this.")
         )
     most = found.few[-1]
-    return " ".join(said).format(
+    return together(said).format(
         n=found.weights.size,
         measure=_("AUC") if found.measure == "AUC" else _("correlation"),
-        score=f"{found.score:.3f}",
-        one=f"{found.few[0].score:.3f}",
+        score=decimal(found.score, 3),
+        one=decimal(found.few[0].score, 3),
         unit=found.few[0].units[0].unit,
         k=len(enough.units) if (enough := _enough(found)) else len(most.units),
-        few=f"{(enough or most).score:.3f}",
-        control=f"{sum(found.control) / len(found.control):.3f}" if found.control else "–",
-        low=f"{found.interval[0]:.3f}" if found.interval else "–",
-        high=f"{found.interval[1]:.3f}" if found.interval else "–",
+        few=decimal((enough or most).score, 3),
+        control=decimal(sum(found.control) / len(found.control), 3) if found.control else "–",
+        low=decimal(found.interval[0], 3) if found.interval else "–",
+        high=decimal(found.interval[1], 3) if found.interval else "–",
         copies=len(found.untrained),
-        untrained=f"{max(found.untrained, default=0.0):.3f}",
-        character="–" if found.character is None else f"{found.character:.3f}",
+        untrained=decimal(max(found.untrained, default=0.0), 3),
+        character="–" if found.character is None else decimal(found.character, 3),
         **_context(found),
     )
 
@@ -144,8 +145,8 @@ def _context(found: Probe) -> dict[str, str]:
     ends = {"least": rival.low, "most": rival.high}
     return {
         "last": str(rival.number),
-        "context": f"{rival.score:.3f}",
-        **{name: "–" if end is None else f"{end:.3f}" for name, end in ends.items()},
+        "context": decimal(rival.score, 3),
+        **{name: "–" if end is None else decimal(end, 3) for name, end in ends.items()},
     }
 
 

@@ -6,7 +6,7 @@ import hashlib
 import io
 import sys
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -72,6 +72,15 @@ def here() -> list[corpora.CorpusInfo]:
     return [c for c in found if not c.needs_download and c.bytes > TOY]
 
 
+def known(card: Mapping[str, Any], name: str) -> str | None:
+    """A sentence where a search of a corpus goes beyond what the model's training held out."""
+    held_out = len(corpora.read(name).split().held_out)
+    if name != card.get("corpus") or held_out >= SEARCHED:
+        return None
+    words = _("The first {n} characters read were held out; the network was trained on the rest.")
+    return words.format(n=f"{held_out:,}")
+
+
 def pick(view: View, key: str) -> Source | None:
     """A choice of the page's text, the corpora here and a file; None while a file is awaited."""
     names = {c.name: c.title for c in here()}
@@ -98,6 +107,8 @@ def pick(view: View, key: str) -> Source | None:
     if kind == SAMPLED:
         return Source(SAMPLED, "")
     if kind != FILE:
+        if (said := known(view.context.info.card, kind)) is not None:
+            st.caption(said)
         return Source("corpus", kind)
     file = st.file_uploader(
         _("A text file"),

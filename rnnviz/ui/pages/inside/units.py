@@ -29,7 +29,7 @@ from rnnviz.ui.pages.inside.question import SPANS, Question
 from rnnviz.ui.pages.inside.sources import Source
 from rnnviz.ui.pages.inside.words import PATTERN, SPAN
 from rnnviz.ui.trouble import describe
-from rnnviz.ui.words import quantities
+from rnnviz.ui.words import decimal, quantities, together
 from rnnviz.units import Direction
 from rnnviz.units.claims import ENOUGH
 
@@ -92,7 +92,7 @@ def _said(view: View, asked: Question, text: str, searcher: Searcher, search: Se
         said = [words.verdict(search)]
         if search.verdict not in ("short", "same text", "nothing"):
             said.append(words.above_chance(len(search.above_chance)))
-        st.markdown(" ".join(said))
+        st.markdown(together(said))
         too_short = search.verdict == "short" and search.characters < sources.WRITTEN
         if too_short and asked.source is not None and asked.target != SPAN:
             sources.propose(view, asked.source, question.SOURCE)
@@ -102,8 +102,8 @@ def _said(view: View, asked: Question, text: str, searcher: Searcher, search: Se
                 _("{unit}: {measure} {score}, and {ranked} on the text that ranked it.").format(
                     measure=words.measure(search),
                     unit=words.unit(unit).capitalize(),
-                    score=f"{found.score:.3f}",
-                    ranked=f"{found.ranked_by:.3f}",
+                    score=decimal(found.score, 3),
+                    ranked=decimal(found.ranked_by, 3),
                 )
             )
     return search
@@ -299,7 +299,7 @@ def _noticed(search: Search) -> str:
         else _("+: the unit rises with it, −: falls."),
         _("Click a bar to see its unit."),
     ]
-    return " ".join(said)
+    return together(said)
 
 
 def _pushes(view: View, unit: int, along: Named | None, at: int | None, width: int) -> Panel:
@@ -317,7 +317,7 @@ def _pushes(view: View, unit: int, along: Named | None, at: int | None, width: i
     else:
         title = _(
             "Direct effect on the next character at the value {v}, after the chosen one: {name}"
-        ).format(name=name, v=f"{value:.2f}")
+        ).format(name=name, v=decimal(value))
     return Panel(
         "pushes",
         title,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rnnviz.ui.i18n import _, ngettext
+from rnnviz.ui.words import decimal, together
 from rnnviz.units.claims import ENOUGH
 
 if TYPE_CHECKING:
@@ -68,8 +69,9 @@ def verdict(search: Search) -> str:
     rivals = (report or kept).rivals if kept else ()
     reached = {one.kind: one for one in sorted(rivals, key=lambda one: one.score)}  # the best of each kind
     context = reached.get("context")
-    rival = search.rival or _closest(kept.rivals if kept else ())
-    return " ".join(sentences).format(
+    rival = search.strongest or _closest(kept.rivals if kept else ())
+    simplest = search.rival
+    return together(sentences).format(
         unit=unit(search.best.unit.unit).capitalize(),
         inside=unit(search.best.unit.unit),  # a sentence
         measure=measure(search),
@@ -82,6 +84,8 @@ def verdict(search: Search) -> str:
         k=context.number if context else "–",
         rival=_number(rival.score if rival else None),
         number=rival.number if rival else "–",
+        simplest=_number(_reached(simplest)),
+        few=simplest.number if simplest else "–",
         lead=_range(rival.low, rival.high) if rival else "–",
         stable=f"{100 * kept.stability:.0f}" if kept is not None and kept.stability is not None else "–",
         n=f"{search.characters:,}",
@@ -109,8 +113,7 @@ def recorded(found: Finding) -> str:
             "The model's card names {unit} for this, confirmed on {n} characters. On text that had no say in "
             "it, it reaches {measure} {score} (95 % interval {interval})."
         )
-    said += " " + _("Less text may not show as much.")
-    return said.format(
+    return together((said, _("Less text may not show as much."))).format(
         unit=unit(found.unit),
         n=f"{found.characters:,}",
         measure=_("AUC") if found.measure == "AUC" else _("correlation"),
@@ -124,7 +127,7 @@ def _reached(rival: Rival | None) -> float | None:
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return "–" if value is None else decimal(value, 3)
 
 
 def _range(low: float | None, high: float | None) -> str:
@@ -176,21 +179,8 @@ def _beginning(search: Search) -> str:
 def _conclusion(search: Search) -> str:
     if search.evidence is None:
         return _("It has not been compared with all simpler explanations yet.")
-    if search.verdict == "character":
-        return _(
-            "But the current character alone reaches {rival}. The unit's lead over it is {lead}: too small "
-            "to say that it remembers."
-        )
-    if search.verdict == "context":
-        return _(
-            "But the last {number} characters alone reach {rival}. The unit's lead over them is {lead}: too "
-            "small to say that it remembers more."
-        )
-    if search.verdict == "untrained":
-        return _(
-            "But the best unit of the same network untrained reaches {rival}. The lead over it is {lead}: "
-            "too small to say that the network learnt it."
-        )
+    if search.strongest is not None:
+        return together(filter(None, (_too_small(search.strongest), _nor(search))))
     if search.verdict == "chance":
         return _("That is hardly more than chance.")
     if search.verdict == "remembers":
@@ -200,6 +190,35 @@ def _conclusion(search: Search) -> str:
             "{lead}: it remembers."
         )
     return _("It was not compared with all simpler explanations.")
+
+
+def _too_small(strongest: Rival) -> str:
+    """What the strongest of the rivals that aren't beaten reaches."""
+    if strongest.kind == "character":
+        return _(
+            "But the current character alone reaches {rival}. The unit's lead over it is {lead}: too small "
+            "to say that it remembers."
+        )
+    if strongest.kind == "context":
+        return _(
+            "But the last {number} characters alone reach {rival}. The unit's lead over them is {lead}: too "
+            "small to say that it remembers more."
+        )
+    return _(
+        "But the best unit of the same network untrained reaches {rival}. The lead over it is {lead}: "
+        "too small to say that the network learnt it."
+    )
+
+
+def _nor(search: Search) -> str:
+    """The simplest of them, where it is of another kind: with it no memory, or little, is needed."""
+    assert search.strongest is not None
+    assert search.rival is not None
+    if search.rival.kind == search.strongest.kind:
+        return ""
+    if search.rival.kind == "character":
+        return _("It isn't clearly ahead of the current character alone, either ({simplest}).")
+    return _("It isn't clearly ahead of the last {few} characters alone, either ({simplest}).")
 
 
 def above_chance(n: int) -> str:

@@ -248,6 +248,14 @@ _NOTES: dict[str, dict[str, Note]] = {
             N_("One letter must be kept for k steps. A gate near 1 lets state and gradient through."),
             N_("At which gap does the RNN fail? And what if the gates begin open?"),
         ),
+        "linear": Note(
+            N_("What if the gate may not look at the state?"),
+            N_(
+                "All steps at once, exact shares. "
+                "But in the lowest layer a letter keeps and writes the same wherever it stands."
+            ),
+            N_("Could a GRU's steps be joined like this? What would be missing?"),
+        ),
         "clip": Note(
             N_("Clipping"),
             N_("What is longer than θ is shortened. The direction stays."),

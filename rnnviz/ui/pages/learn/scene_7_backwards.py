@@ -11,7 +11,15 @@ from typing import Any
 
 from rnnviz.lecture import backwards, cost, long_gap, machine
 from rnnviz.lecture.questions import SEED, TEXT
-from rnnviz.ui.pages.learn import scene_7_cost, scene_7_gap, scene_7_powers, scene_7_truncation, scene_7_word
+from rnnviz.lecture.word import LONGEST
+from rnnviz.ui.pages.learn import (
+    scene_7_cost,
+    scene_7_gap,
+    scene_7_linear,
+    scene_7_powers,
+    scene_7_truncation,
+    scene_7_word,
+)
 from rnnviz.ui.pages.learn.controls import Ask, Control, State, Valid, number, numbers, one_of, text, whole
 
 
@@ -35,10 +43,11 @@ SHOWN = {
     ),
     "cost": Step(scene_7_cost.picture, scene_7_cost.notice, scene_7_cost.formula),
     "gap": Step(scene_7_gap.picture, scene_7_gap.notice, scene_7_gap.formula),
+    "linear": Step(scene_7_linear.picture, scene_7_linear.notice, scene_7_linear.formula),
 }
 NAMES = tuple(SHOWN)
 STEPS = len(NAMES)
-WORD, FLOW, DIAL, CLIP, CUT, RANDOM, COST, GAP = range(STEPS)
+WORD, FLOW, DIAL, CLIP, CUT, RANDOM, COST, GAP, LINEAR = range(STEPS)
 
 
 def _among(values: tuple[int, ...]) -> Valid:
@@ -69,6 +78,11 @@ CONTROLS = (
     Control("gates", one_of(scene_7_gap.GATES), scene_7_gap.GATES[0], steps=[GAP]),
     Control("clipping", one_of(scene_7_gap.CLIPPING), scene_7_gap.CLIPPING[0], steps=[GAP]),
     Control("updates", whole(0, scene_7_gap.LAST), scene_7_gap.LAST, steps=[GAP]),
+    Control("cued", text(LONGEST, least=3), scene_7_linear.WORD, "word", steps=[LINEAR], resets=("place",)),
+    Control("place", whole(1, LONGEST - 1), None, "t", steps=[LINEAR]),
+    Control("against", one_of(scene_7_linear.AGAINST), scene_7_linear.AGAINST[0], steps=[LINEAR]),
+    Control("learned", one_of(scene_7_linear.LEARNED), scene_7_linear.LEARNED[0], steps=[LINEAR]),
+    Control("cued_unit", whole(1, machine.UNITS), 1, "unit", steps=[LINEAR]),
 )
 
 

@@ -19,12 +19,13 @@ from rnnviz.lecture.recurrence import Recurrence
 from rnnviz.lecture.snippets import Cell
 from rnnviz.lecture.snippets import backwards as back
 from rnnviz.lecture.snippets import counts as tables
+from rnnviz.lecture.snippets import linear as blind
 from rnnviz.lecture.snippets import memoryless as without
 from rnnviz.lecture.snippets import perplexity as costs
 from rnnviz.lecture.snippets import product as products
 from rnnviz.lecture.snippets import recurrence as loops
 from rnnviz.lecture.snippets import word as words
-from rnnviz.ui.pages.learn import examples, models, scene_7_powers
+from rnnviz.ui.pages.learn import examples, models, scene_7_linear, scene_7_powers
 from rnnviz.ui.pages.learn.controls import State
 
 Shown = dict[str, Any]
@@ -251,6 +252,11 @@ def _back(state: State, shown: Shown) -> Cell:
 @_of("scene_7_backwards", "gap")
 def _gap(state: State, shown: Shown) -> Cell:
     return back.gates(shown["gap"])
+
+
+@_of("scene_7_backwards", "linear")
+def _linear(state: State, shown: Shown) -> Cell:
+    return blind.joined(state["cued"], shown["t"], steps=scene_7_linear.steps(state))
 
 
 @_of("scene_7_backwards", "clip")

@@ -14,7 +14,8 @@ from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.worker import OVER, Jobs, Make
-from rnnviz.ui.pages.perplexity import work
+from rnnviz.ui.pages.perplexity import learning, work
+from rnnviz.ui.pages.perplexity.learning import Learning
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import plain
@@ -23,9 +24,16 @@ from rnnviz.ui.words import size
 PATIENCE = 0.5
 
 
-def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hashable]:
+def show(
+    context: Context, jobs: Jobs, text: Text, scored: Scored, learned: Learning | None
+) -> list[Hashable]:
     """Compress, then decompress and compare. Returns the jobs it wants."""
-    report = scored.report
+    report, model = scored.report, context.model
+    name = context.info.path.stem
+    identity: tuple[Hashable, ...] = (model_cache.digest(context.info), text.identity)
+    if learned is not None and learned.report is not None:
+        report, model = learned.report, learning.model(context, report)
+        name, identity = report.model, learned.key[0]
     promised = report.bits_per_character * report.characters / 8
     st.markdown(
         _(
@@ -34,14 +42,13 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
             "Compress the text and see."
         ).format(bits=f"{report.bits_per_character:.3f}", n=f"{report.characters:,}", size=size(promised))
     )
-    digest, kept = model_cache.digest(context.info), store.shared()
-    pack, unpack = (("pack", digest, text.identity), ("unpack", digest, text.identity))
+    kept, pack, unpack = store.shared(), ("pack", *identity), ("unpack", *identity)
     data: bytes | None = kept.get(pack)
     if data is None:
-        label = _("Compress this text with {model}").format(model=plain(context.info.path.stem))
+        label = _("Compress this text with {model}").format(model=plain(name))
         if st.button(label, icon=":material/compress:", type="primary", key="pack"):
             jobs.forget([unpack])
-            start(jobs, pack, text.name, partial(work.compressing, pack, context.model, scored))
+            start(jobs, pack, text.name, partial(work.compressing, pack, model, scored))
             data = kept.get(pack)
     if data is None:
         wait(jobs, pack)
@@ -66,7 +73,7 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
             width="stretch",
         )
     if again:
-        start(jobs, unpack, text.name, partial(work.restoring, unpack, context.model, data, scored))
+        start(jobs, unpack, text.name, partial(work.restoring, unpack, model, data, scored))
     restored(jobs, unpack, report, data)
     return [pack, unpack]
 

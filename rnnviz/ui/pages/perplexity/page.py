@@ -18,6 +18,7 @@ from rnnviz.ui.pages.perplexity import (
     answer,
     compression,
     encodings,
+    learning,
     origin,
     rows,
     second,
@@ -27,6 +28,7 @@ from rnnviz.ui.pages.perplexity import (
     work,
 )
 from rnnviz.ui.pages.perplexity import sum as sum_section
+from rnnviz.ui.pages.perplexity.learning import Learning
 from rnnviz.ui.pages.perplexity.second import Second
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
@@ -48,6 +50,7 @@ class Outcome:
 
 def page(context: Context) -> None:
     jobs = of_session("perplexity")
+    learning.arrive()
     st.html(f"<style>{_STYLE}{sidebar.BAR}</style>")
     st.title(_("Perplexity of your texts"))
     st.markdown(
@@ -117,9 +120,10 @@ def results(context: Context, jobs: Jobs, outcomes: Sequence[Outcome]) -> list[H
         return []
     text, scored = done[0] if len(done) == 1 else several.show(done, all_known=not busy)
     other = second.chosen(context, jobs, text)
-    answer.show(context, jobs, text, scored, other)
-    wanted = section(context, jobs, done, text, scored, other)
-    return wanted if other is None else [other.key, *wanted]
+    learned = learning.chosen(context, jobs, text, scored.report)
+    answer.show(context, jobs, text, scored, other, learned)
+    wanted = section(context, jobs, done, text, scored, other, learned)
+    return [*(one.key for one in (other, learned) if one is not None), *wanted]
 
 
 def section(
@@ -129,6 +133,7 @@ def section(
     text: Text,
     scored: Scored,
     other: Second | None,
+    learned: Learning | None,
 ) -> list[Hashable]:
     """The chosen section for one of the texts that are `done`; returns the jobs it wants."""
     words = {
@@ -148,7 +153,7 @@ def section(
     elif chosen == "take":
         take.show([s.report for _text, s in done], text, scored)
     elif chosen == "compression":
-        return compression.show(context, jobs, text, scored) if scored.complete else []
+        return compression.show(context, jobs, text, scored, learned) if scored.complete else []
     else:
         second.pick(context)
         if scored.complete:

@@ -15,7 +15,7 @@ from rnnviz.text.characters import visible
 from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
 from rnnviz.ui.trouble import plain
-from rnnviz.ui.words import column_format
+from rnnviz.ui.words import column_format, signed
 
 if TYPE_CHECKING:
     from rnnviz.ui.pages.perplexity.scored_text import ScoredText
@@ -74,7 +74,7 @@ def _versus(text: ScoredText) -> None:
             "Passages where the two models differ most, in bits per character. "
             "Above 0, **{a}** predicts better; below 0, **{b}**. "
             "Over the whole text the difference is {total} bits."
-        ).format(a=plain(a), b=plain(b), total=f"{compared.total / np.log(2):+,.0f}")
+        ).format(a=plain(a), b=plain(b), total=signed(compared.total / np.log(2), 0))
     )
     found = text.found("versus", lambda: compared.gaps(PASSAGES, LENGTH))
     table = {

@@ -56,7 +56,7 @@ def shape(config: TrainConfig, symbols: int) -> Hashable:
     """What decides the speed."""
     return (
         config.cell, config.hidden_size, config.layers, config.embedding_size, config.batch, config.steps,
-        config.dropout_weight > 0, config.precision, symbols,
+        config.dropout_weight > 0, config.dropout_layer > 0, config.precision, symbols,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import listing, subject
 from rnnviz.ui.trouble import plain
 
-ACROSS = 4
+ACROSS = 3
 
 
 def show(shown: str | None) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
-from rnnviz.networks import checkpoint
+from rnnviz.networks import checkpoint, has_torch
 from rnnviz.runs import api as runs
 from rnnviz.runs import visitors
 from rnnviz.training.estimate import cores
@@ -96,6 +96,7 @@ def new(jobs: Jobs) -> Chosen | None:
                 texts.facts(text)
     refused, recipe, seen = "", None, None
     try:
+        has_torch.require()
         recipe = settings.recipe(text, key)
         busy = any(run.state in ("running", "starting") for run in runs.listed())
         seen = forecast.of(jobs, text, recipe, measure=not busy)
@@ -114,7 +115,9 @@ def new(jobs: Jobs) -> Chosen | None:
             width="stretch",
         )
     with place:
-        if refused:
+        if not has_torch.installed():
+            st.info(refused, icon=":material/download:")
+        elif refused:
             st.error(refused, icon=":material/block:")
         elif theirs is not None:
             st.caption(_("You have a run already. Delete it to start another."))

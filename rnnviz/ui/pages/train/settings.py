@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import CELLS, TrainConfig
+from rnnviz.networks.config import CELLS, STATES, TrainConfig
 from rnnviz.training import presets
 from rnnviz.training.estimate import cores
 from rnnviz.ui.hosting import allowed
@@ -30,7 +30,8 @@ SENTENCES = {
 
 SETTINGS = (
     "cell", "activation", "hidden_size", "layers", "embedding_size", "steps", "truncation", "batch",
-    "learning_rate", "clip", "dropout_embedding", "dropout_weight", "dropout_output", "seed",
+    "learning_rate", "clip", "dropout_embedding", "dropout_weight", "dropout_output", "dropout_layer",
+    "seed",
 )  # fmt: skip
 """The settings of a recipe, by the names of TrainConfig."""
 
@@ -53,6 +54,7 @@ def preset(text: Chosen | None) -> str:
     words = {
         "toy": _("A few seconds"),
         "one-minute": _("One minute"),
+        "one-minute-mingru": _("One minute, minGRU"),
         "five-minutes": _("Five minutes"),
         "best": _("Half an hour"),
     }
@@ -69,6 +71,11 @@ def preset(text: Chosen | None) -> str:
         help=_(
             "Network and settings are chosen to get far in this time, on this machine and this text. "
             "Settings, below, changes all of it."
+        )
+        + " "
+        + _(
+            "The minGRU is for comparison: its gates see the characters alone, so all time steps are "
+            "computed at once. After a minute its perplexity is higher than the LSTM's."
         ),
     )
     return chosen or keys[0]
@@ -144,6 +151,7 @@ def _network() -> None:
         "mingru": _("minGRU: one gate that sees the input alone"),
         "minlstm": _("minLSTM: two gates that see the input alone"),
         "rglru": _("RG-LRU: two gates and a decay that see the input alone"),
+        "s6": _("S6: the selective state space of Mamba, {n} states a channel").format(n=STATES),
     }
     cell = st.selectbox(
         say.settings()["cell"],
@@ -158,7 +166,7 @@ def _network() -> None:
         "activation",
         _("Activation φ"),
         {"tanh": "tanh", "relu": "relu"},
-        _("tanh keeps each unit between −1 and 1, ReLU above 0. GRU and LSTM have their own."),
+        _("tanh keeps each unit between −1 and 1, ReLU above 0. Cells with gates have their own."),
         disabled=bool(CELLS[cell].gates),
     )
     _whole("hidden_size", 1, 4096, _("How many numbers the hidden state of a layer has."))
@@ -202,7 +210,8 @@ def _learning() -> None:
 
 def _guarding() -> None:
     st.markdown("**" + _("Regularisation") + "**")
-    for name in ("dropout_output", "dropout_weight", "dropout_embedding"):
+    without = _without(st.session_state)
+    for name in ("dropout_output", "dropout_layer", "dropout_weight", "dropout_embedding"):
         st.slider(
             say.settings()[name],
             0.0,
@@ -210,7 +219,7 @@ def _guarding() -> None:
             step=0.01,
             key=f"set-{name}",
             persist_state="session",
-            disabled=name == "dropout_weight" and not CELLS[st.session_state["set-cell"]].mixes,
+            disabled=name in without,
             help=_("The share left out at random in each step, so that the network memorises less."),
         )
     st.markdown("**" + _("Length and seed") + "**")
@@ -226,6 +235,12 @@ def _guarding() -> None:
     else:
         _whole("characters", 1, 10**12, _("A text that is read twice counts twice."), _("Characters"))
     _whole("seed", 0, 2**31, _("Where random numbers begin. The same seed gives the same run."))
+
+
+def _without(state: Mapping[Any, Any]) -> dict[str, float]:
+    """The kinds of dropout that the network has nothing for, each with 0."""
+    has = {"dropout_weight": CELLS[state["set-cell"]].mixes, "dropout_layer": state["set-layers"] > 1}
+    return {name: 0.0 for name, there in has.items() if not there}
 
 
 def _renamed() -> None:
@@ -280,8 +295,7 @@ def recipe(text: Chosen, key: str) -> Recipe:
     values: dict[str, Any] = {name: state[f"set-{name}"] for name in SETTINGS}
     if CELLS[values["cell"]].gates:
         values["activation"] = "tanh"
-    if not CELLS[values["cell"]].mixes:
-        values["dropout_weight"] = 0.0
+    values |= _without(state)
     changed = any(value != getattr(config, name) for name, value in values.items())
     values["characters"] = 0 if timed else int(state["set-characters"])
     if text.toy:

@@ -140,6 +140,7 @@ def settings() -> dict[str, str]:
         "learning_rate": _("Learning rate"),
         "clip": _("Gradient clipping"),
         "dropout_output": _("Dropout of the hidden state"),
+        "dropout_layer": _("Dropout between layers"),
         "dropout_weight": _("Dropout of the recurrent weights"),
         "dropout_embedding": _("Dropout of characters"),
         "seed": _("Seed"),

@@ -18,6 +18,7 @@ WORDS = {
     "waiting": N_("You are in. Wait for the next question."),
     "open": N_("Choose one. You can change it until the question closes."),
     "given": N_("Your answer counts. You can change it until the question closes."),
+    "missed": N_("Too late: that question has closed. Answer this one."),
     "closed": N_("Closed. Look at the screen."),
     "right": N_("Right: {answer}"),
     "over": N_("The room is closed. Thank you."),

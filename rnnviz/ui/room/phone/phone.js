@@ -1,6 +1,6 @@
 // A phone's page: shows what its room asks, and sends what is chosen.
 
-/** @typedef {{ state: string, language?: string, number?: number, text?: string, options?: string[], letters?: boolean, mine?: number | null, right?: number | null }} Heard */
+/** @typedef {{ state: string, language?: string, number?: number, text?: string, options?: string[], letters?: boolean, mine?: number | null, right?: number | null, missed?: boolean }} Heard */
 
 const said = JSON.parse(find("words").textContent ?? "{}");
 const [text, options, line] = [find("text"), find("options"), find("said")];
@@ -9,6 +9,8 @@ const room = location.pathname.replace(/\/$/, "");
 let heard = { state: "lost" };
 let language = navigator.language.startsWith("zh") ? "zh" : "en";
 let trouble = "";
+/** @type {number | undefined} the question asked when this phone's last answer came too late */
+let missed;
 /** @type {number | null} this phone's answer, as the room has it */
 let counted = null;
 let sent = Promise.resolve();
@@ -59,12 +61,20 @@ async function send(question, answer) {
   try {
     const got = await fetch(`${room}/answer`, { method: "POST", body: JSON.stringify({ question, answer }) });
     const found = await got.json();
-    trouble = got.ok ? "" : found.why;
-    if (heard.number === question) take(got.ok ? found : { ...heard, mine: counted });
+    settle(question, got.ok ? "" : found.why, got.ok ? found : heard);
   } catch {
-    trouble = "late";
-    if (heard.number === question) show({ ...heard, mine: counted });
+    settle(question, "late", heard);
   }
+}
+
+/** An answer has arrived, or has not. @param {number | undefined} question @param {string} why @param {Heard} now */
+function settle(question, why, now) {
+  const same = heard.number === question; // else the room has gone on meanwhile, and has said so
+  if (same) trouble = why;
+  if (now.missed) missed = same ? now.number : heard.number;
+  if (!same) show(heard);
+  else if (why) show({ ...heard, mine: counted });
+  else take(now);
 }
 
 /** Show what the room says. @param {Heard} said */
@@ -95,7 +105,8 @@ function show(now) {
 /** @param {Heard} now */
 function below(now) {
   if (now.state === "open" && trouble) return say(trouble) || say("late");
-  if (now.state === "open") return say(typeof now.mine === "number" ? "given" : "open");
+  if (now.state === "open" && typeof now.mine === "number") return say("given");
+  if (now.state === "open") return say(now.number === missed ? "missed" : "open");
   const right =
     now.state === "closed" && typeof now.right === "number" ? now.options?.[now.right] : undefined;
   if (right === undefined) return say(now.state);

@@ -1,7 +1,7 @@
 // One figure of the board, drawn by Plotly; the marks that follow the cursor are elements over it.
 
 import { together } from "../../../browser/static/alternative.js";
-import { make, place } from "../../../browser/static/dom.js";
+import { make, place, put } from "../../../browser/static/dom.js";
 import { purge, react } from "../../../browser/static/plotly.js";
 
 /** @import { Untyped } from "../../../browser/static/types" */
@@ -62,10 +62,10 @@ export class Panel {
     this.arrays = arrays;
     this.element.dataset.name = about.name;
     this.element.style.setProperty("--width", String(about.width));
-    this.title.textContent = about.title;
+    put(this.title, about.title);
     this.title.hidden = !about.title;
-    this.notice.textContent = about.notice;
-    this.limits.textContent = about.limits ? this.board.say("misses", { what: about.limits }) : "";
+    put(this.notice, about.notice);
+    put(this.limits, about.limits ? this.board.say("misses", { what: about.limits }) : "");
     this.frame.style.height = `${about.height}px`;
     this.pad.classList.toggle("bd-picks", !!about.pick);
     this.pad.setAttribute("role", "img");
@@ -75,9 +75,15 @@ export class Panel {
     );
   }
 
-  /** @param {"light" | "dark"} theme */
-  async draw(theme) {
-    const size = { width: this.frame.clientWidth, height: this.about.height };
+  /** How wide its figure is, and whether it is in the window. */
+  measure() {
+    const { top, bottom } = this.frame.getBoundingClientRect();
+    return { width: this.frame.clientWidth, seen: bottom > 0 && top < window.innerHeight };
+  }
+
+  /** @param {"light" | "dark"} theme @param {number} width in pixels */
+  async draw(theme, width) {
+    const size = { width, height: this.about.height };
     const drawn = JSON.stringify([theme, size, this.about.figures[theme]]);
     if (drawn === this.drawn) return; // an array is named after what is in it
     const { data, layout } = filled(this.about.figures[theme], this.arrays);

@@ -1,7 +1,7 @@
 // One text of the board: a span for each character, coloured by number; no text is ever parsed.
 
 import { running, visible } from "../../../browser/static/characters.js";
-import { make } from "../../../browser/static/dom.js";
+import { make, put } from "../../../browser/static/dom.js";
 
 /** @import { AboutText, Arrays, BoardTheme } from "./types" */
 /** @import { View } from "./view.js" */
@@ -58,9 +58,10 @@ export class Text {
     this.levels = arrays[about.levels];
     this.values = about.values ? arrays[about.values] : null;
     this.tracks = about.tracks ? arrays[about.tracks] : null;
-    this.name.textContent = about.label;
+    put(this.name, about.label);
     this.head.hidden = !about.label;
-    this.bars.replaceChildren(...about.bars.map(([symbol, p]) => this.bar(symbol, p)));
+    if (about.bars.length || this.bars.firstChild)
+      this.bars.replaceChildren(...about.bars.map(([symbol, p]) => this.bar(symbol, p)));
     this.flow.classList.toggle("bd-open", about.linked);
     this.flow.classList.toggle("bd-one", !!about.marked);
     this.flow.classList.toggle("bd-tracked", !!about.tracks);

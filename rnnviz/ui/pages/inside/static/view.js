@@ -14,6 +14,12 @@ import { Text } from "./text.js";
 /** @import { Say } from "../../../browser/static/words.js" */
 /** @import { Answer, Arrays, BoardTheme } from "./types" */
 
+/** Resolves when the screen shows what was drawn; at once where nothing is painted, in a hidden tab. */
+function painted() {
+  if (document.hidden) return Promise.resolve();
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+}
+
 export class View extends BaseView {
   /** @type {Answer} */
   head;
@@ -30,6 +36,7 @@ export class View extends BaseView {
   length = 0; // of the linked text
   width = 0;
   drawn = 0;
+  turn = 0; // the number of the newest drawing: an older one stops
   /** @type {number | null} the character that is chosen */
   at = null;
   /** @type {number | null} */
@@ -143,12 +150,13 @@ export class View extends BaseView {
         panel.close();
         this.panels.delete(name);
       }
-    for (const about of panels) {
+    panels.forEach((about, i) => {
       const panel = this.panels.get(about.name) ?? new Panel(this);
       this.panels.set(about.name, panel);
       panel.set(about, this.arrays);
-      this.grid.append(panel.element);
-    }
+      const here = this.grid.children[i] ?? null; // what is put where it stands would be laid out and painted anew
+      if (here !== panel.element) this.grid.insertBefore(panel.element, here);
+    });
     if (this.hover !== null && this.hover >= this.length) this.hover = null;
   }
 
@@ -160,12 +168,29 @@ export class View extends BaseView {
     this.legend(theme);
     this.width = this.root.clientWidth;
     if (!this.width) return; // in a closed section: the observer tells when it opens
+    const turn = ++this.turn;
     loadPlotly().then(async (url) => {
       if (url) this.said.textContent = this.say("missing", { url });
-      else for (const panel of [...this.panels.values()]) await panel.draw(name);
+      else await this.figures(name, turn);
+      if (turn !== this.turn) return;
       this.mark();
       this.root.dataset.drawn = String(++this.drawn);
     });
+  }
+
+  /** The figures in the window first; the others when those are on the screen. @param {"light" | "dark"} theme @param {number} turn */
+  async figures(theme, turn) {
+    const all = [...this.panels.values()].map((panel) => ({ panel, ...panel.measure() }));
+    for (const { panel, width, seen } of all) if (seen) await panel.draw(theme, width);
+    if (turn !== this.turn) return;
+    this.mark();
+    this.root.dataset.shown = String(turn);
+    for (const { panel, width, seen } of all) {
+      if (seen) continue;
+      await painted();
+      if (turn !== this.turn) return;
+      await panel.draw(theme, width);
+    }
   }
 
   /** @param {BoardTheme} theme */

@@ -18,6 +18,11 @@ const SAID = ["pair", "room.answered"]; // words of the window that are the stag
 /** @param {string} key */
 export const name = (key) => `rnnviz-desk-${key}`;
 
+/** The colours that the window has of the stage's. @param {SceneTheme} theme */
+function worn({ background, text, muted, grid, model, came }) {
+  return { background, text, muted, grid, model, came };
+}
+
 export class Desk {
   /** @type {DeskStep | null} */
   said = null;
@@ -46,15 +51,20 @@ export class Desk {
   show(answer, theme, room) {
     const { scene, step, steps, note, notice, language, words, titles } = answer;
     const names = Object.keys(words).filter((name) => name.startsWith("desk") || SAID.includes(name));
-    const { background, text, muted, grid, model, came } = theme;
     this.said = {
       ...note,
       opens: titles[scene - 1],
       next: note.opens ? fill(words.pair, { name: note.opens, value: note.next }) : note.next,
       ...{ scene, step: step + 1, steps, notice, language, room },
       words: Object.fromEntries(names.map((name) => [name, words[name]])),
-      colours: { background, text, muted, grid, model, came },
+      colours: worn(theme),
     };
+    this.tell();
+  }
+
+  /** The stage has other colours. @param {SceneTheme} theme */
+  wear(theme) {
+    if (this.said) this.said.colours = worn(theme);
     this.tell();
   }
 

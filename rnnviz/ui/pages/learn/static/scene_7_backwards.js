@@ -5,13 +5,14 @@ import { clip } from "./scene_7_clip.js";
 import { cost } from "./scene_7_cost.js";
 import { cut } from "./scene_7_cut.js";
 import { gap } from "./scene_7_gap.js";
+import { linear } from "./scene_7_linear.js";
 import { dial, flow } from "./scene_7_powers.js";
 import { word } from "./scene_7_word.js";
 
 /** @import { Untyped } from "../../../browser/static/types" */
 /** @import { Draw } from "./types" */
 
-const SHOWS = { word, flow, dial, clip, cut, random, cost, gap };
+const SHOWS = { word, flow, dial, clip, cut, random, cost, gap, linear };
 
 /** @type {Draw<{ show: keyof typeof SHOWS }>} */
 export function draw(board, data, ask) {

@@ -666,6 +666,29 @@ export interface BackwardsGap {
   rows: { cell: string; curves: number[][]; ranges: Record<string, [low: number, high: number]> }[];
 }
 
+export interface BackwardsLinear {
+  show: "linear";
+  word: string;
+  marks: string[];
+  t: number;
+  s: number;
+  unit: number;
+  against: string;
+  learned: string;
+  rounds: number[][];
+  joins: number;
+  difference: number;
+  shares: number[];
+  /** The minGRU and the GRU, at steps s and t. */
+  rows: {
+    name: string;
+    perplexity: number;
+    keep: [number[], number[]];
+    write: [number[], number[]];
+    apart: [gates: number, written: number];
+  }[];
+}
+
 export interface Questions {
   key: string;
   number: number;

@@ -98,6 +98,7 @@ export class View extends BaseView {
 
   recolour() {
     this.dress();
+    this.desk.wear(this.board.theme);
     this.redraw();
   }
 

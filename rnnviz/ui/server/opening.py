@@ -1,0 +1,31 @@
+"""The browser opens once the app answers: Streamlit 1.67 does so for a script, not for an `st.App`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import webbrowser
+
+import streamlit as st
+
+from rnnviz.ui.hosting import greeting, setting
+
+TRIES = 200
+PAUSE = 0.05  # seconds between two of them
+
+
+def wanted() -> bool:
+    """Whether a browser is to open: not where others are served, nor on a machine without a screen."""
+    return not setting.hosted() and not st.get_option("server.headless")
+
+
+async def open_browser() -> None:
+    """Open the app's first page in this computer's browser as soon as somebody answers at its port."""
+    address, port = st.get_option("server.address") or "localhost", st.get_option("server.port")
+    for _ in range(TRIES):
+        with contextlib.suppress(OSError):
+            _, writer = await asyncio.open_connection(address, port)
+            writer.close()
+            await asyncio.to_thread(webbrowser.open, greeting.addresses()[0])
+            return
+        await asyncio.sleep(PAUSE)

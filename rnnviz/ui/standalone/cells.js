@@ -1,0 +1,175 @@
+// The recurrences of rnnviz/networks/cells.py: one step of one layer, every part by its name.
+
+/** @import { Config, Tensors } from "./types" */
+
+/** The named parts of a step; of a cell with gates that see the state, in the order of torch's blocks. */
+const GATES = {
+  mlp: [],
+  rnn: [],
+  gru: ["reset", "update", "candidate"],
+  lstm: ["input", "forget", "candidate", "output"],
+  mingru: ["update", "candidate"],
+  minlstm: ["input", "forget", "decay", "candidate"],
+  rglru: ["recurrence", "input", "decay", "candidate"],
+  s6: ["step", "decay", "write", "read", "candidate"],
+};
+
+const SHARPNESS = 8; // of an rglru, and an s6's states a channel: rnnviz/networks/linear.py and config.py
+const STATES = 4;
+
+const sigmoid = (/** @type {number} */ x) => 1 / (1 + Math.exp(-x));
+const softplus = (/** @type {number} */ x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)));
+const positive = (/** @type {number} */ x) => (x >= 0 ? x + 0.5 : sigmoid(x)); // minGRU's candidate
+
+/**
+ * out = W x + b, for W (out.length, x.length) by rows.
+ * @param {Float32Array} out @param {Float32Array} W @param {Float32Array} x @param {Float32Array} b
+ */
+export function affine(out, W, x, b) {
+  const [rows, columns] = [out.length, x.length];
+  for (let i = 0, at = 0; i < rows; i++) {
+    let [one, two, three, four] = [b[i], 0, 0, 0]; // four sums at a time: an addition waits for no other
+    let j = 0;
+    for (; j + 3 < columns; j += 4, at += 4) {
+      one += W[at] * x[j];
+      two += W[at + 1] * x[j + 1];
+      three += W[at + 2] * x[j + 2];
+      four += W[at + 3] * x[j + 3];
+    }
+    for (; j < columns; j++, at++) one += W[at] * x[j];
+    out[i] = one + two + (three + four);
+  }
+}
+
+/**
+ * What a step has and makes: the input's part W x + b, the state before and after it, a cell before and after it.
+ * @typedef {{ driven: Float32Array, before: Float32Array, after: Float32Array, cell: Float32Array, next: Float32Array }} Step
+ */
+
+/** @type {Record<Config["cell"], (layer: Layer, step: Step) => void>} */
+const STEPS = { mlp: plain, rnn: plain, gru, lstm, mingru, minlstm, rglru, s6 };
+
+/** @param {Layer} layer @param {Step} step */
+function plain({ units: H, carried, relu }, { driven, after }) {
+  for (let i = 0; i < H; i++) {
+    const a = driven[i] + carried[i]; // without a state nothing is carried
+    after[i] = relu ? Math.max(0, a) : Math.tanh(a);
+  }
+}
+
+/** @param {Layer} layer @param {Step} step */
+function gru({ units: H, carried, parts }, { driven, before, after }) {
+  const { reset, update, candidate } = parts;
+  for (let i = 0; i < H; i++) {
+    reset[i] = sigmoid(driven[i] + carried[i]);
+    update[i] = sigmoid(driven[H + i] + carried[H + i]);
+    candidate[i] = Math.tanh(driven[2 * H + i] + reset[i] * carried[2 * H + i]);
+    after[i] = candidate[i] + update[i] * (before[i] - candidate[i]);
+  }
+}
+
+/** @param {Layer} layer @param {Step} step */
+function lstm({ units: H, carried, parts }, { driven, after, cell, next }) {
+  const { input, forget, candidate, output } = parts;
+  for (let i = 0; i < H; i++) {
+    input[i] = sigmoid(driven[i] + carried[i]);
+    forget[i] = sigmoid(driven[H + i] + carried[H + i]);
+    candidate[i] = Math.tanh(driven[2 * H + i] + carried[2 * H + i]);
+    output[i] = sigmoid(driven[3 * H + i] + carried[3 * H + i]);
+    next[i] = forget[i] * cell[i] + input[i] * candidate[i];
+    after[i] = output[i] * Math.tanh(next[i]);
+  }
+}
+
+/** @param {Layer} layer @param {Step} step */
+function mingru({ units: H, parts }, { driven, before, after }) {
+  const { update, candidate } = parts;
+  for (let i = 0; i < H; i++) {
+    update[i] = sigmoid(driven[i]);
+    candidate[i] = positive(driven[H + i]);
+    after[i] = update[i] * before[i] + sigmoid(-driven[i]) * candidate[i];
+  }
+}
+
+/** @param {Layer} layer @param {Step} step */
+function minlstm({ units: H, parts }, { driven, before, after }) {
+  const { input, forget, decay, candidate } = parts;
+  for (let i = 0; i < H; i++) {
+    const ratio = softplus(-driven[i]) - softplus(-driven[H + i]); // ln F - ln I
+    input[i] = sigmoid(driven[i]);
+    forget[i] = sigmoid(driven[H + i]);
+    decay[i] = sigmoid(ratio);
+    candidate[i] = positive(driven[2 * H + i]);
+    after[i] = decay[i] * before[i] + sigmoid(-ratio) * candidate[i];
+  }
+}
+
+/** @param {Layer} layer @param {Step} step */
+function rglru({ units: H, parts, rate }, { driven, before, after }) {
+  const { recurrence, input, decay, candidate } = parts;
+  for (let i = 0; i < H; i++) {
+    recurrence[i] = sigmoid(driven[i]);
+    input[i] = sigmoid(driven[H + i]);
+    candidate[i] = driven[2 * H + i];
+    const log = -SHARPNESS * softplus(-rate[i]) * recurrence[i];
+    decay[i] = Math.exp(log);
+    after[i] = decay[i] * before[i] + Math.sqrt(-Math.expm1(2 * log)) * input[i] * candidate[i];
+  }
+}
+
+/** @param {Layer} layer @param {Step} step */
+function s6({ units: H, parts, rate, skip }, { driven, after, cell, next }) {
+  const { step, decay, write, read, candidate } = parts;
+  const channels = H / STATES;
+  const last = channels + 2 * STATES; // rows: Δ by channel, B and C by state, u by channel
+  for (let i = 0; i < H; i++) {
+    const [channel, state] = [i % channels, Math.floor(i / channels)];
+    const u = driven[last + channel];
+    step[i] = softplus(driven[channel]);
+    write[i] = driven[channels + state];
+    read[i] = driven[channels + STATES + state];
+    candidate[i] = u * sigmoid(u);
+    const a = Math.exp(rate[i]);
+    decay[i] = Math.exp(-step[i] * a);
+    next[i] = decay[i] * cell[i] - (Math.expm1(-step[i] * a) / a) * write[i] * candidate[i];
+    after[i] = read[i] * next[i] + skip[i] * candidate[i];
+  }
+}
+
+/** Whether there is a cell beside the state. @param {Config["cell"]} cell */
+export const hasCell = (cell) => cell === "lstm" || cell === "s6";
+
+const NONE = new Float32Array();
+
+/** One layer: what it makes of an input and of its state before. */
+export class Layer {
+  /** @param {Config} config @param {Tensors} tensors @param {number} n */
+  constructor(config, tensors, n) {
+    this.units = config.hidden_size;
+    this.relu = config.activation === "relu" && (config.cell === "mlp" || config.cell === "rnn");
+    this.made = STEPS[config.cell];
+    /** @type {string[]} */
+    this.gates = GATES[config.cell];
+    const of = (/** @type {string} */ kind) => tensors[`recurrence.${kind}_l${n}`];
+    this.W = of("weight_ih") ?? tensors[`recurrence.${n}.weight`];
+    this.b = of("bias_ih") ?? tensors[`recurrence.${n}.bias`];
+    this.U = of("weight_hh");
+    this.c = of("bias_hh");
+    this.rate = of("decay") ?? NONE; // Λ of an rglru, ln a of an s6
+    this.skip = of("skip") ?? NONE;
+    this.driven = new Float32Array(this.b.length); // W x + b
+    this.carried = new Float32Array(this.b.length); // U h + c
+    /** @type {Record<string, Float32Array>} what the gates were at the last step */
+    this.parts = Object.fromEntries(this.gates.map((name) => [name, new Float32Array(this.units)]));
+  }
+
+  /**
+   * A step: from the input's part and the state before to the state, and a cell, after it.
+   * @param {Float32Array} driven W x + b @param {Float32Array} before @param {Float32Array} after
+   * @param {Float32Array} [cell] before @param {Float32Array} [next] the cell after
+   */
+  step(driven, before, after, cell = NONE, next = NONE) {
+    if (this.U && this.c) affine(this.carried, this.U, before, this.c);
+    this.made(this, { driven, before, after, cell, next });
+  }
+}

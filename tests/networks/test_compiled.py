@@ -1,0 +1,219 @@
+"""rnnviz.networks.compiled: what numba compiles gives what a plain loop gives, however threads share it."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from rnnviz import TrainConfig, corpora
+from rnnviz.errors import ConfigError
+from rnnviz.networks import compiled
+from rnnviz.networks.bptt import Rows
+from rnnviz.runs import training_state
+from rnnviz.runs.folder import RunFolder
+from rnnviz.training import speed
+from rnnviz.training.trainer import Trainer
+from rnnviz.training.tuning import own_python
+
+needs_numba = pytest.mark.skipif(not compiled.ready(), reason="no numba, or a torch without sgemm_")
+PARTS = {"tanh": (1, 1, 1), "relu": (1, 1, 1), "gru": (4, 3, 1), "lstm": (4, 4, 2)}
+"""Parts of the inputs and of W_hh, and tensors of a state, by kind."""
+
+
+@pytest.fixture
+def few_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+def textbook(kind: str, x: Tensor, w: Tensor, first: list[Tensor]) -> list[Tensor]:
+    """A plain loop over time, in the numbers' own precision: H (T, B, H), and the last C of an lstm."""
+    h, found = first[0], []
+    c = first[-1]
+    for step in x:
+        from_h = h @ w.T
+        if kind == "lstm":
+            i, f, g, o = (step + from_h).chunk(4, -1)
+            c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+            h = o.sigmoid() * c.tanh()
+        elif kind == "gru":
+            x_n, x_r, x_z, b_n = step.chunk(4, -1)
+            h_r, h_z, h_n = from_h.chunk(3, -1)
+            r, z = (x_r + h_r).sigmoid(), (x_z + h_z).sigmoid()
+            n = (x_n + r * (h_n + b_n)).tanh()
+            h = (1 - z) * n + z * h
+        else:
+            h = (step + from_h).tanh() if kind == "tanh" else (step + from_h).relu()
+        found.append(h)
+    return [torch.stack(found), *([c] if kind == "lstm" else [])]
+
+
+def gradients(results: list[Tensor], wanted: list[Tensor]) -> list[Tensor]:
+    """Of a loss that reaches all of the results."""
+    loss = sum(
+        (out * torch.linspace(-1, 1, out.numel(), dtype=out.dtype).view(out.shape)).sum() for out in results
+    )
+    return list(torch.autograd.grad(loss, wanted))
+
+
+@needs_numba
+@pytest.mark.usefixtures("few_threads")
+@settings(max_examples=60, deadline=None)
+@given(
+    kind=st.sampled_from(sorted(PARTS)),
+    T=st.integers(1, 6),
+    B=st.integers(1, 9),
+    H=st.integers(1, 70),
+    symbols=st.integers(1, 5),
+    threads=st.integers(1, 5),
+    units=st.booleans(),
+    looked_up=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+def test_it_is_a_plain_loop_in_double_precision(
+    kind: str, T: int, B: int, H: int, symbols: int, threads: int, units: bool, looked_up: bool, seed: int
+) -> None:
+    """Batches of fewer rows than threads, and of units that fill no line, among them."""
+    inputs, gates, parts = PARTS[kind]
+    generator = torch.Generator().manual_seed(seed)
+
+    def numbers(*shape: int) -> Tensor:
+        return torch.randn(shape, generator=generator)
+
+    ids = torch.randint(symbols, (T, B), generator=generator)
+    x = numbers(symbols, inputs * H) if looked_up else numbers(T, B, inputs * H)
+    w, first = numbers(gates * H, H) / H**0.5, [numbers(B, H) for _ in range(parts)]
+    torch.set_num_threads(threads)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "FITS", -1 if units else 1 << 30)
+        x, w, *first = ours = [one.requires_grad_() for one in (x, w, *first)]
+        out = list(compiled.unroll(kind, Rows(x, ids) if looked_up else x, w, first))
+        found = gradients(out, ours)
+    x, w, *first = exact = [one.detach().double().requires_grad_() for one in ours]
+    right = textbook(kind, x[ids] if looked_up else x, w, first)
+    for mine, theirs in zip([*out, *found], [*right, *gradients(right, exact)], strict=True):
+        torch.testing.assert_close(mine.double(), theirs, rtol=2e-4, atol=2e-5)
+
+
+@needs_numba
+@pytest.mark.usefixtures("few_threads")
+@pytest.mark.parametrize("kind", sorted(PARTS))
+@pytest.mark.parametrize("fits", [-1, 1 << 30])
+def test_a_pass_back_needs_no_more_and_no_fewer_threads_than_are_there(
+    kind: str, fits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever trains may set their number between the two."""
+    monkeypatch.setattr(compiled, "FITS", fits)
+    inputs, gates, parts = PARTS[kind]
+    x, w = torch.linspace(-1, 1, 2 * 5 * inputs * 48).view(2, 5, -1), torch.linspace(-1, 1, gates * 48 * 48)
+    found = []
+    for forward, back in ((1, 1), (3, 3), (3, 2), (2, 3), (3, 1), (1, 3)):
+        ours = [x.clone().requires_grad_(), (w.view(-1, 48) / 7).requires_grad_()]
+        torch.set_num_threads(forward)
+        out = list(compiled.unroll(kind, *ours, [torch.zeros(5, 48) for _ in range(parts)]))
+        torch.set_num_threads(back)
+        found.append(gradients(out, ours))
+    for others in found[1:]:
+        torch.testing.assert_close(others, found[0], rtol=1e-4, atol=1e-4)
+
+
+@needs_numba
+@pytest.mark.parametrize("kind", sorted(PARTS))
+def test_huge_inputs_saturate_and_no_number_stays_none(kind: str) -> None:
+    inputs, gates, parts = PARTS[kind]
+    w, first = torch.full((gates * 16, 16), 0.01), [torch.zeros(1, 16) for _ in range(parts)]
+    for size in (-1e30, -200.0, -88.0, -1e-6, 1e-6, 88.0, 200.0, 1e30):
+        x = torch.full((3, 1, inputs * 16), size, requires_grad=True)
+        out = compiled.unroll(kind, x, w, first)
+        right = textbook(kind, x.detach().double(), w.double(), [one.double() for one in first])
+        torch.testing.assert_close(out[0].double(), right[0], rtol=1e-6, atol=1e-37)
+        (slope,) = torch.autograd.grad(out[0].sum(), x)
+        assert slope.isfinite().all()
+    x = torch.zeros(3, 1, inputs * 16)
+    assert compiled.unroll(kind, x, w * float("nan"), first)[0].isnan().all()
+
+
+@needs_numba
+def test_a_second_pass_back_is_refused() -> None:
+    """Gates are gone by then: torch says so, in place of giving something else."""
+    x = torch.zeros(2, 1, 16, requires_grad=True)
+    loss = compiled.unroll("tanh", x, torch.eye(16), [torch.zeros(1, 16)])[0].sum()
+    loss.backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="inplace operation"):
+        loss.backward()
+
+
+@needs_numba
+@pytest.mark.parametrize("wrong", [-1, 3])
+def test_a_row_that_is_not_there_is_refused(wrong: int) -> None:
+    """Compiled code would read, and write, whatever lies at that place."""
+    ids = torch.tensor([[0, wrong], [2, 1]])
+    with pytest.raises(IndexError):
+        compiled.unroll("tanh", Rows(torch.zeros(3, 16), ids), torch.eye(16), [torch.zeros(2, 16)])
+
+
+RECIPE = TrainConfig(
+    "gru",
+    32,
+    embedding_size=8,
+    batch=8,
+    steps=16,
+    characters=2_000,
+    dropout_weight=0.3,
+    dropout_output=0.2,
+)
+
+
+@needs_numba
+@pytest.mark.usefixtures("few_threads")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_saved_and_restored_run_goes_on_bit_for_bit(threads: int, tmp_path: Any) -> None:
+    corpus = corpora.from_text("a machine of brass and quartz, " * 100)
+    torch.set_num_threads(threads)
+
+    def trainer() -> Trainer:
+        made = Trainer(RECIPE, corpus, device="cpu")
+        made.model.engine = "numba"
+        assert made.model.backward_pass() == "numba"
+        return made
+
+    whole, first, second = trainer(), trainer(), trainer()
+    while not whole.done:
+        whole.step()
+    for _ in range(7):
+        first.step()
+    folder = RunFolder(tmp_path)
+    training_state.save(folder, first)
+    training_state.restore(folder, second)
+    while not second.done:
+        second.step()
+    for name, weight in whole.model.state_dict().items():
+        assert torch.equal(weight, second.model.state_dict()[name]), name
+
+
+def test_without_it_the_other_backward_pass_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a run that began with it goes on; who asks for it by name is told."""
+    monkeypatch.setattr(compiled, "ready", lambda: False)
+    monkeypatch.setattr(compiled, "prepared", lambda: False)
+    trainer = Trainer(RECIPE, corpora.from_text("a machine of brass and quartz, " * 100), device="cpu")
+    trainer.model.engine = "numba"
+    assert trainer.model.backward_pass() == "rnnviz"
+    trainer.step()
+    with pytest.raises(ConfigError, match=r"rnnviz\[fast\]"):
+        speed.fastest(RECIPE, 20, device="cpu", engine="numba")
+
+
+def test_numba_is_loaded_by_training_alone() -> None:
+    code = (
+        "import sys, rnnviz; from rnnviz.networks import compiled; from rnnviz.training import trainer\n"
+        "compiled.ready(); assert 'numba' not in sys.modules and 'llvmlite' not in sys.modules"
+    )
+    subprocess.run(**own_python("-c", code), check=True)

@@ -1,0 +1,266 @@
+"""Dynamic evaluation: what a plain loop makes of it, and that nothing but what came before decides a cost."""
+
+from __future__ import annotations
+
+import copy
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from rnnviz.errors import ConfigError
+from rnnviz.networks.config import CELLS, ModelConfig
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.torch_model import CharModel
+from rnnviz.reading.compression import compress, decompress, read_header
+from rnnviz.reading.dynamic import EVEN, DynamicModel, dynamic
+from rnnviz.reading.mixing import mix
+from rnnviz.reading.scoring import UniformModel, perplexity, score
+from rnnviz.text.vocabulary import Vocabulary
+from tests.conftest import TEXT, tiny
+
+SETTINGS: dict[str, Any] = {"every": 16, "rate": 0.01, "decay": 0.02, "clip": 0.5}
+
+
+def learning(cell: str = "gru", **settings: Any) -> DynamicModel:
+    return dynamic(tiny(cell), **{**SETTINGS, **settings})
+
+
+def some(model: DynamicModel | CharModel, n: int = 100) -> np.ndarray:
+    return model.vocabulary.encode(TEXT[:n])
+
+
+def plain_loop(given: CharModel, ids: np.ndarray, every: int, rate: float, decay: float, clip: float) -> Any:
+    """log P of each symbol, as Krause et al. would write it: weights one by one, a stretch at a time."""
+    model = copy.deepcopy(given).double().requires_grad_(True)
+    original = [p.detach().clone() for p in model.parameters()]
+    squares = [torch.zeros_like(p) for p in original]
+    inputs, state, found = [given.vocabulary.start, *ids[:-1].tolist()], model.zero_state(), []
+    for n, begin in enumerate(range(0, len(ids), every), start=1):
+        came = torch.from_numpy(ids[begin : begin + every])
+        logits, state = model(torch.tensor([inputs[begin : begin + every]]), state)
+        state = tuple(part.detach() for part in state)
+        nll = F.cross_entropy(logits[0], came, reduction="none")
+        found.append(-nll.detach().numpy())
+        if len(came) < every:
+            break
+        gradients = torch.autograd.grad(nll.mean(), list(model.parameters()))
+        squares = [((n - 1) * s + g**2) / n for s, g in zip(squares, gradients, strict=True)]
+        floor = EVEN * float(torch.cat([s.sqrt().flatten() for s in squares]).mean())
+        steps = [g / (s.sqrt() + floor) for g, s in zip(gradients, squares, strict=True)]
+        size = float(torch.cat([u.flatten() for u in steps]).square().mean().sqrt())
+        with torch.no_grad():
+            for p, u, p0 in zip(model.parameters(), steps, original, strict=True):
+                p -= rate * min(1, clip / size) * u
+                p += decay * (p0 - p)
+    return np.concatenate(found)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("clip", [0.5, 1e6])
+def test_a_plain_loop_agrees(cell: str, clip: float) -> None:
+    two = {"layers": 2, "hidden_size": 8, "embedding_size": 8, "tied": True}
+    model = tiny(cell, **two) if clip == 0.5 else tiny(cell, embedding_size=0)
+    ids, settings = some(model), {**SETTINGS, "clip": clip}
+    expected = plain_loop(model, ids, **settings)
+    np.testing.assert_allclose(dynamic(model, **settings).precise_scorer().advance(ids), expected, atol=1e-9)
+    np.testing.assert_allclose(dynamic(model, **settings).scorer().advance(ids), expected, atol=1e-4)
+    assert np.abs(expected - model.scorer().advance(ids)).max() > 0.01  # and it did learn
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_no_way_of_reading_changes_a_bit(cell: str) -> None:
+    model = learning(cell)
+    ids = some(model, 300)
+    whole = model.scorer().advance(ids)
+    cut, places = model.scorer(), [0, 1, 15, 16, 17, 40, 100, 299, 300]
+    parts = [cut.advance(ids[a:b]) for a, b in pairwise(places)]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+    assert len(model.scorer().advance(ids[:0])) == 0
+
+    one, rows = model.reader(), model.scorer().advance_predictions(ids)
+    np.testing.assert_allclose(np.exp(rows).sum(1), 1, rtol=1e-12)
+    np.testing.assert_array_equal(rows[np.arange(len(ids)), ids], whole)
+    for row, symbol in zip(rows[:40], ids[:40], strict=True):
+        np.testing.assert_array_equal(one.log_probs(), row)
+        one.read(np.array([symbol]))
+
+    details = model.scorer().advance_details(ids)
+    np.testing.assert_array_equal(details.log_p, whole)
+    np.testing.assert_array_equal(details.rank, 1 + (rows > whole[:, None]).sum(1))
+    np.testing.assert_allclose(details.entropy, -(np.exp(rows) * rows).sum(1), rtol=1e-5)
+
+
+def test_without_steps_it_is_the_plain_score() -> None:
+    model = learning(rate=0.0)
+    np.testing.assert_allclose(
+        model.scorer().advance(some(model)), model.model.scorer().advance(some(model)), atol=1e-5
+    )
+    late = learning(every=101)  # no step is due yet
+    np.testing.assert_array_equal(late.scorer().advance(some(late)), model.scorer().advance(some(model)))
+
+
+def test_what_comes_later_changes_no_cost() -> None:
+    model = learning("lstm")
+    ids = some(model)
+    other = ids.copy()
+    other[60:] = ids[60:][::-1]
+    found, changed = model.scorer().advance(ids), model.scorer().advance(other)
+    np.testing.assert_array_equal(found[:60], changed[:60])
+    assert not np.array_equal(found[60:], changed[60:])
+
+
+def test_the_model_given_stays_as_it_is() -> None:
+    model = tiny("gru")
+    before = {name: w.clone() for name, w in model.state_dict().items()}
+    random = torch.random.get_rng_state()
+    plain = model.scorer().advance(some(model))
+    dynamic(model, **SETTINGS).scorer().advance(some(model))
+    assert all(w.equal(before[name]) for name, w in model.state_dict().items())
+    assert not any(p.requires_grad or p.grad is not None for p in model.parameters())
+    assert torch.random.get_rng_state().equal(random)
+    np.testing.assert_array_equal(model.scorer().advance(some(model)), plain)
+
+
+def test_two_texts_side_by_side_do_not_disturb_each_other() -> None:
+    model = learning()
+    ids = some(model)
+    alone = model.scorer().advance(ids)
+    one, two = model.scorer(), model.scorer()
+    parts = []
+    for begin in range(0, 100, 10):
+        parts.append(one.advance(ids[begin : begin + 10]))
+        two.advance(ids[::-1][begin : begin + 10].copy())
+    np.testing.assert_array_equal(np.concatenate(parts), alone)
+
+
+def test_what_the_caller_told_torch_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything is computed on one thread: several would add up larger products in another order."""
+    model, seen = learning(), set()
+    forward = CharModel.forward
+
+    def watched(self: CharModel, *args: Any) -> Any:
+        seen.add(torch.get_num_threads())
+        return forward(self, *args)
+
+    monkeypatch.setattr(CharModel, "forward", watched)
+    alone, threads = model.scorer().advance(some(model)), torch.get_num_threads()
+    try:
+        torch.set_num_threads(3)
+        with torch.inference_mode():
+            np.testing.assert_array_equal(model.scorer().advance(some(model)), alone)
+        assert (torch.get_num_threads(), seen) == (3, {1})
+    finally:
+        torch.set_num_threads(threads)
+
+
+def test_it_learns_what_comes_again_and_not_what_has_no_pattern() -> None:
+    """On characters drawn evenly nobody is better than a uniform guess, and learning gains nothing more."""
+    model = tiny("gru")
+    again = perplexity(dynamic(model, rate=0.02), text=TEXT).perplexity
+    assert again < 0.6 * perplexity(model, text=TEXT).perplexity
+    drawn = np.random.default_rng(0).integers(1, model.vocabulary.size, 1000)
+    even = "".join(model.vocabulary.characters[n - 1] for n in drawn)
+    assert perplexity(dynamic(model, rate=0.02), text=even).perplexity > 0.97 * (model.vocabulary.size - 1)
+
+
+def test_a_report_is_made_as_of_any_other_model() -> None:
+    model = dynamic(tiny("gru", name="some-gru"), **SETTINGS)
+    steps, done = score(model, text=TEXT, precise=True), []
+    while True:
+        try:
+            done.append(next(steps).characters)
+        except StopIteration as end:
+            report = end.value
+            break
+    assert (report.model, report.characters, done[-1]) == ("some-gru, dynamic", len(TEXT), len(TEXT))
+    found = [done.characters for done in model.scorer().advancing(some(model, 600), want=False)]
+    assert found == sorted(found)
+    assert (len(found) > 1, found[-1]) == (True, 600)
+    given = perplexity(model, text=TEXT[500:], given=TEXT[:500])
+    assert given.perplexity < perplexity(model, text=TEXT[500:]).perplexity  # a context teaches too
+
+
+def test_a_gradient_too_large_to_be_squared_is_left_out() -> None:
+    model = tiny("rnn")
+    with torch.no_grad():
+        model.readout.weight.mul_(1e25)
+    found = dynamic(model, **SETTINGS).scorer().advance(some(model))
+    np.testing.assert_array_equal(found, dynamic(model, every=1000).scorer().advance(some(model)))
+    assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("cell", ["lstm", "rglru"])
+def test_a_text_of_several_stretches_is_compressed_and_restored(cell: str) -> None:
+    """By a reader of its own, on one thread or several; the size is that of the costs."""
+    model = learning(cell, rate=0.02)
+    text = TEXT[:400]
+    data = compress(model, text)
+    bits = perplexity(model, text=text).bits_per_character * len(text)
+    assert len(data) <= 1.001 * bits / 8 + 32
+    assert len(data) < len(compress(model.model, text))
+    assert read_header(data).signature == model.signature()
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        assert decompress(dynamic(model.model, **{**SETTINGS, "rate": 0.02}), data) == text
+    finally:
+        torch.set_num_threads(threads)
+    for other in (model.model, learning(cell, rate=0.03)):
+        with pytest.raises(ConfigError):
+            decompress(other, data)
+
+
+def test_a_network_that_learns_is_mixed_with_counts() -> None:
+    model = mix(learning(), NgramModel.fit(TEXT[:200], order=3, name="counts"))
+    assert decompress(model, compress(model, TEXT[:100])) == TEXT[:100]
+    found = [perplexity(one, text=TEXT).perplexity for one in (model, model.model, model.other)]
+    assert found[0] < min(found[1:])
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        (NgramModel.fit(TEXT, order=2, name="pairs"), "'pairs' has no weights that could go on learning"),
+        (UniformModel(Vocabulary(("a",))), "'uniform' has no weights"),
+        (mix(learning(), UniformModel(Vocabulary(("a",)))), r"mix\(dynamic\(network\), other\)"),
+        (learning(), "goes on learning already"),
+        ("timemachine-gru", "write rnnviz.load"),
+    ],
+)
+def test_what_has_no_weights_is_refused(model: Any, sentence: str) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        dynamic(model)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"every": 0},
+        {"every": 20.0},
+        {"every": True},
+        {"rate": -1e-3},
+        {"rate": float("nan")},
+        {"decay": 1.5},
+        {"clip": 0},
+        {"clip": "1"},
+    ],
+)
+def test_settings_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
+    (name, value) = next(iter(wrong.items()))
+    with pytest.raises(ConfigError, match=f"^{name} is .*received {value!r}"):
+        dynamic(tiny("gru"), **wrong)
+
+
+def test_a_setting_may_be_a_number_of_numpy() -> None:
+    assert dynamic(tiny("gru"), rate=np.float64(0.01)).scorer().advance(some(learning())).shape == (100,)
+
+
+def test_a_network_of_one_symbol_more_is_read_too() -> None:
+    """`<unk>` is a symbol as any other."""
+    model = CharModel(ModelConfig("mingru", 2, 4, embedding_size=3), Vocabulary(("a",)))
+    report = perplexity(dynamic(model, **SETTINGS), text="abab" * 40)
+    assert report.unknown == 80

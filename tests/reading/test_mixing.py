@@ -1,0 +1,307 @@
+"""Two models mixed: against a plain loop, on paper, for every way of cutting a text, and compressed with."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rnnviz
+from rnnviz.errors import CheckpointError, ConfigError
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.reading import mixing
+from rnnviz.reading.compression import compress, decompress, read_header
+from rnnviz.reading.mixing import MixedModel, mix
+from rnnviz.reading.scoring import UniformModel, perplexity, pieces, score
+from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
+from tests.conftest import TEXT, tiny
+from tests.reports.recorded import recorded
+
+OTHER = "A traveller! He is 道 quiet; zzz Time. Every lever was pulled, and he jumped for quartz.\n" * 2
+
+
+@dataclass
+class Paper:
+    """A model on paper: row i of `table` (V + 1, V) is P(next | symbol i), the last P(next | <s>)."""
+
+    characters: str
+    table: Any
+    name: str = "paper"
+    normaliser: str = "newlines"
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary(tuple(self.characters))
+
+    def scorer(self) -> Paper:
+        return Paper(self.characters, self.table)
+
+    def __post_init__(self) -> None:
+        self.last = self.vocabulary.start
+
+    def advance_predictions(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        before = np.concatenate([[self.last], ids[:-1]])
+        self.last = int(ids[-1])
+        with np.errstate(divide="ignore"):
+            return np.log(np.asarray(self.table, np.float64)[before])
+
+    def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        return self.advance_predictions(ids)[np.arange(len(ids)), ids]
+
+    def of(self, before: str, character: str) -> float:
+        """P(character | before)."""
+        symbols = "".join(self.vocabulary.characters)
+        row = self.table[len(symbols) + 1 if not before else symbols.find(before) + 1]
+        i = symbols.find(character) + 1
+        return row[i] if i else row[0] / (UNICODE_SCALAR_VALUES - len(symbols))
+
+
+AB = Paper("ab", [[0.5, 0.25, 0.25], [0.1, 0.2, 0.7], [0.2, 0.3, 0.5], [0.25, 0.5, 0.25]])
+BC = Paper("bc", [[0.2, 0.4, 0.4], [0.1, 0.1, 0.8], [0.3, 0.6, 0.1], [0.4, 0.3, 0.3]])
+KINDS = ("ab bc", "gru 3-gram", "3-gram lstm", "uniform mlp", "3-gram 2-gram of others", "three")
+
+
+def make(kind: str) -> MixedModel:
+    if kind == "ab bc":
+        return mix(AB, BC)
+    if kind == "three":
+        return mix(mix(tiny("gru"), NgramModel.fit(TEXT, order=3)), NgramModel.fit("zzz Time" * 9, order=2))
+    found: dict[str, Any] = {
+        "uniform": UniformModel(Vocabulary.from_text(TEXT)),
+        "3-gram": NgramModel.fit(TEXT, order=3, name="counts"),
+        "2-gram of others": NgramModel.fit("道! zzz Time. qwv" * 9, order=2, name="others"),
+    }
+    one, other = kind.split(" ", 1)
+    return mix(*(found[part] if part in found else tiny(part, name=part) for part in (one, other)))
+
+
+def by_hand(one: Paper, other: Paper, text: str) -> list[float]:
+    """What every character costs, one after another."""
+    known = sorted({*one.characters, *other.characters})
+    left = UNICODE_SCALAR_VALUES - len(known)  # characters that neither knows
+    parts, read = {}, "    "  # the start symbol, four times
+    steps: list[tuple[str, list[float]]] = []
+    costs = []
+    for character in text:
+        before = "" if read[-1] == " " else read[-1]
+        contexts = [(k, read[len(read) - k :]) for k in range(5)]
+        own = [sum(parts.get((*c, i), 0.5 if c[0] == 0 else 0) for c in contexts) for i in (0, 1)]
+        w = [min(max(x, 0), 2) for x in own]
+        # Each symbol's log P under both; the last is all that neither knows, together.
+        logs = {c: [math.log(m.of(before, c)) for m in (one, other)] for c in known}
+        logs["?"] = [math.log(m.of(before, "?") * left) for m in (one, other)]
+        weighed = {c: math.exp(w[0] * a + w[1] * b) for c, (a, b) in logs.items()}
+        total = sum(weighed.values())
+        came = character if character in known else "?"
+        costs.append(-math.log(weighed[came] / total) + (math.log(left) if came == "?" else 0))
+        mean = [sum(weighed[c] / total * logs[c][i] for c in logs) for i in (0, 1)]
+        steps.append((contexts, [logs[came][i] - mean[i] for i in (0, 1)]))
+        if len(costs) % mixing.BLOCK == 0:
+            for here, up in steps:
+                for (k, context), i in itertools.product(here, (0, 1)):
+                    part = (k, context, i)
+                    parts[part] = parts.get(part, 0.5 if k == 0 else 0) + mixing.RATES[k] * up[i]
+            steps.clear()
+        read += came
+    return costs
+
+
+@given(st.text(alphabet="abc道", min_size=1, max_size=30), st.integers(1, 160))
+def test_it_equals_a_plain_loop_however_the_text_is_cut(text: str, piece: int) -> None:
+    text = text * (150 // len(text))  # the weights change four times
+    expected = by_hand(AB, BC, text)
+    found = np.concatenate([part.nll for part in pieces(mix(AB, BC), text=text, piece=piece)])
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(cuts=st.lists(st.integers(0, len(OTHER)), max_size=4))
+def test_cutting_a_text_changes_nothing_and_all_ways_of_reading_agree(kind: str, cuts: list[int]) -> None:
+    model = make(kind)
+    ids = model.vocabulary.encode(OTHER)
+    whole = model.scorer().advance_predictions(ids)
+    np.testing.assert_allclose(np.exp(whole).sum(axis=1), 1, rtol=1e-12)
+    scorer, parts = model.scorer(), []
+    for n, part in enumerate(np.split(ids, sorted(cuts))):
+        if n % 3 == 0:
+            rows = scorer.advance_predictions(part)
+            here = len(np.concatenate([[], *parts]))
+            np.testing.assert_allclose(rows, whole[here : here + len(rows)], atol=1e-6)
+            parts.append(rows[np.arange(len(part)), part])
+        else:
+            parts.append(scorer.advance_details(part).log_p if n % 3 == 1 else scorer.advance(part))
+    np.testing.assert_allclose(np.concatenate(parts), whole[np.arange(len(ids)), ids], atol=1e-6)
+
+
+@pytest.mark.parametrize("length", [1, 2])
+def test_the_probabilities_of_all_strings_sum_to_one(length: int) -> None:
+    total = 0.0
+    for symbols in itertools.product("abc?", repeat=length):
+        probability = perplexity(mix(AB, BC), text="".join(symbols)).perplexity ** -length
+        total += probability * (UNICODE_SCALAR_VALUES - 3) ** symbols.count("?")
+    assert total == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_before_it_has_learned_a_model_mixed_with_itself_is_itself(cell: str) -> None:
+    model, text = tiny(cell), OTHER[: mixing.BLOCK]
+    expected = np.concatenate([part.nll for part in pieces(model, text=text)])
+    found = np.concatenate([part.nll for part in pieces(mix(model, model), text=text)])
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_two_uniform_models_score_exactly_their_vocabulary() -> None:
+    model = UniformModel(Vocabulary(tuple("abcdef")))
+    assert perplexity(mix(model, model), text="abcdef" * 500).perplexity == pytest.approx(7, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_comes_later_changes_no_earlier_cost(kind: str) -> None:
+    model = make(kind)
+    (before,) = pieces(model, text=OTHER)
+    for at in (1, 31, 32, 33, len(OTHER) - 1):
+        (after,) = pieces(model, text=OTHER[:at] + "z" + OTHER[at + 1 :] * 2)
+        np.testing.assert_array_equal(after.nll[:at], before.nll[:at])
+
+
+def test_it_learns_which_of_them_to_trust() -> None:
+    """With a network that knows nothing it comes to cost what the counts cost alone, and less than both."""
+    text, counts = TEXT * 4, NgramModel.fit(TEXT, order=3)
+    untrained = tiny("gru")
+    mixed, alone, never = (perplexity(m, text=text) for m in (mix(untrained, counts), counts, untrained))
+    assert mixed.bits_per_character < 1.1 * alone.bits_per_character < 0.5 * never.bits_per_character
+    *_, late = pieces(mix(untrained, counts), text=text, piece=500)
+    *_, late_alone = pieces(counts, text=text, piece=500)
+    assert late.nll.mean() < 1.02 * late_alone.nll.mean()
+
+
+def test_a_mixture_goes_wherever_a_model_goes(tmp_path: Path) -> None:
+    model = make("gru 3-gram")
+    report = perplexity(model, text=OTHER)
+    assert (report.model, report.unknown) == ("gru + counts", len([c for c in OTHER if c not in TEXT]))
+    precise = perplexity(model, text=OTHER, precise=True)
+    assert precise.perplexity == pytest.approx(report.perplexity, rel=1e-5)
+    assert perplexity(model, text="he", given="A traveller! ").given_characters == 13
+    kept = recorded(tmp_path, model, OTHER)
+    assert kept.report.perplexity == report.perplexity
+    rows = model.scorer().advance_predictions(model.vocabulary.encode(OTHER))
+    (part,) = pieces(model, text=OTHER, details=True)
+    ids = model.vocabulary.encode(OTHER)
+    assert part.rank is not None
+    assert part.entropy is not None
+    came = rows[np.arange(len(ids)), ids][:, None]
+    np.testing.assert_array_equal(part.rank, 1 + (rows > came).sum(axis=1))
+    np.testing.assert_allclose(part.entropy, -(np.exp(rows) * rows).sum(axis=1), rtol=1e-5)
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"a": "he jumped"}\n{"a": ""}\n{"a": "quartz"}\n')
+    of_rows = perplexity(model, file, column="a")
+    alone = [perplexity(model, text=text) for text in ("he jumped", "quartz")]
+    nats = sum(math.log(one.perplexity) * one.characters for one in alone)
+    assert of_rows.perplexity == pytest.approx(math.exp(nats / 15), rel=1e-6)
+
+
+# compressed
+
+
+@pytest.mark.parametrize("kind", ["gru 3-gram", "3-gram lstm", "3-gram 2-gram of others", "three"])
+@given(text=st.text(st.one_of(st.sampled_from(TEXT), st.characters(exclude_categories=["Cs"])), max_size=80))
+def test_every_text_comes_back_and_is_as_large_as_promised(kind: str, text: str) -> None:
+    model = make(kind)
+    data = compress(model, text)
+    assert decompress(model, data) == text.replace("\r\n", "\n").replace("\r", "\n")
+    report = perplexity(model, text=text) if text else None
+    expected = report.bits_per_character * report.characters / 8 if report else 0
+    assert abs(len(data) - expected) <= 0.001 * expected + 32
+
+
+def test_a_longer_text_is_as_large_as_promised() -> None:
+    model = make("gru 3-gram")
+    data, report = compress(model, TEXT * 3), perplexity(model, text=TEXT * 3)
+    expected = report.bits_per_character * report.characters / 8
+    assert abs(len(data) - expected) <= 0.001 * expected + 32
+    assert decompress(model, data) == TEXT * 3
+
+
+def test_a_compressed_text_names_both_models() -> None:
+    gru, counts, others = tiny("gru"), NgramModel.fit(TEXT, order=3), NgramModel.fit(TEXT, order=2)
+    alone, data = compress(gru, TEXT[:50]), compress(mix(gru, counts), TEXT[:50])
+    assert (alone[3], data[3]) == (1, 3)
+    assert [read_header(one).signature.done for one in (alone, data)] == [0, 1]
+    assert read_header(data).signature.model == read_header(alone).signature.model
+    for model, sentence in (
+        (gru, "two models, mixed; received"),
+        (mix(gru, others), "another model than"),
+        (mix(counts, gru), "another model than"),
+        (mix(tiny("rnn"), counts), "another model than"),
+    ):
+        with pytest.raises(ConfigError, match=sentence):
+            decompress(model, data)
+    with pytest.raises(ConfigError, match="a model alone"):
+        decompress(mix(gru, counts), alone)
+
+
+@given(st.integers(4, 40), st.integers(0, 255))
+def test_a_damaged_header_is_refused(place: int, value: int) -> None:
+    model = mix(NgramModel.fit(TEXT, order=3), NgramModel.fit(TEXT, order=2))
+    data = bytearray(compress(model, "he"))
+    same = data[place % len(data)] == value
+    data[place % len(data)] = value
+    if same:
+        assert decompress(model, bytes(data)) == "he"
+        return
+    with pytest.raises((ConfigError, rnnviz.DecodingError)):
+        decompress(model, bytes(data))
+
+
+# what it refuses, and what it bears
+
+
+def test_what_cannot_be_mixed() -> None:
+    model = tiny("gru", name="gru")
+    for wrong in ("timemachine-gru", None, 3):
+        with pytest.raises(ConfigError, match="a model is what"):
+            mix(model, wrong)  # type: ignore[arg-type]
+        with pytest.raises(ConfigError, match="a model is what"):
+            mix(wrong, model)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="normalises it as 'newlines', 'paper' as 'other'"):
+        mix(model, Paper("ab", AB.table, normaliser="other"))
+
+    class Without:
+        name, vocabulary, normaliser = "own", AB.vocabulary, "newlines"
+
+        def scorer(self) -> Any:
+            return UniformModel(AB.vocabulary).scorer().advance
+
+    with pytest.raises(ConfigError, match=r"'own', method, has no method advance_predictions"):
+        perplexity(mix(model, Without()), text="ab")
+    with pytest.raises(ConfigError, match="precise"):
+        perplexity(mix(AB, BC), text="ab", precise=True)
+    with pytest.raises(ConfigError, match="no hidden state"):
+        rnnviz.trace(mix(model, NgramModel.fit(TEXT, order=2)), "he")  # type: ignore[arg-type]
+
+
+def test_a_model_that_is_sure_of_the_wrong_thing() -> None:
+    """P = 0 counts as e^-100, so that the other may be right; the weights stay within their bounds."""
+    sure = Paper("ab", [[0, 1, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0]])
+    (part,) = pieces(mix(sure, AB), text="b" * 4000)
+    assert np.isfinite(part.nll).all()
+    (alone,) = pieces(AB, text="b" * 4000)
+    assert part.nll[2000:].mean() < alone.nll[2000:].mean() + 0.1
+
+
+def test_a_damaged_model_is_refused() -> None:
+    with pytest.raises(CheckpointError, match="paper \\+ paper"):
+        perplexity(mix(Paper("ab", np.full((4, 3), np.nan)), AB), text="ab")
+    broken = tiny("gru")
+    broken.readout.bias.data[:] = math.nan
+    for work in (lambda m: compress(m, "he"), lambda m: list(score(m, text="he"))):
+        with pytest.raises(CheckpointError):
+            work(mix(broken, NgramModel.fit(TEXT, order=2)))

@@ -1,0 +1,151 @@
+"""torch is needed to train, not to look."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import rnnviz
+from rnnviz.errors import NO_TORCH
+from rnnviz.networks import has_torch
+from rnnviz.networks.checkpoint import load_numpy
+from tests.written import ROOT
+
+NEEDS_TORCH = {
+    "gradients.unrolled",
+    *(
+        f"networks.{name}"
+        for name in (
+            "adapter", "adapter_check", "adapter_layouts", "adapter_parts", "adapter_steps",
+            "adapter_weights",
+            "bptt", "cells", "compiled", "scan", "torch_abreast", "torch_model",
+        )
+    ),
+    "reading.dynamic",
+    "runs.distributed", "runs.journal", "runs.training_state",
+}  # fmt: skip
+"""What may import torch as soon as it is imported, and training/; all others where they compute with it."""
+
+HIDDEN = """
+import sys
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+sys.meta_path.insert(0, Hidden())
+"""
+
+
+@cache
+def imported_at_once() -> dict[str, set[str]]:
+    """What each module imports when it is imported itself."""
+    found = {}
+    for path in (ROOT / "rnnviz").rglob("*.py"):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        found[name] = set(_imports(ast.parse(path.read_text()).body))
+    return found
+
+
+def _imports(body: list[ast.stmt]) -> Iterator[str]:
+    for node in body:
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{each.name}" for each in node.names)
+        elif isinstance(node, ast.Try | ast.With) or (
+            isinstance(node, ast.If) and "TYPE_" not in ast.dump(node.test)
+        ):
+            yield from _imports(node.body)
+
+
+def test_the_rooms_that_import_torch_at_once_are_known() -> None:
+    found, torch = imported_at_once(), {"torch"}
+    while more := {name for name, names in found.items() if names & torch} - torch:
+        torch |= more
+    ours = {name.removeprefix("rnnviz.") for name in torch - {"torch"}}
+    assert {name for name in ours if not name.startswith("training.")} == NEEDS_TORCH
+
+
+def python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", HIDDEN + code, *arguments],
+        cwd=ROOT, capture_output=True, text=True, timeout=120, env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+
+
+def test_models_are_read_looked_into_and_kept_and_the_rest_says_what_it_needs(tmp_path: Path) -> None:
+    code = """
+import json, rnnviz
+from rnnviz import gradients, units
+
+text, out, said = "The Time Traveller smiled. " * 20, {}, []
+for info in rnnviz.available()[0]:
+    model = rnnviz.load(info.name, device="auto")
+    if "chinese" not in info.name:
+        out[info.name] = rnnviz.perplexity(model, text=text).perplexity
+model = rnnviz.load("timemachine-gru")
+out["precise"] = rnnviz.perplexity(model, text=text, precise=True).perplexity
+out["sample"] = rnnviz.sample(model, "The", 20, seed=1)
+out["trace"] = float(rnnviz.trace(model, text).perplexity[-1])
+out["gradient"] = rnnviz.connectivity(model, "The Time").norms.sum().item()
+out["apart"] = units.perturb(model, text, 3, "x").distance.sum().item()
+again = rnnviz.load(rnnviz.save(model, sys.argv[1]))
+out["again"] = rnnviz.perplexity(again, text=text).perplexity
+for what in (
+    lambda: rnnviz.CharModel, lambda: rnnviz.train, lambda: rnnviz.adapt, lambda: rnnviz.dynamic,
+    lambda: gradients.attribute(model, "The Time"), lambda: rnnviz.load("timemachine-gru", device="cuda"),
+):
+    try:
+        what()
+    except rnnviz.TorchMissingError as error:
+        said.append(str(error))
+from rnnviz.cli import main
+failed = main(["train", "--corpus", sys.argv[1], "--name", "x"])
+print(json.dumps([out, said, failed, "torch" in sys.modules]))
+"""
+    done = python(code, str(tmp_path / "copy.safetensors"))
+    assert done.returncode == 0, done.stderr
+    out, said, failed, loaded = json.loads(done.stdout)
+    assert not loaded
+    assert [each for each in said if each == NO_TORCH] == said[:-1]
+    assert len(said) == 6
+    assert "'cuda'" in said[-1]
+    assert failed == 1
+    assert done.stderr == f"rnnviz: {NO_TORCH}\n"
+    text, model = "The Time Traveller smiled. " * 20, rnnviz.load("timemachine-gru")
+    for name in ("timemachine-lstm", "timemachine-mingru", "timemachine-mlp", "timemachine-6gram"):
+        assert out[name] == pytest.approx(
+            rnnviz.perplexity(rnnviz.load(name), text=text).perplexity, rel=1e-4
+        )
+    assert out["again"] == out["timemachine-gru"]
+    assert out["precise"] == pytest.approx(
+        rnnviz.perplexity(model, text=text, precise=True).perplexity, rel=1e-12
+    )
+    assert out["sample"] == rnnviz.sample(model, "The", 20, seed=1)
+    assert out["trace"] == pytest.approx(float(rnnviz.trace(model, text).perplexity[-1]), rel=1e-5)
+    assert out["gradient"] == pytest.approx(
+        rnnviz.connectivity(model, "The Time").norms.sum().item(), rel=1e-4
+    )
+    assert out["apart"] == pytest.approx(
+        rnnviz.units.perturb(model, text, 3, "x").distance.sum().item(), rel=1e-4
+    )
+
+
+def test_without_torch_a_network_is_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert type(rnnviz.load("timemachine-gru")).__name__ == "CharModel"
+    monkeypatch.setattr(has_torch, "installed", lambda: False)
+    assert isinstance(rnnviz.load("timemachine-gru"), type(load_numpy("timemachine-gru")))
+    with pytest.raises(rnnviz.TorchMissingError, match="use cpu"):
+        rnnviz.load("timemachine-gru", device="cuda:0")
+    assert rnnviz.load("timemachine-6gram", device="cuda").order == 6  # as with torch: it needs no device

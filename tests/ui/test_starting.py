@@ -1,0 +1,153 @@
+"""`rnnviz app`, and `rnnviz` alone: what they ask of Streamlit, when a browser opens."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+import tomllib
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+
+from rnnviz import __main__ as entry
+from rnnviz.cli import main as run
+from rnnviz.ui import app, host, starting
+from rnnviz.ui.server import opening
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Served(list[tuple[str, dict[str, Any]]]):
+    """What `starting.serve` was called with."""
+
+    def __call__(self, command: str, options: dict[str, Any]) -> int:
+        self.append((command, options))
+        return 0
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> Served:
+    calls = Served()
+    monkeypatch.setattr(starting, "serve", calls)
+    return calls
+
+
+def test_app_asks_for_what_it_was_told_and_nothing_else(served: Served) -> None:
+    assert run(["app"], more=[app]) == 0
+    assert run(["app", "--port", "9000", "--no-browser"], more=[app]) == 0
+    assert served == [("app", {}), ("app", {"server.port": 9000, "server.headless": True})]
+    assert set(served[1][1]) <= set(st.config.get_config_options())
+
+
+@pytest.mark.parametrize("port", ["65536", "-1", "http"])
+@pytest.mark.parametrize(("command", "module"), [("app", app), ("host", host)])
+def test_a_port_that_there_cannot_be_is_refused_in_a_sentence(
+    port: str, command: str, module: Any, served: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        run([command, "--port", port], more=[module])
+    assert f"a port is a number from 0 to 65535; received '{port}'" in capsys.readouterr().err
+    assert served == []
+
+
+@pytest.mark.parametrize("terminal", [(True, True), (False, True), (True, False), (None, True)])
+def test_without_a_command_the_app_opens_on_a_terminal_alone(
+    terminal: tuple[bool | None, bool],
+    served: Served,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["rnnviz"])
+    for name, is_one in zip(("stdin", "stdout"), terminal, strict=True):
+        if is_one is None:
+            monkeypatch.setattr(sys, name, None)  # as Windows has it without a console
+        else:
+            monkeypatch.setattr(getattr(sys, name), "isatty", lambda is_one=is_one: is_one)
+    with pytest.raises(SystemExit) as ended:
+        entry.main()
+    if all(terminal):
+        assert ended.value.code == 0
+        assert served == [("app", {})]
+    else:
+        assert ended.value.code == 2  # a script that forgot its command hears so, and no server starts
+        assert served == []
+        assert "required: COMMAND" in capsys.readouterr().err
+
+
+def test_the_apps_own_settings_come_along_wherever_it_is_installed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    own = ROOT / ".streamlit" / "config.toml"
+    assert starting.settings() == own
+    found = dict(starting.flat(tomllib.loads(own.read_text())))
+    assert set(found) <= set(st.config.get_config_options())
+    assert found["server.trustedUserHeaders"] == {"x-rnnviz-person": "rnnviz"}
+    assert found["server.address"] == "localhost"  # nobody else, where nothing more was asked for
+    monkeypatch.setattr(starting, "UI", tmp_path / "rnnviz" / "ui")  # as a wheel has it
+    installed = tmp_path / "rnnviz" / ".streamlit" / "config.toml"
+    installed.parent.mkdir(parents=True)
+    installed.write_bytes(own.read_bytes())
+    assert starting.settings() == installed
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert ".streamlit/config.toml" in wheel["only-include"]
+    assert wheel["sources"][".streamlit"] == "rnnviz/.streamlit"
+
+
+@pytest.mark.parametrize(("command", "module"), [("app", app), ("host", host)])
+def test_where_a_part_is_missing_one_sentence_says_what_brings_it(
+    command: str, module: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RNNVIZ_HOSTED", "")
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")
+    monkeypatch.setitem(sys.modules, "streamlit", None)
+    assert run([command], more=[module]) == 1
+    said = capsys.readouterr().err
+    wanted = (
+        f'rnnviz: {command} needs streamlit, which isn\'t installed: pip install "rnnviz[app]" brings it\n'
+    )
+    assert said == wanted
+
+
+def test_an_own_module_that_is_missing_is_no_matter_of_installing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rnnviz.ui.entry", None)
+    monkeypatch.delattr("rnnviz.ui.entry", raising=False)
+    with pytest.raises(ModuleNotFoundError):
+        starting.serve("app", {})
+
+
+def test_a_browser_opens_once_somebody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RNNVIZ_ADDRESS", raising=False)
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))  # taken and not answered at, as while the app is starting
+        port = listener.getsockname()[1]
+        told = {"server.address": "127.0.0.1", "server.port": port, "server.allowedHosts": ["localhost"]}
+        monkeypatch.setattr(st, "get_option", told.get)
+        before: list[int] = []
+
+        async def listen_at_the_second_try(_: float) -> None:
+            before.append(len(opened))
+            if len(before) == 2:
+                listener.listen()
+
+        monkeypatch.setattr(opening.asyncio, "sleep", listen_at_the_second_try)
+        asyncio.run(opening.open_browser())
+    assert before == [0, 0]
+    assert opened == [f"http://localhost:{port}"]
+
+
+def test_no_browser_opens_for_others_or_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[str, Any] = {"server.headless": False}
+    monkeypatch.setattr(st, "get_option", told.get)
+    monkeypatch.delenv("RNNVIZ_HOSTED", raising=False)
+    assert opening.wanted()
+    monkeypatch.setenv("RNNVIZ_HOSTED", "1")
+    assert not opening.wanted()
+    monkeypatch.delenv("RNNVIZ_HOSTED")
+    told["server.headless"] = True
+    assert not opening.wanted()

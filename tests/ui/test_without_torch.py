@@ -1,0 +1,58 @@
+"""Where torch isn't installed, what needs it says which command brings it, and all else is alive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rnnviz.errors import GET_TORCH
+from rnnviz.networks import has_torch
+from tests.conftest import TEXT
+from tests.ui.apptest import clean, settled
+from tests.ui.conftest import Open, everything
+from tests.ui.test_inside import boards
+from tests.ui.test_perplexity import upload
+
+__all__ = ["boards"]
+
+
+@pytest.fixture(autouse=True)
+def hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(has_torch, "installed", lambda: False)
+
+
+@pytest.mark.parametrize(("locale", "said"), [("en", "needs torch"), ("zh", "要用 torch")])
+def test_train_cannot_start(open_app: Open, locale: str, said: str) -> None:
+    app = open_app("train", locale=locale)
+    clean(app)
+    assert [said in each.value and "rnnviz" in each.value for each in app.info] == [True]
+    assert app.button(key="train-start").disabled
+
+
+def test_a_text_is_scored_and_going_on_training_says_what_it_needs(open_app: Open) -> None:
+    app = upload(open_app("perplexity", model="tiny-gru"), a__txt=TEXT)
+    clean(app)
+    assert app.button_group(key="learns").options == ["Mix in tiny-3gram"]
+    assert f"`{GET_TORCH}`" in everything(app)
+
+
+def test_inside_compares_two_networks_but_not_with_one_before_its_training(
+    open_app: Open, boards: dict[str, Any]
+) -> None:
+    app = settled(open_app("inside", part="compare", model="tiny-gru"), "inside")
+    clean(app)
+    (chosen,) = app.multiselect
+    assert (chosen.options, chosen.value) == (["tiny-lstm"], ["tiny-lstm"])
+    assert f"`{GET_TORCH}`" in everything(app)
+    assert boards
+
+
+def test_connectivity_is_there_and_attribution_says_what_it_needs(
+    open_app: Open, boards: dict[str, Any]
+) -> None:
+    app = settled(open_app("inside", part="memory", model="tiny-lstm"), "inside")
+    app.toggle(key="inside.attribution.on").set_value(True).run()
+    clean(app)
+    assert any("needs torch" in each.value for each in app.info)
+    assert boards
