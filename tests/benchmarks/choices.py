@@ -67,18 +67,19 @@ CANDIDATES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
         {"cell": "rnn", "learning_rate": 0.0015, "dropout_weight": 0.05, **TIMEMACHINE},
         [{}, {"dropout_weight": 0.2}, {"learning_rate": 0.004}, {"epochs": 60}],
     ),
-    # Of as many parameters as timemachine-gru; not shipped: docs/cells.md.
+    # Of as many parameters as timemachine-gru: docs/cells.md.
     "timemachine-mingru": (
         {**TIMEMACHINE, "cell": "mingru", "layers": 3, "hidden_size": 240, "learning_rate": 0.003},
-        [{"epochs": 60}, {}, {"learning_rate": 0.0015}],
+        [{"epochs": 60}, {}, {"epochs": 60, "dropout_layer": 0.2}],
     ),
+    # Of as many as shakespeare-lstm.
     "shakespeare-mingru": (
         {
             "corpus": "tinyshakespeare", "cell": "mingru", "layers": 3, "hidden_size": 540,
-            "embedding_size": 128, "batch": 32, "steps": 64, "learning_rate": 0.003,
-            "dropout_embedding": 0.05, "dropout_output": 0.25, "epochs": 18,
+            "embedding_size": 128, "batch": 16, "steps": 64, "learning_rate": 0.003,
+            "dropout_embedding": 0.05, "dropout_output": 0.2, "epochs": 8,
         },
-        [{}, {"epochs": 24}],
+        [{}, {"epochs": 2}],
     ),
     "timemachine-mlp": (
         {"cell": "mlp", "learning_rate": 0.0015, **TIMEMACHINE},

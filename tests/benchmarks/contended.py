@@ -27,6 +27,7 @@ from statistics import median
 
 from rnnviz.networks.config import Cell, TrainConfig
 from rnnviz.networks.threads import Threads, cores, spin_briefly, worth_trying
+from tests.benchmarks.figures import figure
 
 SIDES = ("spinning", "brief", "one", "chosen")
 CASES: tuple[tuple[str, Cell, int, int, int], ...] = (
@@ -157,6 +158,11 @@ def main() -> None:
                 f"   {speeds[3] / speeds[0]:17.2f}   {speeds[3] / speeds[2]:12.2f}",
                 flush=True,
             )
+            if loops:
+                beside = f"{what}, {loops} busy loops beside it: the threads chosen ÷ one thread"
+                figure(beside, speeds[3] / speeds[2], "×", at_least=0.5)
+            else:
+                figure(f"{what}: the threads chosen ÷ all", speeds[3] / speeds[0], "×", at_least=0.95)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ import rnnviz
 from rnnviz import CharModel
 from rnnviz.networks.checkpoint import load_numpy
 from rnnviz.networks.numpy_model import NumpyModel
+from tests.benchmarks.figures import figure
 
 TEXT = (
     "Would you tell me, please, which way I ought to go from here? That depends a good deal on where you "
@@ -99,7 +100,7 @@ def main() -> None:
     print(f"{options.model}, milliseconds of {options.rounds} rounds; load {os.getloadavg()[0]:.1f}")
     for name, call, theirs in tasks:
         wall, least, processor = measured(call, options.rounds)
-        line = f"{name:28} median {wall:5.0f}, least {least:5.0f}, processor {processor:5.0f}"
+        beside, line = "", f"{name:28} median {wall:5.0f}, least {least:5.0f}, processor {processor:5.0f}"
         if theirs is not None and not options.no_autograd:
             begin = time.perf_counter()
             expected = theirs()
@@ -108,7 +109,12 @@ def main() -> None:
             line += (
                 f"; autograd, a row at a time {took:6.0f} ({took / wall:.0f} times), difference {error:.0e}"
             )
+            beside = f"{took / wall:.0f} × a backward pass a row"
         print(line)
+        figure(
+            f"gradients of a text (gru, 256 units): {name}", wall, "ms", at_most=150, beside=beside,
+            front=name.endswith("all rows"),
+        )  # fmt: skip
 
 
 if __name__ == "__main__":

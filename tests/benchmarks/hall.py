@@ -37,6 +37,7 @@ import numpy as np
 from playwright.sync_api import Page, Playwright, sync_playwright
 
 from tests.benchmarks.crowd import BEFORE, LETTERS, SENTENCE
+from tests.benchmarks.figures import figure
 from tests.benchmarks.keystroke import App
 from tests.benchmarks.usage import Server, Usage
 from tests.browser.driving import ROOT, browser_path, launch, serve
@@ -342,6 +343,11 @@ def main() -> None:
     if "rss_after_mb" in one:
         print("memory: {rss_before_mb} MB before, {rss_mb} with all".format(**one), end=", ")
         print("{rss_after_mb} when they had left; back after {back_after_s} s".format(**one))
+    who = f"{one['visitors']} people type, four characters a second each"
+    times = f"{one['browser_median_ms']:.0f} ms, 95 % within {one['browser_p95_ms']:.0f} ms"
+    slower = one["browser_p95_ms"] / rows[0]["browser_p95_ms"]
+    figure(f"a keystroke while {who} ÷ alone, 95 % of the keys", slower, "×", beside=times, front=True)
+    figure(f"keys lost while {who}", one["lost"], at_most=0)
     if options.json:
         print(json.dumps(rows))
 

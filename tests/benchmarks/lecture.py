@@ -17,10 +17,12 @@ import statistics
 from playwright.sync_api import Locator, sync_playwright
 
 from rnnviz.ui.pages.learn import scenes
+from tests.benchmarks.figures import figure
 from tests.browser.driving import ROOT, browser_path, launch, serve
 from tests.browser.lecturing import Lectern
 
 LIMIT = 200  # milliseconds that the class may wait
+STEP = 100  # and for the median step of a scene
 FILMS = ("train", "play", "measure")  # controls that begin something to watch, which takes seconds by intent
 
 
@@ -80,8 +82,10 @@ def point(lectern: Lectern, key: str, times: list[float]) -> None:
     lectern.rest()
 
 
-def measure(lectern: Lectern, number: int) -> tuple[list[float], list[float], list[float]]:
-    """Of one scene: coming in, its steps, its controls at the last step."""
+def measure(
+    lectern: Lectern, number: int, alone: bool = False
+) -> tuple[list[float], list[float], list[float]]:
+    """Of one scene: coming in, its steps, and its controls at each, unless the steps are measured `alone`."""
     entering: list[float] = []
     stepping: list[float] = []
     using: list[float] = []
@@ -94,6 +98,8 @@ def measure(lectern: Lectern, number: int) -> tuple[list[float], list[float], li
             press(lectern, back, entering)
     for _ in range(scenes.scene(number).STEPS - 1):
         press(lectern, "Space", stepping)
+        if alone:
+            continue
         names = lectern.root.locator("[data-name]").evaluate_all("all => all.map(e => e.dataset.name)")
         for name in names:
             control = lectern.control(name)
@@ -119,7 +125,9 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scenes", type=int, nargs="*", default=range(1, len(scenes.MODULES) + 1))
-    chosen = parser.parse_args().scenes
+    parser.add_argument("--steps", action="store_true", help="no controls")
+    options = parser.parse_args()
+    chosen = options.scenes
     random.seed(0)
     with (
         serve(ROOT / "app.py", environment={**os.environ, "OMP_NUM_THREADS": "1"}) as url,
@@ -133,8 +141,12 @@ def main() -> None:
         lectern.open(present=1)  # the first visit, which loads everything, is not what is measured
         print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
         print(f"{'milliseconds: median, slowest':<34}{'come in':>13}{'step':>14}{'control':>14}   asked")
+        medians: list[float] = []
         for number in chosen:
-            groups = measure(lectern, number)
+            groups = measure(lectern, number, options.steps)
+            medians.append(statistics.median(t for t in groups[1] if t == t))
+            slowest = f"slowest {max(t for t in groups[1] if t == t):.0f} ms"
+            figure(f"a step of the lecture, scene {number}", medians[-1], "ms", at_most=STEP, beside=slowest)
             every = [t for group in groups for t in group if t == t]
             late = sum(t > LIMIT for t in every)
             verdict = f"{late} of {len(every)} above {LIMIT}" if late else f"{len(every)}"
@@ -142,6 +154,10 @@ def main() -> None:
             cells = "   ".join(shown(group) for group in groups)
             print(f"{number}  {title:<31}{cells}   {verdict}", flush=True)
         browser.close()
+    figure(
+        "a step of the lecture, in the slowest scene", max(medians), "ms", at_most=STEP, front=True,
+        beside=f"{min(medians):.0f} ms in the fastest; medians of {len(medians)} scenes",
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

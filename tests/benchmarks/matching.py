@@ -27,6 +27,7 @@ from rnnviz import units
 from rnnviz.networks.checkpoint import load_numpy
 from rnnviz.text import corpora
 from rnnviz.units.matching import column, shares
+from tests.benchmarks.figures import figure
 
 BEFORE, AFTER = 48, 24
 
@@ -94,6 +95,9 @@ def main() -> None:
             for what, times in (("search", searches), ("rows", rows)):
                 middle, slowest = statistics.median(times), max(times)
                 print(f"{name} {what:6}  median {middle:6.1f} ms   slowest {slowest:6.1f} ms")
+                shown_as = "a search" if what == "search" else "what a page shows of its matches"
+                beside = f"slowest {slowest:.0f} ms; the index's files {name}"
+                figure(f"{shown_as} in {len(text):,} characters, {name}", middle, "ms", beside=beside)
 
 
 def drawn(model: object, text: str, count: int) -> list[units.Pattern]:

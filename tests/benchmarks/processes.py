@@ -34,6 +34,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect, sync_playwright
 
+from tests.benchmarks.figures import figure
 from tests.browser.driving import browser_path, launch
 from tests.deploy.shipped import serve
 
@@ -173,6 +174,8 @@ def main() -> None:
             f"{kind:8}  median {statistics.median(took):.2f} s   longest {max(took):.2f} s"
             f" (at most {LIMIT:g})"
         )
+        what = f"a visitor goes on whose process was killed, {kind}: the longest of {len(took)}"
+        figure(what, max(took), "s", at_most=LIMIT, beside=f"median {statistics.median(took):.2f} s")
     if options.json:
         print(json.dumps(times))
 

@@ -23,6 +23,7 @@ from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.text import corpora
 from rnnviz.training.presets import TOY, preset
 from rnnviz.training.trainer import Trainer
+from tests.benchmarks.figures import figure
 
 
 def until(condition: Callable[[], object]) -> None:
@@ -38,11 +39,13 @@ def timed(call: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def say(what: str, times: list[float], unit: str = "s") -> None:
+def say(what: str, times: list[float], unit: str = "s", at_most: float | None = None) -> None:
     """One line of the table."""
     scale = 1000 if unit == "ms" else 1
     middle, longest = statistics.median(times) * scale, max(times) * scale
     print(f"{what:38} median {middle:7.2f} {unit}   longest {longest:7.2f} {unit}")
+    front, name = what.startswith("a run"), what.partition(" (at most")[0]
+    figure(name, middle, unit, at_most=at_most, beside=f"longest {longest:.2f} {unit}", front=front)
 
 
 def learn() -> None:
@@ -92,9 +95,9 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory() as folder:
         os.environ.update(RNNVIZ_RUNS=folder, RNNVIZ_MODELS=folder)
-        say("the toy, training alone (at most 3 s)", [timed(learn) for _ in range(rounds)])
+        say("the toy, training alone (at most 3 s)", [timed(learn) for _ in range(rounds)], at_most=3)
         say("the toy as a run, start to end", [timed(run_toy) for _ in range(rounds)])
-        say("a stop (at most 2 s)", stops(rounds))
+        say("a run stops, its state saved (at most 2 s)", stops(rounds), at_most=2)
         many()
         say("100 runs listed, the first time", [timed(runs.listed)], "ms")
         say("100 runs listed again", [timed(runs.listed) for _ in range(20)], "ms")

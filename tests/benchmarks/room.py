@@ -27,6 +27,7 @@ import numpy as np
 from playwright.sync_api import Page, expect, sync_playwright
 
 from rnnviz.ui.pages.learn import scenes
+from tests.benchmarks.figures import figure
 from tests.browser.driving import ROOT, browser_path, launch, serve
 from tests.browser.lecturing import Lectern
 
@@ -206,7 +207,12 @@ def main() -> None:
     for name, rounds in (("without", without), ("with", with_room)):
         every = [t for one in rounds for t in one.values()]
         print(f"{name:8} median {statistics.median(every):5.0f}  slowest {max(every):5.0f}  n {len(every)}")
-    print("ratio of the medians {:.2f} [{:.2f}, {:.2f}]".format(*ratio(without, with_room)))
+    middle, low, high = ratio(without, with_room)
+    print(f"ratio of the medians {middle:.2f} [{low:.2f}, {high:.2f}]")
+    figure(
+        f"a step of scenes 6 to 8 while {options.phones} phones listen and answer ÷ without", middle, "×",
+        beside=f"{statistics.median(every):.0f} ms; 95 % interval {low:.2f}–{high:.2f}", front=True,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import rnnviz
+from tests.benchmarks.figures import figure
 
 LOOP = 300  # rows of the loop
 
@@ -98,6 +99,11 @@ def main() -> None:
                 f"{speed / slow:8.1f} {small:10,.0f} MB {large:5,.0f} MB   {worst:.0e}",
                 flush=True,
             )
+            figure(
+                f"scoring {arguments.rows:,} rows of 100 characters ({model})", speed, "rows a second",
+                beside=f"{speed / slow:.1f} × a loop; {large:,.0f} MB, {small:,.0f} with a tenth of them",
+                front=model == "timemachine-gru",
+            )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from rnnviz import CharModel, ModelConfig
 from rnnviz.networks.config import Cell
 from rnnviz.reading.trace import Tracer
 from rnnviz.text.vocabulary import Vocabulary
+from tests.benchmarks.figures import figure
 
 VOCABULARY = Vocabulary(tuple(map(chr, range(32, 127))))
 SHAPES: tuple[tuple[Cell, int], ...] = (("gru", 256), ("lstm", 256), ("lstm", 512))
@@ -64,6 +65,7 @@ def main() -> None:
         torch.manual_seed(0)
         model = CharModel(ModelConfig(cell, VOCABULARY.size, hidden), VOCABULARY)
         fused = Fused(model)
+        typed_after: dict[int, float] = {}
         for length in LENGTHS:
             text = (SENTENCE * (length // len(SENTENCE) + 1))[:length]
             tracer = Tracer(model)
@@ -80,10 +82,16 @@ def main() -> None:
                 times.append((typed, again, theirs))
             assert len(shown) == length + rounds
             a, b, c = map(statistics.median, zip(*times, strict=True))
+            typed_after[length] = a
             print(
                 f"{cell}-{hidden} after {length:6,} characters: typed {a:5.0f}, "
                 f"deleted and typed {b:5.0f}, torch's layer {c:5.0f}, ratio {c / a:.1f}"
             )
+        figure(
+            f"one more character after 10,000 ({cell}, {hidden} units)", a / 1000, "ms",
+            beside=f"{a / typed_after[10]:.2f} × after 10; torch's layer alone {c / 1000:.2g} ms",
+            front=(cell, hidden) == ("gru", 256),
+        )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,13 +1,16 @@
 """Characters a second in training, beside the textbook's loop, in one run.
 
-    python tests/benchmarks/training.py [--seconds 3] [--threads 1 2 4] [--cases 3]
+    python -m tests.benchmarks.training [--seconds 3] [--threads 1 2 4] [--cases 3]
 
     book      the textbook's: torch's layer on one-hot inputs, batch 32 × 35 steps, plain gradient descent,
               float32, gradients clipped, state carried, on all cores, in a process as it comes
     plain     ours without dropout, as users get it
     users     ours as the presets train, with dropout on embedding, W_hh and output, as users get it:
-              precision and threads chosen by a trial, whose seconds are said, and threads tried again later
+              precision, backward pass and threads chosen by a trial, whose seconds are said, and threads
+              tried again later
     f32, bf16   each candidate by itself: the recipe in either precision on so many threads
+    numba     the same where numba is installed, with what it compiles (rnnviz.networks.compiled)
+    own       of an lstm, whose f32 is torch's layer: our backward pass in Python, on all of them
     ÷ best    users ÷ the best candidate: at least 0.95 is wanted
     of peak   the share of the processor's fastest product, on all cores, that the recipe's own products come
               to: six a weight and character, forward and back
@@ -35,7 +38,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from rnnviz.networks.config import Cell, TrainConfig
+from rnnviz.networks import compiled
+from rnnviz.networks.config import Cell, Engine, TrainConfig
 from rnnviz.networks.threads import cores, fix, spin_briefly
 from rnnviz.reading.scoring import perplexity
 from rnnviz.text import corpora
@@ -43,6 +47,7 @@ from rnnviz.training.optimiser import has_bfloat16
 from rnnviz.training.speed import fastest
 from rnnviz.training.trainer import Trainer
 from rnnviz.training.tuning import tune_process
+from tests.benchmarks.figures import figure
 
 
 def textbook(cell: str, hidden: int, ids: torch.Tensor, symbols: int) -> Callable[[], int]:
@@ -158,19 +163,23 @@ def serve(pipe: Connection, side: str, case: Case) -> None:
         config = TrainConfig(cell, hidden, batch=batch, steps=steps, characters=10**12)
         if side != "plain":
             config = replace(config, dropout_embedding=0.1, dropout_weight=0.4, dropout_output=0.4)
-        fixed = None
+        fixed: int | None = None
+        engine: Engine = "auto"
         if side not in ("plain", "users"):
             precision, count = side.split()
-            config, fixed = (
-                replace(config, precision={"f32": "float32", "bf16": "bfloat16"}[precision]),
-                int(count),
-            )
-            fix(fixed)
+            config = replace(config, precision="bfloat16" if precision == "bf16" else "float32")
+            if precision == "numba":
+                engine = "numba"
+            elif cell == "lstm":
+                engine = "rnnviz" if precision == "own" else "torch"
+            else:
+                engine = "rnnviz"
+            fix(fixed := int(count))
         began = time.perf_counter()
-        pace = fastest(config, len(set(corpus.text)) + 1, threads=fixed, device="cpu")
+        pace = fastest(config, len(set(corpus.text)) + 1, threads=fixed, device="cpu", engine=engine)
         pipe.send(time.perf_counter() - began)
         trainer = Trainer(replace(config, precision=pace.precision), corpus, device="cpu")
-        trainer.threads = pace.threads
+        trainer.threads, trainer.model.engine = pace.threads, pace.engine
         step = trainer._paced_step
     while seconds := pipe.recv():
         pipe.send(speed(step, seconds))
@@ -215,7 +224,9 @@ def main() -> None:
     args = parser.parse_args()
     rates = {d: products(d, cores()) for d in (torch.float32, torch.bfloat16)}
     kinds = ["f32", "bf16"] if has_bfloat16(torch.device("cpu")) else ["f32"]  # emulated, it takes minutes
+    kinds += ["numba"] if compiled.ready() else []
     sides = ["book", "plain", "users", *(f"{kind} {count}" for kind in kinds for count in args.threads)]
+    own = f"own {args.threads[-1]}"
     peak = max(rates.values())
     print(
         f"{cores()} cores; products: float32 {rates[torch.float32] / 1e9:,.0f}, "
@@ -223,12 +234,14 @@ def main() -> None:
     )
     symbols = len(set(corpora.read("python-docs").text)) + 1
     print(f"characters a second, median of {args.turns} turns\n")
-    heads = "".join(f"{side:>9}" for side in sides)
+    heads = "".join(f"{side:>9}" for side in [*sides, own])
     print(f"cell  units  batch × steps  {heads}   plain ÷ book   users ÷ book   ÷ best   of peak   trial")
     for case in CASES[: args.cases]:
-        trials, turns = measured(case, sides, args.seconds, args.turns)
         cell, hidden, batch, steps = case
-        speeds = "".join(f"{median(row[n] for row in turns):9,.0f}" for n in range(len(sides)))
+        here = [*sides, own] if cell == "lstm" else sides
+        trials, turns = measured(case, here, args.seconds, args.turns)
+        speeds = "".join(f"{median(row[n] for row in turns):9,.0f}" for n in range(len(here)))
+        speeds += "" if cell == "lstm" else f"{'–':>9}"
         plain, recipe = (median(row[n] / row[0] for row in turns) for n in (1, 2))
         best = median(row[2] / max(row[3:]) for row in turns)
         share = median(row[2] for row in turns) * work(TrainConfig(cell, hidden), symbols) / peak
@@ -237,6 +250,13 @@ def main() -> None:
             f"   {plain:12.2f}   {recipe:12.2f}   {best:6.2f}   {share:7.0%}   {trials[2]:4.1f} s",
             flush=True,
         )
+        what, pace = f"training ({cell}, {hidden} units, {batch} × {steps})", median(row[2] for row in turns)
+        wanted = 2.5 if hidden == 512 else 1.5
+        figure(
+            f"{what} ÷ the textbook's loop", recipe, "×", at_least=None if share >= 0.75 else wanted,
+            beside=f"{pace:,.0f} characters a second, {share:.0%} of the fastest product", front=batch == 32,
+        )  # fmt: skip
+        figure(f"{what} ÷ the best candidate", best, "×", at_least=0.95)
     if args.quality:
         quality(args.quality, args.threads[-1])
 

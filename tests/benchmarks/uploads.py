@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
 import threading
 import time
@@ -23,6 +24,7 @@ import psutil
 from playwright.sync_api import sync_playwright
 
 from rnnviz.text import corpora
+from tests.benchmarks.figures import figure
 from tests.benchmarks.keystroke import KEYS, SENTENCE, App
 from tests.browser.driving import ROOT, browser_path, launch, serve
 from tests.ui.visitor import Visitor
@@ -188,6 +190,11 @@ def main() -> None:
             "keys": len(busy),
         }
     print(json.dumps(found))
+    each = f"{options.visitors} files of {options.megabytes:g} MB"
+    at_once = max(done) if len(done) == len(took) else math.inf
+    alone_s = statistics.mean(alone) * options.visitors
+    figure(f"{each} scored at once ÷ one after the other", at_once / alone_s, "×", at_most=1.3)
+    figure(f"a keystroke meanwhile, 95 % of the keys ({each})", high(busy), "ms")
 
 
 if __name__ == "__main__":
