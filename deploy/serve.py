@@ -29,6 +29,7 @@ SHIPPED = ("8501", "8502", "8503")
 PACKER = "127.0.0.1:8500"
 LOOK = 0.2  # seconds between two looks whether all are alive
 AGAIN = 2.0  # seconds from a start to the next one at least
+FIRST = 10.0  # seconds: what ends in them with an error, as it was started, can't start
 PATIENCE = 10.0  # seconds that a process has to end
 
 
@@ -84,21 +85,26 @@ class Program:
     """A process that is started again when it has died."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        self._command = command
+        self._command, self._starts = command, 0
         self.start()
 
     def start(self) -> None:
         self._began = time.monotonic()
+        self._starts += 1
         # A session of its own: Ctrl-C at the terminal comes here alone.
         self.process = subprocess.Popen(self._command, cwd=HERE.parent, start_new_session=True)
 
     def look(self) -> None:
-        if self.process.poll() is not None and time.monotonic() - self._began > AGAIN:
+        """Start it again if it has ended. SystemExit if it can't start: a wrong setting, a port in use."""
+        status, lived = self.process.poll(), time.monotonic() - self._began
+        if status is not None and status > 0 and self._starts == 1 and lived < FIRST:
+            raise SystemExit(f"it can't start: {' '.join(self._command[:4])} ended with {status}")
+        if status is not None and lived > AGAIN:
             sys.stderr.write(f"process {self.process.pid} ended ({self.process.returncode}), started anew\n")
             self.start()
 
     def end(self) -> None:
-        self.process.terminate()
+        """Wait until it has ended, which it was told to."""
         try:
             self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
@@ -167,6 +173,8 @@ def main() -> None:
         except KeyboardInterrupt:
             pass
         finally:
+            for program in programs:
+                program.process.terminate()
             for program in programs:
                 program.end()
 
