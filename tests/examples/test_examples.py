@@ -6,6 +6,8 @@ import ast
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,27 +15,35 @@ import pytest
 
 from rnnviz.runs import api as runs
 
-nbformat = pytest.importorskip("nbformat", reason="the extra test is not installed")
-nbclient = pytest.importorskip("nbclient", reason="the extra test is not installed")
-pytest.importorskip("ipykernel", reason="the extra test is not installed")
-pytest.importorskip("anywidget", reason="the extra notebook is not installed")
+for name, extra in (("nbclient", "test"), ("ipykernel", "test"), ("anywidget", "notebook")):
+    if find_spec(name) is None:  # imported where they are used: nbformat's import takes a second
+        pytest.skip(f"the extra {extra} is not installed", allow_module_level=True)
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 
 
 def read(path: Path) -> Any:
+    import nbformat
+
     return nbformat.read(path, as_version=4)
 
 
-@pytest.fixture
-def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A kernel that knows this checkout, and reads nobody's settings."""
-    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
-        monkeypatch.setenv(name, str(tmp_path / name))
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        monkeypatch.setenv(name, "1")
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A kernel that knows this checkout, and reads nobody's settings: what it imported is there for all."""
+    import nbclient
+
+    folder = tmp_path_factory.mktemp("jupyter")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
+            patch.setenv(name, str(folder / name))
+        patch.setenv("PYTHONPATH", str(ROOT))
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+            patch.setenv(name, "1")
+        client = nbclient.NotebookClient(read(NOTEBOOKS[0]), timeout=300, kernel_name="python3")
+        with client.setup_kernel():
+            yield client
 
 
 def test_there_are_four() -> None:
@@ -41,9 +51,14 @@ def test_there_are_four() -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs_and_shows_something(path: Path, kernel: None) -> None:
+def test_a_notebook_runs_and_shows_something(path: Path, kernel: Any) -> None:
+    from nbformat.v4 import new_code_cell
+
     notebook = read(path)
-    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    notebook.cells.insert(0, new_code_cell("%reset -f"))  # names of the one before are gone
+    kernel.nb = notebook
+    for place, cell in enumerate(notebook.cells):
+        kernel.execute_cell(cell, place)
     shown = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert not [output for output in shown if output.get("name") == "stderr"]
     kinds = {kind for output in shown for kind in output.get("data", {})}
