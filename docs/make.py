@@ -1,0 +1,176 @@
+"""Builds the site: `python docs/make.py`, into build/site/html, which opens from the folder it stands in.
+
+Pages are laid side by side before they are built, for some of them stand outside docs/ (PAGES). A link to a
+file that is no page, such as a module, becomes its text, as a site has no copy of the code.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "site"
+MERMAID = ROOT / "node_modules" / "@mermaid-js" / "tiny" / "dist" / "mermaid.tiny.js"
+WORKER = ROOT / "node_modules" / "iframe-worker" / "shim" / "index.js"
+THEME = ROOT / "docs" / "theme"
+ICON = ROOT / "rnnviz" / "ui" / "icon.svg"
+
+PAGES = {
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "README.md": "readme.md",
+    "SECURITY.md": "security.md",
+    "deploy/README.md": "deploy.md",
+    "examples/article/what_a_network_remembers.md": "article/what_a_network_remembers.md",
+    "models/README.md": "models.md",
+    "tests/benchmarks/README.md": "benchmarks.md",
+}
+"""Pages outside docs/, by the path in the repository."""
+
+PICTURES = {"examples/article/figures": "article/figures"}
+"""Folders of pictures outside docs/, likewise."""
+
+FENCE = re.compile(r"^(`{3,}).*?^\1\s*$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|!?\[[^\]]*\](?:\([^)]*\))?)*)\]\(([^()\s]+)\)")
+FETCHES = re.compile(
+    r"""<(?:script|img|iframe|source|link(?=[^>]*stylesheet))[^>]*?(?:src|srcset|href)="((?:https?:)?//[^"]+)"
+    |url\(["']?((?:https?:)?//[^)"']+)|@import\s+["']((?:https?:)?//[^"']+)""",
+    re.VERBOSE,
+)
+
+FILE = re.compile(r'(?<=\s)(src|srcset|href)="([^"\s]+)"')
+
+
+def pages() -> dict[str, str]:
+    """Every page's path in the repository, and its path on the site."""
+    found = {
+        path.relative_to(ROOT).as_posix(): path.relative_to(ROOT / "docs").as_posix()
+        for path in sorted((ROOT / "docs").rglob("*.md"))
+    }
+    return found | {path: name for path, name in PAGES.items() if (ROOT / path).is_file()}
+
+
+def shown(path: str) -> str | None:
+    """Where the site shows a file of the repository; None where it has no copy of it."""
+    if path.startswith("docs/") and not path.endswith(".py"):
+        return path.removeprefix("docs/")
+    folder, _, name = path.rpartition("/")
+    return f"{PICTURES[folder]}/{name}" if folder in PICTURES else PAGES.get(path)
+
+
+def outside_code(text: str, change: Callable[[str], str]) -> str:
+    """`text` with `change` made to all that stands in no fenced block."""
+    parts, end = [], 0
+    for fence in FENCE.finditer(text):
+        parts += [change(text[end : fence.start()]), fence[0]]
+        end = fence.end()
+    return "".join([*parts, change(text[end:])])
+
+
+def picture(words: str, target: str, two: bool) -> str:
+    """A picture that opens in full by a click; where there are `two`, that of the page's light or dark."""
+    if not two:
+        return f"[![{words}]({target})]({target})"
+    dark = posixpath.join(posixpath.dirname(target), f"{Path(target).stem}-dark{Path(target).suffix}")
+    light = f"[![{words}]({target}#only-light)]({target})"
+    return f"{light}[![{words}]({dark}#only-dark)]({dark})"
+
+
+def relinked(text: str, path: str) -> str:
+    """The Markdown of the page at `path`, its links as the site needs them."""
+    here = posixpath.dirname(pages()[path]) or "."
+
+    def on_site(target: str) -> str | None:
+        """Where a link of the page leads; None where the site has no copy of that."""
+        if re.match(r"[a-z]+:|#|//", target):
+            return target
+        file, _, anchor = target.partition("#")
+        place = posixpath.normpath(posixpath.join(posixpath.dirname(path), file))
+        page = shown(place)
+        if page is None:  # zensical says so where there is no such file at all
+            return None if (ROOT / place).exists() else target
+        return posixpath.relpath(page, here) + (f"#{anchor}" if anchor else "")
+
+    def link(found: re.Match[str]) -> str:
+        image, words, target = found.groups()
+        laid = on_site(target)
+        if laid is None:
+            return words
+        if image:
+            still = (ROOT / path).parent / target
+            return picture(words, laid, still.with_stem(f"{still.stem}-dark").is_file())
+        return f"{image}[{words}]({laid})"
+
+    def file(found: re.Match[str]) -> str:
+        return f'{found[1]}="{on_site(found[2]) or found[2]}"'
+
+    return outside_code(text, lambda part: FILE.sub(file, LINK.sub(link, part)))
+
+
+def lay(folder: Path) -> None:
+    """All that the site is built from, in `folder`."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for path in sorted((ROOT / "docs").rglob("*")):
+        if path.is_file() and path.suffix not in (".md", ".py", ".pyc") and THEME not in path.parents:
+            place = folder / path.relative_to(ROOT / "docs")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, place)
+    shutil.copy(ICON, folder)
+    for pictures, name in PICTURES.items():
+        shutil.copytree(ROOT / pictures, folder / name)
+    for path, name in pages().items():
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        head = "---\nlang: zh\n---\n\n" if name.endswith(".zh.md") else ""
+        place.write_text(head + relinked((ROOT / path).read_text("utf-8"), path), "utf-8")
+
+
+def finish(folder: Path) -> None:
+    """What zensical would have fetched from another host: what draws a page's diagrams, and what lets a page
+    that was opened from a folder search."""
+    shutil.copy(WORKER, folder / "assets" / "worker.js")
+    shutil.copy(MERMAID, folder / "assets")
+    for page in folder.rglob("*.html"):
+        text = page.read_text("utf-8")
+        assets = "../" * (len(page.relative_to(folder).parts) - 1) + "assets"
+        text = text.replace("https://unpkg.com/iframe-worker/shim", f"{assets}/worker.js")
+        if 'class="mermaid"' in text:
+            text = text.replace("</head>", f'<script src="{assets}/mermaid.tiny.js"></script></head>', 1)
+        page.write_text(text, "utf-8")
+
+
+def fetched(folder: Path) -> set[str]:
+    """What the site's pages and styles would fetch from other hosts."""
+    found: set[str] = set()
+    for file in folder.rglob("*"):
+        if file.suffix in (".html", ".css") and file.name != "demo.html":
+            found.update(url for one in FETCHES.findall(file.read_text("utf-8")) for url in one if url)
+    return found
+
+
+def main() -> int:
+    if not (MERMAID.is_file() and WORKER.is_file()):
+        print("The diagrams and the search need what npm ci brings: run that first.", file=sys.stderr)
+        return 1
+    lay(BUILD / "pages")
+    done = subprocess.run(
+        [sys.executable, "-m", "zensical", "build", "--clean", "--strict"], cwd=ROOT, check=False
+    )
+    if done.returncode:
+        return done.returncode
+    finish(BUILD / "html")
+    if strangers := fetched(BUILD / "html"):
+        print("The site would fetch from other hosts:", *sorted(strangers), sep="\n", file=sys.stderr)
+        return 1
+    print(f"Open {BUILD / 'html' / 'index.html'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

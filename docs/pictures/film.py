@@ -1,0 +1,108 @@
+"""Records the moving picture that README opens with, from the app itself: `python docs/pictures/film.py`.
+
+It writes typing-light.webp and typing-dark.webp beside this file, about ten seconds each. Two lines of Python
+are typed on Explore. The first is coloured by surprisal; then the address that chooses a unit is opened, and
+the second is coloured by that unit, which by the model's card follows how many brackets are open. A frame is
+a screenshot, taken once the view says that it has painted the text; how long it is shown is a typist's pace,
+drawn from a seed. So the film is the same on a slow machine. It needs the extra `test`, and Chromium.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+
+from rnnviz.ui.packed import pack
+from tests.browser.driving import ROOT, browser_path, launch, serve
+
+HERE = Path(__file__).parent
+SCHEMES = ("light", "dark")
+SIZE = (1280, 720)  # of the window, and of the film
+MODEL, UNIT = "python-gru", 7
+FIRST, SECOND = "def join(self, name):\n", "    return os.path.join(self.path, str(len(name)))"
+OPENING, LOOK, END = 700, 1000, 1300  # milliseconds: what is lit, the first line, then its unit, all of it
+QUICK, SLOW = 60, 115  # milliseconds from key to key
+QUALITY = 70  # of 100
+PATIENCE = 120_000  # milliseconds, on a busy machine
+
+Film = list[tuple[Image.Image, int]]
+"""Frames, and how many milliseconds each is shown."""
+
+
+def seen(page: Page, characters: int) -> Image.Image:
+    """The window, once so many characters are on the screen."""
+    expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", str(characters))
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    shot = page.screenshot(animations="disabled", caret="initial")
+    return Image.open(io.BytesIO(shot)).convert("RGB")
+
+
+def opened(page: Page, address: str) -> Locator:
+    """Where one types, once the view and its axes are there."""
+    page.goto(address)
+    expect(page.locator(".rv-plot .y2tick").first).to_be_visible()
+    return page.get_by_role("textbox", name="Your text")
+
+
+def typed(page: Page, before: int, text: str, pace: random.Random) -> Film:
+    """A frame for each key of a text."""
+    frames: Film = []
+    for i, character in enumerate(text, start=before + 1):
+        page.keyboard.press("Enter") if character == "\n" else page.keyboard.type(character)
+        wait = QUICK if character == " " else pace.randint(QUICK, SLOW)
+        frames.append((seen(page, i), wait))
+    return frames
+
+
+def held(frames: Film, milliseconds: int) -> None:
+    """Show the last frame for so long."""
+    frames[-1] = (frames[-1][0], milliseconds)
+
+
+def played(page: Page, url: str) -> Film:
+    """The whole film. It begins with how it ends: that is what is shown where nothing moves."""
+    pace = random.Random(8)
+    opened(page, f"{url}/?model={MODEL}&present=1").fill("")
+    frames: Film = [(seen(page, 0), LOOK // 2), *typed(page, 0, FIRST, pace)]
+    held(frames, LOOK)
+    opened(page, f"{url}/?model={MODEL}&present=1&unit={UNIT}&text={pack(FIRST)}").press("Control+End")
+    frames.append((seen(page, len(FIRST)), LOOK))
+    frames += typed(page, len(FIRST), SECOND, pace)
+    held(frames, END)
+    return [(frames[-1][0], OPENING), *frames]
+
+
+def record(browser: Browser, url: str, scheme: str) -> Path:
+    """The film in light or dark, as a file."""
+    width, height = SIZE
+    page = browser.new_page(viewport={"width": width, "height": height}, locale="en-GB")
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    pictures, times = zip(*played(page, url), strict=True)
+    page.close()
+    file = HERE / f"typing-{scheme}.webp"
+    first, *others = pictures
+    first.save(
+        file, save_all=True, append_images=others, duration=list(times), loop=0, quality=QUALITY, method=4
+    )
+    return file
+
+
+def main() -> None:
+    expect.set_options(timeout=PATIENCE)
+    with serve(ROOT / "app.py") as url, sync_playwright() as playwright:
+        path = browser_path(playwright)
+        if path is None:
+            raise SystemExit("no Chromium here: install one, or name it in RNNVIZ_BROWSER")
+        browser = launch(playwright, path)
+        for scheme in SCHEMES:
+            file = record(browser, url, scheme)
+            print(f"{file.relative_to(ROOT)}: {file.stat().st_size / 1e6:.2f} MB")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

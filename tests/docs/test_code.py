@@ -1,0 +1,98 @@
+"""The commands of README and docs/, run as they stand and in order, where the files they name are."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rnnviz.cli import main
+from rnnviz.ui.standalone import command as page
+from tests.written import PAGES, ROOT, blocks, commands, typed, why_not
+
+PROSE = "It was past midnight when the machine came back. 'Well?' said the doctor, and nobody spoke. "
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("written")
+    for name in set(re.findall(r"(?<= )[\w-]+\.txt", "\n".join(commands()))):
+        (made / name).write_text(PROSE * 30, "utf-8")
+    rows = "".join(f"{json.dumps({'id': n, 'text': PROSE[n:]})}\n" for n in range(9)).encode()
+    for name, data in (("corpus/rows.jsonl", rows), ("more/rows.jsonl.gz", gzip.compress(rows))):
+        (made / name).parent.mkdir()
+        (made / name).write_bytes(data)
+    return made
+
+
+def test_every_kind_of_command_is_among_them() -> None:
+    named = {line.split("rnnviz ")[1].split()[0] for line in commands()}
+    assert {
+        *("match", "models", "perplexity", "sample", "trace", "train", "units"),
+        *("ablate", "connectivity", "page", "perturb"),
+    } <= named
+    assert sum(line.startswith("torchrun") for line in commands()) == 1
+    names = re.findall(r"--name (\S+)", "\n".join(commands()))
+    assert len(names) == len(set(names))  # a name is a run's folder, and taken after the first
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_command_that_is_not_run_says_why(page: Path) -> None:
+    if page.parent.name == "deploy":  # changes a machine; tests/deploy looks at its files
+        return
+    left = [line for line in typed(page) if line not in commands() and not why_not(line)]
+    assert not left, "run these (tests.written.RUN), or say why not (tests.written.NOT_RUN)"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_block_is_of_a_kind_that_is_looked_at(page: Path) -> None:
+    kinds = re.findall(r"^ *```(\S+)$", page.read_text("utf-8"), re.MULTILINE)
+    assert set(kinds) <= {"bash", "python", "mermaid", "text", "bibtex", "json"}
+    for kind in set(kinds):
+        assert len(blocks(page, kind)) + len(blocks(page, kind, indented=True)) == kinds.count(kind)
+    if page.name not in (
+        "cells.md",
+        "adding.md",
+        "adding.zh.md",
+    ):  # places in the code, and what to write there
+        assert not blocks(page, "python", indented=True)
+
+
+@pytest.mark.parametrize("line", commands())
+def test_a_written_command_runs_and_shows_something(
+    line: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program, *arguments = shlex.split(line, comments=True)
+    if "train" not in arguments:  # what trains sets its process up for that
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("RNNVIZ_CACHE", str(folder / "cache"))
+        given = arguments[2:] if program == "python" else arguments
+        assert main(given, (page,)) == 0, capsys.readouterr().err
+        assert capsys.readouterr().out.strip()
+        return
+    modules = {"python": (), "rnnviz": ("-m", "rnnviz"), "torchrun": ("-m", "torch.distributed.run")}
+    start = [sys.executable, *modules[program]]
+    done = subprocess.run(
+        [*start, *arguments],
+        cwd=folder,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "RNNVIZ_RUNS": str(folder / "runs"),
+            "RNNVIZ_CACHE": str(folder / "cache"),
+        },
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.strip()
+    if name := re.search(r"--name (\S+)", line):
+        assert (folder / f"{name[1]}.safetensors").is_file()

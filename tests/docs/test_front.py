@@ -1,0 +1,73 @@
+"""README, the first thing that is seen: short, and its moving picture is small and shows what it says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from rnnviz.networks import checkpoint
+from rnnviz.runs import unit_findings
+from tests.written import ROOT, links
+
+README = (ROOT / "README.md").read_text("utf-8")
+PICTURES = ROOT / "docs" / "pictures"
+FILMS = sorted(PICTURES.glob("*.webp"))
+
+
+def test_it_is_read_in_one_sitting() -> None:
+    assert len(README.splitlines()) <= 250
+
+
+def test_it_opens_with_the_film_in_light_and_dark() -> None:
+    opening = README[: README.index("```bash")]
+    named = re.findall(r'(?:srcset|src)="(docs/pictures/[^"]+)"', opening)
+    films, stills = ["docs/pictures/typing-dark.webp", "docs/pictures/typing-light.webp"], named[:2]
+    assert named == [*stills, *films]
+    assert all("explore" in still for still in stills), "for those who want nothing to move"
+    assert [film.relative_to(ROOT).as_posix() for film in FILMS] == films
+
+
+def test_every_page_has_its_still_in_light_and_dark() -> None:
+    stills = re.findall(
+        r'srcset="(docs/pictures/\w+)-dark\.png">\s*<img src="(docs/pictures/\w+)\.png"', README
+    )
+    assert [light for _dark, light in stills] == [dark for dark, _light in stills]
+    pages = [light.rpartition("/")[2] for _dark, light in stills]
+    assert pages == ["explore", "perplexity", "inside", "train", "learn"]
+
+
+@pytest.mark.parametrize("film", FILMS, ids=lambda film: film.name)
+def test_a_film_is_small_and_about_ten_seconds_long(film: Path) -> None:
+    assert film.stat().st_size <= 3_000_000
+    with Image.open(film) as picture:
+        times = []
+        for n in range(picture.n_frames):
+            picture.seek(n)
+            picture.load()
+            times.append(picture.info["duration"])
+        assert picture.info["loop"] == 0  # for ever
+        assert picture.width <= 1280
+        assert picture.height <= 720
+    assert 8_000 <= sum(times) <= 12_000
+    assert len(times) / (sum(times) / 1000) >= 5  # one for each key; what is held is one frame
+
+
+def test_the_films_unit_is_one_that_the_models_card_confirms() -> None:
+    script = (PICTURES / "film.py").read_text("utf-8")
+    said = re.search(r'^MODEL, UNIT = "([\w-]+)", (\d+)$', script, re.MULTILINE)
+    assert said is not None
+    card = checkpoint.read_info(checkpoint.find(said[1])).card
+    found = {one.unit: one for one in unit_findings.of(card)}[int(said[2])]
+    assert (found.target, found.verdict) == ("py-bracket-depth", "remembers")
+
+
+def test_chinese_readers_are_led_to_every_chinese_page() -> None:
+    docs = ROOT / "docs"
+    door = docs / "index.zh.md"
+    assert "(docs/index.zh.md)" in README
+    assert "(index.zh.md)" in (docs / "index.md").read_text("utf-8")
+    named = {(docs / target).resolve() for target in links(door)}
+    assert set(docs.rglob("*.zh.md")) - {door} <= named

@@ -1,0 +1,185 @@
+"""Each promise of SECURITY.md: the tests that would fail if it were broken, some of them here."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rnnviz.networks import header
+from rnnviz.ui.hosting import allowed, setting
+
+ROOT = Path(__file__).parents[2]
+PAGE = " ".join((ROOT / "SECURITY.md").read_text("utf-8").split())
+SERVICE = ROOT / "deploy" / "systemd" / "rnnviz@.service"
+
+GUARD, HOSTING, PLACES = "ui/test_guard.py", "ui/test_hosting.py", "ui/test_hosting_places.py"
+CHECKPOINT, DAMAGED = "networks/test_checkpoint.py", "networks/test_damaged_files.py"
+HERE = "docs/test_security.py"
+
+PROMISES: dict[str, list[str]] = {
+    "this machine alone. It listens on localhost": [f"{GUARD}::test_it_listens_on_this_machine_alone"],
+    "refuses requests that name another host": [
+        f"{GUARD}::test_another_host_gets_nothing_even_if_its_name_points_here"
+    ],
+    "or come from another site's page": [
+        f"{GUARD}::test_a_page_from_elsewhere_gets_no_connection_and_no_address_is_looked_up"
+    ],
+    "a random key of 24 characters": [f"{HERE}::test_numbers_are_the_codes"],
+    "(or your own `RNNVIZ_KEY`, of 16 or more)": [
+        f"{HOSTING}::test_a_key_is_made_where_none_is_given_and_one_that_can_be_guessed_is_refused"
+    ],
+    "one room's questions and answers, nothing else": ["ui/test_room_door.py::test_there_is_nothing_else"],
+    "while the room is open": ["ui/test_room_owner.py::test_a_closed_room_lets_go_of_its_port"],
+    "one page, nothing else": [
+        "ui/test_handout.py::test_a_phone_gets_the_page_once_and_the_listener_gives_nothing_else"
+    ],
+    "checked by its SHA-256": [
+        "text/test_downloads.py::test_a_download_that_fails_says_how_and_keeps_nothing"
+    ],
+    "no statistics, no reports of errors": [
+        "test_package.py::test_the_first_start_asks_nothing_and_reports_nothing",
+        "ui/test_starting.py::test_app_asks_for_what_it_was_told_and_nothing_else",
+    ],
+    "tracebacks go to the terminal": ["ui/test_main.py::test_no_traceback_ever_reaches_the_page"],
+    "escaped before they are HTML": [
+        "ui/test_perplexity.py::test_html_in_a_name_or_a_text_stays_text",
+        "figures/test_live.py::test_a_text_is_never_markup",
+        "browser/test_viewer.py::test_the_text_is_there_as_it_is",
+        "browser/test_explore.py::test_html_stays_text",
+    ],
+    "Archives and documents are refused": ["text/test_filetypes.py::test_what_is_no_text_is_refused_by_name"],
+    "can't fill the memory": ["text/test_row_files.py::test_a_decompression_bomb_is_noticed_early"],
+    "is that session's alone": [
+        "ui/test_visitors_limits.py::test_what_one_scored_another_does_not_see",
+        f"{PLACES}::test_a_session_is_its_owners_alone",
+    ],
+    "the app's user only (0600)": [
+        "ui/test_forgetting.py::test_only_the_owner_can_read_what_is_kept_and_it_goes_with_the_session"
+    ],
+    "at once by **Forget my texts**": [
+        "ui/test_forgetting.py::test_a_reader_can_have_all_texts_forgotten_at_once"
+    ],
+    "quote what a spreadsheet would compute": [
+        "ui/test_perplexity_sections.py::test_a_file_whose_name_is_a_formula_is_text_in_a_spreadsheet"
+    ],
+    "A file may have 200 MB; a visitor's texts 5 MB in total": [
+        f"{HERE}::test_numbers_are_the_codes",
+        "ui/test_visitors_limits.py::test_a_visitors_texts_are_few_and_short",
+    ],
+    "**Nothing in them is run**": [f"{CHECKPOINT}::test_a_pickled_model_does_not_run"],
+    "no pickle is read anywhere": [f"{HERE}::test_nothing_that_is_read_is_run"],
+    "A header may have 4 MB, a card 262,144 characters, a file 2 GB": [
+        f"{HERE}::test_numbers_are_the_codes",
+        f"{DAMAGED}::test_one_damaged_file_is_named_and_the_others_are_listed",
+        f"{CHECKPOINT}::test_a_file_past_the_limit_is_refused_unread",
+    ],
+    "shapes are checked before memory is taken": [
+        f"{DAMAGED}::test_whatever_its_header_promises_only_words_come_out"
+    ],
+    "A damaged file costs itself alone": [f"{CHECKPOINT}::test_models_are_listed_and_damaged_ones_named"],
+    "What a card says is shown as text": [
+        "ui/test_main.py::test_the_card_stands_beside_its_yardsticks",
+        "ui/test_standalone.py::test_what_a_card_says_stays_text",
+    ],
+    "train one small network for two minutes": [
+        "ui/test_visitors_limits.py::test_a_visitor_has_one_small_run_and_sees_it",
+        "runs/test_visitors.py::test_its_own_process_ends_it",
+    ],
+    "refused where it is done, not only hidden": [
+        "ui/test_isolation.py::test_who_may_not_does_nothing",
+        "ui/test_hosting_server.py::test_a_visitor_changes_nothing_for_others",
+    ],
+    "a random number in a signed cookie": [
+        f"{HOSTING}::test_a_cookie_that_was_not_signed_here_counts_for_nothing"
+    ],
+    "no other's texts, scores or runs": [
+        "ui/test_isolation.py::test_a_visitors_run_is_seen_by_its_owner_and_the_lecturer",
+        "ui/test_hosting_server.py::test_nobody_takes_over_a_session_whose_id_they_have",
+    ],
+    "a proxy that is named in `--trust-proxy`": [
+        "ui/test_hosting_command.py::test_it_serves_and_believes_no_proxy_that_it_was_not_told_of"
+    ],
+    "The container runs as a user of its own, without capabilities, on a read-only file system": [
+        f"{HERE}::test_the_container_and_the_units_may_do_little"
+    ],
+    "the systemd units may write to one folder": [f"{HERE}::test_the_container_and_the_units_may_do_little"],
+    "never logs the query": ["deploy/test_nginx.py::test_neither_the_key_nor_what_visitors_write_is_logged"],
+    "pins what the tests ran with": ["test_package.py::test_the_written_test_command_is_what_the_ci_runs"],
+}
+
+
+@pytest.mark.parametrize("promise", PROMISES)
+def test_each_promise_stands_there_and_has_its_tests(promise: str) -> None:
+    assert promise in PAGE
+    for test in PROMISES[promise]:
+        path, _, name = test.partition("::")
+        assert f"def {name}(" in (ROOT / "tests" / path).read_text("utf-8"), test
+
+
+def test_numbers_are_the_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RNNVIZ_KEY", raising=False)
+    assert (len(setting.key.__wrapped__()), setting.SHORTEST) == (24, 16)
+    assert (header.MAX_HEADER, header.MAX_CARD, header.MAX_FILE) == (4 * 2**20, 262_144, 2 * 2**30)
+    assert allowed.BYTES == 5 * 10**6
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
+    assert config["server"]["maxUploadSize"] == 200
+
+
+RUNS = {"eval", "exec", "compile", "__import__"}
+UNPICKLES = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
+
+
+def runs_what_it_reads(code: str) -> list[str]:
+    """What unpickles in a module, or runs a text as code."""
+    found = []
+    for node in ast.walk(ast.parse(code)):
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        names += [one.name for one in node.names] if isinstance(node, ast.Import) else []
+        found += [name for name in names if name.split(".")[0] in UNPICKLES]
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            allowed = any(
+                one.arg == "allow_pickle" and getattr(one.value, "value", True) is not False
+                for one in node.keywords
+            )
+            if called in RUNS or called.endswith(("torch.load", "read_pickle")) or allowed:
+                found.append(ast.unparse(node))
+    return found
+
+
+def test_nothing_that_is_read_is_run() -> None:
+    found = {
+        str(path.relative_to(ROOT)): said
+        for path in (ROOT / "rnnviz").rglob("*.py")
+        if (said := runs_what_it_reads(path.read_text("utf-8")))
+    }
+    assert found == {}
+    for bad in (
+        "import pickle",
+        "from dill import load",
+        "torch.load(f)",
+        "eval(x)",
+        "np.load(f, allow_pickle=True)",
+    ):
+        assert runs_what_it_reads(bad), bad
+
+
+def test_the_container_and_the_units_may_do_little() -> None:
+    service = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text("utf-8"))["services"]["rnnviz"]
+    assert (service["cap_drop"], service["read_only"]) == (["ALL"], True)
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert not {"privileged", "cap_add", "user", "pid", "network_mode"} & set(service)
+    docker = (ROOT / "deploy" / "Dockerfile").read_text("utf-8")
+    assert re.findall(r"^USER (\S+)$", docker, re.MULTILINE) == ["10001"]
+    assert docker.index("\nUSER 10001\n") < docker.index("\nENTRYPOINT ")
+    said = re.findall(r"^(\w+)=(.*)$", SERVICE.read_text("utf-8"), re.MULTILINE)
+    assert [value for name, value in said if name == "StateDirectory"] == ["rnnviz"]
+    for wanted in (("ProtectSystem", "strict"), ("ProtectHome", "yes"), ("CapabilityBoundingSet", "")):
+        assert wanted in said
+    more = {"ReadWritePaths", "BindPaths", "CacheDirectory", "LogsDirectory", "RuntimeDirectory"}
+    assert not more & {name for name, _ in said}
