@@ -70,6 +70,14 @@ def floats_as_they_are() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def threads_as_they_are() -> Iterator[None]:
+    """A run in a test's own process may fix its number of threads, which the next test must not see."""
+    yield
+    if threads := sys.modules.get("rnnviz.networks.threads"):
+        threads._fixed, threads._told = False, 0
+
+
+@pytest.fixture(autouse=True)
 def settings_as_they_are() -> Iterator[None]:
     """An example in a docstring may set a variable of ours, which the next test must not see."""
     before = {name: value for name, value in os.environ.items() if name.startswith("RNNVIZ_")}

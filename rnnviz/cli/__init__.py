@@ -55,7 +55,13 @@ def main(arguments: Sequence[str] | None = None, more: Sequence[Command] = ()) -
         if hasattr(stream, "reconfigure"):  # a terminal that can't show a character gets its code point
             stream.reconfigure(errors="backslashreplace")
     try:
-        args = _parser(more).parse_args(arguments)
+        parser = _parser(more)
+        try:
+            args = parser.parse_args(arguments)
+        finally:
+            sys.stdout.flush()  # help, which ends here, into a pipe that is closed
+        if args.run is None:
+            parser.error("name a command, such as app, which opens the app; rnnviz --help lists them")
         code: int = args.run(args)
         sys.stdout.flush()
         return code
@@ -94,7 +100,8 @@ def _parser(more: Sequence[Command] = ()) -> argparse.ArgumentParser:
         "without a command, the app opens.",
     )
     parser.add_argument("--version", action="version", version=f"rnnviz {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for each in (
         train,
         perplexity,

@@ -171,6 +171,10 @@ def test_a_misspelt_command_ends_with_2(run: Run, arguments: str) -> None:
     assert "usage:" in done.err
 
 
+def test_where_no_command_is_given_one_is_named(run: Run) -> None:
+    assert "name a command, such as app, which opens the app; rnnviz --help lists them" in run("").err
+
+
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as a signal")
 def test_ctrl_c_is_a_short_sentence(command_environment: dict[str, str]) -> None:
     # A shell's background job ignores Ctrl-C, and so would this child of it.
@@ -194,6 +198,23 @@ def test_a_closed_pipe_is_no_error(command_environment: dict[str, str]) -> None:
         assert started.stderr is not None
         assert started.stderr.read() == b""
         assert started.wait(timeout=60) == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes close differently elsewhere")
+@pytest.mark.parametrize("arguments", ["--help", "train --help"])
+def test_help_into_a_closed_pipe_is_no_error(arguments: str, command_environment: dict[str, str]) -> None:
+    closed, writes = os.pipe()
+    os.close(closed)
+    done = subprocess.run(
+        [sys.executable, "-m", "rnnviz", *arguments.split()],
+        env=command_environment,
+        stdout=writes,
+        stderr=subprocess.PIPE,
+        timeout=60,
+        check=False,
+    )
+    os.close(writes)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_numbers_that_json_lacks_become_null() -> None:
