@@ -75,7 +75,7 @@ def test_without_a_command_the_app_opens_on_a_terminal_alone(
     else:
         assert ended.value.code == 2  # a script that forgot its command hears so, and no server starts
         assert served == []
-        assert "required: COMMAND" in capsys.readouterr().err
+        assert "name a command" in capsys.readouterr().err
 
 
 def test_the_apps_own_settings_come_along_wherever_it_is_installed(
