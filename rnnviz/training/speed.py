@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from rnnviz.errors import ConfigError, TrainingError
 from rnnviz.networks.config import Engine, Precision, TrainConfig
-from rnnviz.networks.threads import ALIKE, HOPELESS, Threads, worth_trying
+from rnnviz.networks.threads import ALIKE, Threads, worth_trying
 from rnnviz.training import remembered
 from rnnviz.training.tuning import own_python, tune_process
 
@@ -37,10 +37,12 @@ SMALL = 1024
 """States times streams below which a step is over before a second thread has woken up: one, in float32."""
 
 TRIED = 1024
-"""Characters of a step, about, by which precisions and numbers of threads are compared: fewer time steps take
-less long, each with the same products.
+"""Characters of a step, about, by which precisions and numbers of threads are compared, fewer where there are
+more than 256 units: fewer time steps take less long, each with the same products.
 """
 
+CLOSE = 0.75
+"""A share of the best speed from which the runner-up is timed again: 50 ms may be off by so much."""
 
 LOOK = 0.2
 """Seconds between two looks whether a trial is over or still wanted."""
@@ -136,38 +138,58 @@ def _engines(config: TrainConfig, engine: Engine, small: bool) -> list[Engine]:
 def _fastest_of(
     config: TrainConfig, V: int, pairs: list[tuple[Precision, Engine]], counts: list[int]
 ) -> Pace:
-    """The first of precision and engine is tried on all numbers of threads, another on one and on the first's
-    best; the first wins unless another is more than a little faster.
+    """The first of precision and engine is tried on one thread and on most, another on the first's best; then
+    the two fastest again, if they are close. The first wins unless another is more than a little faster.
+    Numbers of threads between are tried as the run goes on.
     """
-    tried: dict[tuple[Precision, Engine], dict[int, float]] = {}
-    some, first = counts, pairs[0]
-    for precision, engine in pairs:
-        recipe, rival = replace(config, precision=precision), tried.get(first, {})
-        tried[precision, engine] = _tried(recipe, V, some, rival, engine)
-        if len(counts) > 2:
-            best = tried[first]
-            some = sorted({counts[0], max(best, key=lambda n: best[n])})
-    won = max(pairs, key=lambda pair: max(tried[pair].values()) * (1 if pair == first else ALIKE))
-    return Pace(won[0], Threads(counts, tried[won]), won[1])
+    candidates = [_Candidate(config, V, *pair) for pair in pairs]
+    first, others = candidates[0], candidates[1:]
+    first.try_on(sorted({counts[0], *counts[-2:]}))
+    for other in others:
+        other.try_on([first.count])
+    slower, faster = (
+        sorted(candidates, key=lambda candidate: candidate.speed)[-2:] if others else (first, first)
+    )
+    if slower is not faster and slower.speed > CLOSE * faster.speed:
+        for candidate in (slower, faster):
+            candidate.try_on([candidate.count])
+    won = max(candidates, key=lambda candidate: candidate.speed * (1 if candidate is first else ALIKE))
+    return Pace(won.precision, Threads(counts, won.speeds), won.engine)
 
 
-def _tried(
-    config: TrainConfig, V: int, counts: list[int], rival: dict[int, float], engine: Engine
-) -> dict[int, float]:
-    """Characters a second by number of threads; no more of them once one is hopeless beside the `rival`'s."""
-    from rnnviz.training.trainer import Trainer
+class _Candidate:
+    """A precision and an engine, with the characters a second that they reached, by number of threads."""
 
-    steps = min(config.steps, max(8, TRIED // config.batch))
-    config = replace(config, steps=steps, characters=10**12, truncation="regular")
-    trainer = Trainer(*_stand_in(config, V), device="cpu")
-    trainer.model.engine = engine
-    threads = Threads(counts)
-    while threads.trying:
-        with threads.piece(steps * trainer.streams.batch):
-            trainer.step()
-        if any(speed < HOPELESS * rival.get(count, 0) for count, speed in threads.speeds.items()):
-            break
-    return threads.speeds
+    def __init__(self, config: TrainConfig, V: int, precision: Precision, engine: Engine) -> None:
+        from rnnviz.training.trainer import Trainer
+
+        self.precision, self.engine = precision, engine
+        self.speeds: dict[int, float] = {}
+        work = max(1.0, (config.hidden_size / 256) ** 2)  # of a character, beside 256 units
+        steps = min(config.steps, max(8, int(TRIED / work) // config.batch))
+        config = replace(config, precision=precision, steps=steps, characters=10**12, truncation="regular")
+        self._trainer = Trainer(*_stand_in(config, V), device="cpu")
+        self._trainer.model.engine = engine
+        self._characters = steps * self._trainer.streams.batch
+
+    @property
+    def count(self) -> int:
+        """The number of threads on which it is fastest."""
+        return max(self.speeds, key=lambda count: self.speeds[count])
+
+    @property
+    def speed(self) -> float:
+        """On that many."""
+        return max(self.speeds.values())
+
+    def try_on(self, counts: list[int]) -> None:
+        """On each number of threads. Of two speeds the better counts: other programs only slow it."""
+        threads = Threads(counts)
+        while threads.trying:
+            with threads.piece(self._characters):
+                self._trainer.step()
+        for count, speed in threads.speeds.items():
+            self.speeds[count] = max(speed, self.speeds.get(count, 0.0))
 
 
 def _stand_in(config: TrainConfig, V: int) -> tuple[TrainConfig, Corpus]:

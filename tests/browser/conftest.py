@@ -31,7 +31,10 @@ SCREEN: ViewportSize = {"width": 1280, "height": 720}
 expect.set_options(timeout=PATIENCE)
 REFUSED = "Failed to load resource: net::ERR_FAILED"  # said of requests that a test itself refused
 UNHURRIED = "--js-flags=--no-turbofan"  # no page lives long enough to gain from optimised scripts
-CUT_OFF = "Cannot send rerun backMessage when disconnected from server."  # by a test
+CUT_OFF = (  # what Streamlit's own scripts say where a test ended the connection
+    "Cannot send rerun backMessage when disconnected from server.",
+    "WebSocket is already in CLOSING or CLOSED state.",
+)
 
 
 @pytest.fixture(scope="session")
@@ -167,9 +170,10 @@ def page(tab: Page, request: pytest.FixtureRequest) -> Iterator[Page]:
 
     def listen(message: ConsoleMessage) -> None:
         # Opened on a page other than the first, Streamlit finds its server by trying addresses.
-        tried = "/_stcore/" in message.location.get("url", "")
-        if message.type == "error" and message.text not in (REFUSED, CUT_OFF) and not tried:
-            wrong.append(message.text)
+        said_by = message.location.get("url", "")
+        cut_off = message.text in CUT_OFF and "/static/js/" in said_by
+        if message.type == "error" and message.text != REFUSED and not cut_off and "/_stcore/" not in said_by:
+            wrong.append(f"{message.text} ({said_by})")
 
     def watch(request: Request) -> None:
         address = urlsplit(request.url)
