@@ -36,7 +36,7 @@ TRIAL = 2.0
 SMALL = 1024
 """States times streams below which a step is over before a second thread has woken up: one, in float32."""
 
-TRIED = 1024
+TRIED = 512
 """Characters of a step, about, by which precisions and numbers of threads are compared, fewer where there are
 more than 256 units: fewer time steps take less long, each with the same products.
 """
@@ -139,12 +139,13 @@ def _fastest_of(
     config: TrainConfig, V: int, pairs: list[tuple[Precision, Engine]], counts: list[int]
 ) -> Pace:
     """The first of precision and engine is tried on one thread and on most, another on the first's best; then
-    the two fastest again, if they are close. The first wins unless another is more than a little faster.
-    Numbers of threads between are tried as the run goes on.
+    the two fastest again, if they are close. The first wins unless another is more than a little faster; that
+    one is tried on one and on most too. Numbers of threads between are tried as the run goes on.
     """
     candidates = [_Candidate(config, V, *pair) for pair in pairs]
     first, others = candidates[0], candidates[1:]
-    first.try_on(sorted({counts[0], *counts[-2:]}))
+    some = sorted({counts[0], *counts[-2:]})
+    first.try_on(some)
     for other in others:
         other.try_on([first.count])
     slower, faster = (
@@ -154,6 +155,8 @@ def _fastest_of(
         for candidate in (slower, faster):
             candidate.try_on([candidate.count])
     won = max(candidates, key=lambda candidate: candidate.speed * (1 if candidate is first else ALIKE))
+    if won is not first:
+        won.try_on([count for count in some if count not in won.speeds])
     return Pace(won.precision, Threads(counts, won.speeds), won.engine)
 
 
@@ -166,7 +169,7 @@ class _Candidate:
         self.precision, self.engine = precision, engine
         self.speeds: dict[int, float] = {}
         work = max(1.0, (config.hidden_size / 256) ** 2)  # of a character, beside 256 units
-        steps = min(config.steps, max(8, int(TRIED / work) // config.batch))
+        steps = min(config.steps, max(4, int(TRIED / work) // config.batch))
         config = replace(config, precision=precision, steps=steps, characters=10**12, truncation="regular")
         self._trainer = Trainer(*_stand_in(config, V), device="cpu")
         self._trainer.model.engine = engine
