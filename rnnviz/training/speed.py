@@ -36,9 +36,10 @@ TRIAL = 2.0
 SMALL = 1024
 """States times streams below which a step is over before a second thread has woken up: one, in float32."""
 
-TRIED = 512
-"""Characters of a step, about, by which precisions and numbers of threads are compared, fewer where there are
-more than 256 units: fewer time steps take less long, each with the same products.
+TRIED = 2048
+"""Characters of a step of 256 units, about, by which precisions and numbers of threads are compared, and half
+as many of 512. A longer step is cut to fewer time steps, each with the same products; of a shorter one, what
+is done once a step would count for too much.
 """
 
 CLOSE = 0.75
@@ -140,23 +141,20 @@ def _fastest_of(
 ) -> Pace:
     """The first of precision and engine is tried on one thread and on most, another on the first's best; then
     the two fastest again, if they are close. The first wins unless another is more than a little faster; that
-    one is tried on one and on most too. Numbers of threads between are tried as the run goes on.
+    one is tried on all too. Other numbers of threads are tried as the run goes on.
     """
     candidates = [_Candidate(config, V, *pair) for pair in pairs]
     first, others = candidates[0], candidates[1:]
-    some = sorted({counts[0], *counts[-2:]})
-    first.try_on(some)
+    first.try_on(sorted({counts[0], *counts[-2:]}))
     for other in others:
         other.try_on([first.count])
-    slower, faster = (
-        sorted(candidates, key=lambda candidate: candidate.speed)[-2:] if others else (first, first)
-    )
-    if slower is not faster and slower.speed > CLOSE * faster.speed:
-        for candidate in (slower, faster):
+    fastest_two = sorted(candidates, key=lambda candidate: candidate.speed)[-2:]
+    if others and fastest_two[0].speed > CLOSE * fastest_two[1].speed:
+        for candidate in fastest_two:
             candidate.try_on([candidate.count])
     won = max(candidates, key=lambda candidate: candidate.speed * (1 if candidate is first else ALIKE))
-    if won is not first:
-        won.try_on([count for count in some if count not in won.speeds])
+    if counts[-1] not in won.speeds:
+        won.try_on(counts[-1:])
     return Pace(won.precision, Threads(counts, won.speeds), won.engine)
 
 
@@ -168,8 +166,7 @@ class _Candidate:
 
         self.precision, self.engine = precision, engine
         self.speeds: dict[int, float] = {}
-        work = max(1.0, (config.hidden_size / 256) ** 2)  # of a character, beside 256 units
-        steps = min(config.steps, max(4, int(TRIED / work) // config.batch))
+        steps = min(config.steps, max(8, int(TRIED / max(1.0, config.hidden_size / 256)) // config.batch))
         config = replace(config, precision=precision, steps=steps, characters=10**12, truncation="regular")
         self._trainer = Trainer(*_stand_in(config, V), device="cpu")
         self._trainer.model.engine = engine

@@ -188,7 +188,7 @@ def test_every_candidate_is_timed_on_the_shapes_of_the_recipe(monkeypatch: pytes
     monkeypatch.setattr(Trainer, "step", counted)
     pace = speed.fastest(MIDDLING, 30, device="cpu")
     assert {(False, 1), (False, 2)} < steps <= {(False, 1), (False, 2), (True, 1), (True, 2)}
-    assert set(pace.threads.speeds) == {1, 2}
+    assert set(pace.threads.speeds) >= {2}
     assert not pace.threads.trying
     assert torch.get_num_threads() == 1
 
@@ -197,12 +197,12 @@ def test_every_candidate_is_timed_on_the_shapes_of_the_recipe(monkeypatch: pytes
     ("float32", "bfloat16", "chosen"),
     [
         ([{1: 10.0, 2: 18.0}], [{2: 6.0}], ("float32", 2)),
-        ([{1: 10.0, 2: 18.0}], [{2: 39.0}, {1: 20.0}], ("bfloat16", 2)),
-        ([{1: 10.0, 2: 18.0}], [{2: 39.0}, {1: 40.0}], ("bfloat16", 1)),
+        ([{1: 10.0, 2: 18.0}], [{2: 39.0}], ("bfloat16", 2)),
+        ([{1: 20.0, 2: 18.0}], [{1: 39.0}, {2: 41.0}], ("bfloat16", 2)),
         ([{1: 20.0, 2: 18.0}], [{1: 39.0}, {2: 38.0}], ("bfloat16", 1)),
         # Those that are close are timed again, and hardly faster is not enough.
         ([{1: 10.0, 2: 18.0}, {2: 17.0}], [{2: 18.3}, {2: 18.2}], ("float32", 2)),
-        ([{1: 10.0, 2: 18.0}, {2: 18.0}], [{2: 14.0}, {2: 20.0}, {1: 11.0}], ("bfloat16", 2)),
+        ([{1: 10.0, 2: 18.0}, {2: 18.0}], [{2: 14.0}, {2: 20.0}], ("bfloat16", 2)),
         ([{1: 10.0, 2: 14.0}, {2: 18.0}], [{2: 16.0}, {2: 16.0}], ("float32", 2)),
     ],
 )
@@ -235,6 +235,12 @@ def test_precision_and_threads_are_chosen_together(
     pace = speed.fastest(MIDDLING, 30, device="cpu")
     assert (pace.precision, pace.threads.now) == chosen
     assert [list(left) for left in found.values()] == [[], []]
+
+
+def test_precisions_are_tried_on_a_given_number_of_threads_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(optimiser, "has_bfloat16", lambda device: True)
+    pace = speed.fastest(replace(MIDDLING, cell="lstm"), 30, threads=2, device="cpu")
+    assert list(pace.threads.speeds) == pace.threads.counts == [2]
 
 
 def test_only_what_numba_may_train_has_room_to_be_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
