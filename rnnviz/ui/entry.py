@@ -7,7 +7,9 @@ from typing import Any
 
 import streamlit as st
 from starlette.middleware import Middleware
-from starlette.routing import Mount
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from rnnviz.ui import process, trouble  # noqa: F401 (process prepares this one)
@@ -30,6 +32,7 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
         "script_path": Path(__file__).parent / "script" / "main.py",
         "lifespan": lifespan,
         "routes": [
+            Route("/explore", _first_page),
             Mount("/plotly", StaticFiles(directory=views.plotly())),
             *views.routes(settled=not watched),
             *direct.routes(),
@@ -39,6 +42,11 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
         "middleware": [Middleware(Guard), *_door()],
         "on_script_error": trouble.on_script_error,
     }
+
+
+async def _first_page(request: Request) -> RedirectResponse:
+    """Explore has the app's own address; who writes its name there, like the other pages', is led to it."""
+    return RedirectResponse(f"./?{request.url.query}" if request.url.query else "./")
 
 
 def _door() -> list[Middleware]:

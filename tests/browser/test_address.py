@@ -198,6 +198,13 @@ def test_hostile_addresses(page: Page, app_url: str) -> None:
         holds(page, {"text": None})
 
 
+def test_the_first_page_is_found_by_its_name_too(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/explore?model=tiny-gru")
+    expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", re.compile("[1-9]"))
+    assert urlsplit(page.url).path == "/"
+    holds(page, {"model": "tiny-gru"})
+
+
 def test_what_was_asked_for_and_is_not_there_is_named(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/?model=%3Cb%3Enobody")
     expect(page.get_by_text("There is no model called")).to_contain_text("<b>nobody")
