@@ -96,6 +96,7 @@ def learn(page: Page, url: str) -> Iterator[str]:
     yield "the last scene's third step"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tour", [explore, perplexity, inside, train, learn])
 def test_axe_finds_nothing_wrong(
     page: Page, app_url: str, tour: Callable[[Page, str], Iterator[str]]

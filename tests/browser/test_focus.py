@@ -79,6 +79,7 @@ def test_nothing_chatters_while_one_types(live: Live) -> None:
     expect(live.page.locator(".rv-said")).to_contain_text("character 2")
 
 
+@pytest.mark.slow
 def test_a_server_that_restarts_takes_neither_text_nor_focus_and_gives_no_file_an_example_s_figures(
     browser: Browser, models_folder: Path, tmp_path: Path
 ) -> None:

@@ -80,6 +80,7 @@ def test_explore_writes_moves_pins_picks_and_takes_a_bar(live: Live) -> None:
     assert len(live.text) == 23
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "address", ["inside?part=gates&model=tiny-gru", "learn?scene=3", "train", "perplexity?model=tiny-gru"]
 )

@@ -11,6 +11,7 @@ from tests.browser.lecturing import Lectern
 LAST = len(scenes.MODULES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "width", "height", "present"),
     [("en", 1280, 720, 1), ("zh", 1280, 720, 1), ("en", 1440, 900, 0), ("zh", 1440, 900, 0)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from rnnviz.ui.pages.learn import scenes, snippets
@@ -64,6 +65,7 @@ def test_what_is_copied_runs_and_prints_what_stands_beneath(lectern: Lectern) ->
     lectern.at(4, 2)
 
 
+@pytest.mark.slow
 def test_no_picture_is_hidden_by_its_code(lectern: Lectern) -> None:
     lectern.page.set_viewport_size({"width": 1280, "height": 720})
     wrong = {}

@@ -171,6 +171,7 @@ def test_the_cost_is_measured_when_asked_for(lectern: Lectern) -> None:
     assert lectern.wrong() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_question_is_predicted_revealed_and_fits(lectern: Lectern, language: str) -> None:
     lectern.open(scene=8, present=1, lang=language)

@@ -75,6 +75,7 @@ def test_dropped_files_get_their_figures_and_a_bad_one_its_sentence(
 CHINESE = "却说那怪物坐在上面，自思自想。" * 200
 
 
+@pytest.mark.slow
 def test_on_a_phone_nothing_is_printed_over_anything(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     open_page(page, app_url)

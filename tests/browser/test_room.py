@@ -346,6 +346,7 @@ def test_a_tab_that_opens_another_address_keeps_its_room_and_a_copy_of_the_tab_h
     expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("1 · 100 %")
 
 
+@pytest.mark.slow
 def test_a_room_closes_when_its_lecturer_is_gone_and_the_server_stops_with_another_open(
     browser: Browser,
 ) -> None:

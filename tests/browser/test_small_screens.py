@@ -73,6 +73,7 @@ COVERED = """(scrolled) => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", PAGES)
 def test_nothing_is_covered_and_no_page_scrolls_sideways(page: Page, app_url: str, address: str) -> None:
     page.set_viewport_size(PHONE)

@@ -224,6 +224,7 @@ def test_a_narrow_projector_clips_nothing(page: Page, url: str) -> None:
     assert pane.evaluate("e => e.scrollWidth <= e.clientWidth")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["plain", "line", "huge"])
 def test_any_length_scrolls_alike(page: Page, url: str, text: str) -> None:
     viewer = Viewer(page, url, text)

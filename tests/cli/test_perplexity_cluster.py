@@ -27,6 +27,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Any:
         found.end()
 
 
+@pytest.mark.slow
 def test_a_cluster_says_the_same(run: Run, tmp_path: Path, address: str) -> None:
     for n in range(6):
         (tmp_path / f"{n}.txt").write_text(TEXT * (n + 1))

@@ -65,6 +65,7 @@ def test_every_block_is_of_a_kind_that_is_looked_at(page: Path) -> None:
         assert not blocks(page, "python", indented=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", commands())
 def test_a_written_command_runs_and_shows_something(
     line: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

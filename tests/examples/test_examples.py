@@ -50,6 +50,7 @@ def test_there_are_four() -> None:
     assert len(NOTEBOOKS) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_shows_something(path: Path, kernel: Any) -> None:
     from nbformat.v4 import new_code_cell
@@ -80,6 +81,7 @@ def test_a_notebook_is_short_plain_and_ends_with_a_conclusion(path: Path) -> Non
             assert cell.execution_count is None
 
 
+@pytest.mark.slow
 def test_the_training_loop_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The script of examples/: a loop in plain PyTorch, whose run is there with all that the page shows."""
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))

@@ -74,6 +74,7 @@ def check_same(theirs: Report, ours: Report) -> None:
     assert theirs.to_json() == {**expected, "seconds": theirs.seconds}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_a_long_text_costs_what_it_costs_here(
     there: Cluster, models_folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
@@ -117,6 +118,7 @@ def test_precise_readings_go_from_state_to_state(there: Cluster) -> None:
     check_same(perplexity(afar, text=text, precise=True), perplexity(model, text=text, precise=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("precise", [False, True])
 def test_rows_cost_what_they_cost_here(there: Cluster, models_folder: Path, name: str, precise: bool) -> None:
@@ -128,6 +130,7 @@ def test_rows_cost_what_they_cost_here(there: Cluster, models_folder: Path, name
     check_same(theirs, ours)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_costs_time_alone(
     machines: Machines, there: Cluster, models_folder: Path
 ) -> None:

@@ -37,6 +37,7 @@ def width(found: Interval) -> float:
     return math.log(found.high / found.low)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [-0.75, -0.5, -0.25])
 @pytest.mark.parametrize("n", [2_000, 10_000])
 def test_it_holds_what_comes_next_as_often_as_it_says(n: int, exponent: float) -> None:

@@ -93,6 +93,7 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     return [json.loads((tmp_path / str(rank)).read_text()) for rank in range(2)]
 
 
+@pytest.mark.slow
 def test_two_workers_train_as_one_process_does(together: list[Any]) -> None:
     first, second = together
     assert first == second  # every worker holds the same model, and the states of all streams
@@ -125,6 +126,7 @@ def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> N
     assert process.poll() is None, process.communicate()[0]
 
 
+@pytest.mark.slow
 def test_torchrun_is_stopped_resumed_loses_a_worker_and_still_ends_with_the_same_model(
     tmp_path: Path, together: list[Any]
 ) -> None:

@@ -79,6 +79,7 @@ def of_trackio(folder: RunFolder) -> tuple[Steps, str]:
     return found, str(read["config"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", elsewhere.KINDS)
 def test_the_same_figures_stand_there(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if find_spec(kind) is None:

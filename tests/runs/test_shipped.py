@@ -140,6 +140,7 @@ def known() -> dict[str, str]:
     return check.texts(Path(folder) if folder else None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIMITS)
 def test_every_figure_comes_out_again(name: str, known: dict[str, str]) -> None:
     """RNNVIZ_TEXTS in the environment is a folder with texts that are neither here nor fetched."""

@@ -57,6 +57,7 @@ def _without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
 LARGE: dict[str, Any] = {"cell": "gru", "hidden_size": 384, "layers": 2, "batch": 128, "steps": 64}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads a process's peak from /proc")
 @pytest.mark.parametrize(
     ("recipe", "symbols"),

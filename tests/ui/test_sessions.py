@@ -97,6 +97,7 @@ def test_a_session_that_cannot_be_closed_keeps_no_other(caplog: pytest.LogCaptur
     assert "its release failed" in caplog.text
 
 
+@pytest.mark.slow
 def test_what_a_reader_held_goes_although_nobody_else_leaves(models_folder: Path) -> None:
     environment = {**os.environ, "RNNVIZ_MODELS": str(models_folder)}
     options = ("--server.address", "127.0.0.1", "--server.disconnectedSessionTTL", "4")
