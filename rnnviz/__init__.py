@@ -13,7 +13,7 @@ neither torch nor the app.
 
 import lazy_loader
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 _found, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["__version__"]
 

@@ -144,6 +144,7 @@ def test_the_pages_name_public_functions_alone() -> None:
     assert {"adapt", "load", "perplexity"} <= named <= set(rnnviz.__all__)
 
 
+@pytest.mark.slow
 def test_the_pages_python_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))
     pages = examples()
@@ -190,3 +191,11 @@ def test_the_picture_of_the_rooms_names_files_that_are_there() -> None:
     named = set(re.findall(r"`([\w/.]+\.(?:pyi?|js|po|toml))\b", page))
     assert len(named) > 40
     assert not {n for n in named if not any(f == n or f.endswith(f"/{n}") for f in files)}
+
+
+def test_the_version_and_its_day_are_the_same_wherever_they_stand() -> None:
+    released = re.findall(r"^## (\d[\w.]*) – ([\d-]+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
+    cited = (ROOT / "CITATION.cff").read_text("utf-8")
+    version, day = released[0]
+    assert version == rnnviz.__version__
+    assert f"\nversion: {version}\ndate-released: {day}\n" in cited
