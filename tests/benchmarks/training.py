@@ -12,8 +12,9 @@
     numba     the same where numba is installed, with what it compiles (rnnviz.networks.compiled)
     own       of an lstm, whose f32 is torch's layer: our backward pass in Python, on all of them
     ÷ best    users ÷ the best candidate: at least 0.95 is wanted
-    of peak   the share of the processor's fastest product, on all cores, that the recipe's own products come
-              to: six a weight and character, forward and back
+
+The figures add the share of the processor's fastest product, on all cores, that the recipe's own products
+come to: six a weight and character, forward and back.
 
 With --quality both sides of a question that speed alone doesn't answer are trained on The Time Machine
 for the same number of characters: batch 16 × 32, 32 × 64, 128 × 64, each at the best of three rates.
@@ -222,36 +223,37 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=len(CASES), help="only the first so many rows")
     parser.add_argument("--quality", type=int, metavar="CHARACTERS", help="train on The Time Machine, too")
     args = parser.parse_args()
-    rates = {d: products(d, cores()) for d in (torch.float32, torch.bfloat16)}
     kinds = ["f32", "bf16"] if has_bfloat16(torch.device("cpu")) else ["f32"]  # emulated, it takes minutes
     kinds += ["numba"] if compiled.ready() else []
     sides = ["book", "plain", "users", *(f"{kind} {count}" for kind in kinds for count in args.threads)]
     own = f"own {args.threads[-1]}"
-    peak = max(rates.values())
-    print(
-        f"{cores()} cores; products: float32 {rates[torch.float32] / 1e9:,.0f}, "
-        f"bfloat16 {rates[torch.bfloat16] / 1e9:,.0f} GFLOP/s"
-    )
     symbols = len(set(corpora.read("python-docs").text)) + 1
-    print(f"characters a second, median of {args.turns} turns\n")
+    print(f"{cores()} cores; characters a second, median of {args.turns} turns\n")
     heads = "".join(f"{side:>9}" for side in [*sides, own])
-    print(f"cell  units  batch × steps  {heads}   plain ÷ book   users ÷ book   ÷ best   of peak   trial")
+    print(f"cell  units  batch × steps  {heads}   plain ÷ book   users ÷ book   ÷ best   trial")
+    rates: dict[torch.dtype, float] = {}
+    rows = []
     for case in CASES[: args.cases]:
         cell, hidden, batch, steps = case
+        for dtype in (torch.float32, torch.bfloat16):  # again and again: other programs may have the cores
+            rates[dtype] = max(products(dtype, cores()), rates.get(dtype, 0.0))
         here = [*sides, own] if cell == "lstm" else sides
         trials, turns = measured(case, here, args.seconds, args.turns)
         speeds = "".join(f"{median(row[n] for row in turns):9,.0f}" for n in range(len(here)))
         speeds += "" if cell == "lstm" else f"{'–':>9}"
         plain, recipe = (median(row[n] / row[0] for row in turns) for n in (1, 2))
         best = median(row[2] / max(row[3:]) for row in turns)
-        share = median(row[2] for row in turns) * work(TrainConfig(cell, hidden), symbols) / peak
         print(
             f"{cell:5} {hidden:5}  {batch:5} × {steps:<5}  {speeds}"
-            f"   {plain:12.2f}   {recipe:12.2f}   {best:6.2f}   {share:7.0%}   {trials[2]:4.1f} s",
+            f"   {plain:12.2f}   {recipe:12.2f}   {best:6.2f}   {trials[2]:4.1f} s",
             flush=True,
         )
-        what, pace = f"training ({cell}, {hidden} units, {batch} × {steps})", median(row[2] for row in turns)
-        wanted = 2.5 if hidden == 512 else 1.5
+        rows.append((case, median(row[2] for row in turns), recipe, best))
+    peak = max(rates.values())
+    print(", ".join(f"{str(dtype)[6:]} {rate / 1e9:,.0f} GFLOP/s" for dtype, rate in rates.items()))
+    for (cell, hidden, batch, steps), pace, recipe, best in rows:
+        share = pace * work(TrainConfig(cell, hidden), symbols) / peak
+        what, wanted = f"training ({cell}, {hidden} units, {batch} × {steps})", 2.5 if hidden == 512 else 1.5
         figure(
             f"{what} ÷ the textbook's loop", recipe, "×", at_least=None if share >= 0.75 else wanted,
             beside=f"{pace:,.0f} characters a second, {share:.0%} of the fastest product", front=batch == 32,
