@@ -42,8 +42,8 @@ as many of 512. A longer step is cut to fewer time steps, each with the same pro
 is done once a step would count for too much.
 """
 
-CLOSE = 0.75
-"""A share of the best speed from which the runner-up is timed again: 50 ms may be off by so much."""
+CLOSE = 0.4
+"""A share of the best speed from which a candidate is timed again: another program may have held it up."""
 
 LOOK = 0.2
 """Seconds between two looks whether a trial is over or still wanted."""
@@ -140,18 +140,18 @@ def _fastest_of(
     config: TrainConfig, V: int, pairs: list[tuple[Precision, Engine]], counts: list[int]
 ) -> Pace:
     """The first of precision and engine is tried on one thread and on most, another on the first's best; then
-    the two fastest again, if they are close. The first wins unless another is more than a little faster; that
-    one is tried on all too. Other numbers of threads are tried as the run goes on.
+    all that aren't hopeless once more, in turns. The first wins unless another is more than a little faster;
+    that one is tried on all threads too. Other numbers of threads are tried as the run goes on.
     """
     candidates = [_Candidate(config, V, *pair) for pair in pairs]
     first, others = candidates[0], candidates[1:]
     first.try_on(sorted({counts[0], *counts[-2:]}))
     for other in others:
         other.try_on([first.count])
-    fastest_two = sorted(candidates, key=lambda candidate: candidate.speed)[-2:]
-    if others and fastest_two[0].speed > CLOSE * fastest_two[1].speed:
-        for candidate in fastest_two:
-            candidate.try_on([candidate.count])
+    best = max(candidate.speed for candidate in candidates)
+    close = [candidate for candidate in candidates if candidate.speed > CLOSE * best]
+    for candidate in close if len(close) > 1 else ():
+        candidate.try_on([candidate.count])
     won = max(candidates, key=lambda candidate: candidate.speed * (1 if candidate is first else ALIKE))
     if counts[-1] not in won.speeds:
         won.try_on(counts[-1:])

@@ -198,12 +198,13 @@ def test_every_candidate_is_timed_on_the_shapes_of_the_recipe(monkeypatch: pytes
     ("float32", "bfloat16", "chosen"),
     [
         ([{1: 10.0, 2: 18.0}], [{2: 6.0}], ("float32", 2)),
-        ([{1: 10.0, 2: 18.0}], [{2: 39.0}], ("bfloat16", 2)),
-        ([{1: 20.0, 2: 18.0}], [{1: 39.0}, {2: 41.0}], ("bfloat16", 2)),
-        ([{1: 20.0, 2: 18.0}], [{1: 39.0}, {2: 38.0}], ("bfloat16", 1)),
-        # Those that are close are timed again, and hardly faster is not enough.
+        ([{1: 10.0, 2: 18.0}], [{2: 49.0}], ("bfloat16", 2)),
+        ([{1: 20.0, 2: 18.0}], [{1: 51.0}, {2: 54.0}], ("bfloat16", 2)),
+        ([{1: 20.0, 2: 18.0}], [{1: 51.0}, {2: 38.0}], ("bfloat16", 1)),
+        # Those that aren't hopeless are timed again, and hardly faster is not enough.
         ([{1: 10.0, 2: 18.0}, {2: 17.0}], [{2: 18.3}, {2: 18.2}], ("float32", 2)),
         ([{1: 10.0, 2: 18.0}, {2: 18.0}], [{2: 14.0}, {2: 20.0}], ("bfloat16", 2)),
+        ([{1: 10.0, 2: 18.0}, {2: 17.0}], [{2: 8.0}, {2: 30.0}], ("bfloat16", 2)),  # it had been held up
         ([{1: 10.0, 2: 14.0}, {2: 18.0}], [{2: 16.0}, {2: 16.0}], ("float32", 2)),
     ],
 )
