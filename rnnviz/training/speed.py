@@ -95,8 +95,8 @@ def fastest(
     config: TrainConfig, V: int, *, threads: int | None = None, device: str = "auto", engine: Engine = "auto"
 ) -> Pace:
     """What trains a recipe with V symbols fastest, at its own precision, and at `threads` and with `engine`
-    if they are given. Times some steps of each candidate, for about half a second in all. A GPU gets bfloat16
-    if it has it.
+    if they are given. Times some steps of each candidate, for half a second to one in all. A GPU gets
+    bfloat16 if it has it.
     """
     import torch
 
@@ -143,7 +143,8 @@ def _fastest_of(
     all that aren't hopeless once more, in turns. The first wins unless another is more than a little faster;
     that one is tried on all threads too. Other numbers of threads are tried as the run goes on.
     """
-    candidates = [_Candidate(config, V, *pair) for pair in pairs]
+    trainer = _small_steps(config, V)
+    candidates = [_Candidate(trainer, *pair) for pair in pairs]
     first, others = candidates[0], candidates[1:]
     first.try_on(sorted({counts[0], *counts[-2:]}))
     for other in others:
@@ -158,19 +159,23 @@ def _fastest_of(
     return Pace(won.precision, Threads(counts, won.speeds), won.engine)
 
 
+def _small_steps(config: TrainConfig, V: int) -> Trainer:
+    """A trainer of the recipe's shapes; see TRIED."""
+    from rnnviz.training.trainer import Trainer
+
+    steps = min(config.steps, max(8, int(TRIED / max(1.0, config.hidden_size / 256)) // config.batch))
+    config = replace(config, precision="float32", steps=steps, characters=10**12, truncation="regular")
+    return Trainer(*_stand_in(config, V), device="cpu")
+
+
 class _Candidate:
-    """A precision and an engine, with the characters a second that they reached, by number of threads."""
+    """A precision and an engine, with the characters a second that they reached, by number of threads. All of
+    them drive one trainer, which may be large.
+    """
 
-    def __init__(self, config: TrainConfig, V: int, precision: Precision, engine: Engine) -> None:
-        from rnnviz.training.trainer import Trainer
-
-        self.precision, self.engine = precision, engine
+    def __init__(self, trainer: Trainer, precision: Precision, engine: Engine) -> None:
+        self.precision, self.engine, self._trainer = precision, engine, trainer
         self.speeds: dict[int, float] = {}
-        steps = min(config.steps, max(8, int(TRIED / max(1.0, config.hidden_size / 256)) // config.batch))
-        config = replace(config, precision=precision, steps=steps, characters=10**12, truncation="regular")
-        self._trainer = Trainer(*_stand_in(config, V), device="cpu")
-        self._trainer.model.engine = engine
-        self._characters = steps * self._trainer.streams.batch
 
     @property
     def count(self) -> int:
@@ -184,10 +189,13 @@ class _Candidate:
 
     def try_on(self, counts: list[int]) -> None:
         """On each number of threads. Of two speeds the better counts: other programs only slow it."""
+        trainer = self._trainer
+        trainer.bfloat16, trainer.model.engine = self.precision == "bfloat16", self.engine
+        trainer.carried = None  # which another left, in a precision of its own
         threads = Threads(counts)
         while threads.trying:
-            with threads.piece(self._characters):
-                self._trainer.step()
+            with threads.piece(trainer.config.steps * trainer.streams.batch):
+                trainer.step()
         for count, speed in threads.speeds.items():
             self.speeds[count] = max(speed, self.speeds.get(count, 0.0))
 
