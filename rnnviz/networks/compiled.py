@@ -1,22 +1,28 @@
 """Backpropagation through time as numba compiles it (`kernels`), where numba is installed: a layer's pass,
-forward or back, is one call, in which torch's own threads share the units, and torch's own product of
+forward or back, is one call, in which torch's own threads share the batch, and torch's own product of
 matrices is called for each time step. The interface is `bptt`'s, and so are the results, to rounding.
+Where numba has been loaded for this, it also draws dropout's masks.
 
 What is found in torch's library: sgemm_ (MKL's, on a Mac Accelerate's, elsewhere OpenBLAS's) and OpenMP's
 GOMP_parallel, which has the functions done by the threads that also do torch's work: threads of our own
-would fight those for the cores. Where either is missing, as on Windows, `ready` says no.
+would fight those for the cores. Where either is missing, as on Windows, `ready` says no. On x86 processors
+torch also has oneDNN's product of small blocks, up to three times as fast, and twice that in bfloat16.
 """
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -25,9 +31,9 @@ from rnnviz.networks.bptt import Rows
 from rnnviz.networks.config import ModelConfig
 
 KINDS = ("tanh", "relu", "gru", "lstm")
-
-FITS = 5 << 18
-"""Bytes of W_hh that a core's own cache holds beside what else it needs: of an lstm of 280 units."""
+SGEMM, BRGEMM, BFLOAT16 = range(3)
+ROWS = 512
+"""Rows of a block of states in bfloat16; see `products`."""
 
 SYMBOLS = {
     "rnnviz_sgemm_": "sgemm_",
@@ -36,6 +42,15 @@ SYMBOLS = {
     "rnnviz_threads": "omp_get_num_threads",
 }
 """What the compiled code calls, by the names in torch's library and in those that it loads."""
+
+BLOCKS = {
+    "rnnviz_brgemm": "_ZN2at6native7cpublas6brgemmEllllllbPKfS3_Pfb",
+    "rnnviz_brgemm_bfloat16": "_ZN2at6native7cpublas6brgemmEllllllbPKN3c108BFloat16ES5_Pfb",
+    "rnnviz_brgemm_release": "_ZN2at6native7cpublas14brgemm_releaseEb",
+}
+"""What it calls if it is there: C++ functions, whose names say what they take. A torch in which they took
+something else would have other names.
+"""
 
 
 def can(config: ModelConfig, parameter: Tensor) -> bool:
@@ -61,6 +76,39 @@ def _library() -> ctypes.CDLL | None:
 
 
 @cache
+def multiplies_bfloat16() -> bool:
+    """Whether the processor itself does, with AVX512-BF16 or AMX. That may be four times as fast as float32
+    or half as fast; elsewhere torch emulates it, 30 times slower.
+    """
+    supported = (getattr(torch.cpu, f"_is_{f}_supported", None) for f in ("avx512_bf16", "amx_tile"))
+    return any(check() for check in supported if check is not None)
+
+
+@cache
+def blocks() -> bool:
+    """Whether torch brings the products that suit an unrolled pass; see `products`."""
+    library = _library()
+    return library is not None and all(hasattr(library, symbol) for symbol in BLOCKS.values())
+
+
+@cache
+def blocks_bfloat16() -> bool:
+    """Whether those in bfloat16 are known to work here: where oneDNN can't, it throws, and nothing catches
+    what passes through compiled code.
+    """
+    limited = any(name in os.environ for name in ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"))
+    return blocks() and multiplies_bfloat16() and torch.__version__ >= "2.13" and not limited
+
+
+def _products(H: int) -> int:
+    """Which of `products` suit."""
+    if not blocks():
+        return SGEMM
+    wanted = torch.is_autocast_enabled("cpu") and torch.backends.mkldnn.enabled and H % 2 == 0
+    return BFLOAT16 if wanted and blocks_bfloat16() else BRGEMM
+
+
+@cache
 def prepared() -> bool:
     """Whether `ready`, and all is compiled: takes its time if it wasn't. What goes wrong says no."""
     if not ready():
@@ -72,58 +120,111 @@ def prepared() -> bool:
     return True
 
 
+class Compiled(NamedTuple):
+    """What numba compiles: the passes of `kernels`, and `draws.fill`, if it draws as this torch does."""
+
+    forward: Any
+    backward: Any
+    fill: Any
+
+
 @cache
-def prepare() -> tuple[Any, Any]:
-    """The compiled passes, forward and back. Takes 5 to 10 seconds the first time on a computer, and again
-    after an update; then half a second, from the user's cache folder.
+def prepare() -> Compiled:
+    """Takes 10 to 20 seconds the first time on a computer, and again after an update; then half a second to
+    one, from the user's cache folder.
     """
     import llvmlite.binding
     import numba
 
-    from rnnviz.networks import kernels
+    from rnnviz.networks import draws, kernels
 
     library = cast(ctypes.CDLL, _library())
-    for name, symbol in SYMBOLS.items():
-        address = ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value
-        llvmlite.binding.add_symbol(name, address)
+    for name, symbol in (SYMBOLS | BLOCKS).items():
+        found = getattr(library, symbol, library.GOMP_barrier)  # what isn't there isn't called
+        llvmlite.binding.add_symbol(name, ctypes.cast(found, ctypes.c_void_p).value)
     pointer: Any = numba.types.CPointer
     passed = numba.void(pointer(pointer(numba.float32)))
-    made = [_compiled(numba, passed, one) for one in (kernels.team_forward, kernels.team_backward)]
-    return made[0], made[1]
+    words, mask = numba.uint32[::1], numba.float32[::1]
+    filled = numba.int64(words, numba.int64, numba.int32, numba.float32, mask)
+    with _kept(numba):
+        made = Compiled(
+            _compiled(numba.cfunc, passed, kernels.team_forward),
+            _compiled(numba.cfunc, passed, kernels.team_backward),
+            _compiled(numba.njit, filled, draws.fill),
+        )
+    return made if _draws_as_torch(made.fill) else made._replace(fill=None)
 
 
-def _compiled(numba: Any, signature: Any, function: Any) -> Any:
-    """Kept in numba's own folder if NUMBA_CACHE_DIR names one, or beside the cached corpora."""
+@contextmanager
+def _kept(numba: Any) -> Iterator[None]:
+    """What is compiled is kept in numba's own folder if NUMBA_CACHE_DIR names one, or beside the cached
+    corpora; by what all of it is made of, as numba looks at a function's own file alone.
+    """
     from rnnviz.text.downloads import cache_folder
 
+    sources = [Path(__file__).with_name(f"{name}.py") for name in ("draws", "kernels", "products")]
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
     before = numba.config.CACHE_DIR
     try:
-        numba.config.CACHE_DIR = before or str(cache_folder() / "compiled")
-        return numba.cfunc(signature, cache=True)(function)
-    except Exception:  # nowhere to write, or what is kept can't be read
-        return numba.cfunc(signature)(function)
+        numba.config.CACHE_DIR = str(Path(before or cache_folder() / "compiled") / digest)
+        yield
     finally:
         numba.config.CACHE_DIR = before
 
 
+def _compiled(how: Any, signature: Any, function: Any) -> Any:
+    try:
+        return how(signature, cache=True)(function)
+    except Exception:  # nowhere to write, or what is kept can't be read
+        return how(signature)(function)
+
+
+def mask(count: int, lowest: int, scale: float, generator: torch.Generator) -> Tensor | None:
+    """So many numbers: `scale` where a 16-bit number drawn from a CPU's generator isn't below `lowest`, else
+    0; see `dropout`. None if nothing has been compiled in this process: masks alone aren't worth the wait.
+    """
+    fill = prepare().fill if prepare.cache_info().currsize else None
+    return None if fill is None else _mask(fill, count, lowest, scale, generator)
+
+
+def _mask(fill: Any, count: int, lowest: int, scale: float, generator: torch.Generator) -> Tensor:
+    """Torch keeps of a generator its seed, how many words are left, which is next, and 624 words."""
+    state, out = generator.get_state(), torch.empty(count)
+    numbers, left = state.numpy().view(np.uint64), state.numpy().view(np.int32)[2:3]
+    words = numbers[3:627].astype(np.uint32)
+    place = fill(words, 625 - left[0], lowest, scale, out.numpy())
+    left[0], numbers[2], numbers[3:627] = 625 - place, place, words
+    generator.set_state(state)
+    return out
+
+
+def _draws_as_torch(fill: Any) -> bool:
+    """Of another torch a state might look otherwise."""
+    ours, theirs = torch.Generator().manual_seed(1), torch.Generator().manual_seed(1)
+    for count in (4, 2000, 8):
+        draws = torch.empty(count // 4, dtype=torch.int64).random_(-(2**63), None, generator=theirs)
+        kept = draws.view(torch.int16) >= 100
+        try:
+            same = torch.equal(_mask(fill, count, 100, 2.0, ours), kept * 2.0)
+        except (ValueError, RuntimeError, IndexError):
+            return False
+        if not same or not torch.equal(ours.get_state(), theirs.get_state()):
+            return False
+    return True
+
+
 def unroll(kind: str, inputs: Tensor | Rows, w_hh: Tensor, first: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """As `bptt.unroll`, in float32 alone."""
+    """As `bptt.unroll`; where torch's products are in bfloat16 for now (autocast), so are those with W_hh."""
     if isinstance(inputs, Rows):
-        x, ids = inputs
+        x, ids = inputs.table.float(), inputs.ids
         # Compiled code wouldn't notice.
         if ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < len(x):
             raise IndexError("index out of range")
     else:
-        x = inputs.flatten(0, 1)
+        x = inputs.float().flatten(0, 1)
         ids = torch.arange(len(x)).view(inputs.shape[:2])
+    first = [one.float() for one in first]
     return cast(tuple[Tensor, ...], _Unrolled.apply(kind, x, ids, w_hh, *first))  # type: ignore[no-untyped-call]
-
-
-def _slices(w_hh: Tensor) -> int:
-    """1: threads share the rows of a batch, and wait for one another at the end alone. One a thread: they
-    share the units, as W_hh is too large for a core's cache, a part of it isn't.
-    """
-    return 1 if 4 * w_hh.numel() <= FITS else torch.get_num_threads()
 
 
 def _call(function: Any, threads: int, *tensors: Tensor) -> None:
@@ -142,16 +243,17 @@ class _Unrolled(torch.autograd.Function):
     ) -> tuple[Tensor, ...]:
         x, ids, w_hh = x.contiguous(), ids.contiguous(), w_hh.contiguous()
         (T, B), H = ids.shape, h0.shape[-1]
-        gates, parts = len(w_hh) // H, x.shape[1] // H
-        sizes = torch.tensor([KINDS.index(kind), _slices(w_hh), T, B, H, gates, parts - gates, len(x)])
+        gates, parts, by = len(w_hh) // H, x.shape[1] // H, _products(H)
+        room = x.new_empty(w_hh.numel() + B * H)
+        shapes = (T, B, H, gates, parts - gates, len(x))
+        sizes = torch.tensor([KINDS.index(kind), *shapes, by, room.numel()])
         states, given = x.new_empty(T + 1, B, H), x.new_empty(T, B, parts * H)
         cells, narrow = x.new_empty((T + 1, B, H) if c0 else 0), x.new_empty((T, B, H) if c0 else 0)
         states[0] = h0
         if c0:
             cells[0] = c0[0]
-        room = torch.empty_like(w_hh)
         arrays = (sizes, x, ids, w_hh, room, states, given, cells, narrow)
-        _call(prepare()[0], torch.get_num_threads(), *arrays)
+        _call(prepare().forward, torch.get_num_threads(), *arrays)
         ctx.save_for_backward(sizes, ids, w_hh, states, given, cells, narrow)
         ctx.set_materialize_grads(False)
         return (states[1:], cells[-1].clone()) if c0 else (states[1:],)
@@ -159,21 +261,23 @@ class _Unrolled(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
         sizes, ids, w_hh, states, given, cells, narrow = ctx.saved_tensors
-        _, slices, T, B, H, gates, more, rows = sizes.tolist()
+        _, T, B, H, gates, more, rows, by, _ = sizes.tolist()
         above, d_c = gradients[0], gradients[1] if len(gradients) > 1 else None
         above = states.new_zeros(T, B, H) if above is None else above.contiguous()
         d_h = states.new_zeros(B, H)
         d_c = torch.zeros_like(d_h) if d_c is None else d_c.clone(memory_format=torch.contiguous_format)
         to_x, to_w = states.new_zeros(rows, (gates + more) * H), torch.empty_like(w_hh)
+        room = (w_hh.numel() + B * gates * H + -(-T * B // ROWS) * ROWS * H) // 2 if by == BFLOAT16 else 0
+        sizes[-1] = room
         # What was given becomes its own gradient: a second pass back has nothing left, and is told so.
         torch.autograd.graph.increment_version(given)
         _call(
-            prepare()[1],
-            slices if slices > 1 else torch.get_num_threads(),  # slices lie as so many threads left them
+            prepare().backward,
+            torch.get_num_threads(),
             sizes,
             ids,
             w_hh,
-            torch.empty_like(w_hh),
+            states.new_empty(room),
             states,
             given,
             cells,

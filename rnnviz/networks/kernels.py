@@ -1,45 +1,42 @@
 """A layer's whole unrolled pass, forward and back, as numba compiles it: what `compiled` calls.
 
-A team of threads shares the rows of a batch, and nobody waits for another between two time steps. Where W_hh
-is too large for a core's cache they share the units in place of the rows: each has its units' part of W_hh,
-in an order of its own, and all wait for one another at each step, as each needs the others' states.
+A team of threads shares the rows of a batch, and nobody waits for another between two time steps.
 
-Gates lie in memory as (T, B, G·H + E·H): of each time step first those that W_hh makes, slice by slice of
-the units and within that gate by gate, so that a slice's are one block and all of them one matrix; then, of
-a gru, what is to become n. Without numba these are functions of plain Python, which nobody calls.
+Gates lie in memory as (T, B, G·H + E·H): of each time step first those that W_hh makes, in torch's order,
+then, of a gru, what is to become n. Without numba these are functions of plain Python, which nobody calls.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-try:
-    import numba
-except ImportError:  # it comes with the extra `fast`
-    numba = None
+from rnnviz.networks.products import (
+    BFLOAT16,
+    ROWS,
+    across,
+    add,
+    begin,
+    constants,
+    f32,
+    jit,
+    lower,
+    multiply,
+    multiply_low,
+    numba,
+    pack_low,
+    part,
+    put,
+    release,
+    transpose,
+    transpose_low,
+    weigh,
+    weigh_low,
+)
 
 KINDS = TANH, RELU, GRU, LSTM = range(4)
 
-LINE = 16
-"""Units that threads share out together: a line of the processor's cache."""
-
-f32 = np.float32
-
-
-def jit(function: Any) -> Any:
-    """`function`, to be compiled into what calls it. NaN stays NaN: that is how a run is seen to diverge."""
-    if numba is None:
-        return function
-    loose = {"contract", "reassoc", "arcp", "nsz", "afn"}
-    return numba.njit(nogil=True, error_model="numpy", boundscheck=False, fastmath=loose)(function)
-
-
 if numba is not None:
     # Found by name when the compiled code is loaded, whatever their addresses are that time.
-    _pointer = numba.types.voidptr
-    product = numba.types.ExternalFunction("rnnviz_sgemm_", numba.void(*[_pointer] * 13))
     wait = numba.types.ExternalFunction("rnnviz_wait", numba.void())
     thread = numba.types.ExternalFunction("rnnviz_thread", numba.int32())
     threads = numba.types.ExternalFunction("rnnviz_threads", numba.int32())
@@ -79,53 +76,6 @@ def tanh(x):
 
 
 @jit
-def begin(p, P, H):
-    """The first unit of thread p of P."""
-    return min(H, (H + LINE - 1) // LINE * p // P * LINE)
-
-
-@jit
-def put(values, to):
-    """Copy; numba would compile what it says of other shapes, too, for `to[:] = values`: for seconds."""
-    for j in range(len(to)):
-        to[j] = values[j]
-
-
-@jit
-def constants():
-    """What `multiply` passes on: "N" and "T", room for sizes, 0 and 1."""
-    return np.array([78, 84], np.uint8), np.empty(6, np.int32), np.array([0, 1], np.float32)
-
-
-@jit
-def multiply(given, across, keep, A, B, C):
-    """C = A B + keep C, of Aᵀ if `across`. In the eyes of sgemm_, which goes by columns, Cᵀ = Bᵀ Aᵀ."""
-    letters, sizes, scales = given
-    sizes[0], sizes[1] = C.shape[1], C.shape[0]
-    sizes[2], sizes[3] = B.shape[0], B.strides[0] // 4
-    sizes[4], sizes[5] = A.strides[0] // 4, C.strides[0] // 4
-    product(
-        letters.ctypes, letters[across:].ctypes, sizes.ctypes, sizes[1:].ctypes, sizes[2:].ctypes,
-        scales[1:].ctypes, B.ctypes, sizes[3:].ctypes, A.ctypes, sizes[4:].ctypes,
-        scales[keep:].ctypes, C.ctypes, sizes[5:].ctypes,
-    )  # fmt: skip
-
-
-@jit
-def transpose(w, packed, lo, hi, first, last):
-    """Units lo … hi of each gate of w (G·H, H) become columns of `packed` (H, G·n), which has units first …
-    last; a line of the cache is written once.
-    """
-    H, n = w.shape[1], last - first
-    for k in range(w.shape[0] // H):
-        for j0 in range(lo, hi, LINE):
-            for i0 in range(0, H, LINE):
-                for i in range(i0, min(H, i0 + LINE)):
-                    for j in range(j0, min(hi, j0 + LINE)):
-                        packed[i, k * n + j - first] = w[k * H + j, i]
-
-
-@jit
 def sigmoid_(a):
     """Each in its place. A loop over few arrays, one after the other: the compiler takes 8 numbers at a time
     where it can tell that no two overlap.
@@ -141,131 +91,131 @@ def tanh_(a):
 
 
 @jit
-def step(kind, row, old, new, c, after, narrow, lo, hi, G):
+def step(kind, row, old, new, c, after, narrow):
     """What W_hh and the inputs give of one row of a batch at one time step becomes gates and a state."""
-    n, H = hi - lo, len(new)
-    old, new = old[lo:hi], new[lo:hi]
+    H = len(new)
     if kind == TANH:
         tanh_(new)
     elif kind == RELU:
-        for j in range(n):
+        for j in range(H):
             new[j] = f32(0) if new[j] < f32(0) else new[j]
     elif kind == GRU:
-        a, s = row[G * lo : G * hi], row[G * H + lo : G * H + hi]
-        r, z, mixed = a[:n], a[n : 2 * n], a[2 * n :]
-        sigmoid_(a[: 2 * n])
-        for j in range(n):
-            s[j] += r[j] * mixed[j]
-        tanh_(s)
-        for j in range(n):
-            new[j] = s[j] + z[j] * (old[j] - s[j])
+        r, z, mixed, n = row[:H], row[H : 2 * H], row[2 * H : 3 * H], row[3 * H :]
+        sigmoid_(row[: 2 * H])
+        for j in range(H):
+            n[j] += r[j] * mixed[j]
+        tanh_(n)
+        for j in range(H):
+            new[j] = n[j] + z[j] * (old[j] - n[j])
     else:
-        a, c, after, narrow = row[G * lo : G * hi], c[lo:hi], after[lo:hi], narrow[lo:hi]
-        i, f, g, o = a[:n], a[n : 2 * n], a[2 * n : 3 * n], a[3 * n :]
-        sigmoid_(a[: 2 * n])
+        i, f, g, o = row[:H], row[H : 2 * H], row[2 * H : 3 * H], row[3 * H :]
+        sigmoid_(row[: 2 * H])
         tanh_(g)
         sigmoid_(o)
-        for j in range(n):
+        for j in range(H):
             after[j] = f[j] * c[j] + i[j] * g[j]
         put(after, narrow)
         tanh_(narrow)
-        for j in range(n):
+        for j in range(H):
             new[j] = o[j] * narrow[j]
 
 
 @jit
-def gather(x, ids, rows, out, first, last, G, E):
-    """The inputs' part of units first … last, from x's rows, as gates lie in `out` (B, …)."""
-    n, H = last - first, x.shape[1] // (G + E)
-    for b in range(rows[0], rows[1]):
-        row, to = x[ids[b]], out[b]
-        for k in range(G):
-            at, source = G * first + k * n, (k + E) * H + first
-            put(row[source : source + n], to[at : at + n])
+def gather(x, ids, out, G, E):
+    """The inputs' parts, rows of x, as gates lie in `out` (B, …)."""
+    H = x.shape[1] // (G + E)
+    for b in range(len(ids)):
+        row = x[ids[b]]
+        put(row[E * H :], out[b, : G * H])
         if E:
-            put(row[first:last], to[G * H + first : G * H + last])
+            put(row[:H], out[b, G * H :])
 
 
 @jit
-def scatter(x, ids, gates, lo, hi, first, last, G, E):
-    """Add all rows of `gates` (T, B, …) to the rows of x that they came from; of units lo … hi, which lie
-    among first … last.
-    """
-    n, H = last - first, x.shape[1] // (G + E)
+def scatter(x, ids, gates, lo, hi, G, E):
+    """Add units lo … hi of all rows of `gates` (T, B, …) to the rows of x that they came from."""
+    H = x.shape[1] // (G + E)
     for t in range(ids.shape[0]):
         for b in range(ids.shape[1]):
             row, to = gates[t, b], x[ids[t, b]]
             for k in range(G):
-                at, target = G * first + k * n + lo - first, (k + E) * H + lo
-                for j in range(hi - lo):
-                    to[target + j] += row[at + j]
+                at = (k + E) * H
+                add(row[k * H + lo : k * H + hi], to[at + lo : at + hi])
             if E:
-                for j in range(lo, hi):
-                    to[j] += row[G * H + j]
+                add(row[G * H + lo : G * H + hi], to[lo:hi])
 
 
 @jit
-def forward(kind, p, P, S, x, ids, w, room, h, gates, c, narrow):
-    """What thread p of P does; S slices of the units, 1 or P: of 1, threads share the rows of the batch.
+def forward(kind, by, p, P, x, ids, w, room, h, gates, c, narrow):
+    """What thread p of P does, with products `by`.
 
-    x (N, parts·H), ids (T, B) of its rows, w (G·H, H), room of its size, h and c (T+1, B, H) with the first
-    known, gates (T, B, parts·H), of an rnn none, narrow = tanh(c) (T, B, H).
+    x (N, parts·H), ids (T, B) of its rows, w (G·H, H), h and c (T+1, B, H) with the first known, gates (T,
+    B, parts·H), of an rnn none, narrow = tanh(c) (T, B, H). `room` is w's size, and B·H more.
     """
     T, B, H = ids.shape[0], ids.shape[1], h.shape[2]
-    G, E, cells = w.shape[0] // H, (x.shape[1] - w.shape[0]) // H, kind == LSTM
+    G, E, cells, low = w.shape[0] // H, (x.shape[1] - w.shape[0]) // H, kind == LSTM, by == BFLOAT16
     lo, hi = begin(p, P, H), begin(p + 1, P, H)
-    first, last = (0, H) if S == 1 else (lo, hi)
-    rows = (p * B // P, (p + 1) * B // P) if S == 1 else (0, B)
-    given, work = constants(), last > first and rows[1] > rows[0]
-    packed = room[G * H * first : G * H * last].reshape(H, G * (last - first))
-    transpose(w, packed, lo, hi, first, last)
+    first, last = part(p, P, B)
+    given = constants()
+    turned = room[: G * H * H].reshape(H, G * H)
+    turned_low = room.view(np.uint32)[: H // 2 * G * H].reshape(H // 2, G * H)
+    old = room.view(np.uint16)[2 * G * H * H :][: B * H].reshape(B, H)[first:last]
+    if low:
+        transpose_low(w, turned_low, lo, hi)
+        for b in range(first, last):
+            lower(h[0, b], old[b - first])
+    else:
+        transpose(w, turned, lo, hi)
     wait()
     for t in range(T):
-        out = gates[t] if kind >= GRU else h[t + 1]
-        gather(x, ids[t], rows, out, first, last, G, E)
-        if work:
-            mine = out[rows[0] : rows[1], G * first : G * last]
-            multiply(given, 0, 1, h[t, rows[0] : rows[1]], packed, mine)
+        out = gates[t, first:last] if kind >= GRU else h[t + 1, first:last]
+        gather(x, ids[t, first:last], out, G, E)
+        if low:
+            multiply_low(1, old, turned_low, out[:, : G * H])
+        else:
+            multiply(by, given, 0, 1, h[t, first:last], turned, out[:, : G * H])
         s = t if cells else 0
-        for b in range(rows[0], rows[1]):
-            step(kind, out[b], h[t, b], h[t + 1, b], c[s, b], c[s + cells, b], narrow[s, b], first, last, G)
-        if S > 1:
-            wait()
+        for b in range(first, last):
+            step(kind, out[b - first], h[t, b], h[t + 1, b], c[s, b], c[s + cells, b], narrow[s, b])
+            if low:
+                lower(h[t + 1, b], old[b - first])
+    if low:
+        release(1)
 
 
 @jit
-def gru_back(a, s, old, d_h, room):
+def gru_back(row, old, d_h, room):
     """See `step_back`."""
-    n, one = len(s), f32(1)
-    r, z, mixed = a[:n], a[n : 2 * n], a[2 * n :]
-    to_n, keep = room[:n], room[n : 2 * n]
-    for j in range(n):
-        to_n[j] = d_h[j] * (one - z[j]) * (one - s[j] * s[j])
+    H, one = len(old), f32(1)
+    r, z, mixed, n = row[:H], row[H : 2 * H], row[2 * H : 3 * H], row[3 * H :]
+    to_n, keep = room[:H], room[H:]
+    for j in range(H):
+        to_n[j] = d_h[j] * (one - z[j]) * (one - n[j] * n[j])
         keep[j] = d_h[j] * z[j]
-    for j in range(n):
-        z[j] = keep[j] * (old[j] - s[j]) * (one - z[j])
-    for j in range(n):
+    for j in range(H):
+        z[j] = keep[j] * (old[j] - n[j]) * (one - z[j])
+    for j in range(H):
         to_r = to_n[j] * mixed[j] * r[j] * (one - r[j])
         mixed[j] = to_n[j] * r[j]
         r[j] = to_r
-    put(to_n, s)
+    put(to_n, n)
     put(keep, d_h)
 
 
 @jit
-def lstm_back(a, c, narrow, d_h, d_c):
+def lstm_back(row, c, narrow, d_h, d_c):
     """See `step_back`."""
-    n, one = len(c), f32(1)
-    i, f, g, o = a[:n], a[n : 2 * n], a[2 * n : 3 * n], a[3 * n :]
-    for j in range(n):
+    H, one = len(c), f32(1)
+    i, f, g, o = row[:H], row[H : 2 * H], row[2 * H : 3 * H], row[3 * H :]
+    for j in range(H):
         d_c[j] += d_h[j] * o[j] * (one - narrow[j] * narrow[j])
-    for j in range(n):
+    for j in range(H):
         o[j] = d_h[j] * narrow[j] * o[j] * (one - o[j])
-    for j in range(n):
+    for j in range(H):
         to_i = d_c[j] * g[j] * i[j] * (one - i[j])
         g[j] = d_c[j] * i[j] * (one - g[j] * g[j])
         i[j] = to_i
-    for j in range(n):
+    for j in range(H):
         kept = d_c[j] * f[j]
         f[j] = kept * c[j] * (one - f[j])
         d_c[j] = kept
@@ -273,97 +223,76 @@ def lstm_back(a, c, narrow, d_h, d_c):
 
 
 @jit
-def step_back(kind, row, old, new, c, narrow, d_h, d_c, above, room, lo, hi, G):
+def step_back(kind, row, old, new, c, narrow, d_h, d_c, above, room):
     """∂L/∂h and ∂L/∂c of one row of a batch after a time step become what of those before it doesn't pass
     through W_hh, and the gates their own gradient.
     """
-    n, H = hi - lo, len(new)
-    new, d_h, above = new[lo:hi], d_h[lo:hi], above[lo:hi]
-    for j in range(n):
-        d_h[j] += above[j]
+    add(above, d_h)
     if kind == GRU:
-        gru_back(row[G * lo : G * hi], row[G * H + lo : G * H + hi], old[lo:hi], d_h, room)
+        gru_back(row, old, d_h, room)
     elif kind == LSTM:
-        lstm_back(row[G * lo : G * hi], c[lo:hi], narrow[lo:hi], d_h, d_c[lo:hi])
+        lstm_back(row, c, narrow, d_h, d_c)
     else:
-        a = row[lo:hi]
-        for j in range(n):
+        for j in range(len(new)):
             slope = f32(1) - new[j] * new[j] if kind == TANH else f32(1) if new[j] > f32(0) else f32(0)
-            a[j] = d_h[j] * slope
+            row[j] = d_h[j] * slope
         d_h[:] = 0
 
 
 @jit
-def pack(w, packed, P, lo, hi):
-    """Columns lo … hi of w (G·H, H), its rows in the order in which P threads' gates lie in memory."""
-    H, at = w.shape[1], 0
-    for q in range(P):
-        for k in range(w.shape[0] // H):
-            for i in range(k * H + begin(q, P, H), k * H + begin(q + 1, P, H)):
-                put(w[i, lo:hi], packed[at])
-                at += 1
-
-
-@jit
-def weigh(given, gates, h, first, last, to_w):
-    """Σ_t d_tᵀ h_{t-1} for columns first … last of the gates' gradient, as rows of `to_w`."""
-    T, B, H = gates.shape[0], gates.shape[1], h.shape[2]
-    if last > first:
-        d = gates.reshape(T * B, gates.shape[2])[:, first:last]
-        multiply(given, 1, 0, d, h[:T].reshape(T * B, H), to_w)
-
-
-@jit
-def backward(kind, p, P, S, ids, w, room, h, gates, c, narrow, above, d_h, d_c, to_x, to_w):
+def backward(kind, by, p, P, ids, w, room, h, gates, c, narrow, above, d_h, d_c, to_x, to_w):
     """`above` (T, B, H) is ∂L/∂h from the readout, d_h and d_c (B, H) what comes from after the last step,
     and at the end what goes on before the first. `gates` become their own gradient. to_x is like `forward`'s
-    x, and zero, to_w like w.
+    x, and zero, to_w like w. `room` is for bfloat16: half of w's size, of `gates`' for one step, and of h's
+    for all, rounded up to ROWS.
     """
     T, B, H = ids.shape[0], ids.shape[1], h.shape[2]
-    G, E = w.shape[0] // H, (to_x.shape[1] - w.shape[0]) // H
+    G, E, low = w.shape[0] // H, (to_x.shape[1] - w.shape[0]) // H, by == BFLOAT16
     lo, hi = begin(p, P, H), begin(p + 1, P, H)
-    first, last = (0, H) if S == 1 else (lo, hi)
-    rows, n = (p * B // P, (p + 1) * B // P) if S == 1 else (0, B), last - first
-    given, work, aside = constants(), n > 0 and rows[1] > rows[0], np.empty(2 * n, np.float32)
-    packed = room[G * H * first : G * H * last].reshape(G * H, n)
-    if S > 1:
-        pack(w, packed, P, lo, hi)
+    first, last = part(p, P, B)
+    given, aside = constants(), np.empty(2 * H, np.float32)
+    half, blocks = G * H // 2, (T * B + ROWS - 1) // ROWS if low else 0
+    paired = room.view(np.uint32)[: half * H if low else 0].reshape(half if low else 0, H)
+    halves = room.view(np.uint16)[2 * paired.size :]
+    turned = halves[: blocks * H * ROWS].reshape(blocks, H, ROWS)
+    later = halves[turned.size :][: B * G * H if low else 0].reshape(B if low else 0, G * H)[first:last]
+    if low:
+        begins, ends = part(p, P, half)
+        pack_low(w, paired, begins, ends)
+        across(h[:T].reshape(T * B, H), turned, lo, hi)
+        wait()
     for t in range(T - 1, -1, -1):
         s = t if kind == LSTM else 0
-        for b in range(rows[0], rows[1]):
-            step_back(
-                kind, gates[t, b], h[t, b], h[t + 1, b], c[s, b], narrow[s, b],
-                d_h[b], d_c[b], above[t, b], aside, first, last, G,
-            )  # fmt: skip
-        if S > 1:
-            wait()
-        if work:
-            d = gates[t, rows[0] : rows[1], : G * H]
-            multiply(given, 0, 1, d, w if S == 1 else packed, d_h[rows[0] : rows[1], first:last])
+        for b in range(first, last):
+            row, new = gates[t, b], h[t + 1, b]
+            step_back(kind, row, h[t, b], new, c[s, b], narrow[s, b], d_h[b], d_c[b], above[t, b], aside)
+            if low:
+                lower(row[: G * H], later[b - first])
+        if low:
+            multiply_low(1, later, paired, d_h[first:last])
+        else:
+            multiply(by, given, 0, 1, gates[t, first:last, : G * H], w, d_h[first:last])
     wait()
-    if S == 1:
-        begins, ends = begin(p, P, G * H), begin(p + 1, P, G * H)
-        weigh(given, gates, h, begins, ends, to_w[begins:ends])
+    begins, ends = begin(p, P, G * H), begin(p + 1, P, G * H)
+    if low:
+        weigh_low(gates, turned, begins, ends, to_w[begins:ends])
+        release(1)
     else:
-        own = packed.reshape(G * n, H)
-        weigh(given, gates, h, G * lo, G * hi, own)
-        for k in range(G):
-            for i in range(n):
-                put(own[k * n + i], to_w[k * H + lo + i])
-    scatter(to_x, ids, gates, lo, hi, first, last, G, E)
+        weigh(by, given, gates, h, begins, ends, to_w[begins:ends])
+    scatter(to_x, ids, gates, lo, hi, G, E)
 
 
 def team_forward(data):
     """`forward` as each thread of a team calls it; data: sizes, then `forward`'s arrays from x on."""
-    s = numba.carray(data[0], (16,)).view(np.int64)
-    kind, S, T, B, H, G, E, N = s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]
+    s = numba.carray(data[0], (18,)).view(np.int64)
+    kind, T, B, H, G, E, N, by, size = s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8]
     L = T if kind == LSTM else 1
     forward(
-        kind, thread(), threads(), S,
+        kind, by, thread(), threads(),
         numba.carray(data[1], (N, (G + E) * H)),
         numba.carray(data[2], (T, 2 * B)).view(np.int64),
         numba.carray(data[3], (G * H, H)),
-        numba.carray(data[4], (G * H * H,)),
+        numba.carray(data[4], (size,)),
         numba.carray(data[5], (T + 1, B, H)),
         numba.carray(data[6], (T, B, (G + E) * H)),
         numba.carray(data[7], (L + 1, B, H)),
@@ -373,14 +302,14 @@ def team_forward(data):
 
 def team_backward(data):
     """`backward` likewise; data: sizes, then its arrays from ids on."""
-    s = numba.carray(data[0], (16,)).view(np.int64)
-    kind, S, T, B, H, G, E, N = s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]
+    s = numba.carray(data[0], (18,)).view(np.int64)
+    kind, T, B, H, G, E, N, by, size = s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8]
     L = T if kind == LSTM else 1
     backward(
-        kind, thread(), threads(), S,
+        kind, by, thread(), threads(),
         numba.carray(data[1], (T, 2 * B)).view(np.int64),
         numba.carray(data[2], (G * H, H)),
-        numba.carray(data[3], (G * H * H,)),
+        numba.carray(data[3], (size,)),
         numba.carray(data[4], (T + 1, B, H)),
         numba.carray(data[5], (T, B, (G + E) * H)),
         numba.carray(data[6], (L + 1, B, H)),

@@ -11,7 +11,6 @@ Shape letters: T time steps, B batch, L layers, H hidden units, V vocabulary, X 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -23,6 +22,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks import bptt, compiled
 from rnnviz.networks.cells import Parameters, activate, of_torch
 from rnnviz.networks.config import CELLS, Engine, ModelConfig
+from rnnviz.networks.dropout import Dropout, drop
 from rnnviz.networks.numpy_model import weights_from
 from rnnviz.networks.precise_scorer import PreciseScorer
 from rnnviz.networks.scan import LinearRecurrence
@@ -36,43 +36,6 @@ from rnnviz.text.vocabulary import Vocabulary, check_vocabulary
 
 if TYPE_CHECKING:
     from rnnviz.networks.modelfile import Sketch
-
-
-@dataclass(frozen=True)
-class Dropout:
-    """Probabilities of dropping, while training; a scale of 1/(1-p) keeps the mean.
-
-    embedding  whole characters of the vocabulary at a time (Gal & Ghahramani 2016)
-    weight     entries of W_hh, one mask a sequence (Merity et al. 2018)
-    output     entries of H_t before the readout
-    layer      entries of H_t between one layer and the next (Zaremba et al. 2014)
-    """
-
-    embedding: float = 0.0
-    weight: float = 0.0
-    output: float = 0.0
-    layer: float = 0.0
-
-    def between(self, generator: torch.Generator | None) -> Callable[[Tensor], Tensor]:
-        """What a layer's H (B, T, H) become before the next layer reads them."""
-        return lambda h: drop(h, self.layer, cast(torch.Generator, generator))
-
-
-def drop(x: Tensor, p: float, generator: torch.Generator, *, rows: bool = False) -> Tensor:
-    """`x` with entries (or whole rows) set to zero with probability p and the rest scaled by 1/(1-p).
-
-    p is rounded to 1/65,536: four 16-bit numbers from each 64-bit draw take a third of `bernoulli_`'s time.
-    """
-    threshold = round(p * 65_536)
-    if threshold == 0:
-        return x
-    count = x.shape[0] if rows else x.numel()
-    draws = torch.empty((count + 3) // 4, dtype=torch.int64, device=x.device)
-    draws.random_(-(2**63), None, generator=generator)
-    lowest = threshold - 32_768  # of the draws that keep
-    keep = draws.view(torch.int16)[:count].clamp_(lowest - 1, lowest).sub_(lowest - 1)  # 0 or 1
-    mask = keep.to(x.dtype).mul_(65_536 / (65_536 - threshold))
-    return x * mask.view((-1, 1) if rows else x.shape)
 
 
 class CharModel(Pictured, nn.Module):
@@ -258,16 +221,18 @@ class CharModel(Pictured, nn.Module):
 
     def _unrolls(self) -> bool:
         """Whether gradients are wanted, and `bptt` or `compiled` is to find them."""
-        wanted = torch.is_grad_enabled() and not torch.is_autocast_enabled("cpu")
-        return wanted and self.backward_pass() != "torch"
+        bfloat16 = torch.is_autocast_enabled("cpu")
+        return torch.is_grad_enabled() and self.backward_pass(bfloat16=bfloat16) != "torch"
 
-    def backward_pass(self) -> Engine:
-        """Whose finds gradients in float32: "torch", "rnnviz", or "numba" if it is asked for."""
+    def backward_pass(self, *, bfloat16: bool = False) -> Engine:
+        """Whose finds gradients, in float32 or bfloat16: "torch", "rnnviz", or "numba" if it is asked for."""
         parameter = self.readout.bias
         if self.engine == "numba" and compiled.can(self.config, parameter):
             return "numba"
         ours = bptt.suits if self.engine == "auto" else bptt.can
-        return "rnnviz" if self.engine != "torch" and ours(self.config, parameter) else "torch"
+        if bfloat16 or self.engine == "torch" or not ours(self.config, parameter):
+            return "torch"
+        return "rnnviz"
 
     def _unrolled(
         self, inputs: Tensor, state: State | None, dropout: Dropout, generator: torch.Generator | None

@@ -227,7 +227,7 @@ def _about(trainer: Trainer) -> dict[str, Any]:
         "device": device,
         "threads": torch.get_num_threads(),
         "bfloat16": trainer.bfloat16,
-        "backward": "torch" if trainer.bfloat16 else trainer.model.backward_pass(),
+        "backward": trainer.model.backward_pass(bfloat16=trainer.bfloat16),
         "parameters": trainer.model.parameter_count,
         "vocabulary": trainer.model.vocabulary.size,
         "total_steps": trainer.total_steps,

@@ -8,6 +8,7 @@ import math
 import torch
 from torch import nn
 
+from rnnviz.networks import compiled
 from rnnviz.networks.config import TrainConfig
 
 WARM = 50
@@ -18,13 +19,10 @@ LAST = 0.01
 
 
 def has_bfloat16(device: torch.device) -> bool:
-    """Whether the device itself multiplies bfloat16: CUDA with support, AVX512-BF16 or AMX. On a processor
-    that may be four times as fast as float32 or half as fast; elsewhere torch emulates it, 30 times slower.
-    """
+    """Whether the device itself multiplies bfloat16."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported())
-    supported = (getattr(torch.cpu, f"_is_{f}_supported", None) for f in ("avx512_bf16", "amx_tile"))
-    return any(check() for check in supported if check is not None)
+    return compiled.multiplies_bfloat16()
 
 
 class AdamW(torch.optim.AdamW):

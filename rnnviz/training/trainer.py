@@ -22,8 +22,9 @@ from torch.nn import functional as F
 
 from rnnviz.errors import CheckpointError, ConfigError, CorpusError, TrainingError
 from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.dropout import Dropout
 from rnnviz.networks.threads import Threads
-from rnnviz.networks.torch_model import Dropout, State, pick_device, untrained
+from rnnviz.networks.torch_model import State, pick_device, untrained
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.scoring import score
 from rnnviz.text.checked import check_text, received

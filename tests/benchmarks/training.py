@@ -8,9 +8,8 @@
     users     ours as the presets train, with dropout on embedding, W_hh and output, as users get it:
               precision, backward pass and threads chosen by a trial, whose seconds are said, and threads
               tried again later
-    f32, bf16   each candidate by itself: the recipe in either precision on so many threads
-    numba     the same where numba is installed, with what it compiles (rnnviz.networks.compiled)
-    own       of an lstm, whose f32 is torch's layer: our backward pass in Python, on all of them
+    f32, bf16   each candidate by itself: the recipe in either precision on so many threads, without numba
+    numba, nb16   the same where numba is installed, with what it compiles (rnnviz.networks.compiled)
     ÷ best    users ÷ the best candidate: at least 0.95 is wanted
 
 The figures add the share of the processor's fastest product, on all cores, that the recipe's own products
@@ -136,8 +135,9 @@ Case = tuple[Cell, int, int, int]
 """Cell, units, batch, time steps."""
 
 CASES: list[Case] = [
-    ("lstm", 256, 16, 32),  # the presets': small and frequent steps learn more from a character
+    ("lstm", 256, 16, 32),  # small and frequent steps learn more from a character
     ("gru", 256, 16, 32),
+    ("lstm", 256, 32, 32),  # the presets'
     ("rnn", 256, 32, 64),  # TrainConfig's batch and steps
     ("gru", 256, 32, 64),
     ("lstm", 256, 32, 64),
@@ -168,13 +168,8 @@ def serve(pipe: Connection, side: str, case: Case) -> None:
         engine: Engine = "auto"
         if side not in ("plain", "users"):
             precision, count = side.split()
-            config = replace(config, precision="bfloat16" if precision == "bf16" else "float32")
-            if precision == "numba":
-                engine = "numba"
-            elif cell == "lstm":
-                engine = "rnnviz" if precision == "own" else "torch"
-            else:
-                engine = "rnnviz"
+            config = replace(config, precision="bfloat16" if "16" in precision else "float32")
+            engine = "numba" if precision[0] == "n" else "torch" if cell == "lstm" else "rnnviz"
             fix(fixed := int(count))
         began = time.perf_counter()
         pace = fastest(config, len(set(corpus.text)) + 1, threads=fixed, device="cpu", engine=engine)
@@ -224,12 +219,12 @@ def main() -> None:
     parser.add_argument("--quality", type=int, metavar="CHARACTERS", help="train on The Time Machine, too")
     args = parser.parse_args()
     kinds = ["f32", "bf16"] if has_bfloat16(torch.device("cpu")) else ["f32"]  # emulated, it takes minutes
-    kinds += ["numba"] if compiled.ready() else []
+    if compiled.ready():
+        kinds += ["numba", "nb16"][: len(kinds)]
     sides = ["book", "plain", "users", *(f"{kind} {count}" for kind in kinds for count in args.threads)]
-    own = f"own {args.threads[-1]}"
     symbols = len(set(corpora.read("python-docs").text)) + 1
     print(f"{cores()} cores; characters a second, median of {args.turns} turns\n")
-    heads = "".join(f"{side:>9}" for side in [*sides, own])
+    heads = "".join(f"{side:>9}" for side in sides)
     print(f"cell  units  batch × steps  {heads}   plain ÷ book   users ÷ book   ÷ best   trial")
     rates: dict[torch.dtype, float] = {}
     rows = []
@@ -237,10 +232,8 @@ def main() -> None:
         cell, hidden, batch, steps = case
         for dtype in (torch.float32, torch.bfloat16):  # again and again: other programs may have the cores
             rates[dtype] = max(products(dtype, cores()), rates.get(dtype, 0.0))
-        here = [*sides, own] if cell == "lstm" else sides
-        trials, turns = measured(case, here, args.seconds, args.turns)
-        speeds = "".join(f"{median(row[n] for row in turns):9,.0f}" for n in range(len(here)))
-        speeds += "" if cell == "lstm" else f"{'–':>9}"
+        trials, turns = measured(case, sides, args.seconds, args.turns)
+        speeds = "".join(f"{median(row[n] for row in turns):9,.0f}" for n in range(len(sides)))
         plain, recipe = (median(row[n] / row[0] for row in turns) for n in (1, 2))
         best = median(row[2] / max(row[3:]) for row in turns)
         print(

@@ -10,7 +10,7 @@ import torch
 from rnnviz import CharModel, ModelConfig
 from rnnviz.networks import bptt, compiled
 from rnnviz.networks.config import Engine
-from rnnviz.networks.torch_model import Dropout
+from rnnviz.networks.dropout import Dropout
 from rnnviz.text.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(tuple("abcdefgh"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from torch import Tensor
 
 from rnnviz import TrainConfig, corpora
 from rnnviz.errors import ConfigError
-from rnnviz.networks import compiled
+from rnnviz.networks import compiled, dropout
 from rnnviz.networks.bptt import Rows
 from rnnviz.runs import training_state
 from rnnviz.runs.folder import RunFolder
@@ -23,6 +24,16 @@ from rnnviz.training.trainer import Trainer
 from rnnviz.training.tuning import own_python
 
 needs_numba = pytest.mark.skipif(not compiled.ready(), reason="no numba, or a torch without sgemm_")
+needs_blocks = pytest.mark.skipif(
+    not compiled.ready() or not compiled.blocks_bfloat16(),
+    reason="no numba, a torch without brgemm, or a processor without bfloat16",
+)
+PRODUCTS = [
+    pytest.param(compiled.SGEMM, id="sgemm"),
+    pytest.param(
+        compiled.BRGEMM, id="brgemm", marks=pytest.mark.skipif(not compiled.blocks(), reason="no brgemm")
+    ),
+]
 PARTS = {"tanh": (1, 1, 1), "relu": (1, 1, 1), "gru": (4, 3, 1), "lstm": (4, 4, 2)}
 """Parts of the inputs and of W_hh, and tensors of a state, by kind."""
 
@@ -74,12 +85,12 @@ def gradients(results: list[Tensor], wanted: list[Tensor]) -> list[Tensor]:
     H=st.integers(1, 70),
     symbols=st.integers(1, 5),
     threads=st.integers(1, 5),
-    units=st.booleans(),
+    by=st.sampled_from([compiled.SGEMM, compiled.BRGEMM] if compiled.blocks() else [compiled.SGEMM]),
     looked_up=st.booleans(),
     seed=st.integers(0, 1000),
 )
 def test_it_is_a_plain_loop_in_double_precision(
-    kind: str, T: int, B: int, H: int, symbols: int, threads: int, units: bool, looked_up: bool, seed: int
+    kind: str, T: int, B: int, H: int, symbols: int, threads: int, by: int, looked_up: bool, seed: int
 ) -> None:
     """Batches of fewer rows than threads, and of units that fill no line, among them."""
     inputs, gates, parts = PARTS[kind]
@@ -93,7 +104,7 @@ def test_it_is_a_plain_loop_in_double_precision(
     w, first = numbers(gates * H, H) / H**0.5, [numbers(B, H) for _ in range(parts)]
     torch.set_num_threads(threads)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiled, "FITS", -1 if units else 1 << 30)
+        patch.setattr(compiled, "_products", lambda _: by)
         x, w, *first = ours = [one.requires_grad_() for one in (x, w, *first)]
         out = list(compiled.unroll(kind, Rows(x, ids) if looked_up else x, w, first))
         found = gradients(out, ours)
@@ -106,12 +117,12 @@ def test_it_is_a_plain_loop_in_double_precision(
 @needs_numba
 @pytest.mark.usefixtures("few_threads")
 @pytest.mark.parametrize("kind", sorted(PARTS))
-@pytest.mark.parametrize("fits", [-1, 1 << 30])
+@pytest.mark.parametrize("by", PRODUCTS)
 def test_a_pass_back_needs_no_more_and_no_fewer_threads_than_are_there(
-    kind: str, fits: int, monkeypatch: pytest.MonkeyPatch
+    kind: str, by: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever trains may set their number between the two."""
-    monkeypatch.setattr(compiled, "FITS", fits)
+    monkeypatch.setattr(compiled, "_products", lambda _: by)
     inputs, gates, parts = PARTS[kind]
     x, w = torch.linspace(-1, 1, 2 * 5 * inputs * 48).view(2, 5, -1), torch.linspace(-1, 1, gates * 48 * 48)
     found = []
@@ -123,6 +134,75 @@ def test_a_pass_back_needs_no_more_and_no_fewer_threads_than_are_there(
         found.append(gradients(out, ours))
     for others in found[1:]:
         torch.testing.assert_close(others, found[0], rtol=1e-4, atol=1e-4)
+
+
+@needs_blocks
+@pytest.mark.usefixtures("few_threads")
+@settings(max_examples=40, deadline=None)
+@given(
+    kind=st.sampled_from(sorted(PARTS)),
+    T=st.sampled_from([1, 2, 5, 131]),
+    B=st.integers(1, 9),
+    H=st.integers(1, 35).map(lambda half: 2 * half),
+    threads=st.integers(1, 5),
+    seed=st.integers(0, 1000),
+)
+def test_in_bfloat16_what_meets_w_hh_is_rounded_and_nothing_else(
+    kind: str, T: int, B: int, H: int, threads: int, seed: int
+) -> None:
+    """Of numbers that bfloat16 has the products are exact: the first step is that of double precision. All
+    steps and their gradients are as near as seven bits can be.
+    """
+    inputs, gates, parts = PARTS[kind]
+    generator = torch.Generator().manual_seed(seed)
+
+    def numbers(*shape: int) -> Tensor:
+        return torch.randn(shape, generator=generator).bfloat16().float()
+
+    ids = torch.randint(7, (T, B), generator=generator)
+    x, w, first = numbers(7, inputs * H), numbers(gates * H, H) / 64, [numbers(B, H) for _ in range(parts)]
+    torch.set_num_threads(threads)
+    x, w, *first = ours = [one.requires_grad_() for one in (x, w, *first)]
+    with torch.autocast("cpu", torch.bfloat16):
+        assert compiled._products(H) == compiled.BFLOAT16
+        out = list(compiled.unroll(kind, Rows(x, ids), w, first))
+    found = gradients(out, ours)
+    x, w, *first = exact = [one.detach().double().requires_grad_() for one in ours]
+    right = textbook(kind, x[ids], w, first)
+    torch.testing.assert_close(out[0][0].double(), right[0][0], rtol=2e-5, atol=2e-6)  # the first step's H
+    for mine, theirs in zip([*out, *found], [*right, *gradients(right, exact)], strict=True):
+        assert mine.dtype == torch.float32
+        if kind != "relu":  # whose slope jumps
+            assert (mine - theirs).norm() <= 0.02 * theirs.norm() + 1e-6
+    # Odd sizes have no pairs of rows: float32.
+    with torch.autocast("cpu", torch.bfloat16):
+        assert compiled._products(H + 1) == compiled.BRGEMM
+
+
+@needs_numba
+@pytest.mark.parametrize("p", [0.001, 0.4, 0.999])
+def test_masks_are_what_torch_draws(p: float) -> None:
+    """Bit for bit, and the generator stands at the same place after them."""
+    ours, theirs = torch.Generator().manual_seed(5), torch.Generator().manual_seed(5)
+    compiled.prepare()
+    for count in (1, 5, 1247, 1248, 1249, 40_000, 3):
+        mine = dropout.drop(torch.ones(count), p, ours)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(compiled, "mask", lambda *_: None)
+            right = dropout.drop(torch.ones(count), p, theirs)
+        assert torch.equal(mine, right)
+        assert torch.equal(ours.get_state(), theirs.get_state())
+    assert dropout.drop(torch.ones(2, 3), p, ours, rows=True).shape == (2, 3)
+
+
+@needs_numba
+def test_a_torch_that_draws_otherwise_draws_itself() -> None:
+    def other(words: Any, place: int, lowest: int, scale: float, mask: Any) -> int:
+        mask[:] = 0
+        return place
+
+    assert compiled._draws_as_torch(compiled.prepare().fill)
+    assert not compiled._draws_as_torch(other)
 
 
 @needs_numba
@@ -139,6 +219,17 @@ def test_huge_inputs_saturate_and_no_number_stays_none(kind: str) -> None:
         assert slope.isfinite().all()
     x = torch.zeros(3, 1, inputs * 16)
     assert compiled.unroll(kind, x, w * float("nan"), first)[0].isnan().all()
+
+
+@needs_numba
+def test_what_passes_memory_on_and_what_uses_it_agree() -> None:
+    """`compiled` doesn't import these: they load numba."""
+    from rnnviz.networks import kernels, products
+
+    assert compiled.ROWS == products.ROWS
+    for name in ("SGEMM", "BRGEMM", "BFLOAT16"):
+        assert getattr(compiled, name) == getattr(products, name)
+    assert [compiled.KINDS.index(kind) for kind in ("tanh", "relu", "gru", "lstm")] == list(kernels.KINDS)
 
 
 @needs_numba
@@ -175,14 +266,15 @@ RECIPE = TrainConfig(
 @needs_numba
 @pytest.mark.usefixtures("few_threads")
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_saved_and_restored_run_goes_on_bit_for_bit(threads: int, tmp_path: Any) -> None:
+@pytest.mark.parametrize("bfloat16", [False, pytest.param(True, marks=needs_blocks)])
+def test_a_saved_and_restored_run_goes_on_bit_for_bit(threads: int, bfloat16: bool, tmp_path: Any) -> None:
     corpus = corpora.from_text("a machine of brass and quartz, " * 100)
     torch.set_num_threads(threads)
 
     def trainer() -> Trainer:
-        made = Trainer(RECIPE, corpus, device="cpu")
+        made = Trainer(replace(RECIPE, precision="bfloat16" if bfloat16 else "float32"), corpus, device="cpu")
         made.model.engine = "numba"
-        assert made.model.backward_pass() == "numba"
+        assert made.model.backward_pass(bfloat16=bfloat16) == "numba"
         return made
 
     whole, first, second = trainer(), trainer(), trainer()
@@ -206,6 +298,7 @@ def test_without_it_the_other_backward_pass_takes_its_place(monkeypatch: pytest.
     trainer = Trainer(RECIPE, corpora.from_text("a machine of brass and quartz, " * 100), device="cpu")
     trainer.model.engine = "numba"
     assert trainer.model.backward_pass() == "rnnviz"
+    assert trainer.model.backward_pass(bfloat16=True) == "torch"
     trainer.step()
     with pytest.raises(ConfigError, match=r"rnnviz\[fast\]"):
         speed.fastest(RECIPE, 20, device="cpu", engine="numba")

@@ -18,8 +18,9 @@ from rnnviz import CharModel, ModelConfig
 from rnnviz.errors import ConfigError
 from rnnviz.networks.cells import step
 from rnnviz.networks.config import CELLS
+from rnnviz.networks.dropout import Dropout, drop
 from rnnviz.networks.numpy_model import weights_of
-from rnnviz.networks.torch_model import Dropout, drop, pick_device
+from rnnviz.networks.torch_model import pick_device
 from rnnviz.text.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(tuple("abcdefgh"))

@@ -260,7 +260,8 @@ def test_only_what_numba_may_train_has_room_to_be_compiled(monkeypatch: pytest.M
         (10_000, 12_000, None, 5_000, ("float32", "rnnviz", 4)),
         (12_000, 10_000, None, 5_000, ("float32", "torch", 4)),
         (10_000, 10_200, None, 5_000, ("float32", "torch", 4)),  # hardly faster
-        (10_000, 12_000, 11_000, 40_000, ("bfloat16", "auto", 4)),
+        (10_000, 12_000, None, 40_000, ("bfloat16", "auto", 4)),
+        (10_000, 12_000, 11_000, 40_000, ("bfloat16", "numba", 4)),
         (10_000, 12_000, 15_000, 5_000, ("float32", "numba", 4)),
         (10_000, 12_000, 9_000, 5_000, ("float32", "torch", 4)),  # ours isn't tried then
     ],
@@ -288,6 +289,7 @@ def test_an_lstms_engine_is_chosen_by_the_clock_and_remembered(
     monkeypatch.setattr(speed, "worth_trying", lambda: [1, 2, 3, 4])
     monkeypatch.setattr(threads, "perf_counter", lambda: clock)
     monkeypatch.setattr(compiled, "prepared", lambda: numbas is not None)
+    monkeypatch.setattr(compiled, "blocks_bfloat16", lambda: True)
     monkeypatch.setattr(Trainer, "step", step)
     recipe = replace(MIDDLING, cell="lstm", steps=16)
     pace = speed.chosen(recipe, 30, device="cpu")

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks.config import CELLS, Cell, TrainConfig
-from rnnviz.networks.torch_model import Dropout
+from rnnviz.networks.dropout import Dropout
 from rnnviz.reading.scoring import perplexity
 from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.runs.training_state import restore, save
