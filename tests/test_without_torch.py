@@ -26,7 +26,7 @@ NEEDS_TORCH = {
         for name in (
             "adapter", "adapter_check", "adapter_layouts", "adapter_parts", "adapter_steps",
             "adapter_weights",
-            "bptt", "cells", "compiled", "scan", "torch_abreast", "torch_model",
+            "bptt", "cells", "compiled", "dropout", "scan", "torch_abreast", "torch_model",
         )
     ),
     "reading.dynamic",
