@@ -84,8 +84,8 @@ class Description:
     log_to    "trackio" or "tensorboard": its figures are written for that program too; "" for neither
     logged    whether another program trains it and logs here (rnnviz.runs.following); `config` says nothing
     owner     the visitor of a hosted app who started it (rnnviz.runs.visitors); "" for the app's own
-    engine    whose backward pass computes in float32: "torch", "rnnviz", "numba" (rnnviz.networks.compiled),
-              or "auto" for the fastest, which is then written down
+    engine    whose backward pass computes: "torch", "numba" (rnnviz.networks.compiled), "rnnviz" (in float32
+              alone), or "auto" for the fastest, which is then written down
     longest   seconds from its turn on after which its process stops it, whatever it is at; None for no end
     """
 
