@@ -3,11 +3,12 @@ a busy machine slows all of them alike.
 
     python -m tests.benchmarks.linear [--threads N] [--seconds 2] [--rounds 3] [--record models/speeds.json]
 
-The first rows have random weights and the recipe's own step (batch 16 × 50, embedding 128, float32, dropout
-on embedding and output). Scoring is what `rnnviz.perplexity` does with a text of 100,000 characters. Columns:
-parameters; medians over the rounds, and their ratios to the first row in the same round. `--record` measures
-the shipped networks too, each by the recipe on its card, and the memory of five training steps and of
-scoring, each in a process of its own; it writes what `rnnviz.runs.comparison` reads.
+The first rows have random weights and the recipe's own step (batch 16 × 50, embedding 128, dropout on
+embedding and output); precision and backward pass are those that a run on so many threads chooses. Scoring
+is what `rnnviz.perplexity` does with a text of 100,000 characters. Columns: parameters; medians over the
+rounds, and their ratios to the first row in the same round. `--record` measures the shipped networks too,
+each by the recipe on its card, in float32, and the memory of five training steps and of scoring, each in a
+process of its own without numba; it writes what `rnnviz.runs.comparison` reads.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -26,10 +28,11 @@ import numpy as np
 import torch
 
 from rnnviz.networks import checkpoint
-from rnnviz.networks.config import Cell, TrainConfig
+from rnnviz.networks.config import Cell, Precision, TrainConfig
 from rnnviz.reading.scoring import perplexity
 from rnnviz.runs.card import versions
 from rnnviz.text import corpora
+from rnnviz.training.speed import fastest
 from rnnviz.training.trainer import Trainer
 from rnnviz.training.tuning import tune_process
 from tests.benchmarks.figures import figure
@@ -54,6 +57,14 @@ LENGTH = 100_000
 def text_of(characters: str) -> str:
     """A text of `LENGTH` characters with all of these in it."""
     return "".join(np.random.default_rng(0).choice(list(characters), LENGTH))
+
+
+def as_users_get(trainer: Trainer, precision: Precision, threads: int) -> Trainer:
+    """With the precision and the backward pass that a run on so many threads chooses."""
+    config = replace(trainer.config, precision=precision)
+    pace = fastest(config, trainer.model.vocabulary.size, threads=threads, device="cpu")
+    trainer.bfloat16, trainer.model.engine = pace.precision == "bfloat16", pace.engine
+    return trainer
 
 
 def by_shape(cell: Cell, hidden: int, layers: int) -> Trainer:
@@ -143,7 +154,8 @@ def main() -> None:
     there = {info.name for info in checkpoint.available()[0]} if args.record else set()
     names = [name for name in SHIPPED if name in there]
     load = os.getloadavg()[0]
-    made = [by_shape(*shape) for shape in SHAPES] + [by_card(name) for name in names]
+    made = [as_users_get(by_shape(*shape), "auto", args.threads) for shape in SHAPES]
+    made += [as_users_get(by_card(name), "float32", args.threads) for name in names]
     found: list[list[tuple[float, float]]] = [[] for _ in made]
     for _ in range(args.rounds):
         for row, trainer in zip(found, made, strict=True):
@@ -161,6 +173,8 @@ def main() -> None:
             ratio[what] = median(one[k] / gru[k] for one, gru in zip(row, found[0], strict=True))
         label = trainer.model.name or f"{config.cell} {config.layers} × {config.hidden_size}"
         figures = " ".join(f"{speed[what]:10,.0f} {ratio[what]:6.2f}" for what in speed)
+        precision = "bfloat16" if trainer.bfloat16 else "float32"
+        figures += f"   {precision} {trainer.model.backward_pass(bfloat16=trainer.bfloat16)}"
         if not trainer.model.name and row is not found[0]:
             for what, wanted in (("training", 2), ("scoring", 3)):
                 figure(
