@@ -26,9 +26,8 @@ INTRODUCTION = """
 
 Held-out perplexity is from the cards. Speeds and memory were measured in one run, in turns, on one thread of
 a machine whose load average was {load:.1f} when it began ({machine}; {versions}):
-training by the card's recipe in float32, with the backward pass that a run chooses, and scoring as
-`perplexity` does. *Minutes* are those of the whole training at that speed. Memory is what a process without
-numba takes beyond torch itself.
+training by the card's recipe in float32, without numba, and scoring as `perplexity` does. *Minutes* are those
+of the whole training at that speed. Memory is what a process takes beyond torch itself.
 
 | network | layers × units | parameters | perplexity | passes | minutes | training, characters/s | \
 scoring, characters/s | training memory | scoring memory |
@@ -36,8 +35,7 @@ scoring, characters/s | training memory | scoring memory |
 """
 
 LAYERS = """
-Layers of about the same width, batch 16 × 50, embedding 128, random weights; precision and backward pass are
-those that a run chooses:
+Layers of about the same width, batch 16 × 50, embedding 128, random weights:
 
 | network | parameters | training, characters/s | ÷ {first} | scoring, characters/s | ÷ {first} |
 |---|---|---|---|---|---|

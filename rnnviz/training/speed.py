@@ -118,7 +118,7 @@ def fastest(
     pairs = [(p, e) for p in precisions for e in _engines(config, p, engine, small)]
     counts = [threads] if threads else [1] if small else worth_trying()
     if len(pairs) == len(counts) == 1:
-        return Pace(precisions[0], Threads(counts), engine)
+        return Pace(pairs[0][0], Threads(counts), pairs[0][1])
     return _fastest_of(config, V, pairs, counts)
 
 

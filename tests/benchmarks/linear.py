@@ -7,8 +7,8 @@ The first rows have random weights and the recipe's own step (batch 16 × 50, em
 embedding and output); precision and backward pass are those that a run on so many threads chooses. Scoring
 is what `rnnviz.perplexity` does with a text of 100,000 characters. Columns: parameters; medians over the
 rounds, and their ratios to the first row in the same round. `--record` measures the shipped networks too,
-each by the recipe on its card, in float32, and the memory of five training steps and of scoring, each in a
-process of its own without numba; it writes what `rnnviz.runs.comparison` reads.
+each by the recipe on its card, and the memory of five training steps and of scoring, each in a process of
+its own, all in float32 and without numba; it writes what `rnnviz.runs.comparison` reads.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import numpy as np
 import torch
 
 from rnnviz.networks import checkpoint
-from rnnviz.networks.config import Cell, Precision, TrainConfig
+from rnnviz.networks.config import Cell, TrainConfig
 from rnnviz.reading.scoring import perplexity
 from rnnviz.runs.card import versions
 from rnnviz.text import corpora
@@ -59,12 +59,11 @@ def text_of(characters: str) -> str:
     return "".join(np.random.default_rng(0).choice(list(characters), LENGTH))
 
 
-def as_users_get(trainer: Trainer, precision: Precision, threads: int) -> Trainer:
+def as_users_get(trainer: Trainer, threads: int) -> None:
     """With the precision and the backward pass that a run on so many threads chooses."""
-    config = replace(trainer.config, precision=precision)
+    config = replace(trainer.config, precision="auto")
     pace = fastest(config, trainer.model.vocabulary.size, threads=threads, device="cpu")
     trainer.bfloat16, trainer.model.engine = pace.precision == "bfloat16", pace.engine
-    return trainer
 
 
 def by_shape(cell: Cell, hidden: int, layers: int) -> Trainer:
@@ -154,8 +153,9 @@ def main() -> None:
     there = {info.name for info in checkpoint.available()[0]} if args.record else set()
     names = [name for name in SHIPPED if name in there]
     load = os.getloadavg()[0]
-    made = [as_users_get(by_shape(*shape), "auto", args.threads) for shape in SHAPES]
-    made += [as_users_get(by_card(name), "float32", args.threads) for name in names]
+    made = [by_shape(*shape) for shape in SHAPES] + [by_card(name) for name in names]
+    for trainer in [] if args.record else made:
+        as_users_get(trainer, args.threads)
     found: list[list[tuple[float, float]]] = [[] for _ in made]
     for _ in range(args.rounds):
         for row, trainer in zip(found, made, strict=True):

@@ -173,6 +173,29 @@ def test_nothing_is_timed_where_nothing_is_to_be_chosen(monkeypatch: pytest.Monk
         assert (pace.threads.now, pace.threads.counts) == (given or 1, [given or 1])
 
 
+@pytest.mark.parametrize(("blocks", "expected"), [(True, "numba"), (False, None)])
+def test_a_gru_whose_threads_and_precision_are_given_is_trained_by_numba(
+    blocks: bool, expected: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is left to be timed where its products suit; elsewhere ours without it is tried too."""
+
+    class Tried(Exception):
+        pass
+
+    def tried(*_: object) -> Any:
+        raise Tried
+
+    monkeypatch.setattr(speed, "_fastest_of", tried)
+    monkeypatch.setattr(compiled, "prepared", lambda: True)
+    monkeypatch.setattr(compiled, "blocks", lambda: blocks)
+    recipe = replace(MIDDLING, precision="float32")
+    if expected is None:
+        with pytest.raises(Tried):
+            speed.fastest(recipe, 30, threads=2, device="cpu")
+    else:
+        assert speed.fastest(recipe, 30, threads=2, device="cpu").engine == expected
+
+
 def test_every_candidate_is_timed_on_the_shapes_of_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(optimiser, "has_bfloat16", lambda device: True)
     monkeypatch.setattr(speed, "worth_trying", lambda: [1, 2])
