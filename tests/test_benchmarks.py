@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from tests.benchmarks import __main__ as benchmarks
-from tests.benchmarks import figures, table
+from tests.benchmarks import figures, table, training
 
 
 def run(program: str, *names: str, **more: object) -> table.Run:
@@ -50,6 +50,14 @@ def test_each_program_records_figures_of_rooms_that_exist() -> None:
         assert "figure(" in (table.PAGE.parent / f"{name}.py").read_text("utf-8"), name
         assert all((table.ROOT / room).exists() for room in program.rooms.split()), name
         assert (program.quick is None) == (program.short == 0), name
+
+
+def test_of_equals_the_luckiest_is_not_the_best() -> None:
+    """What is chosen is held against the candidate that is best at other times."""
+    users, lucky = [10.0, 10.0, 10.0], [[16.0, 10.0], [10.0, 16.0], [10.0, 10.0]]
+    assert training.against_best(users, lucky) == 1.0
+    assert training.against_best([5.0, 6.0, 5.0], [[10.0, 1.0], [12.0, 2.0], [10.0, 1.0]]) == 0.5
+    assert training.against_best([9.0], [[10.0, 12.0]]) == 0.75
 
 
 def test_a_figure_is_kept_as_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

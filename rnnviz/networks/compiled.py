@@ -1,7 +1,8 @@
-"""Backpropagation through time as numba compiles it (`kernels`), where numba is installed: a layer's pass,
-forward or back, is one call, in which torch's own threads share the batch, and torch's own product of
-matrices is called for each time step. The interface is `bptt`'s, and so are the results, to rounding.
-Where numba has been loaded for this, it also draws dropout's masks.
+"""Backpropagation through time as numba compiles it, where numba is installed: a layer's pass, forward or
+back, is one call, in which torch's own threads share the batch. The recurrences with a product at each time
+step are in `kernels`, which calls torch's own product of matrices, and the linear ones in `linear_kernels`.
+Results are those of `bptt` and of `scan`, to rounding. Where numba has been loaded for this, it also draws
+dropout's masks.
 
 What is found in torch's library: sgemm_ (MKL's, on a Mac Accelerate's, elsewhere OpenBLAS's) and OpenMP's
 GOMP_parallel, which has the functions done by the threads that also do torch's work: threads of our own
@@ -26,11 +27,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnnviz.networks import bptt
 from rnnviz.networks.bptt import Rows
-from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.config import Cell, ModelConfig
 
 KINDS = ("tanh", "relu", "gru", "lstm")
+LINEAR = ("mingru", "minlstm", "rglru", "s6")
 SGEMM, BRGEMM, BFLOAT16 = range(3)
 ROWS = 512
 """Rows of a block of states in bfloat16; see `products`."""
@@ -55,7 +56,8 @@ something else would have other names.
 
 def can(config: ModelConfig, parameter: Tensor) -> bool:
     """Whether this can be used for a network with such parameters."""
-    return bptt.can(config, parameter) and prepared()
+    fits = parameter.device.type == "cpu" and parameter.dtype == torch.float32
+    return fits and config.cell != "mlp" and prepared(config.cell)
 
 
 @cache
@@ -108,51 +110,66 @@ def _products(H: int) -> int:
     return BFLOAT16 if wanted and blocks_bfloat16() else BRGEMM
 
 
+def prepared(cell: Cell) -> bool:
+    """Whether `ready`, and all that such a network needs is compiled: takes its time if it wasn't. What goes
+    wrong says no.
+    """
+    return _prepared(cell in LINEAR)
+
+
 @cache
-def prepared() -> bool:
-    """Whether `ready`, and all is compiled: takes its time if it wasn't. What goes wrong says no."""
+def _prepared(linear: bool) -> bool:
     if not ready():
         return False
     try:
-        prepare()
+        prepare(linear)
     except Exception:  # a numba that doesn't go with this numpy, a processor that its LLVM doesn't know …
         return False
     return True
 
 
-class Compiled(NamedTuple):
-    """What numba compiles: the passes of `kernels`, and `draws.fill`, if it draws as this torch does."""
+class Passes(NamedTuple):
+    """`team_forward` and `team_backward` of `kernels` or of `linear_kernels`, compiled."""
 
     forward: Any
     backward: Any
-    fill: Any
 
 
 @cache
-def prepare() -> Compiled:
+def prepare(linear: bool) -> Passes:
     """Takes 10 to 20 seconds the first time on a computer, and again after an update; then half a second to
     one, from the user's cache folder.
     """
     import llvmlite.binding
     import numba
 
-    from rnnviz.networks import draws, kernels
+    from rnnviz.networks import kernels, linear_kernels
 
     library = cast(ctypes.CDLL, _library())
     for name, symbol in (SYMBOLS | BLOCKS).items():
         found = getattr(library, symbol, library.GOMP_barrier)  # what isn't there isn't called
         llvmlite.binding.add_symbol(name, ctypes.cast(found, ctypes.c_void_p).value)
     pointer: Any = numba.types.CPointer
-    passed = numba.void(pointer(pointer(numba.float32)))
-    words, mask = numba.uint32[::1], numba.float32[::1]
-    filled = numba.int64(words, numba.int64, numba.int32, numba.float32, mask)
+    passed, source = numba.void(pointer(pointer(numba.float32))), linear_kernels if linear else kernels
     with _kept(numba):
-        made = Compiled(
-            _compiled(numba.cfunc, passed, kernels.team_forward),
-            _compiled(numba.cfunc, passed, kernels.team_backward),
-            _compiled(numba.njit, filled, draws.fill),
+        return Passes(
+            _compiled(numba.cfunc, passed, source.team_forward),
+            _compiled(numba.cfunc, passed, source.team_backward),
         )
-    return made if _draws_as_torch(made.fill) else made._replace(fill=None)
+
+
+@cache
+def _fill() -> Any:
+    """`draws.fill`, compiled; None if it doesn't draw as this torch does."""
+    import numba
+
+    from rnnviz.networks import draws
+
+    words, numbers = numba.uint32[::1], numba.float32[::1]
+    signature = numba.int64(words, numba.int64, numba.int32, numba.float32, numbers)
+    with _kept(numba):
+        fill = _compiled(numba.njit, signature, draws.fill)
+    return fill if _draws_as_torch(fill) else None
 
 
 @contextmanager
@@ -162,7 +179,8 @@ def _kept(numba: Any) -> Iterator[None]:
     """
     from rnnviz.text.downloads import cache_folder
 
-    sources = [Path(__file__).with_name(f"{name}.py") for name in ("draws", "kernels", "products")]
+    names = "config", "draws", "kernels", "linear_kernels", "products"
+    sources = [Path(__file__).with_name(f"{name}.py") for name in names]
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
     before = numba.config.CACHE_DIR
     try:
@@ -183,7 +201,7 @@ def mask(count: int, lowest: int, scale: float, generator: torch.Generator) -> T
     """So many numbers: `scale` where a 16-bit number drawn from a CPU's generator isn't below `lowest`, else
     0; see `dropout`. None if nothing has been compiled in this process: masks alone aren't worth the wait.
     """
-    fill = prepare().fill if prepare.cache_info().currsize else None
+    fill = _fill() if prepare.cache_info().currsize else None
     return None if fill is None else _mask(fill, count, lowest, scale, generator)
 
 
@@ -215,16 +233,35 @@ def _draws_as_torch(fill: Any) -> bool:
 
 def unroll(kind: str, inputs: Tensor | Rows, w_hh: Tensor, first: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """As `bptt.unroll`; where torch's products are in bfloat16 for now (autocast), so are those with W_hh."""
-    if isinstance(inputs, Rows):
-        x, ids = inputs.table.float(), inputs.ids
-        # Compiled code wouldn't notice.
-        if ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < len(x):
-            raise IndexError("index out of range")
-    else:
-        x = inputs.float().flatten(0, 1)
-        ids = torch.arange(len(x)).view(inputs.shape[:2])
+    x, ids = _by_row(inputs)
     first = [one.float() for one in first]
     return cast(tuple[Tensor, ...], _Unrolled.apply(kind, x, ids, w_hh, *first))  # type: ignore[no-untyped-call]
+
+
+def recurrence(cell: str, inputs: Tensor | Rows, rate: Tensor | None, first: Tensor) -> tuple[Tensor, Tensor]:
+    """One layer of a linear recurrence, of inputs (B, T, G·H) and the state `first` (B, H): H (B, T, H), and
+    what is carried on, (B, H). `rate` is that of `linear.rate_of`.
+    """
+    x, ids = _by_row(inputs)
+    if rate is None:
+        rate = x.new_zeros(2, first.shape[1])
+    elif rate.dim() == 1:
+        rate = torch.stack([rate, torch.zeros_like(rate)])
+    looked_up = isinstance(inputs, Rows)
+    found = _Linear.apply(cell, x, ids, looked_up, rate.float(), first.float())  # type: ignore[no-untyped-call]
+    return cast(tuple[Tensor, Tensor], found)
+
+
+def _by_row(inputs: Tensor | Rows) -> tuple[Tensor, Tensor]:
+    """A table in float32, and which of its rows are read at each place."""
+    if not isinstance(inputs, Rows):
+        x = inputs.float().flatten(0, 1)
+        return x, torch.arange(len(x)).view(inputs.shape[:2])
+    x, ids = inputs.table.float(), inputs.ids
+    # Compiled code wouldn't notice.
+    if ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < len(x):
+        raise IndexError("index out of range")
+    return x, ids
 
 
 def _call(function: Any, threads: int, *tensors: Tensor) -> None:
@@ -253,7 +290,7 @@ class _Unrolled(torch.autograd.Function):
         if c0:
             cells[0] = c0[0]
         arrays = (sizes, x, ids, w_hh, room, states, given, cells, narrow)
-        _call(prepare().forward, torch.get_num_threads(), *arrays)
+        _call(prepare(False).forward, torch.get_num_threads(), *arrays)
         ctx.save_for_backward(sizes, ids, w_hh, states, given, cells, narrow)
         ctx.set_materialize_grads(False)
         return (states[1:], cells[-1].clone()) if c0 else (states[1:],)
@@ -272,7 +309,7 @@ class _Unrolled(torch.autograd.Function):
         # What was given becomes its own gradient: a second pass back has nothing left, and is told so.
         torch.autograd.graph.increment_version(given)
         _call(
-            prepare().backward,
+            prepare(False).backward,
             torch.get_num_threads(),
             sizes,
             ids,
@@ -289,3 +326,35 @@ class _Unrolled(torch.autograd.Function):
             to_w,
         )
         return (None, to_x, None, to_w, d_h, d_c)[: 4 + len(gradients)]
+
+
+class _Linear(torch.autograd.Function):
+    """See `linear_kernels.forward` and `linear_kernels.backward`."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, cell: str, x: Tensor, ids: Tensor, looked_up: bool, rate: Tensor, first: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        ctx.looked_up = looked_up
+        x, ids, rate, first = (one.contiguous() for one in (x, ids, rate, first))
+        states = x.new_empty(*ids.shape, first.shape[1])
+        shown = torch.empty_like(states) if cell == "s6" else states[:0]
+        sizes = torch.tensor([LINEAR.index(cell), *states.shape, *x.shape, len(shown) > 0])
+        _call(prepare(True).forward, torch.get_num_threads(), sizes, x, ids, rate, first, states, shown)
+        ctx.save_for_backward(sizes, x, ids, rate, first, states)
+        ctx.set_materialize_grads(False)
+        return (shown if len(shown) else states), states[:, -1].clone()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
+        sizes, x, ids, rate, first, states = ctx.saved_tensors
+        above, last = gradients
+        above = torch.zeros_like(states) if above is None else above.contiguous()
+        d = torch.zeros_like(first) if last is None else last.clone(memory_format=torch.contiguous_format)
+        threads, looked_up = torch.get_num_threads(), ctx.looked_up
+        to_rows, to_rate = x.new_empty(*ids.shape, x.shape[1]), rate.new_zeros(threads, *rate.shape)
+        to_x = torch.zeros_like(x) if looked_up else x[:0]
+        sizes = torch.cat([sizes[:-1], torch.tensor([looked_up])])
+        arrays = (sizes, x, ids, rate, first, states, above, d, to_rows, to_rate, to_x)
+        _call(prepare(True).backward, threads, *arrays)
+        return None, (to_x if looked_up else to_rows.view_as(x)), None, None, to_rate.sum(0), d

@@ -1,7 +1,7 @@
 """Products of matrices, as `kernels` has them done by functions that torch's library brings.
 
 SGEMM     any BLAS's product. MKL's is slow where one factor has few rows, and on AMD's processors.
-BRGEMM    oneDNN's product of small blocks, which knows both; torch's own attention is made of it.
+BRGEMM    oneDNN's product of small blocks, fast in both cases; torch's own attention is made of it.
 BFLOAT16  the same of factors rounded to bfloat16, added up in float32, for processors that multiply those.
 
 A right factor in bfloat16 has its rows in pairs: (K/2, N) of 32 bits, the lower half of them the even row's.

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rnnviz.networks import linear, selective
+from rnnviz.networks.bptt import Rows, looked_up
 from rnnviz.networks.config import CELLS, STATES, ModelConfig
 from rnnviz.networks.torch_network import State
 
@@ -171,27 +172,32 @@ class LinearRecurrence(nn.Module):
 
     def after(
         self,
-        rows: Tensor,
+        rows: Tensor | Rows,
         state: Tensor,
         ids: Tensor | None = None,
         between: Callable[[Tensor], Tensor] | None = None,
+        by: Callable[[str, Tensor | Rows, Tensor | None, Tensor], tuple[Tensor, Tensor]] | None = None,
     ) -> tuple[Tensor, State]:
         """`forward` from the first layer's rows (B, T, G·H) on, and the state (L, B, H) that is carried: H,
         of an s6 C; in its type, under autocast too. With `ids` (B, T), and without gradients, from each
-        symbol's (V + 1, G·H). `between` is what a layer's H (B, T, H) become before the next reads them.
+        symbol's (V + 1, G·H). `between` is what a layer's H (B, T, H) become before the next reads them;
+        `by` is `compiled.recurrence`, or this module's way.
         """
-        h, last, cell = rows, [], []
+        last, cell = [], []
         for n in range(self.config.layers):
-            if n and between is not None:
-                h = between(h)
-            rows = (self.rows(n, h) if n else h).to(state.dtype)
             decay = getattr(self, f"decay_l{n}", None)
             rate = None
             if decay is not None:
                 rate = linear.rate_of(decay, TORCH, getattr(self, f"skip_l{n}", None))
-            h, end = self._layer(rows, rate, state[n], None if n else ids)
+            if by is None:
+                given = looked_up(rows).to(state.dtype)
+                h, end = self._layer(given, rate, state[n], None if n else ids)
+            else:
+                h, end = by(self.config.cell, rows, rate, state[n])
             last.append(h[:, -1])
             cell.append(end)
+            if n + 1 < self.config.layers:
+                rows = self.rows(n + 1, h if between is None else between(h))
         states = torch.stack(last)
         return h, (states, torch.stack(cell)) if self._spread is not None else (states,)
 

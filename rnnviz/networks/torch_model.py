@@ -199,16 +199,17 @@ class CharModel(Pictured, nn.Module):
                 shape=tuple(inputs.shape),
             )
         d = dropout or Dropout()
-        if self._unrolls():
-            h, state = self._unrolled(inputs, state, d, generator)
-        elif isinstance(self.recurrence, LinearRecurrence):
+        if isinstance(self.recurrence, LinearRecurrence):
             first = (self.zero_state(inputs.shape[0]) if state is None else state)[-1]  # an s6's C
             W, b = (cast(Tensor, getattr(self.recurrence, f"{kind}_ih_l0")) for kind in ("weight", "bias"))
             # Where there is nothing to learn, each symbol's A and B are found once.
             once = inputs.numel() > self.config.vocabulary_size and not torch.is_grad_enabled()
             read = torch.arange(self.config.vocabulary_size + 1, device=inputs.device) if once else inputs
-            rows = bptt.looked_up(self._rows(read, W, b, d, generator))
-            h, state = self.recurrence.after(rows, first, inputs if once else None, d.between(generator))
+            rows = self._rows(read, W, b, d, generator)
+            by = compiled.recurrence if self._unrolls() else None
+            h, state = self.recurrence.after(rows, first, inputs if once else None, d.between(generator), by)
+        elif self._unrolls():
+            h, state = self._unrolled(inputs, state, d, generator)
         else:
             x = self.embed(inputs, dropout=d.embedding, generator=generator)
             h, state = self.hidden(x, state, dropout=d, generator=generator)

@@ -186,7 +186,7 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
         threads.fix(description.threads)
     config, split, engine = description.config, corpus.split(), description.engine
     begun = folder.state.exists()  # which says how the run goes on
-    absent = begun and engine == "numba" and not compiled.prepared()
+    absent = begun and engine == "numba" and not compiled.prepared(config.cell)
     text = split.train + split.validation if config.train_on == "train+validation" else split.train
     size = Vocabulary.from_text(text, min_count=config.min_count).size
     pace = speed.chosen(

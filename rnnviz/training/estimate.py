@@ -106,7 +106,7 @@ def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> d
     # place of the activations, which are free by then.
     learned = 4 * model.parameter_count
     saving = max(0.0, 7.5 * learned - activations)
-    compiles = config.cell in ("rnn", "gru", "lstm") and not is_small(config) and find_spec("numba")
+    compiles = config.cell != "mlp" and not is_small(config) and find_spec("numba")
     return {
         "program": PROGRAM + (NUMBA if compiles else 0),
         "text": 20 * text_characters + 85 * min(text_characters, COUNTED),

@@ -42,8 +42,10 @@ as many of 512. A longer step is cut to fewer time steps, each with the same pro
 is done once a step would count for too much.
 """
 
-CLOSE = 0.4
-"""A share of the best speed from which a candidate is timed again: another program may have held it up."""
+RETRIALS = (0.4, 3), (0.85, 2)
+"""Candidates that are timed again, and again, as other programs may have held them up: from what share of
+the best speed on, and how many.
+"""
 
 LOOK = 0.2
 """Seconds between two looks whether a trial is over or still wanted."""
@@ -104,7 +106,7 @@ def fastest(
     from rnnviz.networks.torch_model import pick_device
     from rnnviz.training.optimiser import has_bfloat16
 
-    if engine == "numba" and not compiled.prepared():
+    if engine == "numba" and not compiled.prepared(config.cell):
         raise ConfigError(
             "engine numba isn't to be had here; install it with pip install 'rnnviz[fast]', or use another"
         )
@@ -126,14 +128,16 @@ def _engines(config: TrainConfig, precision: Precision, engine: Engine, small: b
     """Those that may be the fastest; the first is the likeliest."""
     from rnnviz.networks import compiled
 
-    if engine != "auto" or small or config.cell not in ("rnn", "gru", "lstm"):
+    if engine != "auto" or small or config.cell == "mlp":
         return [engine]
-    numba = compiled.prepared()
+    numba = compiled.prepared(config.cell)
+    if config.cell in compiled.LINEAR:
+        return ["numba" if numba else "auto"]
     if precision == "bfloat16":
         return ["numba" if numba and compiled.blocks_bfloat16() else "auto"]
     if config.cell == "lstm":
         return ["numba", "torch"] if numba else ["torch", "rnnviz"]
-    # Of an rnn and a gru ours is faster than torch's, by a third to a half.
+    # Of an rnn and a gru ours is faster than torch's.
     if numba:
         return ["numba"] if compiled.blocks() else ["numba", "auto"]
     return ["auto"]
@@ -142,23 +146,24 @@ def _engines(config: TrainConfig, precision: Precision, engine: Engine, small: b
 def _fastest_of(
     config: TrainConfig, V: int, pairs: list[tuple[Precision, Engine]], counts: list[int]
 ) -> Pace:
-    """The first of precision and engine is tried on one thread and on most, another on the first's best; then
-    all that aren't hopeless once more, in turns. The first wins unless another is more than a little faster;
-    that one is tried on all threads too. Other numbers of threads are tried as the run goes on.
+    """The first of precision and engine is tried on one thread and on all, another on the first's best; then
+    all that aren't hopeless again, in turns. The first wins unless another is more than a little faster.
+    Whichever wins is tried on all threads and on all but one; other numbers as the run goes on.
     """
     trainer = _small_steps(config, V)
     candidates = [_Candidate(trainer, *pair) for pair in pairs]
     first, others = candidates[0], candidates[1:]
-    first.try_on(sorted({counts[0], *counts[-2:]}))
+    first.try_on(sorted({counts[0], counts[-1]}))
     for other in others:
         other.try_on([first.count])
-    best = max(candidate.speed for candidate in candidates)
-    close = [candidate for candidate in candidates if candidate.speed > CLOSE * best]
-    for candidate in close if len(close) > 1 else ():
-        candidate.try_on([candidate.count])
+    for share, most in RETRIALS:
+        best = sorted(candidates, key=lambda candidate: -candidate.speed)[:most]
+        close = [candidate for candidate in best if candidate.speed > share * best[0].speed]
+        for candidate in close if len(close) > 1 else ():
+            candidate.try_on([candidate.count])
     won = max(candidates, key=lambda candidate: candidate.speed * (1 if candidate is first else ALIKE))
-    if counts[-1] not in won.speeds:
-        won.try_on(counts[-1:])
+    if untried := [count for count in counts[-2:] if count not in won.speeds]:
+        won.try_on(untried)
     return Pace(won.precision, Threads(counts, won.speeds), won.engine)
 
 

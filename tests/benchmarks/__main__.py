@@ -69,7 +69,9 @@ PROGRAMS: dict[str, Program] = {
     "step": Program(READS, 40, quick="--rounds 100", short=20),
     "scoring": Program(READS, 150, quick="--characters 300000", short=60),
     "rows": Program(f"{READS} rnnviz/cli", 500, quick="--rows 10000 --models timemachine-gru", short=30),
-    "training": Program(TRAINS, 1600, "--seconds 1.5", quick="--seconds 1 --turns 3 --threads 4", short=540),
+    "training": Program(
+        TRAINS, 2000, "--seconds 0.8 --turns 7", quick="--seconds 0.4 --turns 7 --threads 4", short=580
+    ),
     "minutes": Program(TRAINS, 400, quick="--presets one-minute", short=70),
     "linear": Program(f"{TRAINS} rnnviz/reading", 120, quick="--seconds 1", short=50),
     "promptness": Program("rnnviz/runs rnnviz/training", 60, quick="--rounds 3", short=40),

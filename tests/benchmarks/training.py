@@ -6,11 +6,12 @@
               float32, gradients clipped, state carried, on all cores, in a process as it comes
     plain     ours without dropout, as users get it
     users     ours as the presets train, with dropout on embedding, W_hh and output, as users get it:
-              precision, backward pass and threads chosen by a trial, whose seconds are said, and threads
-              tried again later
+              precision, backward pass and threads chosen by a trial, whose seconds are said; timed once
+              numbers of threads have been tried a second time, as after ten seconds of every run
     f32, bf16   each candidate by itself: the recipe in either precision on so many threads, without numba
     numba, nb16   the same where numba is installed, with what it compiles (rnnviz.networks.compiled)
-    ÷ best    users ÷ the best candidate: at least 0.95 is wanted
+    ÷ best    users ÷ the best candidate, at least 0.95 is wanted; in each turn the best of the other turns,
+              as of many that are equally good the luckiest would be above all of them
 
 The figures add the share of the processor's fastest product, on all cores, that the recipe's own products
 come to: six a weight and character, forward and back.
@@ -40,7 +41,7 @@ from torch.nn import functional as F
 
 from rnnviz.networks import compiled
 from rnnviz.networks.config import Cell, Engine, TrainConfig
-from rnnviz.networks.threads import cores, fix, spin_briefly
+from rnnviz.networks.threads import SOON, cores, fix, spin_briefly
 from rnnviz.reading.scoring import perplexity
 from rnnviz.text import corpora
 from rnnviz.training.optimiser import has_bfloat16
@@ -150,6 +151,10 @@ CASES: list[Case] = [
 ]
 
 
+TRYING = ("plain", "users")
+"""Sides that try what is fastest before they begin."""
+
+
 def serve(pipe: Connection, side: str, case: Case) -> None:
     """One side of one case: says the seconds of its trial, then answers numbers of seconds with speeds."""
     cell, hidden, batch, steps = case
@@ -166,7 +171,7 @@ def serve(pipe: Connection, side: str, case: Case) -> None:
             config = replace(config, dropout_embedding=0.1, dropout_weight=0.4, dropout_output=0.4)
         fixed: int | None = None
         engine: Engine = "auto"
-        if side not in ("plain", "users"):
+        if side not in TRYING:
             precision, count = side.split()
             config = replace(config, precision="bfloat16" if "16" in precision else "float32")
             engine = "numba" if precision[0] == "n" else "torch" if cell == "lstm" else "rnnviz"
@@ -181,33 +186,44 @@ def serve(pipe: Connection, side: str, case: Case) -> None:
         pipe.send(speed(step, seconds))
 
 
-def measured(
-    case: Case, sides: list[str], seconds: float, turns: int
-) -> tuple[list[float], list[list[float]]]:
-    """The seconds of each side's trial, and its speeds by turn."""
+def measured(case: Case, sides: list[str], seconds: float, turns: int) -> tuple[float, list[list[float]]]:
+    """The seconds of the users' trial, and each side's speeds by turn."""
     spawn = multiprocessing.get_context("spawn")
-    pipes, workers, trials = [], [], []
-    for side in sides:
-        here, there = spawn.Pipe()
+    pipes: dict[str, Connection] = {}
+    workers, trials = [], {}
+    for side in sorted(sides, key=TRYING.__contains__):
+        pipes[side], there = spawn.Pipe()
         os.environ.pop("GOMP_SPINCOUNT", None)
         if side != "book":
             spin_briefly()  # heeded by the process that begins now
+        if side in TRYING:  # by itself
+            trials |= {other: pipe.recv() for other, pipe in pipes.items() if other not in {*trials, side}}
         workers.append(spawn.Process(target=serve, args=(there, side, case), daemon=True))
         workers[-1].start()
-        pipes.append(here)
-        trials.append(here.recv())  # by itself
+    trials |= {side: pipe.recv() for side, pipe in pipes.items() if side not in trials}
     found: list[list[float]] = []
     for turn in range(turns + 1):
         row = []
-        for pipe in pipes:
-            pipe.send(seconds if turn else 1.0)
-            row.append(pipe.recv())
+        for side in sides:
+            pipes[side].send(seconds if turn else SOON + 2 if side == "users" else 1.0)
+            row.append(pipes[side].recv())
         if turn:  # the first warms up
             found.append(row)
-    for pipe, worker in zip(pipes, workers, strict=True):
+    for pipe in pipes.values():
         pipe.send(0)
+    for worker in workers:
         worker.join()
-    return trials, found
+    return trials["users"], found
+
+
+def against_best(users: list[float], candidates: list[list[float]]) -> float:
+    """The median over turns of users' speed over that of the candidate that is best in the other turns."""
+    found = []
+    for turn, speed in enumerate(users):
+        others = [row for n, row in enumerate(candidates) if n != turn] or candidates
+        medians = [median(column) for column in zip(*others, strict=True)]
+        found.append(speed / candidates[turn][medians.index(max(medians))])
+    return median(found)
 
 
 def main() -> None:
@@ -232,13 +248,13 @@ def main() -> None:
         cell, hidden, batch, steps = case
         for dtype in (torch.float32, torch.bfloat16):  # again and again: other programs may have the cores
             rates[dtype] = max(products(dtype, cores()), rates.get(dtype, 0.0))
-        trials, turns = measured(case, sides, args.seconds, args.turns)
+        trial, turns = measured(case, sides, args.seconds, args.turns)
         speeds = "".join(f"{median(row[n] for row in turns):9,.0f}" for n in range(len(sides)))
         plain, recipe = (median(row[n] / row[0] for row in turns) for n in (1, 2))
-        best = median(row[2] / max(row[3:]) for row in turns)
+        best = against_best([row[2] for row in turns], [row[3:] for row in turns])
         print(
             f"{cell:5} {hidden:5}  {batch:5} × {steps:<5}  {speeds}"
-            f"   {plain:12.2f}   {recipe:12.2f}   {best:6.2f}   {trials[2]:4.1f} s",
+            f"   {plain:12.2f}   {recipe:12.2f}   {best:6.2f}   {trial:4.1f} s",
             flush=True,
         )
         rows.append((case, median(row[2] for row in turns), recipe, best))

@@ -184,7 +184,7 @@ def test_in_bfloat16_what_meets_w_hh_is_rounded_and_nothing_else(
 def test_masks_are_what_torch_draws(p: float) -> None:
     """Bit for bit, and the generator stands at the same place after them."""
     ours, theirs = torch.Generator().manual_seed(5), torch.Generator().manual_seed(5)
-    compiled.prepare()
+    compiled.prepare(False)
     for count in (1, 5, 1247, 1248, 1249, 40_000, 3):
         mine = dropout.drop(torch.ones(count), p, ours)
         with pytest.MonkeyPatch.context() as patch:
@@ -201,7 +201,7 @@ def test_a_torch_that_draws_otherwise_draws_itself() -> None:
         mask[:] = 0
         return place
 
-    assert compiled._draws_as_torch(compiled.prepare().fill)
+    assert compiled._draws_as_torch(compiled._fill())
     assert not compiled._draws_as_torch(other)
 
 
@@ -294,7 +294,7 @@ def test_a_saved_and_restored_run_goes_on_bit_for_bit(threads: int, bfloat16: bo
 def test_without_it_the_other_backward_pass_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where a run that began with it goes on; who asks for it by name is told."""
     monkeypatch.setattr(compiled, "ready", lambda: False)
-    monkeypatch.setattr(compiled, "prepared", lambda: False)
+    monkeypatch.setattr(compiled, "prepared", lambda _: False)
     trainer = Trainer(RECIPE, corpora.from_text("a machine of brass and quartz, " * 100), device="cpu")
     trainer.model.engine = "numba"
     assert trainer.model.backward_pass() == "rnnviz"

@@ -273,7 +273,7 @@ def test_what_proved_fastest_is_written_down_and_kept(home: Path, monkeypatch: p
 
 def test_a_run_that_began_with_numba_goes_on_without(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Numba may be taken away, or the folder to another computer; a run that begins so is refused."""
-    monkeypatch.setattr(compiled, "prepared", lambda: False)
+    monkeypatch.setattr(compiled, "prepared", lambda _: False)
     folder = begin(home, replace(SMALL, hidden_size=128, batch=8))
     folder.describe(description := replace(folder.description(), engine="numba", threads=None))
     with pytest.raises(ConfigError, match="numba"):
