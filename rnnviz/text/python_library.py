@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import sysconfig
+from functools import cache
 from pathlib import Path
 
 from rnnviz.errors import CorpusError
@@ -32,6 +33,7 @@ def _module_file(library: Path, module: str) -> Path:
     return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
 
 
+@cache
 def source_size() -> int:
     """Bytes of the source's files."""
     library = _library()
@@ -60,6 +62,7 @@ def source() -> tuple[str, tuple[str, ...]]:
     return "\n\n".join(parts), tuple(skipped)
 
 
+@cache
 def reference_size() -> int:
     """Bytes of its file."""
     return _size(_library() / "pydoc_data" / "topics.py")

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -72,10 +73,15 @@ def here() -> list[corpora.CorpusInfo]:
     return [c for c in found if not c.needs_download and c.bytes > TOY]
 
 
+@cache
+def _held_out(name: str) -> int:
+    """Characters. Every run of the page asks, and the corpora don't change."""
+    return len(corpora.read(name).split().held_out)
+
+
 def known(card: Mapping[str, Any], name: str) -> str | None:
     """A sentence where a search of a corpus goes beyond what the model's training held out."""
-    held_out = len(corpora.read(name).split().held_out)
-    if name != card.get("corpus") or held_out >= SEARCHED:
+    if name != card.get("corpus") or (held_out := _held_out(name)) >= SEARCHED:
         return None
     words = _("The first {n} characters read were held out; the network was trained on the rest.")
     return words.format(n=f"{held_out:,}")
