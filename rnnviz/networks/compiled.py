@@ -32,6 +32,9 @@ from rnnviz.networks.config import Cell, ModelConfig
 
 KINDS = ("tanh", "relu", "gru", "lstm")
 LINEAR = ("mingru", "minlstm", "rglru", "s6")
+TRAINED = ("rnn", "gru", "lstm", *LINEAR)
+"""The cells of which all this can be used."""
+
 SGEMM, BRGEMM, BFLOAT16 = range(3)
 ROWS = 512
 """Rows of a block of states in bfloat16; see `products`."""
@@ -57,7 +60,7 @@ something else would have other names.
 def can(config: ModelConfig, parameter: Tensor) -> bool:
     """Whether this can be used for a network with such parameters."""
     fits = parameter.device.type == "cpu" and parameter.dtype == torch.float32
-    return fits and config.cell != "mlp" and prepared(config.cell)
+    return fits and config.cell in TRAINED and prepared(config.cell)
 
 
 @cache

@@ -128,7 +128,7 @@ def _engines(config: TrainConfig, precision: Precision, engine: Engine, small: b
     """Those that may be the fastest; the first is the likeliest."""
     from rnnviz.networks import compiled
 
-    if engine != "auto" or small or config.cell == "mlp":
+    if engine != "auto" or small or config.cell not in compiled.TRAINED:
         return [engine]
     numba = compiled.prepared(config.cell)
     if config.cell in compiled.LINEAR:
