@@ -127,6 +127,42 @@ def test_the_colour_stands_behind_its_character(live: Live) -> None:
     )
 
 
+REMEASURED = """async (area) => {
+  const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const canvas = area.parentElement.querySelector(".rv-tint");
+  await frames();
+  const kept = canvas.toDataURL();
+  area.style.width = "90%";  // of another width, every box is asked for again
+  await frames();
+  area.style.width = "";
+  await frames();
+  return kept === canvas.toDataURL();
+}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("the time machine " * 12, ["x", "y", " ", "z", "Backspace", "Backspace", "Backspace"]),
+        ("one " + "w" * 400, ["Backspace", "Space", "w", "Home", "w", "Delete", "Space"]),
+        ("to be " * 60, ["ArrowUp", "l", "o", "n", "g", "e", "r", "Enter", "Backspace", "Delete"]),
+        ("x \u05d0\u05d1 1", ["2", "3", "\u05d2", "4", "Backspace", "a"]),  # Hebrew, with numbers in it
+        ("\u6642\u9593\u6a5f\u5668\u3002" * 40, ["\u3002", "\uff09", "\U0001d49e", "Backspace", "a"]),
+    ],
+)
+def test_colours_follow_every_key_as_if_all_boxes_were_measured_again(
+    live: Live, text: str, keys: list[str]
+) -> None:
+    live.write(text)
+    for key in keys:
+        if len(key) > 1 or key.isascii():
+            live.page.keyboard.press(key)
+        else:
+            live.page.keyboard.insert_text(key)
+        live.painted(len(live.text))
+        assert live.area.evaluate(REMEASURED), key
+
+
 def test_a_chosen_unit_is_marked_in_its_row(live: Live) -> None:
     expect(live.page.locator(".rv-zoom")).to_be_hidden()  # a dozen units need no magnifying
     live.page.locator(".rv-order").select_option("index")

@@ -28,6 +28,7 @@ export class Tint {
   /** @type {Rect[]} of the characters from `first` on */
   boxes = [];
   first = 0;
+  doubted = Infinity; // boxes from this character on may be wrong
   scroll = 0;
   width = 0;
   height = 0;
@@ -60,14 +61,43 @@ export class Tint {
     this.forget(start);
   }
 
-  /** What stands from character t on has moved: with it perhaps the end of the line before. @param {number} t */
+  /**
+   * What stands from character t on has moved, and perhaps what stands on its line and on the line before:
+   * those are looked at when boxes are next needed.
+   * @param {number} t
+   */
   forget(t) {
-    let i = Math.min(t - this.first, this.boxes.length) - 1;
-    for (let line = 0; line < 2 && i >= 0; line++) {
-      const top = this.boxes[i][1];
-      while (i >= 0 && this.boxes[i][1] >= top - 1) i--;
+    const { boxes, first } = this;
+    boxes.length = Math.max(0, Math.min(t - first, boxes.length));
+    let i = boxes.length;
+    for (let line = 0; line < 2 && i > 0; line++) {
+      const top = boxes[i - 1][1];
+      while (i > 0 && boxes[i - 1][1] >= top - 1) i--;
     }
-    this.boxes.length = Math.max(0, i + 1);
+    this.doubted = Math.min(this.doubted, first + i);
+  }
+
+  /**
+   * Keep the lines in doubt that have not moved. Of characters that follow one another from left to right, the
+   * last one tells: to ask for every box is slow in a long text.
+   * @param {Origin} origin
+   */
+  confirm(origin) {
+    const { boxes, first } = this;
+    let end = Math.max(0, this.doubted - first);
+    this.doubted = Infinity;
+    while (end < boxes.length) {
+      const start = end++;
+      while (end < boxes.length && boxes[end][1] === boxes[start][1] && boxes[end][0] >= boxes[end - 1][0]) end++;
+      if (!this.stands(end - 1, origin)) boxes.length = start;
+    }
+  }
+
+  /** Whether box i is still right. @param {number} i @param {Origin} origin */
+  stands(i, origin) {
+    const t = this.first + i;
+    const now = this.box(t, toUnit(this.text, t, this.astral), origin);
+    return now.every((side, k) => Math.abs(side - this.boxes[i][k]) < 0.01);
   }
 
   /** Another width or another font: everything has moved. */
@@ -110,6 +140,7 @@ export class Tint {
   measure() {
     const { points, scroll: top, origin } = this;
     const bottom = top + this.height;
+    this.confirm(origin);
     if (this.boxes[0]?.[3] < top - ABOVE) {
       const from = this.boxes.findIndex((box) => box[3] >= top);
       this.boxes = from < 0 ? [] : this.boxes.slice(from);
