@@ -88,7 +88,8 @@ export class Tint {
     this.doubted = Infinity;
     while (end < boxes.length) {
       const start = end++;
-      while (end < boxes.length && boxes[end][1] === boxes[start][1] && boxes[end][0] >= boxes[end - 1][0]) end++;
+      while (end < boxes.length && boxes[end][1] === boxes[start][1] && boxes[end][0] >= boxes[end - 1][0])
+        end++;
       if (!this.stands(end - 1, origin)) boxes.length = start;
     }
   }
