@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from rnnviz.ui import process, trouble  # noqa: F401 (process prepares this one)
+from rnnviz.ui import process, trouble, warm  # noqa: F401 (process prepares this one)
 from rnnviz.ui.browser import views
 from rnnviz.ui.hosting import setting
 from rnnviz.ui.pages.explore import direct
@@ -39,7 +39,7 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
             *serving.routes(),
             *rooms.routes(),
         ],
-        "middleware": [Middleware(Guard), *_door()],
+        "middleware": [Middleware(Guard), *_door(), Middleware(warm.Listening)],
         "on_script_error": trouble.on_script_error,
     }
 

@@ -1,5 +1,5 @@
-"""Work around the first visit: the first page's imports while the browser opens, later torch's, which take
-longer than a page should take to appear and are needed for scoring only.
+"""Work around the first visit: the first page's imports while the browser opens; later, while nobody asks for
+anything, torch's, which take longer than a page should take to appear and are needed for scoring only.
 """
 
 from __future__ import annotations
@@ -7,14 +7,40 @@ from __future__ import annotations
 import importlib
 import logging
 import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from rnnviz.networks.checkpoint import ModelInfo
     from rnnviz.ui.context import Model
 
 log = logging.getLogger("rnnviz")
 
 LATER = 10.0  # seconds after which torch may have the processor
+QUIET = (
+    3.0  # seconds for which nobody has asked for anything: to import it holds answers up for half a second
+)
+
+_asked = 0.0  # when somebody last did, by the monotonic clock
+
+
+class Listening:
+    """Middleware that notices a key or a click: a message by a WebSocket."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def heard() -> Message:
+            global _asked
+            message = await receive()
+            _asked = time.monotonic()
+            return message
+
+        await self.app(scope, heard if scope["type"] == "websocket" else receive, send)
 
 
 def up() -> None:
@@ -25,7 +51,6 @@ def up() -> None:
         import rnnviz.ui.pages.learn.page
         import rnnviz.ui.pages.perplexity.page
         import rnnviz.ui.pages.train.page  # noqa: F401
-        from rnnviz.networks import has_torch
         from rnnviz.ui import model_cache
         from rnnviz.ui.jobs import scratch
 
@@ -36,13 +61,30 @@ def up() -> None:
             model_cache.yardstick(info, models)
         scratch.sweep()
         time.sleep(LATER)
-        for info in models[: model_cache.LOADED_AT_ONCE]:
-            _picture(model_cache.reader(info))
-        _lecture()
-        if has_torch.installed():
-            importlib.import_module("rnnviz.networks.torch_model")
+        for piece in _pieces(models):
+            while (wait := _asked + QUIET - time.monotonic()) > 0:
+                time.sleep(wait)
+            piece()
     except Exception:
         log.debug("warming up failed", exc_info=True)
+
+
+def _pieces(models: list[ModelInfo]) -> Iterator[Callable[[], object]]:
+    """What can wait until nobody is kept waiting by it."""
+    from rnnviz.networks import has_torch
+    from rnnviz.ui import model_cache
+
+    for info in models[: model_cache.LOADED_AT_ONCE]:
+        yield partial(_read, info)
+    yield from _lecture()
+    if has_torch.installed():
+        yield partial(importlib.import_module, "rnnviz.networks.torch_model")
+
+
+def _read(info: ModelInfo) -> None:
+    from rnnviz.ui import model_cache
+
+    _picture(model_cache.reader(info))
 
 
 def _picture(model: Model) -> None:
@@ -54,11 +96,11 @@ def _picture(model: Model) -> None:
         rows.order(model, "steady", 0)
 
 
-def _lecture() -> None:
+def _lecture() -> Iterator[Callable[[], object]]:
     """Train the networks that a step of the lecture would wait for."""
     from rnnviz.lecture import linear
     from rnnviz.lecture.word import STEPS
     from rnnviz.ui.pages.learn import scene_7_linear
 
     for cell in linear.CELLS:
-        linear.network(cell, scene_7_linear.WORD, steps=STEPS)
+        yield partial(linear.network, cell, scene_7_linear.WORD, steps=STEPS)

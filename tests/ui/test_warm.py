@@ -1,0 +1,73 @@
+"""What is made ready before anybody asks for it, and when it stands back."""
+
+from __future__ import annotations
+
+import importlib
+from functools import partial
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.routing import WebSocketRoute
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocket
+
+from rnnviz.lecture import linear
+from rnnviz.ui import entry, model_cache, warm
+
+
+class Clock:
+    """Time that passes by sleeping; somebody types until a second."""
+
+    def __init__(self, typed_until: float) -> None:
+        self.now, self.typed_until = 100.0, 100 + typed_until
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        if self.now < self.typed_until:
+            warm._asked = self.now
+
+
+@pytest.mark.parametrize(
+    ("typed_until", "begun"),
+    [(0, warm.LATER), (warm.LATER + 2 * warm.QUIET + 1, warm.LATER + 3 * warm.QUIET)],
+)
+def test_what_can_wait_waits_until_nobody_types(
+    only_tiny_models: Path, monkeypatch: pytest.MonkeyPatch, typed_until: float, begun: float
+) -> None:
+    clock, done = Clock(typed_until), []
+    monkeypatch.setattr(warm, "_asked", 0.0)
+    monkeypatch.setattr(warm, "time", clock)
+    monkeypatch.setattr(warm, "_pieces", lambda models: [lambda: done.append(clock.now - 100)] * 2)
+    warm.up()
+    assert done == [begun, begun]
+
+
+def test_what_can_wait_is_done_a_piece_at_a_time(only_tiny_models: Path) -> None:
+    models = model_cache.listed()[0]
+    pieces = [piece for piece in warm._pieces(models) if isinstance(piece, partial)]
+    assert [piece.func for piece in pieces] == [
+        *[warm._read] * len(models),
+        *[linear.network] * len(linear.CELLS),
+        importlib.import_module,
+    ]
+    for piece in pieces[: len(models)]:
+        piece()
+
+
+def test_every_message_of_a_websocket_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def echo(socket: WebSocket) -> None:
+        await socket.accept()
+        await socket.send_text(await socket.receive_text())
+        await socket.close()
+
+    listening = [part for part in entry.parts()["middleware"] if part.cls is warm.Listening]
+    client = TestClient(Starlette(routes=[WebSocketRoute("/", echo)], middleware=listening))
+    with client.websocket_connect("/") as socket:
+        monkeypatch.setattr(warm, "_asked", 0.0)  # to connect is a message, too
+        socket.send_text("a")
+        assert socket.receive_text() == "a"
+        assert warm._asked > 0
