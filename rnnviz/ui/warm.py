@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("rnnviz")
 
 LATER = 10.0  # seconds after which torch may have the processor
-QUIET = (
-    3.0  # seconds for which nobody has asked for anything: to import it holds answers up for half a second
-)
+QUIET = 3.0  # seconds without a key or a click before it has: an import holds answers up for half a second
 
 _asked = 0.0  # when somebody last did, by the monotonic clock
 

@@ -35,6 +35,7 @@ from typing import Any
 
 import numpy as np
 from playwright.sync_api import Page, Playwright, sync_playwright
+from playwright.sync_api import TimeoutError as TooLong
 
 from tests.benchmarks.crowd import BEFORE, LETTERS, SENTENCE
 from tests.benchmarks.figures import figure
@@ -151,10 +152,9 @@ class Typist:
             self.page.keyboard.press("Space" if letter == " " else letter)
             keys += 1
             self.page.wait_for_timeout(max(0.0, (begin + keys / pace - time.monotonic()) * 1000))
-        end = time.monotonic() + GRACE
-        while (lost := self.page.evaluate("window.hall.open.length")) and time.monotonic() < end:
-            self.page.wait_for_timeout(100)
-        painted = self.page.evaluate("window.hall.painted")
+        with suppress(TooLong):
+            self.page.wait_for_function("!window.hall.open.length", timeout=1000 * GRACE)
+        lost, painted = self.page.evaluate("[window.hall.open.length, window.hall.painted]")
         return self.page.evaluate("window.hall.times"), {"keys": keys, "painted": painted, "lost": lost}
 
 

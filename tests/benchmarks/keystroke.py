@@ -12,8 +12,8 @@ of them. Times are taken inside the page: from the keydown event to the first
 moment after the browser has painted a frame with the new character in it (all
 three charts, for the plain build). What counts are the ratios. A screen of 60 Hz
 shows a frame every 16.7 ms: an answer that just misses one is shown so much
-later. With --training the live page is also timed
-while a run trains on the same machine, in turns with the machine at rest.
+later. With --training the live page is also timed while a run trains on the
+same machine, in turns with the machine at rest.
 """
 
 from __future__ import annotations

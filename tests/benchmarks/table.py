@@ -135,8 +135,9 @@ def front(runs: list[Run]) -> str:
     said = f"""\
 Each row is one run's, of a program in `tests/benchmarks/`; [the table there](tests/benchmarks/README.md)
 names the commit and the machine of each, and has the others. Measured on {"; ".join(machines)}.
-{"† is older than the code that it describes." * older}
 """
+    if older:
+        said += "† is older than the code that it describes.\n"
     lines = [
         said,
         row(["what", "measured", "wanted", "beside"]),

@@ -1,14 +1,12 @@
-"""The n-gram model: against a slow reference, as a distribution, as a scorer and as a file."""
+"""The n-gram model: against a slow reference, as a distribution and as a scorer."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -259,139 +257,9 @@ def test_an_empty_text_teaches_nothing_but_scores_as_nothing() -> None:
     assert fitted(3).scorer().advance(np.empty(0, np.int64)).shape == (0,)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("text", [TEXT, "machine", "a"])
-def test_storage_gives_back_the_same_model(order: int, text: str) -> None:
-    model = NgramModel.fit(text, order=order, name="shells")
-    tensors = model.to_tensors()
-    assert all(array.ndim == 1 and array.dtype.kind == "u" for array in tensors.values())
-    again = NgramModel.from_tensors(tensors, model.vocabulary, order, name="shells", card={"title": "Shells"})
-    ids = model.vocabulary.encode(TEXT + "?!")
-    np.testing.assert_array_equal(again.score(ids), model.score(ids))
-    assert (again.name, again.card, again.normaliser) == ("shells", {"title": "Shells"}, "newlines")
-    assert (again.order, again.parameter_count) == (order, model.parameter_count)
-
-
 def test_parameters_are_the_ngrams_of_all_orders() -> None:
     # <unk> a b, <s>a ab ba, <s>ab aba bab
     assert NgramModel.fit("abab", order=3, vocabulary=Vocabulary(("a", "b"))).parameter_count == 9
-
-
-def test_large_counts_keep_their_value() -> None:
-    model = NgramModel.fit("ab" * 40_000, order=2)
-    assert model.to_tensors()["counts"].max() == 40_000
-    again = NgramModel.from_tensors(model.to_tensors(), model.vocabulary, 2)
-    np.testing.assert_array_equal(again.log_probs([1]), model.log_probs([1]))
-
-
-def entry(key: str, place: int | slice, value: int) -> Callable[[dict[str, Any]], None]:
-    """Damage that writes a value into a tensor."""
-    return lambda tensors: tensors[key].__setitem__(place, value)
-
-
-def bytes_of(values: npt.ArrayLike) -> npt.NDArray[np.uint8]:
-    return np.asarray(values, np.uint8)
-
-
-STORED = (
-    "an order-3 n-gram model is stored as children.1, children.2, counts, symbols.2, symbols.3; received "
-)
-ROW = "the tensor 'counts' is a row of unsigned integers of 8 to 32 bits; received "
-UNFIT = "and the children before it do not fit together"
-HOSTILE = {
-    "a tensor is missing": (
-        lambda t: t.pop("counts"),
-        f"{STORED}children.1, children.2, symbols.2, symbols.3",
-    ),
-    "one too many": (
-        lambda t: t.update(more=t["counts"]),
-        f"{STORED}children.1, children.2, counts, more, symbols.2, symbols.3",
-    ),
-    "floating point": (
-        lambda t: t.update(counts=t["counts"].astype(np.float32)),
-        f"{ROW}float32 of shape (8,)",
-    ),
-    "signed": (lambda t: t.update(counts=t["counts"].astype(np.int16)), f"{ROW}int16 of shape (8,)"),
-    "a matrix": (lambda t: t.update(counts=t["counts"][None]), f"{ROW}uint8 of shape (1, 8)"),
-    "a list": (lambda t: t.update(counts=[1, 2]), f"{ROW}list"),
-    "too short": (lambda t: t.update(counts=t["counts"][:-1]), "8 n-grams need as many counts; there are 7"),
-    "a count of 0": (entry("counts", 0, 0), "an n-gram has the count 0, or there is none"),
-    "no such symbol": (entry("symbols.2", -1, 200), "symbols.2 goes beyond a vocabulary of 6"),
-    "the start symbol": (entry("symbols.3", -1, 6), "symbols.3 goes beyond a vocabulary of 6"),
-    "too many children": (entry("children.1", 0, 255), f"symbols.2 {UNFIT}"),
-    "children of a large sum": (
-        lambda t: t.update({"children.2": np.full(len(t["children.2"]), 2**32 - 1, np.uint32)}),
-        f"symbols.3 {UNFIT}",
-    ),
-    "children for other parents": (
-        lambda t: t.update({"children.1": t["children.1"][1:]}),
-        f"symbols.2 {UNFIT}",
-    ),
-    "out of order": (lambda t: t.update({"symbols.2": t["symbols.2"][::-1]}), "symbols.2 is not in order"),
-    "twice the same": (entry("symbols.2", slice(None), 1), "symbols.2 is not in order"),
-    "nothing at all": (
-        lambda t: t.update({k: np.zeros(7 if k == "children.1" else 0, np.uint8) for k in t}),
-        "an n-gram has the count 0, or there is none",
-    ),
-    "a suffix that is nowhere": (
-        entry("symbols.3", -1, 5),
-        "an n-gram is there without the shorter n-gram at its end",
-    ),
-    "two beginnings": (
-        # <s>b is there too, and ends nothing, begins nothing.
-        lambda t: t.update(
-            {
-                "children.1": bytes_of([*t["children.1"][:-1], 2]),
-                "symbols.2": bytes_of([*t["symbols.2"], 2]),
-                "children.2": bytes_of([*t["children.2"], 0]),
-            }
-        ),
-        "the text begins in more than one way",
-    ),
-    "nothing before": (
-        # cb is there, though no three symbols end in it: its count would be 0, its probability negative.
-        lambda t: t.update(
-            {
-                "children.1": t["children.1"] + np.array([0, 0, 0, 1, 0, 0, 0], np.uint8),
-                "symbols.2": np.insert(t["symbols.2"], t["children.1"][:4].sum(), 2),
-                "children.2": np.insert(t["children.2"], t["children.1"][:4].sum(), 0),
-            }
-        ),
-        "an n-gram is there without the longer n-grams that end in it",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", HOSTILE)
-def test_damaged_or_hostile_tensors(case: str) -> None:
-    damage, message = HOSTILE[case]
-    tensors = NgramModel.fit("abracadabra", order=3, vocabulary=ABRACADABRA).to_tensors()
-    damage(tensors)
-    with pytest.raises(CheckpointError) as refused:
-        NgramModel.from_tensors(tensors, ABRACADABRA, 3)
-    assert str(refused.value) == f"these are not the n-gram counts of a text: {message}; the file is damaged"
-
-
-@pytest.mark.parametrize("counts", [[0, 0, 0, 0, 0, 0, 0], [0, 1, 1, 0, 0, 0, 1]])
-def test_hostile_unigrams(counts: list[int]) -> None:
-    with pytest.raises(
-        CheckpointError, match=r"text: the start symbol has a count, or nothing has; the file"
-    ):
-        NgramModel.from_tensors({"counts": np.array(counts, np.uint8)}, ABRACADABRA, 1)
-
-
-@given(st.data())
-def test_any_flipped_value_is_an_error_or_still_a_distribution(data: st.DataObject) -> None:
-    tensors = NgramModel.fit("abracadabra", order=3, vocabulary=ABRACADABRA).to_tensors()
-    key = data.draw(st.sampled_from(sorted(tensors)))
-    tensors[key][data.draw(st.integers(0, len(tensors[key]) - 1))] = data.draw(st.integers(0, 255))
-    try:
-        model = NgramModel.from_tensors(tensors, ABRACADABRA, 3)
-    except CheckpointError:
-        return
-    for context in ([], [1], [1, 2], [5, 5]):
-        row = model.log_probs(context)
-        assert abs(np.exp(row).sum() - 1) < 1e-9
 
 
 @given(st.text("abc", min_size=1, max_size=30), st.text("abc", min_size=1, max_size=4))
