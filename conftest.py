@@ -19,22 +19,26 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parent / ".pytest_ca
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 sys.dont_write_bytecode = False
 
 # What is imported and collected stays to the end: a quarter of the time would go to looking it over.
 gc.disable()
 
-# Properties: the same few examples each time, or with --hypothesis-profile=thorough many, new ones each time.
+# Properties: the same few examples each time, and the first that fails as it is: to look for a shorter one
+# takes minutes. With --hypothesis-profile=thorough many, new ones each time, and the shortest that fails.
 settings.register_profile(
     "quick",
     max_examples=25,
+    phases=[Phase.explicit, Phase.generate],
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-settings.register_profile("thorough", settings.get_profile("quick"), max_examples=1000, derandomize=False)
+settings.register_profile(
+    "thorough", settings.get_profile("quick"), max_examples=1000, phases=list(Phase), derandomize=False
+)
 settings.load_profile("quick")
 
 
@@ -71,10 +75,12 @@ def floats_as_they_are() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def threads_as_they_are() -> Iterator[None]:
-    """A run in a test's own process may fix its number of threads, which the next test must not see."""
+    """A test may set or fix the number of threads of its own process, which the next test must not see."""
     yield
     if threads := sys.modules.get("rnnviz.networks.threads"):
         threads._fixed, threads._told = False, 0
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from rnnviz.networks import header
+from rnnviz.ui import line
 from rnnviz.ui.hosting import allowed, setting
 
 ROOT = Path(__file__).parents[2]
@@ -19,6 +20,7 @@ SERVICE = ROOT / "deploy" / "systemd" / "rnnviz@.service"
 
 GUARD, HOSTING, PLACES = "ui/test_guard.py", "ui/test_hosting.py", "ui/test_hosting_places.py"
 CHECKPOINT, DAMAGED = "networks/test_checkpoint.py", "networks/test_damaged_files.py"
+STRANGERS = "ui/test_hosting_strangers.py"
 HERE = "docs/test_security.py"
 
 PROMISES: dict[str, list[str]] = {
@@ -67,7 +69,8 @@ PROMISES: dict[str, list[str]] = {
     "quote what a spreadsheet would compute": [
         "ui/test_perplexity_sections.py::test_a_file_whose_name_is_a_formula_is_text_in_a_spreadsheet"
     ],
-    "A file may have 200 MB; a visitor's texts 5 MB in total": [
+    "A file may have 200 MB; a visitor's text 1 MB unless `RNNVIZ_TEXT_MB` says more, and all that one "
+    "visitor has scored at a time 5 MB": [
         f"{HERE}::test_numbers_are_the_codes",
         "ui/test_visitors_limits.py::test_a_visitors_texts_are_few_and_short",
     ],
@@ -101,6 +104,29 @@ PROMISES: dict[str, list[str]] = {
         "ui/test_isolation.py::test_a_visitors_run_is_seen_by_its_owner_and_the_lecturer",
         "ui/test_hosting_server.py::test_nobody_takes_over_a_session_whose_id_they_have",
     ],
+    "Their runs are removed at the server's end, and at its next start where it was killed": [
+        "runs/test_visitors.py::test_all_go_with_the_last_process_that_serves_visitors_and_no_others"
+    ],
+    "to the names that it was told alone (`--name`, `RNNVIZ_HOSTS`), and to their pages": [
+        f"{GUARD}::test_names_of_the_environment_open_it_to_themselves_and_their_pages_alone"
+    ],
+    "header ends within 64 kB and 10 seconds": [
+        f"{STRANGERS}::test_a_header_that_does_not_end_is_cut_and_others_are_answered",
+        "ui/test_room_door.py::test_a_line_on_which_nothing_is_asked_is_cut",
+        "ui/test_room_door.py::test_a_line_whose_second_question_does_not_end_is_cut",
+    ],
+    "A message over a WebSocket has 8 MB at most": [
+        f"{STRANGERS}::test_six_sockets_whose_messages_do_not_end_hold_little"
+    ],
+    "made only with its page's token": [
+        "ui/test_direct.py::test_nobody_is_answered_without_the_token_or_after_the_session_is_gone"
+    ],
+    "the right one is never refused": [
+        f"{HOSTING}::test_wrong_keys_are_counted_and_the_right_one_opens_all_the_same"
+    ],
+    "not by a page that is asked for": [
+        f"{PLACES}::test_a_page_that_is_asked_for_takes_no_place_and_the_session_that_connects_does"
+    ],
     "a proxy that is named in `--trust-proxy`": [
         "ui/test_hosting_command.py::test_it_serves_and_believes_no_proxy_that_it_was_not_told_of"
     ],
@@ -125,9 +151,10 @@ def test_numbers_are_the_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RNNVIZ_KEY", raising=False)
     assert (len(setting.key.__wrapped__()), setting.SHORTEST) == (24, 16)
     assert (header.MAX_HEADER, header.MAX_CARD, header.MAX_FILE) == (4 * 2**20, 262_144, 2 * 2**30)
-    assert allowed.BYTES == 5 * 10**6
+    assert (setting.MEGABYTES, allowed.BYTES) == (1, 5 * 10**6)
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
-    assert config["server"]["maxUploadSize"] == 200
+    assert (config["server"]["maxUploadSize"], config["server"]["maxMessageSize"]) == (200, 8)
+    assert (line.Line.longest, line.PATIENCE) == (2**16, 10.0)
 
 
 RUNS = {"eval", "exec", "compile", "__import__"}

@@ -1,0 +1,137 @@
+"""Deliberate mistakes in what the numbers rest on: `python mistakes.py make` has mutmut make a sample of them
+and run the tests that [tool.mutmut] in pyproject.toml names. `python mistakes.py tell LEAST` then shows those
+that no test noticed, and the share that was, with its interval; below LEAST percent it ends non-zero.
+"""
+
+import os
+import re
+import sys
+from bisect import bisect
+from collections.abc import Iterable
+from hashlib import sha256
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from scipy.stats import binomtest
+
+SUBJECTS = {
+    "one step of each cell": "activate of_torch",
+    "Kneser-Ney smoothing": "adjusted_counts discounts",
+    "n-gram models": "NgramModel",
+    "scoring a text": "perplexity Piece",
+    "scoring rows": "score_rows",
+    "reading one character after another": "Tracer",
+    "what was read": "Trace",
+    "drawing characters": "sample reshaped",
+    "the interval of a mean": "all_text",
+    "looking for a unit": "Searcher",
+    "what a unit is held against": "weigh search",
+    "what may be said of a unit": "holm verdict",
+    "training": "Trainer",
+    "the optimiser": "adamw",
+    "a model's card": "make_card",
+}
+"""What is looked at: the one file, wherever it is, in which these functions and classes stand."""
+
+COUNT = 300
+SEED = 0
+
+LONGEST = 40.0
+"""Seconds of tests for one mistake, the fast ones first: an unnoticed one would run them all, for minutes."""
+
+NOTICED = ("killed", "timeout")
+
+
+def place(subject: str, package: Path = Path("rnnviz")) -> Path:
+    """The file of a subject."""
+    definitions = [re.compile(rf"^(def|class) {name}\b", re.MULTILINE) for name in SUBJECTS[subject].split()]
+    found = [
+        path
+        for path in package.rglob("*.py")
+        if all(one.search(path.read_text("utf-8")) for one in definitions)
+    ]
+    if len(found) != 1:
+        raise SystemExit(f"{subject}: {len(found)} files define {SUBJECTS[subject]}; mend SUBJECTS")
+    return found[0]
+
+
+def drawn(names: Iterable[str], count: int = COUNT, seed: int = SEED) -> set[str]:
+    """So many of the names, the same for the same seed; where some come or go, most of the others stay."""
+    return set(sorted(names, key=lambda name: sha256(f"{seed} {name}".encode()).digest())[:count])
+
+
+def share(outcomes: Iterable[str], least: float) -> str:
+    """Says the share that was noticed; returns what is wrong, "" if nothing is. What was not tried, or ended
+    in another way, was not noticed.
+    """
+    each = list(outcomes)
+    if not each:
+        return "no mistakes were made"
+    noticed = sum(outcome in NOTICED for outcome in each)
+    low, high = (100 * end for end in binomtest(noticed, len(each)).proportion_ci(method="wilson"))
+    found = 100 * noticed / len(each)
+    print(f"{len(each)} mistakes, {found:.1f} % noticed, 95 % interval {low:.1f} to {high:.1f} %")
+    return "" if found >= least else f"at least {least:g} % are wanted"
+
+
+def mutmut() -> Any:
+    """mutmut, which reads its settings from the folder that it is started in, with the subjects' files."""
+    from mutmut import __main__ as program
+    from mutmut.configuration import config
+
+    config().only_mutate = [str(place(subject)) for subject in SUBJECTS]
+    return program
+
+
+def make() -> None:
+    """Makes the mistakes that are drawn; what came of each is in mutants/."""
+    program = mutmut()
+    from mutmut.state import state
+    from mutmut.workers.isolation import ForkServerRunner
+
+    class Runner(ForkServerRunner):
+        def submit(self, mutant_name: str, tests: list[str], *_limits: Any) -> None:
+            """The fast tests first: most mistakes are noticed by many."""
+            seconds = sorted((state().duration_by_test[test], test) for test in tests)
+            sums = [*accumulate(each for each, _test in seconds)]
+            kept = max(1, bisect(sums, LONGEST))
+            patience = 10 + 3 * sums[kept - 1]  # a loop that never ends is noticed
+            super().submit(
+                mutant_name, [test for _each, test in seconds[:kept]], round(2 * patience), sums[-1]
+            )
+
+        def run_clean_tests(self, tests: Iterable[str]) -> int:
+            """They have just passed, while it was seen which test runs what."""
+            return 0
+
+    every = program.collect_source_file_mutation_data
+
+    def sample(*, mutant_names: Any) -> Any:
+        mutants, by_path = every(mutant_names=mutant_names)
+        chosen = drawn(name for _data, name, _result in mutants)
+        return [mutant for mutant in mutants if mutant[1] in chosen], by_path
+
+    program.get_mutant_runner = lambda workers: Runner(workers, program.PytestRunner, {})
+    program.collect_source_file_mutation_data = sample
+    program._run((), int(os.environ.get("CHILDREN", os.cpu_count() or 1)))
+
+
+def tell(least: str) -> str:
+    """Says what came of them; returns what is wrong, "" if nothing is."""
+    program = mutmut()
+    mutants, _ = program.collect_source_file_mutation_data(mutant_names=())
+    chosen = drawn(name for _data, name, _result in mutants)
+    outcomes = {}
+    for data, name, result in mutants:
+        if name in chosen:
+            outcomes[name] = program.status_by_exit_code[result]
+            if outcomes[name] not in NOTICED:
+                print(f"\n{name}: {outcomes[name]}")
+                print(program.get_diff_for_mutant(name, path=data.path))
+    print(f"\nof {len(mutants):,} mistakes, {len(outcomes)} were drawn by seed {SEED}")
+    return share(outcomes.values(), float(least))
+
+
+if __name__ == "__main__":
+    sys.exit({"make": make, "tell": tell}[sys.argv[1]](*sys.argv[2:]) or None)
