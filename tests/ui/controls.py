@@ -126,6 +126,8 @@ CONTROLS: dict[str, str | tuple[str, ...]] = {
     "pages.perplexity.page.page button": EVERYBODY,
     "pages.perplexity.rows._as_text button": EVERYBODY,
     "pages.perplexity.rows._downloads button": LECTURER,
+    "pages.perplexity.sources.scored pills, which calls": EVERYBODY,
+    "pages.perplexity.sources.tabs tabs, which calls": EVERYBODY,
     "pages.perplexity.take.button download_button": LECTURER,
     "pages.perplexity.texts.chosen form_submit_button": FILES,
     "pages.perplexity.texts.fetched button": ("fetch", "fetch to train"),

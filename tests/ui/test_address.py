@@ -169,6 +169,24 @@ def test_who_arrives_inside_sees_the_text_the_character_and_the_unit(open_app: O
     assert addressed(app)["at"] is None
 
 
+def test_a_part_has_more_than_one_name_and_one_that_is_none_is_named(open_app: Open) -> None:
+    for name, part in {"Gates": "gates", "connectivity": "memory", "Find": "units"}.items():
+        app = open_app("inside", model="tiny-gru", part=name)
+        assert addressed(app)["part"] == part
+        assert not app.warning
+    app = open_app("inside", model="tiny-gru", part="<b>no*such*part")
+    assert addressed(app)["part"] == "units"
+    said = r"This page has no part called **\<b\>no\*such\*part**. This is **Find the units**."
+    assert [warning.value for warning in app.warning] == [said]
+    settled(app, "inside")
+    assert app.warning  # what a later run says is said beside it
+    app.segmented_control(key="part").set_value("map").run()
+    assert not app.warning
+    app = open_app("perplexity", section="nothing")
+    assert addressed(app)["section"] == "origin"
+    assert "no part called **nothing**" in app.warning[0].value
+
+
 def test_hostile_addresses_inside_are_a_sentence(open_app: Open) -> None:
     app = open_app("inside", text="%%%", unit="9" * 30, at="99999", layer="7", quantity="<b>", part="../x")
     clean(app)

@@ -7,7 +7,7 @@ import gc
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import Any, cast
 
 import numpy as np
@@ -45,16 +45,15 @@ def tab() -> direct.Tab:
 @contextmanager
 def connected(token: str, **headers: str) -> Iterator[WebSocketTestSession]:
     client = TestClient(Starlette(routes=direct.routes()))
-    with client.websocket_connect(direct.ADDRESS, headers=headers) as socket:
-        socket.send_text(token)
+    with client.websocket_connect(direct.ADDRESS, subprotocols=[token], headers=headers) as socket:
         yield socket
 
 
-@contextmanager
-def welcome(token: str, **headers: str) -> Iterator[WebSocketTestSession]:
-    with connected(token, **headers) as socket:
-        assert socket.receive_text() == direct.HERE
-        yield socket
+def refused(token: str, **headers: str) -> bool:
+    """Whether no connection is made: nothing that comes over it is waited for."""
+    with pytest.raises(WebSocketDisconnect), connected(token, **headers):
+        return False
+    return True
 
 
 def answer(socket: WebSocketTestSession, **wish: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -68,7 +67,7 @@ def left_to_the_page(socket: WebSocketTestSession, said: str) -> bool:
 
 
 def test_a_key_brings_one_small_message_and_the_cores_numbers(tab: direct.Tab) -> None:
-    with welcome(tab.token) as socket:
+    with connected(tab.token) as socket:
         header, arrays = answer(socket, text=TEXT)
         costs, text = arrays["nll"], TEXT
         for n, letter in enumerate("Is it?", 2):
@@ -88,7 +87,7 @@ def test_the_page_offers_it_and_keeps_one_text_with_it(open_app: Open) -> None:
     app = open_app("explore", model="tiny-gru")
     clean(app)
     token = sent(app)[0]["session"]
-    with welcome(token) as socket:
+    with connected(token) as socket:
         assert answer(socket, text="mat")[0]["numbers"]["characters"] == 3
         app.run()
         assert (sent(app)[0]["text"], sent(app)[0]["session"]) == ("mat", token)
@@ -115,7 +114,7 @@ def test_what_only_the_page_can_answer_is_left_to_it(
     tab: direct.Tab, caplog: pytest.LogCaptureFixture
 ) -> None:
     wishes = ({"fresh": True}, {"model": "tiny-lstm"}, {"glance": True}, {"text": "a" * direct.LONGEST})
-    with welcome(tab.token) as socket:
+    with connected(tab.token) as socket:
         for said in ("", "[", "[" * 100_000, *map(json.dumps, wishes)):
             assert left_to_the_page(socket, said)
             assert answer(socket, text="on")[0]["length"] == 2
@@ -131,7 +130,7 @@ def test_what_fails_is_left_to_the_page_which_says_so(
         raise RuntimeError("broken")
 
     monkeypatch.setattr(LiveSession, "answer", broken)
-    with welcome(tab.token) as socket:
+    with connected(tab.token) as socket:
         assert left_to_the_page(socket, json.dumps({"text": "on"}))
     assert "could not be answered" in caplog.text
 
@@ -142,9 +141,8 @@ def test_nobody_is_answered_without_the_token_or_after_the_session_is_gone() -> 
     assert direct.tab(state) is tab
     tab.held = LiveSession(GRU), {}, "d", 1.0
     token = tab.token
-    with connected("another") as socket, pytest.raises(WebSocketDisconnect):
-        socket.receive_text()
-    with welcome(token) as socket:
+    assert refused("another")
+    with connected(token) as socket:
         answer(socket, text="here")
         del state, tab
         gc.collect()
@@ -157,11 +155,10 @@ def test_a_token_is_good_for_its_person_alone(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(setting, "hosted", lambda: True)
     tab = direct.Tab()
     tab.person, tab.held = Person("a", lecturer=False), (LiveSession(GRU), {}, "d", 1.0)
-    with welcome(tab.token, **{HEADER: tab.person.said()}) as socket:
+    with connected(tab.token, **{HEADER: tab.person.said()}) as socket:
         assert answer(socket, text="mine")[0]["length"] == 4
     other = Person("b", lecturer=True).said()
-    with connected(tab.token, **{HEADER: other}) as socket, pytest.raises(WebSocketDisconnect):
-        socket.receive_text()
+    assert refused(tab.token, **{HEADER: other})
 
 
 def test_behind_the_door_it_takes_nobodys_place_and_needs_the_tabs_cookie(
@@ -173,16 +170,15 @@ def test_behind_the_door_it_takes_nobodys_place_and_needs_the_tabs_cookie(
     door = Door(Starlette(routes=direct.routes()), beside=(direct.ADDRESS,))
     tab = direct.Tab()
     tab.person, tab.held = Person("ann", lecturer=False), (LiveSession(GRU), {}, "d", 1.0)
-    for id, expected in (("ann", direct.HERE), ("bob", None)):
+
+    def come(id: str) -> AbstractContextManager[WebSocketTestSession]:
         cookie = {"Cookie": f"{VISITOR}={Cookies(setting.key()).sign(VISITOR, id)}"}
-        with TestClient(door).websocket_connect(direct.ADDRESS, headers=cookie) as socket:
-            socket.send_text(tab.token)
-            if expected is not None:
-                assert socket.receive_text() == expected
-                assert answer(socket, text="mine")[0]["length"] == 4
-            else:
-                with pytest.raises(WebSocketDisconnect):
-                    socket.receive_text()
+        return TestClient(door).websocket_connect(direct.ADDRESS, [tab.token], headers=cookie)
+
+    with come("ann") as socket:
+        assert answer(socket, text="mine")[0]["length"] == 4
+    with pytest.raises(WebSocketDisconnect), come("bob"):
+        pass
 
 
 def test_only_what_takes_no_time_is_answered_where_others_wait() -> None:
@@ -257,16 +253,8 @@ def test_one_who_asks_without_waiting_leaves_others_their_turn(tab: direct.Tab) 
 def test_a_tab_has_few_connections_and_gets_back_those_that_end(tab: direct.Tab) -> None:
     with ExitStack() as stack:
         for _ in range(direct.MOST):
-            stack.enter_context(welcome(tab.token))
-        with connected(tab.token) as socket, pytest.raises(WebSocketDisconnect):
-            socket.receive_text()
+            stack.enter_context(connected(tab.token))
+        assert refused(tab.token)
     assert tab.connections == 0
-    with welcome(tab.token) as socket:
+    with connected(tab.token) as socket:
         assert answer(socket, text="again")[0]["length"] == 5
-
-
-def test_whoever_says_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(direct, "PATIENCE", 0.0)
-    client = TestClient(Starlette(routes=direct.routes()))
-    with client.websocket_connect(direct.ADDRESS) as socket, pytest.raises(WebSocketDisconnect):
-        socket.receive_text()

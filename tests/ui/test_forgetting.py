@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import stat
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit
@@ -14,15 +16,14 @@ from rnnviz.errors import ConfigError
 from rnnviz.runs import api as runs
 from rnnviz.runs.folder import RunFolder
 from rnnviz.ui.jobs import store
-from rnnviz.ui.jobs.store import Store
+from rnnviz.ui.jobs.store import Key, Store
+from rnnviz.ui.pages.perplexity.text import Text
 from tests.runs.made_runs import made
 from tests.ui.apptest import settled
 from tests.ui.conftest import Open
-from tests.ui.test_perplexity import upload
+from tests.ui.test_perplexity import section, upload
 
-
-def keys(name: str) -> tuple[object, ...]:
-    return "full", "model", (name, None, True)
+OTHER = Key("of no text")
 
 
 @pytest.fixture
@@ -31,8 +32,8 @@ def kept(tmp_path: Path) -> Store:
     found = Store()
     for name in "abc":
         (tmp_path / name).mkdir()
-        found.put(keys(name), name, tmp_path / name)
-    found.put(("another", "kind"), 1)
+        found.put(Key("full", name, "model"), name, tmp_path / name)
+    found.put(OTHER, 1)
     return found
 
 
@@ -41,7 +42,8 @@ def test_a_text_goes_with_the_last_who_holds_it(kept: Store, tmp_path: Path) -> 
     kept.hold("two", "b")
     kept.release("one")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "c"]
-    assert (kept.get(keys("a")), kept.get(keys("b")), kept.get(("another", "kind"))) == (None, "b", 1)
+    assert [kept.get(Key("full", name, "model")) for name in "ab"] == [None, "b"]
+    assert kept.get(OTHER) == 1
     kept.release("one")
     kept.release("two")
     assert [path.name for path in tmp_path.iterdir()] == ["c"]
@@ -124,3 +126,31 @@ def test_a_reader_can_have_all_texts_forgotten_at_once(open_app: Open) -> None:
     assert not app.warning
     assert not [button for button in app.button if button.key == "forget-texts"]
     assert app.sidebar.selectbox(key="model").value == "tiny-lstm"
+
+
+def test_all_that_was_made_of_a_text_is_forgotten(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also what a model made that learns from it."""
+    made, put = set[Key](), Store.put
+
+    def seen(self: Store, key: Key, *result: Any) -> Any:
+        made.add(key)
+        return put(self, key, *result)
+
+    app = settled(open_app("perplexity"), "perplexity")
+    monkeypatch.setattr(Store, "put", seen)
+    app = upload(app, mine__txt="A lever of brass. " * 9)
+    for part in ("against", "compression"):
+        settled(section(app, part), "perplexity")
+    app.button_group(key="learns").set_value(["mix"]).run()
+    settled(app, "perplexity")
+    for button in ("pack", "unpack"):
+        app.button(key=button).click().run()
+        settled(app, "perplexity")
+    assert {key.what for key in made} == {"full", "plain", "baselines", "learns", "pack", "unpack"}
+    kept, theirs = store.shared(), made.copy()
+    assert all(kept.get(key) is not None for key in theirs)
+    app.button(key="forget-texts").click().run()
+    assert [key.what for key in theirs if kept.get(key) is not None] == []
+    settled(app, "perplexity")
+    gc.collect()
+    assert not [one for one in gc.get_objects() if isinstance(one, Text) and one.name == "mine.txt"]

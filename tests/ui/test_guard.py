@@ -90,7 +90,7 @@ def test_another_host_gets_nothing_even_if_its_name_points_here(
             status, said = answer(port, page, host)
             assert status == 403
             assert repr(host) in said
-            assert "--server.allowedHosts" in said
+            assert "RNNVIZ_HOSTS" in said
         assert answer(port, "/_stcore/stream", host)[0] == 403
         assert answer(port, "/_stcore/stream", host, f"http://{host}")[0] == 403
 
@@ -130,6 +130,25 @@ def test_others_are_served_when_that_is_asked_for() -> None:
             for host in ("localhost", "school.example", "hall.example.evil.example"):
                 assert answer(port, "/_stcore/stream", host)[0] == 403
         assert asked == []
+
+
+def test_names_of_the_environment_open_it_to_themselves_and_their_pages_alone() -> None:
+    environment = {**os.environ, "RNNVIZ_HOSTS": "Hall.Example, *.school.example"}
+    with serve(ROOT / "app.py", environment=environment, options=()) as url:
+        port = urlsplit(url).port
+        assert port is not None
+        local = f"localhost:{port}"
+        for host in ("hall.example", f"room.school.example:{port}", local):
+            assert answer(port, "/", host)[0] == 200
+            assert answer(port, "/_stcore/stream", host, f"https://{host}")[0] == 101
+        # A proxy may hand on a Host header of its own.
+        assert answer(port, "/_stcore/stream", local, "https://hall.example:8443")[0] == 101
+        for host, origin in (
+            ("evil.example", None), ("hall.example.evil.example", None), ("school.example", None),
+            (local, "https://evil.example"), ("hall.example", "https://hall.example.evil.example"),
+            (local, "http://localhost:1"), (local, "null"),
+        ):  # fmt: skip
+            assert answer(port, "/_stcore/stream", host, origin)[0] == 403
 
 
 def test_host_names_are_compared_by_name() -> None:

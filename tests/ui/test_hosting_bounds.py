@@ -35,7 +35,7 @@ async def upload(request: Request) -> Response:
 def browser(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     monkeypatch.setenv("RNNVIZ_HOSTED", "1")
     monkeypatch.setattr(bounds, "_there", lambda session: session in (HERE, *TABS))
-    monkeypatch.setattr(allowed, "BYTES", 10_000)
+    monkeypatch.setattr(allowed, "text_bytes", lambda: 10_000)
     monkeypatch.setattr(allowed, "HELD_BYTES", 20_000)
     monkeypatch.setattr(allowed, "ALL_BYTES", 50_000)
     monkeypatch.setattr(bounds, "TABS", 2)

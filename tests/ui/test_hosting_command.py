@@ -17,7 +17,8 @@ import requests
 import streamlit as st
 
 from rnnviz.cli import main as run
-from rnnviz.ui import host
+from rnnviz.errors import ConfigError
+from rnnviz.ui import entry, host
 from rnnviz.ui.hosting import greeting, setting
 from rnnviz.ui.hosting.cookies import VISITOR
 from rnnviz.ui.room.addresses import Address
@@ -113,6 +114,30 @@ def test_a_setting_that_makes_no_sense_is_refused_in_a_sentence(
     setting.key.cache_clear()
     assert run(["host", "--capacity", "-3"], more=[host]) == 1
     assert "number of visitors; received '-3'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "given", ["*", "https://hall.example", "hall.example:80", "a b", "a;b", "-.", "[::1]"]
+)
+def test_what_is_no_host_name_is_refused(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RNNVIZ_HOSTS", f"hall.example, {given}")
+    with pytest.raises(ConfigError, match=rf"list of host names .* received '{re.escape(given)}'"):
+        entry.parts()
+
+
+def test_names_have_commas_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RNNVIZ_HOSTS", " Hall.Example,*.school.example ,192.168.1.5,, ")
+    assert setting.hosts() == ["hall.example", "*.school.example", "192.168.1.5"]
+
+
+def test_streamlit_run_says_so_in_a_sentence() -> None:
+    environment = {**os.environ, "RNNVIZ_HOSTS": "*"}
+    ended = subprocess.run(
+        [sys.executable, ROOT / "app.py"], env=environment, capture_output=True, timeout=60
+    )
+    assert ended.returncode == 1
+    assert b"host names" in ended.stderr
+    assert b"Traceback" not in ended.stderr
 
 
 def test_it_serves_and_believes_no_proxy_that_it_was_not_told_of(tmp_path: Path) -> None:

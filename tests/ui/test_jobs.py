@@ -12,7 +12,7 @@ import pytest
 
 from rnnviz.errors import TextError
 from rnnviz.ui.jobs import progress
-from rnnviz.ui.jobs.store import Store
+from rnnviz.ui.jobs.store import Key, Store
 from rnnviz.ui.jobs.worker import OVER, Check, Job, Jobs, Make, Step
 
 SOON = 5.0
@@ -161,10 +161,10 @@ def filled(store: Store, size: int) -> Path:
 def test_the_store_is_bounded_in_number_and_the_latest_seen_stay() -> None:
     store = Store(kept=3)
     for n in range(3):
-        store.put(n, f"r{n}")
-    assert store.get(0) == "r0"
-    store.put(3, "r3")
-    assert [store.get(n) for n in range(4)] == ["r0", None, "r2", "r3"]
+        store.put(Key(str(n)), f"r{n}")
+    assert store.get(Key("0")) == "r0"
+    store.put(Key("3"), "r3")
+    assert [store.get(Key(str(n))) for n in range(4)] == ["r0", None, "r2", "r3"]
     store.clear()
     assert len(store) == 0
 
@@ -173,15 +173,15 @@ def test_the_store_is_bounded_on_disk_and_a_result_outlasts_its_folder() -> None
     store = Store(on_disk=250)
     folders = [filled(store, 100) for _ in range(4)]
     for n, folder in enumerate(folders):
-        store.put(n, n, folder)
+        store.put(Key(str(n)), n, folder)
     assert store.bytes == 200
     assert [f.is_dir() for f in folders] == [False, False, True, True]
     huge = filled(store, 1000)
-    store.put("huge", 4, huge)  # larger than all of it: the newest stays, alone
+    store.put(Key("huge"), 4, huge)  # larger than all of it: the newest stays, alone
     assert [huge.is_dir(), *(f.is_dir() for f in folders)] == [True, False, False, False, False]
-    assert [store.get(key) for key in (0, 1, 2, 3, "huge")] == [0, 1, 2, 3, 4]
-    store.forget("huge")
-    assert store.get("huge") is None
+    assert [store.get(Key(key)) for key in ("0", "1", "2", "3", "huge")] == [0, 1, 2, 3, 4]
+    store.forget(Key("huge"))
+    assert store.get(Key("huge")) is None
     assert not huge.exists()
 
 
@@ -189,7 +189,7 @@ def test_what_is_being_written_counts_and_the_oldest_make_room_for_it() -> None:
     store = Store(on_disk=250)
     folders = [filled(store, 100) for _ in range(2)]
     for n, folder in enumerate(folders):
-        store.put(n, n, folder)
+        store.put(Key(str(n)), n, folder)
     store.make_room()
     assert [f.is_dir() for f in folders] == [True, True]
     growing = filled(store, 120)
@@ -199,22 +199,22 @@ def test_what_is_being_written_counts_and_the_oldest_make_room_for_it() -> None:
     (growing / "y").write_bytes(bytes(200))
     store.make_room()
     assert [f.is_dir() for f in (*folders, growing)] == [False, True, True]  # the newest stays
-    store.put("grown", 2, growing)
+    store.put(Key("grown"), 2, growing)
     assert not folders[1].is_dir()
-    assert (store.growing, store.bytes, [store.get(n) for n in (0, 1)]) == (0, 320, [0, 1])
+    assert (store.growing, store.bytes, [store.get(Key(str(n))) for n in (0, 1)]) == (0, 320, [0, 1])
     store.clear()
 
 
 def test_a_result_that_another_has_put_stays_as_others_may_be_reading_its_folder() -> None:
     store = Store(on_disk=25)
     first, second, other, third = (filled(store, size) for size in (10, 20, 20, 5))
-    assert store.put("a", 1, first) == 1
-    assert store.put("a", 2, second) == 1
-    assert (store.get("a"), store.bytes, first.exists(), second.exists()) == (1, 10, True, False)
-    store.put("b", 3, other)  # takes the room of the first
+    assert store.put(Key("a"), 1, first) == 1
+    assert store.put(Key("a"), 2, second) == 1
+    assert (store.get(Key("a")), store.bytes, first.exists(), second.exists()) == (1, 10, True, False)
+    store.put(Key("b"), 3, other)  # takes the room of the first
     assert not first.exists()
-    assert store.put("a", 4, third) == 4
-    assert (store.get("a"), store.bytes) == (4, 25)
+    assert store.put(Key("a"), 4, third) == 4
+    assert (store.get(Key("a")), store.bytes) == (4, 25)
     store.clear()
 
 

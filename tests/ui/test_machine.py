@@ -85,14 +85,6 @@ def test_a_place_that_is_given_back_goes_to_who_waits_in_another_process(tmp_pat
     thread.join()
 
 
-def test_a_folder_that_cannot_be_used_keeps_nobody_waiting(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / "runs").write_text("")
-    with places(tmp_path / "runs").taking(Turn("a"), wait):
-        assert "can't be waited for" in caplog.text
-
-
 def test_only_a_hosted_app_shares_its_places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))
     with slots.shared.__wrapped__().taking(Turn("a"), wait):
@@ -100,3 +92,22 @@ def test_only_a_hosted_app_shares_its_places(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("RNNVIZ_HOSTED", "1")
     with slots.shared.__wrapped__().taking(Turn("a"), wait):
         assert [path.name for path in (tmp_path / ".places").iterdir()] == ["0"]
+
+
+def test_where_the_folder_cannot_be_written_to_nobody_waits_and_one_sentence_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    home = tmp_path / "file" / "runs"
+    home.parent.touch()
+    here = places(home)
+    for kind in ("trial", "work"):
+        with here.taking(Turn("a", kind), wait):
+            pass
+    (said,) = caplog.records
+    assert f"{home} can't be written to: Not a directory" in said.getMessage()
+    assert said.exc_info is None
+
+
+def test_what_fails_in_its_place_is_no_fault_of_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), places(tmp_path).taking(Turn("a", "work"), wait):
+        (tmp_path / "gone").read_text()

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+import sys
 import threading
 import tomllib
 from dataclasses import replace
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from rnnviz.errors import install
 from rnnviz.networks.checkpoint import load, read_info
 from rnnviz.reading.compression import compress
 from rnnviz.reading.dynamic import dynamic
@@ -145,6 +147,17 @@ def test_a_file_whose_name_is_a_formula_is_text_in_a_spreadsheet(models_folder: 
 def test_tables_have_no_export_of_their_own_which_would_not_quote_it() -> None:
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
     assert settings["client"]["disableDataExport"] is True
+
+
+@pytest.mark.parametrize(("locale", "said"), [("en", "This brings it"), ("zh", "安装命令")])
+def test_without_the_coder_the_page_says_what_brings_it(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, locale: str, said: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "constriction", None)
+    app = upload(open_app("perplexity", locale=locale), a__txt=TEXT)
+    section(app, "compression")
+    assert any(said in one.value and install("compress") in one.value for one in app.caption)
+    assert not [button for button in app.button if button.key == "pack"]
 
 
 @pytest.mark.parametrize("name", ["origin", "against", "sum", "compression", "take"])

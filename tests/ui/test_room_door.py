@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rnnviz.ui import line as connections
 from rnnviz.ui.room import listener as room_listener
 from rnnviz.ui.room import phone
 from rnnviz.ui.room import phones as room_phones
@@ -280,7 +281,7 @@ def test_a_body_that_never_comes_is_not_waited_for(
 def test_a_line_on_which_nothing_is_asked_is_cut(
     room: Room, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr(room_listener, "PATIENCE", 0.05)
+    monkeypatch.setattr(connections, "PATIENCE", 0.05)
     listener = Listener(Phones(room, CODE).app, "127.0.0.1")
     with socket.create_connection(("127.0.0.1", listener.port), SOON) as line:
         line.sendall(sent)
@@ -289,11 +290,25 @@ def test_a_line_on_which_nothing_is_asked_is_cut(
     shut(listener)
 
 
+def test_a_line_whose_second_question_does_not_end_is_cut(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "PATIENCE", 0.05)
+    listener = Listener(Phones(room, CODE).app, "127.0.0.1")
+    with socket.create_connection(("127.0.0.1", listener.port), SOON) as line:
+        line.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b" 404 " in line.recv(4096)
+        line.sendall(b"GET / HTTP/1.1\r\n")
+        while line.recv(4096):
+            pass
+    shut(listener)
+
+
 def test_lines_beyond_the_most_are_cut_and_leave_room_again(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(room_listener, "CONNECTIONS", 3)
-    monkeypatch.setattr(room_listener, "PATIENCE", 10 * SOON)
+    monkeypatch.setattr(connections, "PATIENCE", 10 * SOON)
     listener = Listener(Phones(room, CODE).app, "127.0.0.1")
     one = Phone(listener.port)
     one.open()

@@ -15,6 +15,7 @@ import streamlit as st
 
 from rnnviz import __main__ as entry
 from rnnviz.cli import main as run
+from rnnviz.errors import install
 from rnnviz.ui import app, host, starting
 from rnnviz.ui.server import opening
 
@@ -106,10 +107,7 @@ def test_where_a_part_is_missing_one_sentence_says_what_brings_it(
     monkeypatch.setitem(sys.modules, "streamlit", None)
     assert run([command], more=[module]) == 1
     said = capsys.readouterr().err
-    wanted = (
-        f'rnnviz: {command} needs streamlit, which isn\'t installed: pip install "rnnviz[app]" brings it\n'
-    )
-    assert said == wanted
+    assert said == f"rnnviz: {command} needs streamlit, which isn't installed: {install('app')} brings it\n"
 
 
 def test_an_own_module_that_is_missing_is_no_matter_of_installing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,12 +12,13 @@ import rnnviz
 from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
-from rnnviz.runs import story
+from rnnviz.runs import event_log, story
+from rnnviz.runs.folder import RunFolder
 from rnnviz.runs.snapshots import opened, pack
 from rnnviz.training import speed
 from rnnviz.ui.pages.train import forecast, listing
 from tests.conftest import tiny
-from tests.runs.made_runs import made
+from tests.runs.made_runs import START, made
 from tests.ui.apptest import addressed, components
 from tests.ui.conftest import Open, everything, turn
 from tests.ui.test_train import button, pick, sent
@@ -63,6 +64,19 @@ def test_deleted_runs_are_listed_to_be_restored_or_deleted_for_good(open_app: Op
     assert not [e for e in app.expander if e.label == "Deleted runs"]
     assert {run.id for run in runs.listed()} == {"one", "three", "new"}
     assert not app.exception
+
+
+def test_how_far_a_run_is_the_list_and_the_page_say_alike(open_app: Open) -> None:
+    """A resumed run's seconds, before and since, tell less than the characters that it has read."""
+    folder = RunFolder(made("again", None))
+    with folder.take_lock():
+        event_log.append(folder.events, {"event": "start", **START, "total_characters": 10_000})
+        progress = {"step": 61, "characters": 6_100, "seconds": 79.0, "eta": 21.0}
+        event_log.append(folder.events, {"event": "progress", **progress})
+        app = open_app("train", run="again")
+    assert sent(app)[0]["fraction"] == pytest.approx(0.61)
+    assert "61 % · 6,100 of 10 thousand characters" in sent(app)[0]["line"]
+    assert any("training · 61 %" in caption for caption in app.sidebar.radio[0].proto.captions)
 
 
 def test_a_loop_of_another_program_is_shown_live_and_counts_its_steps(open_app: Open) -> None:

@@ -16,7 +16,7 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import api as runs
 from rnnviz.runs import visitors
 from rnnviz.runs.folder import VISITOR, Description
-from rnnviz.ui.hosting import allowed
+from rnnviz.ui.hosting import allowed, setting
 from rnnviz.ui.hosting.person import ALONE, NOBODY
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Jobs
@@ -84,7 +84,7 @@ SMALL = Description("a", TrainConfig(hidden_size=8), corpus="machine")
     [
         *(replace(SMALL, config=replace(SMALL.config, **{n: v + 1})) for n, v in allowed.SIZES.items()),
         replace(SMALL, minutes=2.0),
-        replace(SMALL, corpus="", text="a" * (allowed.BYTES + 1)),
+        replace(SMALL, corpus="", text="a" * (allowed.text_bytes() + 1)),
     ],
 )
 def test_a_visitors_run_is_small_whatever_the_page_let_through(now_is: Is, large: Description) -> None:
@@ -107,9 +107,13 @@ def test_a_visitors_texts_are_few_and_short(
     open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(allowed, "BYTES", 100)
+    monkeypatch.setattr(allowed, "text_bytes", lambda: 70)
     now_is(ANN)
     app = upload(open_app("perplexity"), a__txt="a" * 60, b__txt="b" * 30, c__txt="c" * 40, d__gz=b"x")
     assert "Left out: a.txt, d.gz" in app.warning[0].value.replace("\\", "")
+    app = upload(open_app("perplexity"), a__txt="a" * 71, b__txt="b" * 20)
+    assert "Left out: a.txt" in app.warning[0].value.replace("\\", ""), "one alone has its bound too"
+    assert "5 files of 1 MB each, 5 MB in total" in everything(app)
     assert app.session_state["perplexity.uploads"], "they may be chosen again"
     app = upload(open_app("perplexity"), **{f"{n}__txt": f"text {n}" for n in range(allowed.FILES + 2)})
     assert "Left out: 0.txt, 1.txt" in app.warning[0].value.replace("\\", "")
@@ -117,7 +121,7 @@ def test_a_visitors_texts_are_few_and_short(
     assert "at most" in app.warning[0].value
     assert "pasted text" not in [m.label for m in app.metric]
     for one in app.get("file_uploader"):
-        assert one.proto.max_upload_size_mb == allowed.MEGABYTES
+        assert one.proto.max_upload_size_mb == setting.MEGABYTES == 1
     now_is(LECTURER)
     assert not upload(open_app("perplexity"), a__txt="a" * 60, b__txt="b" * 60).warning
 
@@ -145,7 +149,7 @@ def test_a_network_goes_on_training_on_a_visitors_short_texts_alone(
 def test_a_visitors_text_to_train_on_is_short(
     open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch, which: str
 ) -> None:
-    monkeypatch.setattr(allowed, "BYTES", 2000)
+    monkeypatch.setattr(allowed, "text_bytes", lambda: 2000)
     now_is(ANN)
     app = open_app("train")
     app.selectbox(key="train-text").select("own:upload" if which == "train-file" else "own:paste").run()
@@ -153,7 +157,7 @@ def test_a_visitors_text_to_train_on_is_short(
         app.file_uploader(key=which).upload("a.txt", b"The time. " * 201).run()
     else:
         app.text_area(key=which).set_value("The time. " * 201).run()
-    assert "A visitor's text has at most 5 MB" in app.error[0].value.replace("\\", "")
+    assert "A visitor's text has at most 1 MB" in app.error[0].value.replace("\\", "")
     assert not [b for b in app.button if b.key == "train-start"]
 
 
@@ -260,7 +264,7 @@ def test_a_visitor_indexes_short_texts_alone(
 def test_a_visitors_files_are_short_inside_too(
     open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(allowed, "BYTES", 1000)
+    monkeypatch.setattr(allowed, "text_bytes", lambda: 1000)
     now_is(ANN)
     app = settled(open_app("inside", model="tiny-gru", part="match"), "inside")
     app.slider(key="inside.match.threshold.0.5").set_value(0.05).run()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rnnviz.errors import GET_TORCH
+from rnnviz.errors import install
 from rnnviz.networks import has_torch
 from tests.conftest import TEXT
 from tests.ui.apptest import clean, settled
@@ -26,7 +26,7 @@ def hidden(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_train_cannot_start(open_app: Open, locale: str, said: str) -> None:
     app = open_app("train", locale=locale)
     clean(app)
-    assert [said in each.value and "rnnviz" in each.value for each in app.info] == [True]
+    assert [said in each.value and "pip" in each.value for each in app.info] == [True]
     assert app.button(key="train-start").disabled
 
 
@@ -34,7 +34,7 @@ def test_a_text_is_scored_and_going_on_training_says_what_it_needs(open_app: Ope
     app = upload(open_app("perplexity", model="tiny-gru"), a__txt=TEXT)
     clean(app)
     assert app.button_group(key="learns").options == ["Mix in tiny-3gram"]
-    assert f"`{GET_TORCH}`" in everything(app)
+    assert f"`{install('train')}`" in everything(app)
 
 
 def test_inside_compares_two_networks_but_not_with_one_before_its_training(
@@ -44,7 +44,7 @@ def test_inside_compares_two_networks_but_not_with_one_before_its_training(
     clean(app)
     (chosen,) = app.multiselect
     assert (chosen.options, chosen.value) == (["tiny-lstm"], ["tiny-lstm"])
-    assert f"`{GET_TORCH}`" in everything(app)
+    assert f"`{install('train')}`" in everything(app)
     assert boards
 
 

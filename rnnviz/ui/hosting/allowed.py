@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 from rnnviz.errors import ConfigError
 from rnnviz.text import corpora
 from rnnviz.text.packed import packing
-from rnnviz.ui.hosting import person
+from rnnviz.ui.hosting import person, setting
 
 if TYPE_CHECKING:
     from rnnviz.runs.api import Run
     from rnnviz.runs.folder import Description
 
-MEGABYTES = 5
+MEGABYTES = setting.LARGEST
 BYTES = MEGABYTES * 1_000_000
-"""Of all texts that a visitor has scored at a time, and of one to train on."""
+"""Of all texts that a visitor has scored at a time, and of a corpus to train on."""
 
 FILES = 5
 """Files that a visitor has scored at a time."""
@@ -131,7 +131,7 @@ def to_index() -> bool:
 
 def to_read(bytes: int) -> bool:
     """Whether this person may have a text of that size read."""
-    return everything() or bytes <= BYTES
+    return everything() or bytes <= text_bytes()
 
 
 def to_unpack(name: str) -> bool:
@@ -160,9 +160,14 @@ def whose() -> str:
     return "" if who.lecturer or who == person.NOBODY else who.id
 
 
+def text_bytes() -> int:
+    """Of one text of a visitor, at most."""
+    return setting.megabytes() * 1_000_000
+
+
 def megabytes() -> int | None:
     """The largest upload, for a field; None for what the server takes."""
-    return None if everything() else MEGABYTES
+    return None if everything() else setting.megabytes()
 
 
 def most(setting: str, otherwise: int) -> int:
@@ -202,12 +207,14 @@ def their_run(description: Description) -> Description:
             most=MINUTES,
             minutes=description.minutes,
         )
-    text = description.text
-    size = len(text.encode("utf-8", "replace")) if text else corpora.describe(description.corpus).bytes
-    if size > BYTES:
+    if text := description.text:
+        size, most = len(text.encode("utf-8", "replace")), text_bytes()
+    else:
+        size, most = corpora.describe(description.corpus).bytes, BYTES
+    if size > most:
         raise ConfigError(
             "a visitor's run reads a text of {most} MB at most; received {size:.1f}",
-            most=MEGABYTES,
+            most=most // 1_000_000,
             size=size / 1e6,
         )
     return replace(description, owner=who.id, threads=1, device="cpu", longest=SECONDS)

@@ -46,7 +46,8 @@ class Bounds:
         if puts:
             size = length(scope)
             if size is None or refused(held, file, size) or crowded(session, file, size):
-                text = f"A visitor's texts have at most {allowed.MEGABYTES} MB. Remove others first.\n"
+                most = allowed.text_bytes() // 1_000_000
+                text = f"A visitor's text has at most {most} MB. If it has less, remove others first.\n"
                 await PlainTextResponse(text, 411 if size is None else 413)(scope, receive, send)
                 return
             held[file] = size  # at once: others may be on their way
@@ -78,15 +79,14 @@ def length(scope: Scope) -> int | None:
 def refused(held: Mapping[str, int], file: str, size: int) -> bool:
     """Whether a `file` of that `size` is too much, beside those that are `held`.
 
-    >>> refused({}, "a", allowed.BYTES), refused({}, "a", allowed.BYTES + 1)
+    >>> refused({}, "a", allowed.text_bytes()), refused({}, "a", allowed.text_bytes() + 1)
     (False, True)
-    >>> refused({"a": allowed.BYTES}, "a", 1), refused({"a": allowed.HELD_BYTES}, "b", 1)
+    >>> refused({"a": allowed.HELD_BYTES}, "a", 1), refused({"a": allowed.HELD_BYTES}, "b", 1)
     (False, True)
     """
     others = [bytes for name, bytes in held.items() if name != file]
-    return (
-        size > allowed.BYTES or len(others) >= allowed.HELD_FILES or sum(others) + size > allowed.HELD_BYTES
-    )
+    full = len(others) >= allowed.HELD_FILES or sum(others) + size > allowed.HELD_BYTES
+    return full or size > allowed.text_bytes()
 
 
 def crowded(session: str, file: str, size: int) -> bool:

@@ -13,6 +13,9 @@ LECTURER = "rnnviz_lecturer"
 KEPT = 30 * 24 * 3600
 """Seconds that a cookie is good for."""
 
+AHEAD = 24 * 3600
+"""Seconds that a cookie may come from the future: a clock that was set back forgets nobody."""
+
 LONGEST = 200
 """Characters of a cookie that are looked at."""
 
@@ -53,7 +56,9 @@ class Cookies:
         """The id in a cookie's value; None if there is none, it is too old, or not signed here for `name`."""
         if not value or len(value) > LONGEST:
             return None
+        signer = self._signers[name]
         try:
-            return self._signers[name].unsign(value, max_age=KEPT).decode()
+            id, signed = signer.unsign(value, return_timestamp=True)
+            return id.decode() if -AHEAD <= signer.get_timestamp() - signed.timestamp() <= KEPT else None
         except (BadData, UnicodeError):
             return None

@@ -98,22 +98,20 @@ class Door:
             return None
         if path.rstrip("/").endswith(PRIVATE):
             return PlainTextResponse("This is for the lecturer.\n", 403)
-        if looks and is_page(request) and not self._places.ask(who.id):
+        if looks and is_page(request) and not self._places.room_for(who.id):
             return notice.full(request, self._places.capacity)
         # A page that wants its connection back asks this first, with its cookie; a proxy has none.
         if looks and not new and path.endswith("/_stcore/health"):
             if self._places.crowded(who.id):
                 return notice.crowded(request, TABS)
-            if not self._places.ask(who.id):
+            if not self._places.room_for(who.id):
                 return notice.away(request)
         return None
 
     async def _connect(self, who: Person, scope: Scope, receive: Receive, send: Send) -> None:
         """A tab's connection, which takes a visitor's place as long as it lasts."""
-        if who.lecturer:
+        if who.lecturer or scope["path"].endswith(self._beside):
             await self._app(scope, receive, send)
-        elif scope["path"].endswith(self._beside):
-            await self._app(scope, traffic.short(receive, send), send)
         elif not self._places.enter(who.id):
             await WebSocketClose(1013)(scope, receive, send)  # "try again later"
         else:
@@ -125,10 +123,9 @@ class Door:
     def _unlock(self, request: HTTPConnection, given: str) -> Response:
         place = request.client.host if request.client else ""
         link = without_key(request.scope)
-        if not self._guesses.allows(place):
-            return notice.refused(request, "often", link)
         if not hmac.compare_digest(given.encode(errors="replace"), self._key):
-            return notice.refused(request, "wrong", link)
+            # Wrong ones alone are counted: whoever mistypes, in the same network, keeps no lecturer out.
+            return notice.refused(request, "wrong" if self._guesses.allows(place) else "often", link)
         value = self._cookies.sign(LECTURER, new_id())
         known = {"Set-Cookie": header(LECTURER, value, secure=is_secure(request.scope))}
         return Response(None, 303, {**QUIET, **known, "Location": link})

@@ -46,7 +46,7 @@ WORDS = {
 }
 """A page's title, what it says, and what its link is called."""
 
-AWAY = N_("Your place was taken while you were away.\nThis page goes on as soon as one is free.")
+AWAY = N_("Every place is taken now.\nThis page goes on as soon as one is free.")
 """What a page says that is open and may not connect again now, in Streamlit's own dialog."""
 
 TABS = N_("This app is open in {count} of your tabs already.\nThis one goes on as soon as you close another.")

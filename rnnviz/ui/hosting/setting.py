@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from functools import cache
 
@@ -12,8 +13,21 @@ CAPACITY = 100
 """Visitors at a time that one process has room for, where RNNVIZ_CAPACITY says nothing else: as many type at
 once, four characters a second each, on 40 % of a processor (tests/benchmarks/hall.py).
 """
+MEGABYTES, LARGEST = 1, 5
+"""Megabytes of a visitor's text, where RNNVIZ_TEXT_MB says nothing else, and what it can say at most: a core
+takes about ten seconds to score one, and a whole class comes at once.
+"""
 SHORTEST = 16
 """Characters of a key: what it signs, visitors have, and may try keys on."""
+
+_NAME = re.compile(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*")
+
+
+def check() -> None:
+    """Raise ConfigError, before anything is served, for what makes no sense in the settings below."""
+    hosts()
+    if hosted():
+        key(), capacity(), megabytes()
 
 
 def hosted() -> bool:
@@ -52,6 +66,23 @@ def address() -> str:
     return os.environ.get("RNNVIZ_ADDRESS", "").strip().rstrip("/")
 
 
+def hosts() -> list[str]:
+    """Names that the app answers to beside its own, in lower case: RNNVIZ_HOSTS, with commas between them.
+
+    Raises ConfigError for what is no name, so for `*` too: any site's page could then talk to the app.
+    """
+    given = os.environ.get("RNNVIZ_HOSTS", "").lower()
+    found = [name.strip() for name in given.split(",") if name.strip()]
+    for name in found:
+        if not _NAME.fullmatch(name):
+            raise ConfigError(
+                "RNNVIZ_HOSTS is a list of host names with commas between them, such as hall.example.org, "
+                "without http:// and port; received {given}",
+                given=repr(name),
+            )
+    return found
+
+
 def capacity() -> int:
     """How many visitors this process serves at a time. Raises ConfigError if RNNVIZ_CAPACITY is no number."""
     given = os.environ.get("RNNVIZ_CAPACITY", "").strip()
@@ -59,4 +90,18 @@ def capacity() -> int:
         return CAPACITY
     if not given.isascii() or not given.isdigit():
         raise ConfigError("RNNVIZ_CAPACITY is a number of visitors; received {given}", given=repr(given))
+    return int(given)
+
+
+def megabytes() -> int:
+    """The megabytes of a visitor's text, at most. Raises ConfigError if RNNVIZ_TEXT_MB is no such number."""
+    given = os.environ.get("RNNVIZ_TEXT_MB", "").strip()
+    if not given:
+        return MEGABYTES
+    if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= LARGEST:
+        raise ConfigError(
+            "RNNVIZ_TEXT_MB is a whole number of megabytes from 1 to {most}; received {given}",
+            most=LARGEST,
+            given=repr(given),
+        )
     return int(given)

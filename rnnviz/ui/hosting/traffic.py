@@ -12,13 +12,15 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from rnnviz.ui.hosting import allowed, person
 
 MOST = allowed.BYTES + 2**20
-"""Bytes of a visitor's upload or message: a text and what is around it."""
+"""Bytes of what a visitor sends at a time by HTTP: a text and what is around it. A message over a WebSocket
+may have `server.maxMessageSize`.
+"""
 
 USUAL = {"rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "backend_operation_request"}
 """What a page sends. The rest empties caches that all sessions share, or asks for the server's git state."""
 
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/(.*)", re.DOTALL)
-_TOO_LONG, _NO_BYTES = 1009, 1003  # RFC 6455, 7.4.1
+_NO_BYTES = 1003  # RFC 6455, 7.4.1
 
 
 def upload_of(path: str) -> tuple[str, str] | None:
@@ -59,8 +61,8 @@ def bounded(receive: Receive, length: str | None, most: int = MOST) -> Receive:
     return receiving
 
 
-def usual(receive: Receive, send: Send, most: int = MOST) -> Receive:
-    """`receive`, for a visitor's WebSocket: messages that are not USUAL are dropped, long ones end it."""
+def usual(receive: Receive, send: Send) -> Receive:
+    """`receive`, for a visitor's WebSocket: messages that are not USUAL are dropped, and text ends it."""
 
     async def receiving() -> Message:
         while True:
@@ -68,28 +70,11 @@ def usual(receive: Receive, send: Send, most: int = MOST) -> Receive:
             if message["type"] != "websocket.receive":
                 return message
             data = message.get("bytes")
-            if data is None or len(data) > most:
-                code = _NO_BYTES if data is None else _TOO_LONG
-                await send({"type": "websocket.close", "code": code, "reason": ""})
-                return {"type": "websocket.disconnect", "code": code, "reason": ""}
+            if data is None:
+                await send({"type": "websocket.close", "code": _NO_BYTES, "reason": ""})
+                return {"type": "websocket.disconnect", "code": _NO_BYTES, "reason": ""}
             if _kind(data) in USUAL:
                 return message
-
-    return receiving
-
-
-def short(receive: Receive, send: Send, most: int = MOST) -> Receive:
-    """`receive`, for a visitor's other WebSockets: long messages end them."""
-
-    async def receiving() -> Message:
-        message = await receive()
-        if (
-            message["type"] == "websocket.receive"
-            and len(message.get("text") or message.get("bytes") or "") > most
-        ):
-            await send({"type": "websocket.close", "code": _TOO_LONG, "reason": ""})
-            return {"type": "websocket.disconnect", "code": _TOO_LONG, "reason": ""}
-        return message
 
     return receiving
 

@@ -23,27 +23,32 @@ class Machine:
 
     def __init__(self, home: Path, places: int, alone: Collection[str] = ()) -> None:
         self._folder, self._places, self._alone = home / FOLDER, places, alone
+        self._said = False
 
     @contextmanager
     def taking(self, kind: str, check: Callable[[], None], pause: float) -> Iterator[None]:
         """A place while this is open. Waits for it, looking every `pause` seconds, and raises what `check`
         raises meanwhile. Where the folder can't be used, nobody waits.
         """
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError:
-            log.exception("jobs of other processes can't be waited for")
-            yield
-            return
         sets = [[kind]] if kind in self._alone else []
         sets.append([str(n) for n in range(self._places)])
         with ExitStack() as held:
-            for names in sets:
-                while (lock := self._one_of(names)) is None:
-                    check()
-                    time.sleep(pause)
-                held.callback(lock.release)
+            try:
+                self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                for names in sets:
+                    while (lock := self._one_of(names)) is None:
+                        check()
+                        time.sleep(pause)
+                    held.callback(lock.release)
+            except OSError as error:
+                self._say(error)
             yield
+
+    def _say(self, error: OSError) -> None:
+        if not self._said:  # once: each job finds it so
+            self._said = True
+            said = "%s can't be written to: %s; runs can't be kept there, nor other processes waited for"
+            log.warning(said, self._folder.parent, error.strerror)
 
     def _one_of(self, names: Collection[str]) -> FileLock | None:
         for name in names:

@@ -32,7 +32,7 @@ def _bar(jobs: Jobs, keys: Sequence[Hashable], name: str, waits: bool) -> None:
         st.session_state[mark] = None
         st.rerun()
     left, right = st.columns([6, 1], vertical_alignment="center")
-    said = words(now, len(busy) - 1, before=jobs.before(now))
+    said = words(now, len(busy) - 1, before=jobs.before(now), seconds=jobs.seconds(now))
     left.progress(min(max(now.step.fraction, 0.0), 1.0), text=said)
     right.button(
         _("Cancel"),
@@ -64,8 +64,10 @@ def offer(
         st.button(label, key=key, icon=":material/replay:", on_click=on_click)
 
 
-def words(job: Job, waiting: int, *, before: int | None = None) -> str:
-    """What is running, how far it is, its speed and the time left; or how many jobs come `before` it."""
+def words(job: Job, waiting: int, *, before: int | None = None, seconds: float | None = None) -> str:
+    """What is running, how far it is, its speed and the time left; or how many jobs come `before` it, and in
+    how many `seconds` it begins.
+    """
     step, parts = job.step, []
     if step.characters:
         parts.append(_("{count} characters").format(count=f"{step.characters:,}"))
@@ -79,6 +81,8 @@ def words(job: Job, waiting: int, *, before: int | None = None) -> str:
         parts.append(_("waiting for its turn") if job.state == "waiting" else _("looking at it"))
     if before is not None:
         parts.append(place(before))
+    if seconds is not None:
+        parts.append(beginning(seconds))
     if waiting:
         parts.append(ngettext("{n} more to do", "{n} more to do", waiting).format(n=waiting))
     return f"**{plain(job.title)}** · " + " · ".join(parts)
@@ -89,3 +93,12 @@ def place(before: int) -> str:
     if not before:
         return _("yours is next")
     return ngettext("{n} before yours", "{n} before yours", before).format(n=before)
+
+
+def beginning(seconds: float) -> str:
+    """When it begins, in words."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return _("it begins within a minute")
+    said = ngettext("it begins in about {n} minute", "it begins in about {n} minutes", minutes)
+    return said.format(n=minutes)

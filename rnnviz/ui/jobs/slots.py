@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Collection, Hashable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -18,17 +19,32 @@ from rnnviz.ui.hosting import setting
 from rnnviz.ui.jobs.machine import Machine
 
 LOOK = 0.2  # seconds between two looks whether a waiting job is still wanted
+SHARE = 0.05  # of a job that must be done before its pace counts: what comes first takes longer, or no time
+WORKS = 1000  # kinds of work whose pace is remembered, at most
 
 
 @dataclass(eq=False)
 class Turn:
     """One job's place in the queue; `owner` is the session, or a visitor with all of theirs; those that are
-    `first` go before the others.
+    `first` go before the others. What the job does is `work`, on a text of `size` bytes or characters, 0 if
+    unknown; `done` is the share of it that is done by now; it `began` then, 0 before.
     """
 
     owner: Hashable
     kind: str = ""
     first: bool = True
+    work: Hashable = None
+    size: int = 0
+    done: Callable[[], float] = lambda: 0.0
+    began: float = 0.0
+
+    @property
+    def pace(self) -> float | None:
+        """Seconds a byte or character so far; None before there is enough to tell."""
+        share = self.done()
+        if not self.began or not self.size or share < SHARE:
+            return None
+        return (time.monotonic() - self.began) / (share * self.size)
 
 
 class Slots:
@@ -46,6 +62,7 @@ class Slots:
         self.places, self._alone, self._machine, self._say = places, alone, machine, changed
         self._waiting: list[Turn] = []
         self._working: list[Turn] = []
+        self._paces: dict[Hashable, float] = {}  # of the last job of each kind of work
         self._changed = threading.Condition()
 
     @contextmanager
@@ -57,9 +74,14 @@ class Slots:
             while not self._taken(turn):
                 check()
             with self._machine.taking(turn.kind, check, LOOK) if self._machine else nullcontext():
+                turn.began = time.monotonic()
                 yield
         finally:
             with self._changed:
+                if (pace := turn.pace) is not None:
+                    if len(self._paces) >= WORKS:
+                        self._paces.clear()
+                    self._paces[turn.work] = pace
                 (self._working if turn in self._working else self._waiting).remove(turn)
                 self._say(len(self._working))
                 self._changed.notify_all()
@@ -69,6 +91,22 @@ class Slots:
         with self._changed:
             order = self._order()
             return order.index(turn) if turn in order else 0
+
+    def seconds(self, turn: Turn) -> float | None:
+        """How long it will wait, at the pace that such work had here; None where that isn't known: nothing
+        like it was measured yet, or other processes have the machine's places.
+        """
+        with self._changed:
+            order, left = self._order(), 0.0
+            if turn not in order or not all(one.began for one in self._working):
+                return None
+            paces = self._paces | {one.work: pace for one in self._working if (pace := one.pace)}
+            for one in (*self._working, *order[: order.index(turn)]):
+                pace = paces.get(one.work)
+                if pace is None or not one.size:
+                    return None
+                left += pace * one.size * max(0.0, 1 - one.done())
+            return left / self.places
 
     def _taken(self, turn: Turn) -> bool:
         with self._changed:

@@ -5,11 +5,13 @@ was found of a text goes when the last session that chose it has gone.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import shutil
 import threading
 import uuid
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +28,22 @@ AWAY = 60.0  # seconds that a browser may be away, as when its network falters, 
 R = TypeVar("R")
 
 
+@dataclass(frozen=True)
+class Key:
+    """What a result is: `what` was made of the `text` with this checksum, which takes the result with it when
+    it is forgotten ("" for none); the `rest` decides it too, as the digest of a model.
+    """
+
+    what: str
+    text: str = ""
+    rest: Hashable = ()
+
+
+def checksum(*said: object) -> str:
+    """What a key tells of what a reader wrote or uploaded."""
+    return hashlib.sha256(repr(said).encode("utf-8", "backslashreplace")).hexdigest()
+
+
 class Store:
     """At most `kept` results by key, whose folders hold at most `on_disk` bytes together. A result outlasts
     its folder, so that two texts too large to keep both can still be compared.
@@ -33,19 +51,19 @@ class Store:
 
     def __init__(self, kept: int = KEPT, on_disk: int = ON_DISK) -> None:
         self.kept, self.on_disk = kept, on_disk
-        self._results: OrderedDict[Hashable, tuple[Any, Path | None, int]] = OrderedDict()
+        self._results: OrderedDict[Key, tuple[Any, Path | None, int]] = OrderedDict()
         self._held: dict[object, set[str]] = {}  # the texts of each session, by their checksums
         self._lock = threading.Lock()
         self._scratch: Scratch | None = None
 
-    def get(self, key: Hashable) -> Any:
+    def get(self, key: Key) -> Any:
         with self._lock:
             if key not in self._results:
                 return None
             self._results.move_to_end(key)
             return self._results[key][0]
 
-    def put(self, key: Hashable, result: R, folder: Path | None = None) -> R:
+    def put(self, key: Key, result: R, folder: Path | None = None) -> R:
         """Keep a result and its `folder`, if any. The oldest make room; the newest always stays. Returns what
         is kept: of two with folders the first, which others may be reading.
         """
@@ -82,12 +100,12 @@ class Store:
             self._results[oldest] = self._results[oldest][0], None, 0
         return unwanted
 
-    def forget(self, key: Hashable) -> None:
+    def forget(self, key: Key) -> None:
         """Drop the result of this key."""
         with self._lock:
             self._drop(key)
 
-    def _drop(self, key: Hashable) -> None:
+    def _drop(self, key: Key) -> None:
         _result, folder, _size = self._results.pop(key, (None, None, 0))
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -107,7 +125,7 @@ class Store:
             if not kept:
                 del self._held[holder]
             gone = gone.difference(*self._held.values())
-            for key in [key for key in self._results if _content(key) in gone]:
+            for key in [key for key in self._results if key.text in gone]:
                 self._drop(key)
 
     @property
@@ -155,14 +173,6 @@ def _remove(folders: Iterable[Path | None]) -> None:
 def shared() -> Store:
     """The server's one store."""
     return Store()
-
-
-def _content(key: Hashable) -> object:
-    """The checksum of the text in a key: (what, model, (checksum, …)); None in other keys."""
-    match key:
-        case (_, _, (str(content), *_)):
-            return content
-    return None
 
 
 def left(holder: object) -> None:

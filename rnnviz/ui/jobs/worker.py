@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, TypeVar
 
@@ -23,6 +23,7 @@ from rnnviz.errors import ConfigError, RnnvizError
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import memory, slots
 from rnnviz.ui.jobs.slots import Slots, Turn
+from rnnviz.ui.jobs.store import Key
 
 log = logging.getLogger("rnnviz")
 
@@ -74,14 +75,16 @@ def as_steps(source: Generator[P, None, R], step: Callable[[P], Step]) -> Steps[
 class Job:
     """One piece of work on `title`, a file or a model. `make` starts it and is given a function that raises
     Cancelled once the job is unwanted, for work that can't yield. State "left": stopped because its reader
-    was away. A job that is over drops `make`, and so the file it was to read. A download, and a
-    glance, which is over within a second, have no need to wait for the processor's turn.
+    was away. Its text has `size` bytes or characters, 0 if unknown. A job that is over drops `make`, and so
+    the file it was to read. A download, and a glance, which is over within a second, have no need to wait for
+    the processor's turn.
     """
 
     key: Hashable
     title: str
     make: Make | None = field(repr=False)
     kind: Kind = "work"
+    size: int = 0
     state: State = "waiting"
     step: Step = Step(0.0)
     began: float = 0.0
@@ -127,6 +130,7 @@ class Jobs:
         *,
         again: Collection[State] = LEFT,
         kind: Kind = "work",
+        size: int = 0,
     ) -> Job:
         """The job of this key, started if there is none or if it ended in a state among `again`. Raises
         ConfigError if that is one too many.
@@ -139,7 +143,7 @@ class Jobs:
                         "{most} jobs of yours are waiting already; let them end, or choose fewer texts",
                         most=self._most,
                     )
-                job = self._jobs[key] = Job(key, title, make, kind)
+                job = self._jobs[key] = Job(key, title, make, kind, size)
                 for old in [k for k, j in self._jobs.items() if j.state in OVER][:-FINISHED]:
                     del self._jobs[old]
                 if self._thread is None:
@@ -159,6 +163,13 @@ class Jobs:
         if turn is None or turn[0] is not job or job.state != "waiting":
             return None
         return self._places.before(turn[1])
+
+    def seconds(self, job: Job) -> float | None:
+        """How long they will take, by what was measured; None where that isn't known."""
+        turn = self._turn
+        if turn is None or turn[0] is not job or job.state != "waiting":
+            return None
+        return self._places.seconds(turn[1])
 
     def cancel(self, keys: Iterable[Hashable]) -> None:
         """End these jobs for their callers at once; the worker drops a running one at its next step."""
@@ -237,7 +248,8 @@ class Jobs:
         if job.kind in ("download", "glance"):
             yield
             return
-        turn = Turn(self._owner, job.kind, self._first)
+        work = replace(job.key, text="") if isinstance(job.key, Key) else job.key  # the same on any text
+        turn = Turn(self._owner, job.kind, self._first, work, job.size, lambda: job.step.fraction)
         self._turn = job, turn
         try:
             with self._places.taking(turn, check):

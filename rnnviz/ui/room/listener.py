@@ -10,9 +10,9 @@ from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from rnnviz.errors import ConfigError
+from rnnviz.ui.line import Line
 from rnnviz.ui.room.room import PHONES
 
 log = logging.getLogger("rnnviz")
@@ -23,7 +23,6 @@ PORTS = range(8600, 8620)
 CONNECTIONS = 2 * PHONES + 100
 """Connections at a time: each phone has its stream, and another for answers."""
 
-PATIENCE = 10.0  # seconds within which a connection has to ask for something
 LETTERS = "abcdefghjkmnpqrstuvwxyz"  # none that looks like another, or like a digit
 
 
@@ -32,19 +31,15 @@ def new_code() -> str:
     return "".join(secrets.choice(LETTERS) for _ in range(5))
 
 
-class Line(H11Protocol):
-    """A connection: one too many, or one that asks for nothing, is cut."""
+class PhoneLine(Line):
+    """A phone's connection: one too many is cut."""
+
+    longest = 16_384
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         if len(self.connections) > CONNECTIONS:
             transport.abort()
-            return
-        self.loop.call_later(PATIENCE, self._begun)
-
-    def _begun(self) -> None:
-        if getattr(self, "cycle", None) is None and not self.transport.is_closing():
-            self.transport.abort()
 
 
 class Listener:
@@ -55,14 +50,13 @@ class Listener:
         self.port: int = self._socket.getsockname()[1]
         config = uvicorn.Config(
             app,
-            http=Line,
+            http=PhoneLine,
             ws="none",
             lifespan="off",
             log_config=None,
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            h11_max_incomplete_event_size=16_384,
             timeout_graceful_shutdown=2,
         )
         self._server = uvicorn.Server(config)

@@ -15,18 +15,25 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
+from streamlit import config
+
+from rnnviz.ui.hosting import setting
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Guard:
     """Answers 403, with what to do about it, to requests and WebSockets from elsewhere. The Streamlit options
-    `server.allowedHosts` and `server.corsAllowedOrigins` name who else may come.
+    `server.allowedHosts` and `server.corsAllowedOrigins` name who else may come, and RNNVIZ_HOSTS both:
+    behind a proxy a page's own address may be another than what the Host header says.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._hosts = [host.strip() for host in st.get_option("server.allowedHosts")] or LOOPBACK
+        self._named = setting.hosts()
+        allowed = [host.strip() for host in st.get_option("server.allowedHosts")] or LOOPBACK
+        self._hosts = list(dict.fromkeys([*allowed, *self._named]))
+        config.set_option("server.allowedHosts", self._hosts)  # Streamlit looks there at each WebSocket
         self._origins = {origin.strip() for origin in st.get_option("server.corsAllowedOrigins")}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -37,7 +44,7 @@ class Guard:
                 answer = PlainTextResponse(f"{refused}\n", status_code=403)
                 await (answer if scope["type"] == "http" else WebSocketClose(1008))(scope, receive, send)
                 return
-            if headers.get("origin") in self._origins:  # not to be weighed again
+            if self._is_ours(headers.get("origin")):  # not to be weighed again
                 scope = {**scope, "headers": [(k, v) for k, v in scope["headers"] if k != b"origin"]}
         await self._app(scope, receive, send)
 
@@ -45,15 +52,23 @@ class Guard:
         name = hostname(host)
         if name is None or not answers_to(name, self._hosts):
             return (
-                f"rnnviz does not answer to the host {host!r}. If it should, start it with "
-                "--server.allowedHosts and its name; see docs/class.md."
+                f"rnnviz does not answer to the host {host!r}. If it should, start it with this name in "
+                "RNNVIZ_HOSTS; see docs/class.md."
             )
-        if origin is None or origin in self._origins or origin.lower().partition("://")[2] == host.lower():
+        if origin is None or self._is_ours(origin) or origin.lower().partition("://")[2] == host.lower():
             return ""
         return (
-            f"rnnviz at {host!r} was called by a page of {origin!r}. A proxy must hand on the Host header; "
-            "another site's page must be named in --server.corsAllowedOrigins."
+            f"rnnviz at {host!r} was called by a page of {origin!r}. If that is its own address, behind a "
+            "proxy, start it with the name in RNNVIZ_HOSTS; another site's page must be named in "
+            "--server.corsAllowedOrigins."
         )
+
+    def _is_ours(self, origin: str | None) -> bool:
+        """Whether a page's origin is named."""
+        if origin in self._origins:
+            return True
+        name = hostname((origin or "").partition("://")[2])
+        return name is not None and answers_to(name, self._named)
 
 
 def hostname(host: str) -> str | None:

@@ -30,10 +30,19 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
         beside.append(asyncio.create_task(opening.open_browser()))
     if setting.hosted() and not setting.one_of_several():  # whoever starts several says where they are
         greeting.greet()
-    yield {}
+    with _visitors():
+        yield {}
     rooms.close_all()
     handout.close_all()
     for task in beside:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
+
+
+def _visitors() -> contextlib.AbstractContextManager[None]:
+    if not setting.hosted():
+        return contextlib.nullcontext()
+    from rnnviz.runs import visitors  # a fifth of a second, which one's own first page needn't wait for
+
+    return visitors.served()
