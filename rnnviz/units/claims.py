@@ -1,7 +1,7 @@
 """What a search found, and what may be said of it: where a unit only tells as much as something simpler does,
 it is that which is named.
 
-    chance      what the best unit reaches for shifted targets
+    chance      what the same unit reaches for shifted targets
     character   what the character just read tells by itself
     context     what the last few characters tell by themselves
     untrained   what the best unit of the same network reaches before any training, found by the same
@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.errors import ConfigError
 from rnnviz.pictured import Pictured
 from rnnviz.units.unit import Unit
 
@@ -43,9 +45,9 @@ short      fewer than ENOUGH characters, or too few for an interval: nothing is 
 same text  ranked and measured on one text: nothing is said
 nothing    the best-ranked unit is not above chance
 open       it is, but what is simpler was not measured, or not how sure the lead is
-character  it tells no more than the character just read
-context    it tells no more than the last few characters
-untrained  it tells no more than an untrained network's best unit
+character  it does not surely tell more than the character just read
+context    it does not surely tell more than the last few characters
+untrained  it does not surely tell more than an untrained network's best unit
 chance     it is above chance, but by less than MARGIN
 remembers  it is above all of them by more than MARGIN, and by intervals that exclude zero
 """
@@ -72,6 +74,11 @@ class Rival:
     def beaten_by(self, score: float) -> bool:
         """Whether a unit of this `score` tells more."""
         return self.low is not None and self.low > 0 and score - self.score > MARGIN
+
+    @property
+    def suffices(self) -> bool:
+        """Whether no unit is needed: it surely leads by no more than MARGIN."""
+        return self.high is not None and self.high <= MARGIN
 
 
 @dataclass(frozen=True)
@@ -176,7 +183,7 @@ class Found:
                or 0, where its direction turned round there
     ranked_by  the same on the part that ranks, at least 0.5 or 0
     direction  +1 if it is higher where the target holds, -1 if it is lower
-    p          the share of shifted targets for which the best unit does at least as well
+    p          the share of shifted targets for which it does at least as well, in either direction
     """
 
     unit: Unit
@@ -190,8 +197,8 @@ class Found:
 class Search(Pictured):
     """What a search found: `found` holds all units, the best-ranked first.
 
-    chance      what the best unit reaches by chance in 95 of 100 searches; 1.0 for too short a text
-    shifts      (S,) the best unit's score for each shifted target, in increasing order
+    chance      what `best` reaches for 95 of 100 shifted targets; 1.0 for too short a text
+    shifts      (S,) its score, in either direction, for each of them, in increasing order
     character   the score of the character just read; a unit that tells no more needs no memory; None
                 where only activations were given
     held_out    False where the target isn't in all parts: ranked and measured on one text
@@ -229,9 +236,10 @@ class Search(Pictured):
 
     @property
     def above_chance(self) -> tuple[Found, ...]:
-        """The units above the chance line, in their order. Where `best` is not among them, none is a find:
-        they would be chosen by the text that measures them."""
-        return tuple(f for f in self.found if f.score > self.chance)
+        """The units above what each reaches by chance, in their order up to the first that is not: those
+        after it would be chosen by the text that measures them. Where nothing is to be found, 95 of 100
+        searches have none."""
+        return tuple(takewhile(lambda found: found.p <= LEVEL, self.found))
 
     @property
     def verdict(self) -> Verdict:
@@ -265,13 +273,34 @@ class Search(Pictured):
 def holm(searches: Iterable[Search]) -> list[Search]:
     """The searches of a family, with the levels at which each is tested, so that at most LEVEL of families
     have a false find, and as many a false "remembers" (Holm 1979): the smallest p is held against LEVEL / m,
-    the next against LEVEL / (m - 1), up to the first that fails; all after it fail too.
+    the next against LEVEL / (m - 1), up to the first that fails; all after it fail too. Raises ConfigError if
+    a search has too few shifts for a p as small as LEVEL / m: S of them tell no p below 1 / (S + 1).
     """
     family = list(searches)
+    enough = shifts_for(len(family))
+    for search in family:
+        if len(search.shifts) < enough and search.verdict not in ("short", "same text"):
+            raise ConfigError(
+                "of {family} searches that are tested together, each takes {enough:,} shifts or more; "
+                "{target} has {shifts:,}: search again with shifts={enough}",
+                family=len(family),
+                enough=enough,
+                target=search.target,
+                shifts=len(search.shifts),
+            )
     against_chance = _steps([search.best.p for search in family])
     leads = [search.evidence.p if search.evidence is not None else 1.0 for search in family]
     levels = zip(against_chance, _steps(leads), strict=True)
     return [replace(search, levels=pair) for search, pair in zip(family, levels, strict=True)]
+
+
+def shifts_for(family: int) -> int:
+    """The fewest shifts that can tell the strictest of Holm's levels for so many searches.
+
+    >>> shifts_for(1), shifts_for(11)
+    (19, 219)
+    """
+    return round(family / LEVEL) - 1
 
 
 def _steps(ps: Sequence[float]) -> list[float]:

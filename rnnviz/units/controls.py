@@ -1,6 +1,6 @@
 """The control of a search: the same search on the same network untrained.
 
-untrained(model)            copies of a network before any training
+untrained(model)            copies of a network before any training; fresh= says how it begins
 echoes(model, text, …)      their best units' values, one copy in memory at a time
 control(model, text, …)     what those reach
 """
@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.networks import untrained as networks
-from rnnviz.networks.numpy_model import Network, NumpyModel
+from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped
+from rnnviz.networks.untrained import Fresh
 from rnnviz.reading.trace import PIECE, tracing
 from rnnviz.units.searching import Searcher
 from rnnviz.units.targets import Target
@@ -30,8 +31,12 @@ class ControlProgress(Share):
     """The share of the work that is done, 0 to 1."""
 
 
-def untrained(model: Network, copies: int = COPIES) -> list[NumpyModel]:
+def untrained(model: Network, copies: int = COPIES, *, fresh: Fresh | None = None) -> list[Network]:
     """So many networks of the shape of `model` with random weights, always the same ones.
+
+    A network that rnnviz trained began with weights like theirs. Of another they have torch's default initial
+    weights: give `fresh`, a function of a seed that adapts a new network of yours, where yours began with
+    others. Raises ConfigError where it gives a network of another shape or vocabulary.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -42,7 +47,7 @@ def untrained(model: Network, copies: int = COPIES) -> list[NumpyModel]:
     >>> found.verdict, len(found.untrained)
     ('short', 3)
     """
-    return [networks.untrained(model, seed) for seed in range(copies)]
+    return [networks.untrained(model, seed, fresh) for seed in range(copies)]
 
 
 def echoes(
@@ -54,15 +59,16 @@ def echoes(
     quantity: str = "hidden",
     edges: int = 0,
     copies: int = COPIES,
+    fresh: Fresh | None = None,
 ) -> Generator[ControlProgress, None, list[tuple[Floats, ...]]]:
     """For each of `targets` over `text` the values (T,) of the best-ranked unit of each untrained copy of
     `model`, signed so that it is higher where the target holds.
 
     `text` is normalised and as long as the targets, as `Trace.text` is; `edges` don't count for graded
-    targets. Raises what `Searcher.search` raises.
+    targets; `fresh` is that of `untrained`. Raises what `Searcher.search` raises.
     """
     found = []
-    for number, copy in enumerate(untrained(model, copies)):
+    for number, copy in enumerate(untrained(model, copies, fresh=fresh)):
         steps = _columns(copy, text, targets, layer, quantity, edges)
         found.append((yield from mapped(steps, partial(_of_all, number, copies))))
     return list(zip(*found, strict=True)) if found else [() for _ in targets]
@@ -77,11 +83,14 @@ def control(
     quantity: str = "hidden",
     edges: int = 0,
     copies: int = COPIES,
+    fresh: Fresh | None = None,
 ) -> Generator[ControlProgress, None, list[tuple[float, ...]]]:
     """For each of `targets` over `text` the score of the best-ranked unit of each untrained copy of `model`;
     arguments and errors as for `echoes`.
     """
-    steps = echoes(model, text, targets, layer=layer, quantity=quantity, edges=edges, copies=copies)
+    steps = echoes(
+        model, text, targets, layer=layer, quantity=quantity, edges=edges, copies=copies, fresh=fresh
+    )
     columns = yield from steps
     return [
         tuple(Searcher(c[:, None]).best_score(target, 0 if target.graded else edges) for c in each)
@@ -94,7 +103,7 @@ def _of_all(number: int, copies: int, share: float) -> ControlProgress:
 
 
 def _columns(
-    copy: NumpyModel,
+    copy: Network,
     text: str,
     targets: Sequence[Target],
     layer: int | None,

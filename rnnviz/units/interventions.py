@@ -40,7 +40,8 @@ class Intervention(Brief):
     units     their numbers within `layer`, or Units, which carry their layer, or Directions, which carry
               their quantity too: one or a tuple. Units are kept as numbers
     layer     counted from 0; left out: that of the Units or Directions, or 0
-    action    "clamp": they are `value`; "zero": they are 0; "scale": they are multiplied by `value`
+    action    "clamp": they are `value`; "zero": they are 0, and `value` is left out; "scale": they are
+              multiplied by `value`
     start     the first row of `Trace.log_probs`: 0 changes the state after the start symbol,
               t the state after t characters, which expects character t + 1
     stop      the first row that it leaves alone; None: it goes on
@@ -106,6 +107,12 @@ class Intervention(Brief):
         if not math.isfinite(self.value):
             raise ConfigError(
                 "a unit is set to a number, or scaled by one; received {value}", value=self.value
+            )
+        if self.action == "zero" and self.value:
+            raise ConfigError(
+                "zero takes no value; received {value}: write Intervention(…, 'clamp', {value}) to hold the "
+                "units there",
+                value=self.value,
             )
         if self.quantity not in ("hidden", "cell"):
             raise ConfigError(

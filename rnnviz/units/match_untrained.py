@@ -19,8 +19,9 @@ from functools import partial
 import numpy as np
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.numpy_model import Network, NumpyModel
+from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import mapped
+from rnnviz.networks.untrained import Fresh
 from rnnviz.pictured import Brief
 from rnnviz.reading.trace import Trace, trace, tracing
 from rnnviz.units import controls
@@ -42,7 +43,7 @@ _LOWEST = 1e-4
 class Copy(Brief):
     """An untrained copy of a network and its `states` (L·H, n) float16 over the beginning of a text."""
 
-    model: NumpyModel
+    model: Network
     states: Halves
 
 
@@ -75,11 +76,13 @@ class Untrained(Brief):
 
 
 def copies(
-    model: Network, text: str, count: int = COPIES
+    model: Network, text: str, count: int = COPIES, *, fresh: Fresh | None = None
 ) -> Generator[ControlProgress, None, tuple[Copy, ...]]:
-    """Read the first CHARACTERS of a normalised `text` with untrained copies of `model`, always the same."""
+    """Read the first CHARACTERS of a normalised `text` with untrained copies of `model`, always the same;
+    `fresh` is that of `rnnviz.units.untrained`.
+    """
     text, found = text[:CHARACTERS], []
-    for number, copy in enumerate(controls.untrained(model, count)):
+    for number, copy in enumerate(controls.untrained(model, count, fresh=fresh)):
         read = yield from mapped(tracing(copy, text), partial(_of_all, number, count))
         flat = read.hidden.reshape(len(read), -1)
         found.append(Copy(copy, np.ascontiguousarray(flat.astype(np.float16).T)))

@@ -4,16 +4,17 @@ reported on a third.
     text      |  0  |  1  |  2  |  3  |  4  |  5  | …    contiguous blocks, by turns
     ranked on    ▒▒▒               ▒▒▒                   how well each unit tells, and in which direction
     confirmed on       ▒▒▒               ▒▒▒             how well it tells there, in the same direction
-    chance             ▒▒▒               ▒▒▒             with the target shifted around the end: the best unit
+    chance             ▒▒▒               ▒▒▒             how well, either way, with the target shifted around
     reported on              ▒▒▒               ▒▒▒       the score and the leads that are named, see `weigh`
 
 A text shorter than ENOUGH, of which nothing is said, has the first two only.
 
-Of many units one always seems to respond; the best for shifted targets is what a search finds where there is
-nothing. A shift, unlike shuffling, keeps the target's rhythm: the honest null for two series that both change
-slowly. Where there is nothing the unit that ranked first passes that line in at most 5 of 100 searches
-(`tests/benchmarks/claims.py` measures it). What is found is a correlation; `rnnviz.units.ablate` asks for
-causes.
+Of many units one always seems to respond, so the part that confirms is not the part that chose: there a unit
+is held against its own scores for shifted targets alone. A shift, unlike shuffling, keeps the target's
+rhythm: the honest null for two series that both change slowly. It counts in either direction, as a text has
+few independent shifts of what changes slowly, and a line from a few is too low. Where there is nothing the
+unit that ranked first passes its line in at most 5 of 100 searches (`tests/benchmarks/claims.py` measures
+it). What is found is a correlation; `rnnviz.units.ablate` asks for causes.
 
 Shape letters: T time steps, L layers, H units of a layer, U of all that are searched, S shifts.
 """
@@ -30,15 +31,15 @@ from rnnviz.errors import ConfigError
 from rnnviz.reading.trace import Trace
 from rnnviz.text.checked import received
 from rnnviz.units import ranking
-from rnnviz.units.claims import ENOUGH, Found, Search
+from rnnviz.units.claims import ENOUGH, LEVEL, Found, Search
 from rnnviz.units.targets import Target
 from rnnviz.units.unit import Unit, activations, unit_of
 
 Doubles = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
-LEVEL = 0.05
-"""The significance level of a search."""
+SHIFTS = 1_000
+"""Shifts of a target: enough for a family of 50 searches, and a quick part of any."""
 
 BLOCKS = 5
 """Blocks of a part of the text, or twice as many where what is looked for needs it, and so on."""
@@ -112,13 +113,13 @@ class Searcher:
         H = self._values.shape[1] if self._trace is None else self._trace.hidden.shape[2]
         return [unit_of(u, H, self._layer) for u in range(self._values.shape[1])]
 
-    def search(self, target: Target, *, edges: int = 0, shifts: int = 200) -> Search:
+    def search(self, target: Target, *, edges: int = 0, shifts: int = SHIFTS) -> Search:
         """Rank all units by how well they tell where, or how much, `target` (T,) holds.
 
         With `edges` k > 0 a unit must also be off within k characters before and after each span: its score
         is the smaller of the AUCs against all other characters, to which the chance line belongs, and against
-        these. `shifts` is S; fewer than 19 can't tell the LEVEL. Raises ConfigError for a target of another
-        length or without variation, and numbers out of range.
+        these. `shifts` is S; fewer than 19 can't tell the LEVEL, and a family takes more, see `holm`.
+        Raises ConfigError for a target of another length or without variation, and numbers out of range.
         """
         self._check(target, edges, shifts)
         split = self.split(target, edges)
@@ -127,9 +128,10 @@ class Searcher:
         ranked_by, direction = self._score(ranked, target, first, near)
         score, _ = self._score(measured, target, second, near, direction)
         by_chance = self._by_chance(measured, target.values[second], shifts)
-        p = 1 - np.searchsorted(by_chance, score, side="left") / (len(by_chance) + 1)
+        p = (1 + (by_chance >= score).sum(axis=0)) / (len(by_chance) + 1)
         H = self._values.shape[1] if self._trace is None else self._trace.hidden.shape[2]
         order = np.argsort(-ranked_by, kind="stable")
+        of_first = np.sort(by_chance[:, order[0]])
         ranked_units = [unit_of(u, H, self._layer) for u in order.tolist()]
         numbers = (each[order].tolist() for each in (score, ranked_by, direction, p))
         return Search(
@@ -137,8 +139,8 @@ class Searcher:
             target=target.name,
             measure="correlation" if target.graded else "AUC",
             quantity=self.quantity,
-            chance=_quantile(by_chance),
-            shifts=by_chance,
+            chance=_quantile(of_first),
+            shifts=of_first,
             character=None
             if self._trace is None
             else ranking.score(
@@ -250,22 +252,20 @@ class Searcher:
         return np.where(direction > 0, up, down), direction
 
     def _by_chance(self, ranked: Doubles, values: npt.NDArray[Any], shifts: int) -> Doubles:
-        """The best unit's score, in either direction, for each shifted target, in increasing order."""
+        """The score (S, U) of each unit, in either direction, for each shifted target."""
         n = len(values)
         nearest = max(1, n // 20)  # a smaller shift would find the target itself
         possible = np.arange(nearest, n - nearest + 1)
         if len(possible) > shifts:
             possible = np.random.default_rng(self._seed).choice(possible, shifts, replace=False)
         if not len(possible):
-            return np.empty(0)
+            return np.empty((0, ranked.shape[1]))
         if values.dtype == np.bool_:
             sums = ranking.shifted_products(ranked, values, possible)  # (S, U)
-            far = np.abs(ranking.auc_of_sums(sums, values) - 0.5) + 0.5
-        else:
-            target = ranking.ranks(values)
-            sums = ranking.shifted_products(ranked, target, possible)
-            far = np.abs(ranking.correlation_of_sums(sums, ranked, target))
-        return np.sort(far.max(axis=1))
+            return np.asarray(np.abs(ranking.auc_of_sums(sums, values) - 0.5) + 0.5)
+        target = ranking.ranks(values)
+        sums = ranking.shifted_products(ranked, target, possible)
+        return np.abs(ranking.correlation_of_sums(sums, ranked, target))
 
 
 def _varies(values: npt.NDArray[Any]) -> bool:

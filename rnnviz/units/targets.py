@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.text.checked import check_text
+from rnnviz.text.checked import check_text, received
 from rnnviz.text.vocabulary import code_points
 from rnnviz.units import python_text
 from rnnviz.units.patterns import find_all
@@ -52,12 +52,28 @@ _BRACKET = _marks(*BRACKETS, *BRACKETS.values())
 @dataclass(frozen=True, eq=False)
 class Target:
     """`values` (T,): a bool mask, or float64 if graded. `parsed` is the share of the characters that a parser
-    read, and not rules of thumb; None where none was asked.
+    read, and not rules of thumb; None where none was asked. Raises ConfigError for another name or values.
     """
 
     name: str
     values: Values
     parsed: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ConfigError("a target's name is a str; received {received}", received=received(self.name))
+        values: object = self.values
+        if not isinstance(values, np.ndarray):
+            found = received(values)
+        elif values.ndim != 1 or values.dtype.kind not in "bfiu":
+            found = f"{values.dtype} {values.shape}"
+        else:
+            return
+        raise ConfigError(
+            "a target's values are an array (T,) of booleans, or of numbers if it is graded; received "
+            "{found}",
+            found=found,
+        )
 
     @property
     def graded(self) -> bool:

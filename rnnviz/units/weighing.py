@@ -25,7 +25,7 @@ from rnnviz.reading.trace import Trace
 from rnnviz.units import contexts, ranking
 from rnnviz.units.claims import Evidence, Report, Search, Simpler
 from rnnviz.units.scores import Scores
-from rnnviz.units.searching import Searcher, Split
+from rnnviz.units.searching import SHIFTS, Searcher, Split
 from rnnviz.units.targets import Target
 
 Doubles = npt.NDArray[np.float64]
@@ -105,7 +105,7 @@ def search(
     layer: int | None = None,
     quantity: str = "hidden",
     edges: int = 0,
-    shifts: int = 200,
+    shifts: int = SHIFTS,
     seed: int = 0,
     untrained: Iterable[Trace] = (),
 ) -> Search:

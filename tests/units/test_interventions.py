@@ -200,6 +200,7 @@ def test_a_batch_is_texts_read_alone(cell: str) -> None:
         ({"units": (-1,)}, "units 0 to"),
         ({"units": (1,), "action": "drop"}, "clamp, zero or scale"),
         ({"units": (1,), "value": float("nan")}, "received nan"),
+        ({"units": (1,), "value": 1.0}, r"zero takes no value; received 1.0: write .*'clamp', 1.0"),
         ({"units": (1,), "start": 5, "stop": 2}, "received 5 to 2"),
         ({"units": (1,), "start": -1}, "received -1"),
         ({"units": (1,), "quantity": "update"}, "hidden state or an LSTM's cell"),

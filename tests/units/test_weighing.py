@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from rnnviz.errors import ConfigError
@@ -49,6 +50,48 @@ def test_a_family_is_held_to_holms_levels() -> None:
     assert holm([]) == []
     found = [replace(search, characters=ENOUGH, chance=0.6) for search in holm(family)]
     assert [search.verdict == "nothing" for search in found] == [False, False, True, True, True]
+
+
+def test_a_family_asks_for_the_shifts_that_its_levels_take() -> None:
+    targets = [telegraph(ENOUGH, 50, seed) for seed in range(11)]
+    states = np.random.default_rng(8).normal(size=(ENOUGH, 11))
+    searcher = Searcher(states + np.column_stack([target.values for target in targets]))
+    found = holm(searcher.search(target) for target in targets)
+    assert [(search.best.unit.unit, search.verdict) for search in found] == [(n, "open") for n in range(11)]
+    too_few = [searcher.search(target, shifts=200) for target in targets]
+    with pytest.raises(ConfigError, match=r"11 searches .* each takes 219 shifts or more; telegraph has 200"):
+        holm(too_few)
+    assert {search.verdict for search in holm(too_few[:10])} == {"open"}
+
+
+def test_the_report_is_measured_on_the_part_that_neither_ranked_nor_confirmed() -> None:
+    random, target = np.random.default_rng(9), telegraph(ENOUGH, 20, 9)
+    part = np.arange(ENOUGH) * 15 // ENOUGH % 3
+    strength = np.array([1.0, 2.0, 0.5])[part]
+    states = random.normal(size=(ENOUGH, 2))
+    states[:, 1] += strength * target.values
+    copy = random.normal(size=ENOUGH) + strength / 3 * target.values
+    searcher = Searcher(states)
+    weighed = run(weigh(searcher, searcher.search(target), target, [copy]))
+    assert weighed.evidence is not None
+    report = weighed.evidence.report
+    assert report is not None
+    assert weighed.best.score == pytest.approx(by_pairs(states[part == 1, 1], target.values[part == 1]))
+    assert report.score == pytest.approx(by_pairs(states[part == 2, 1], target.values[part == 2]))
+    assert report.rivals[0].score == pytest.approx(by_pairs(copy[part == 2], target.values[part == 2]))
+
+
+def by_pairs(values: npt.NDArray[np.float64], inside: npt.NDArray[np.bool_]) -> float:
+    """The AUC, by its definition."""
+    within, others = values[inside, None], values[~inside]
+    return float(((within > others) + 0.5 * (within == others)).mean())
+
+
+@pytest.mark.parametrize(("high", "suffices"), [(0.02, True), (0.03, False), (None, False)])
+def test_what_is_simpler_suffices_only_if_no_lead_worth_a_name_is_possible(
+    high: float | None, suffices: bool
+) -> None:
+    assert Rival("character", 1, 0.9, -0.01, high, 0.4).suffices == suffices
 
 
 def test_a_lead_that_a_family_makes_doubtful_is_no_lead() -> None:
