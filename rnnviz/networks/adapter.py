@@ -99,8 +99,9 @@ def adapt(
                  predicted: probabilities are those given that something else comes
     unknown      the index of the network's own symbol for unknown characters
     unknown_gap  nats, see above
-    check        the network itself, a function of a list of T of its indices to logits or log-probabilities
-                 (T, n): on a few texts they must be the adapted model's to 1e-4 nats
+    check        the network itself, an nn.Module called with a tensor (T,) of its indices, as in eval(); or a
+                 function of a list of them. It gives logits or log-probabilities (T, n), a Module perhaps
+                 (logits, state): on a few texts they must be the adapted model's to 1e-4 nats
 
     Put all that comes after the state (a norm, a layer more) into `readout`: a changed state then reaches the
     prediction. Raises ConfigError for other or bidirectional layers, an embedding with max_norm, shapes that

@@ -14,7 +14,8 @@ from rnnviz.networks.adapter_weights import Symbols
 from rnnviz.networks.numpy_model import Network, weights_of
 
 Check = Callable[[list[int]], Any]
-"""The network's own logits or log-probabilities (T, n), after each of T of its own indices."""
+"""The network's own logits or log-probabilities (T, n), after each of T of its own indices. A function gets a
+list of them; an nn.Module a tensor (T,), and may give its state too: (logits, state)."""
 
 TEXTS, LENGTH = 4, 40
 TOLERANCE = 1e-4
@@ -30,7 +31,7 @@ def compare(model: Network, symbols: Symbols, check: Check) -> None:
         begin = [] if symbols.start is None else [symbols.start]
         ids = begin + [symbols.rows[n] for n in picked]
         with torch.no_grad():
-            given = check(list(ids))
+            given = _ask(check, ids)
         theirs = _log_probs(given, len(ids), symbols)
         ours = _ours(model, picked + 1, symbols)[-len(ids) :]
         apart = np.abs(ours - theirs)
@@ -47,6 +48,21 @@ def compare(model: Network, symbols: Symbols, check: Check) -> None:
             largest=largest,
             tolerance=TOLERANCE,
         )
+
+
+def _ask(check: Check, ids: list[int]) -> Any:
+    """What the network gives after each of its indices; a Module's own, as it stands in eval()."""
+    if not isinstance(check, torch.nn.Module):
+        return check(list(ids))
+    device = next((p.device for p in check.parameters()), None)
+    modes = [(module, module.training) for module in check.modules()]
+    check.eval()  # its dropout would be another network's
+    try:
+        given = check(torch.tensor(ids, device=device))
+    finally:
+        for module, training in modes:
+            module.training = training
+    return given[0] if isinstance(given, tuple) else given  # beside its state
 
 
 def _ours(model: Network, ids: npt.NDArray[np.int64], symbols: Symbols) -> npt.NDArray[np.float64]:

@@ -72,8 +72,14 @@ class Damaged:
 
 
 def folders() -> list[Path]:
-    """The folders with models, in order: those of RNNVIZ_MODELS (as in PATH), then the shipped ones."""
+    """The folders with models, in order: those of RNNVIZ_MODELS (as in PATH), else the user's own, then the
+    shipped ones. What is kept goes into the first: an installation may be read-only, and goes with an update.
+    """
     own = [Path(p).expanduser() for p in os.environ.get("RNNVIZ_MODELS", "").split(os.pathsep) if p]
+    if not own:
+        from platformdirs import user_data_path
+
+        own = [user_data_path("rnnviz", appauthor=False) / "models"]
     package = Path(__file__).resolve().parents[1]
     shipped = package / "models"  # in a wheel; in a source tree models/ stands beside the package
     return [*own, shipped if shipped.is_dir() else package.parent / "models"]
@@ -162,9 +168,10 @@ def _examined(path: Path) -> ModelInfo | Damaged:
         return known[1]
     found: ModelInfo | Damaged
     try:
-        if not regular.is_text(path):
+        if not regular.is_shown(path):
             raise CheckpointError(
-                "{name} has a name that is no text; rename it", name=regular.printable(path.name)
+                "{name} has a name that can't be shown as it is; rename it",
+                name=regular.printable(path.name, regular.LONGEST_NAME),
             )
         found = read_info(path)
     except CheckpointError as error:
@@ -274,8 +281,7 @@ def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramMode
         if not has_torch.installed():
             if device not in ("cpu", "auto"):
                 raise TorchMissingError(
-                    "device {device!r} needs torch, which is not installed; use cpu, or get torch: "
-                    'pip install "rnnviz[train]"',
+                    "device {device!r} needs torch, which is not installed; use cpu, or get torch: {command}",
                     device=device,
                 )
             return cast("CharModel", _in_numpy(config, tensors, about))  # in all that needs no torch
@@ -307,6 +313,7 @@ def _load(
     name_or_path: str | Path, network: Callable[[ModelConfig, dict[str, Any], dict[str, Any]], M]
 ) -> M | NgramModel:
     from rnnviz.networks.config import ModelConfig
+    from rnnviz.text.normalising import Normaliser
     from rnnviz.text.vocabulary import Vocabulary
 
     path = find(name_or_path)
@@ -317,6 +324,7 @@ def _load(
         normaliser = meta.get("normaliser", "newlines")
         if not isinstance(normaliser, str):
             raise ConfigError("its normaliser has no name")
+        Normaliser(normaliser)  # refuses another than there is
         about = {
             "vocabulary": Vocabulary.from_json(meta.get("vocabulary")),
             "name": str(meta["card"].get("name") or path.stem),

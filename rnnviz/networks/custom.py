@@ -207,8 +207,7 @@ class CustomConfig(ModelConfig):
         """Raises ConfigError: there are none."""
         raise ConfigError(
             "this network's step is a Python function, so there are no weights to draw or to store; for "
-            "an untrained copy adapt a new network of yours in the same way, and give its traces as "
-            "untrained=[…]"
+            "untrained copies give fresh=, a function of a seed that adapts a new network of yours"
         )
 
 

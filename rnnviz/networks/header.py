@@ -29,6 +29,7 @@ TEXTS = (
     "name", "corpus", "title", "licence", "language", "sha256", "split", "trained_on", "command", "example",
     "ngram",
 )  # fmt: skip
+NAMES = ("corpus", "title", "licence", "language")
 TABLES = ("held_out", "versions", "recipe")
 _HALVES = re.compile("[\ud800-\udfff]")
 
@@ -141,7 +142,9 @@ def _tensor_bytes(described: Mapping[str, Any]) -> int:
 
 
 def _sound(card: Mapping[str, Any]) -> dict[str, Any]:
-    """The card without the entries of a wrong type; � for half surrogate pairs, as of a file's odd name."""
+    """The card without the entries of a wrong type, all texts but the example as they are shown; � for half
+    surrogate pairs, as of a file's odd name.
+    """
 
     def number(value: object) -> bool:
         return value is None or (type(value) in (int, float) and abs(value) < 1e300)  # type: ignore[arg-type]
@@ -171,5 +174,22 @@ def _sound(card: Mapping[str, Any]) -> dict[str, Any]:
             length=len(written),
             limit=MAX_CARD,
         )
-    found: dict[str, Any] = json.loads(_HALVES.sub("\ufffd", written))
+    found: dict[str, Any] = json.loads(_HALVES.sub("\ufffd", written), object_pairs_hook=_shown)
     return found
+
+
+def _shown(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of a card, its texts as they can be shown, those of NAMES no longer than a name."""
+
+    def shown(name: str, value: Any) -> Any:
+        if isinstance(value, list):
+            return [shown(name, one) for one in value]
+        if not isinstance(value, str) or name == "example":
+            return value
+        if name in NAMES:
+            return regular.printable(value, regular.LONGEST_NAME)
+        if name == "command":
+            value = regular.without_folders(value)
+        return "\n".join(map(regular.printable, value.split("\n")))
+
+    return {regular.printable(name): shown(name, value) for name, value in pairs}

@@ -136,9 +136,13 @@ class SideBySide:
     def _mend(
         self, x: Any, y: Any, out: _Found | _Predictions, start: State, grid: list[State]
     ) -> Generator[Done, None, None]:
-        """Read again the stretches that did not begin in the state in which the one before ends."""
+        """Read again the stretches that did not begin in the state in which the one before ends: together at
+        first, as most meet their first reading. Once they have cost the whole text, only the first of them is
+        read, which follows what is right and so is right: the text is read again at most twice.
+        """
         length = x.shape[1]
         never_met: set[int] = set()
+        together = len(x) * length  # characters
         while True:
             with self._abreast.piece():
                 ends = tuple(part[:, :-1] for part in grid[-1])
@@ -146,6 +150,7 @@ class SideBySide:
                 if not len(stretches):
                     self.unsettled += len(never_met) * length
                     return
+                stretches = stretches[: max(1, together // length)]
                 reading = tuple(part[:, stretches - 1] for part in ends)
                 _put(start, stretches, reading)
             for begin, kept in zip(range(0, length, CHUNK), grid, strict=True):
@@ -154,6 +159,7 @@ class SideBySide:
                     top, reading = self._abreast.read(x[stretches, now], reading)
                     self._measure(top, y[stretches, now], out, stretches, now)
                     self.read_again += top.shape[0] * top.shape[1]
+                    together -= top.shape[0] * top.shape[1]
                     going = _differ(reading, tuple(part[:, stretches] for part in kept))
                     _put(kept, stretches, reading)
                     stretches, reading = stretches[going], tuple(part[:, going] for part in reading)

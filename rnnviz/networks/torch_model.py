@@ -10,6 +10,7 @@ Shape letters: T time steps, B batch, L layers, H hidden units, V vocabulary, X 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -301,23 +302,39 @@ def untrained(
 
 
 def pick_device(device: Device = "auto") -> torch.device:
-    """The named device; "auto" is CUDA where there is one, else the CPU.
+    """The named device; "auto" is CUDA where it computes, else the CPU, with a RuntimeWarning if it should.
 
-    Raises ConfigError for a device that this machine or this torch doesn't have.
+    Raises ConfigError for a device that this machine or this torch doesn't have, or that can't compute.
     """
     if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        if not torch.cuda.is_available():
+            return torch.device("cpu")
+        if not (reason := _trouble("cuda")):
+            return torch.device("cuda")
+        warnings.warn(
+            f"there is a GPU, but it can't compute ({reason}); the CPU does instead",
+            RuntimeWarning,
+            stacklevel=1,  # whoever asks: said once
+        )
+        return torch.device("cpu")
     if not isinstance(device, str | torch.device):
         raise ConfigError(
             'a device is "cpu", "cuda" or "auto"; received {received}', received=received(device)
         )
-    try:
-        chosen = torch.device(device)
-        torch.zeros(1, device=chosen)
-    except (RuntimeError, AssertionError) as error:
+    if reason := _trouble(device):
         raise ConfigError(
-            "device {device!r} can't be used here ({reason}); use cpu",
-            device=device,
-            reason=str(error).splitlines()[0],
-        ) from None
-    return chosen
+            "device {device!r} can't be used here ({reason}); use cpu", device=device, reason=reason
+        )
+    return torch.device(device)
+
+
+def _trouble(device: str | torch.device) -> str:
+    """Why nothing can be computed on a device; "" if it can. A GPU too old for this torch is there, and takes
+    memory, but has no kernels: so there must be a product.
+    """
+    try:
+        one = torch.ones(1, 1, device=torch.device(device))
+        _ = one @ one
+    except (RuntimeError, AssertionError) as error:
+        return str(error).splitlines()[0]
+    return ""

@@ -1,22 +1,29 @@
 """A network as it is before any training, without torch: a control for whatever is said of a trained one.
 
-Weights are drawn as torch's layers draw them (`torch.nn.RNN`, `Linear` and `Embedding`, their
-`reset_parameters`), from other random numbers: `rnnviz.networks.torch_model.untrained` gives the very network
-that a training with a seed begins with.
+Weights are drawn as rnnviz's training draws them, which for torch's layers (`torch.nn.RNN`, `Linear` and
+`Embedding`) is their own `reset_parameters`, from other random numbers:
+`rnnviz.networks.torch_model.untrained` gives the very network that a training with a seed begins with. How a
+network that was trained elsewhere began, only its owner knows: hence `fresh`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.errors import ConfigError
 from rnnviz.networks import linear
 from rnnviz.networks.config import CELLS, ModelConfig
 from rnnviz.networks.numpy_model import Network, NumpyModel, no_model, weights_from
 
 Floats = npt.NDArray[np.float32]
+
+Fresh: TypeAlias = Callable[[int], Network]
+"""A network of one's own before its training, of a seed: as its training began."""
 
 
 def tensors(config: ModelConfig, seed: int) -> dict[str, Floats]:
@@ -48,8 +55,16 @@ def _bounds(config: ModelConfig, name: str) -> tuple[float, float]:
     return -most, most
 
 
-def untrained(model: Network, seed: int = 0) -> NumpyModel:
+def of_known_start(model: Network) -> bool:
+    """Whether rnnviz trained it, by its card's recipe, and so drew its weights as `tensors` does."""
+    return "recipe" in model.card
+
+
+def untrained(model: Network, seed: int = 0, fresh: Fresh | None = None) -> Network:
     """A network of the shape and vocabulary of `model` with random weights, which reads texts as it does.
+
+    It is what `fresh` gives for the seed; else it begins as rnnviz's training does. Raises ConfigError for
+    something else from `fresh`, and without it for a network that has no weights to draw.
 
     >>> import rnnviz
     >>> model = untrained(rnnviz.load("timemachine-gru"))
@@ -58,6 +73,24 @@ def untrained(model: Network, seed: int = 0) -> NumpyModel:
     """
     if not hasattr(model, "config"):
         raise no_model(model)
+    if fresh is not None:
+        made = fresh(seed)
+        if not hasattr(made, "config"):
+            raise no_model(made)
+        shapes = [(m.config.layers, m.config.hidden_size, m.vocabulary.characters) for m in (model, made)]
+        if shapes[0] != shapes[1]:
+            raise ConfigError(
+                "fresh gives a network with the layers, units and characters of {name!r}: {layers} × {units} "
+                "and {size}; received {their_layers} × {their_units} and {their_size}",
+                name=model.name,
+                layers=shapes[0][0],
+                units=shapes[0][1],
+                size=len(shapes[0][2]),
+                their_layers=shapes[1][0],
+                their_units=shapes[1][1],
+                their_size=len(shapes[1][2]),
+            )
+        return made
     drawn = tensors(model.config, seed)
     return NumpyModel(
         model.config,

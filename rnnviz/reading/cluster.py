@@ -25,7 +25,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.errors import ClusterError, ConfigError, RnnvizError
+from rnnviz.errors import ClusterError, ConfigError, RnnvizError, install
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.prediction import Scores
 from rnnviz.networks.progress import run
@@ -90,7 +90,7 @@ def _library() -> Any:
     try:
         import distributed
     except ImportError:
-        raise ConfigError("a cluster needs Dask: pip install 'rnnviz[cluster]'") from None
+        raise ConfigError("a cluster needs Dask: {command}", command=install("cluster")) from None
     return distributed
 
 

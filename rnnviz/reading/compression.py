@@ -27,6 +27,7 @@ The second CRC-32 is of these 7 too.
 
 from __future__ import annotations
 
+import math
 import struct
 import zlib
 from array import array
@@ -38,7 +39,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError
 from rnnviz.networks.progress import Clock, run
-from rnnviz.reading.range_coding import Decoder, Encoder, Steps, Unknown, unrestorable
+from rnnviz.reading.range_coding import LEAST, Decoder, Encoder, Steps, Unknown, unrestorable
 from rnnviz.reading.reader import Readable, Reader, reader
 from rnnviz.reading.signature import LENGTH, MIXED, Signature, signature
 from rnnviz.text.normalising import Normaliser
@@ -50,6 +51,8 @@ SHORT = 200_000
 MAGIC = b"rnz"
 LENGTH_BYTES = {1: 3, 2: 6, 3: 6}
 """The formats, and how many bytes a text's length may take in each."""
+
+FREE = 4  # bytes' worth of characters that need no payload: zeros at its end were left out, however many
 
 FIXED = len(MAGIC) + 1 + 6 + 1 + 4 + 4  # bytes of the shortest header
 BLOCK = 1 << 16  # characters prepared at a time
@@ -103,7 +106,7 @@ def compressing(model: Readable, text: str) -> Generator[float, None, bytes]:
             if symbol == UNKNOWN:
                 unknown.code(steps.coder, point)
             before.read(np.array([symbol]))
-    payload = steps.coder.finish()
+    payload = steps.coder.finish().ljust(_least(len(text)), b"\0")
     yield 1.0
     length = _varint(2 * len(text) + (normaliser.changed > 0))
     version = 3 if named.done else 1 if len(text) <= SHORT else 2
@@ -162,9 +165,18 @@ def read_header(data: bytes) -> Header:
         raise cut_off
     of_text, of_payload = struct.unpack_from("<II", data, end)
     payload = data[end + 8 :]
+    if len(payload) < _least(number // 2):  # it would be read for days
+        raise cut_off
     if _checksum(version, data[start:end], payload) != of_payload:
         raise cut_off
     return Header(number // 2, bool(number % 2), named, of_text, payload)
+
+
+def _least(characters: int) -> int:
+    """Bytes of the payload at least, so that a file's length bounds its text's: to 524,288 characters, and
+    131,072 more for each byte. Only a text near certain throughout has fewer, before zeros fill it up.
+    """
+    return max(math.ceil(characters * LEAST / 8) - FREE, 0)
 
 
 def _number(data: bytes, at: int, most: int) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.errors import ConfigError, DecodingError
+from rnnviz.errors import ConfigError, DecodingError, install
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 
 Floats = npt.NDArray[np.float64]
@@ -20,6 +20,10 @@ NEAR = 14 * math.log(2)
 """Nats: what is less probable than 2^-14 is coded in a second step."""
 SPREAD = 4 * math.log(2)  # nats: what is that close to the most probable symbol is never passed over
 MOST_STEPS = 1 << 10  # bounds what one character can take, whatever a damaged model says
+
+LEAST = 2.0**-14
+"""Bits that a character takes at least: what is passed over has a share of 2^-14, so log2(1 + 2^-14),
+1.44 · 2^-14, less what 24 bits round off. Without a vocabulary each is unknown, and takes 20."""
 
 LOW_BITS = 11
 """An unknown character's number is written in two digits; the lower one has 2^11 values."""
@@ -30,8 +34,8 @@ def _constriction() -> Any:
         import constriction
     except ImportError:
         raise ConfigError(
-            "compressing needs the package constriction, which is not installed; "
-            "install it with: pip install 'rnnviz[app]'"
+            "compressing needs the package constriction, which is not installed; install it with: {command}",
+            command=install("compress"),
         ) from None
     return constriction.stream
 

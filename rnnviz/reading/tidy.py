@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.errors import ConfigError
+from rnnviz.errors import ConfigError, install
 
 Floats = npt.NDArray[np.float32]
 Columns = dict[str, npt.NDArray[Any]]
@@ -66,6 +66,6 @@ def frame(table: Columns) -> Any:
         import pandas
     except ImportError:
         raise ConfigError(
-            "a table for pandas needs pandas: pip install 'rnnviz[notebook]', or take trace.columns()"
+            "a table for pandas needs pandas: {command}, or take trace.columns()", command=install("notebook")
         ) from None
     return pandas.DataFrame(table)

@@ -28,7 +28,7 @@ from typing import IO, Any, Literal
 from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.networks import has_torch
 from rnnviz.runs import deleted, event_log, queue
-from rnnviz.runs.folder import VISITORS, RunFolder, folder_of, folders, id_of
+from rnnviz.runs.folder import VISITORS, RunFolder, folder_of, folders, id_of, writing
 from rnnviz.runs.folder import Description as Description
 from rnnviz.runs.folder import home as home
 from rnnviz.runs.snapshots import Snapshot, read
@@ -52,6 +52,8 @@ class Run:
     description   run.json: name, config, corpus, title, language, probe (the sentence to watch), minutes, …
     last, report  the newest "progress" and "report" events
     error         why it failed or died, else None
+    total         characters that it reads in all, or steps where it counts those; None if unknown, and where
+                  it doesn't train
     """
 
     id: str
@@ -63,6 +65,7 @@ class Run:
     report: dict[str, Any] | None = field(repr=False)
     error: RnnvizError | None
     path: Path
+    total: int | None
 
     @property
     def reason(self) -> str:
@@ -128,7 +131,7 @@ def resume(id: str) -> None:
             id=id,
         )
     folder = RunFolder(run.path)
-    with folder.take_lock(wait=1.0) as lock:
+    with folder.take_lock(wait=1.0) as lock, writing(home()):
         folder.stop.unlink(missing_ok=True)
         _launch(folder, lock)
 
@@ -142,7 +145,8 @@ def stop(id: str) -> None:
     folder = RunFolder(run.path)
     if not folder.locked():
         return
-    folder.stop.touch()  # noticed even by a process that can't take signals yet
+    with writing(home()):
+        folder.stop.touch()  # noticed even by a process that can't take signals yet
     if run.logged:
         return
     pid = folder.owner()
@@ -173,7 +177,7 @@ def delete(id: str, *, created: float | None = None, restorable: bool = False) -
         if folder.lock.is_file():
             raise TrainingError("the run {id!r} is alive; stop it before you delete it", id=id) from None
         lock = contextlib.nullcontext()  # something in its place that no process can hold
-    with lock:
+    with lock, writing(home()):
         queue.leave(folder)
         aside = deleted.put_aside(folder)  # hidden at once, however long its removal takes
         if restorable:
@@ -239,7 +243,7 @@ def new_folder(name: str, place: Path | None = None) -> RunFolder:
     TrainingError.
     """
     place = place or home()
-    try:
+    with writing(place):
         place.mkdir(parents=True, exist_ok=True)
         for n in range(1, 100_000):
             folder = RunFolder(place / (name if n == 1 else f"{name}-{n}"))
@@ -248,12 +252,6 @@ def new_folder(name: str, place: Path | None = None) -> RunFolder:
             except FileExistsError:
                 continue
             return folder
-    except OSError as error:
-        raise TrainingError(
-            "no run can be kept in {home}: {strerror}; choose another folder with RNNVIZ_RUNS",
-            home=place,
-            strerror=error.strerror,
-        ) from None
     raise TrainingError(
         "there are too many runs called {name!r}; delete some, or choose another name", name=name
     )
@@ -326,6 +324,7 @@ def _run(folder: RunFolder) -> Run:
         newest.report,
         failure,
         folder.path,
+        (newest.life or {}).get("total_characters"),
     )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from rnnviz.networks import checkpoint, has_torch
+from rnnviz.networks import checkpoint, has_torch, modelfile
 from rnnviz.reading.scoring import LanguageModel, perplexity
 from rnnviz.runs import choice as choices
 from rnnviz.runs import comparison, unit_findings
+from rnnviz.text import regular
 from rnnviz.text.corpora import Corpus, sha256
 from rnnviz.units.claims import ENOUGH, MARGIN, Verdict
 from rnnviz.units.controls import COPIES
@@ -60,13 +62,14 @@ def make_card(
         "recipe": recipe,
         "seed": seed,
         "training_seconds": round(seconds, 1),
-        "command": command,
+        "command": regular.without_folders(command),
         "parameters": parameters,
         "example": example or EXAMPLES.get(corpus.name, ""),
         "versions": versions(),
     }
-    if yardstick:
-        card["ngram"] = yardstick
+    named = Path(yardstick or "").name.removesuffix(modelfile.SUFFIX)
+    if named:
+        card["ngram"] = named
     if choice:
         card["choice"] = choice
     if split.held_out:
@@ -74,7 +77,7 @@ def make_card(
         card["held_out"] = measured(model, split.held_out)
         if yardstick:
             other = perplexity(checkpoint.load(yardstick), text=split.held_out)
-            card["held_out"] |= {"ngram": other.perplexity, "ngram_name": yardstick}
+            card["held_out"] |= {"ngram": other.perplexity, "ngram_name": named}
     return card
 
 
@@ -156,8 +159,8 @@ LEGEND = """
 
 A search ranks all units of a network by how well they tell where something holds, on one part of a text,
 tests that which ranked best on a second, and measures it on a third, which had no say in it, with a 95 %
-interval (see `rnnviz.units.scores`). *By chance* is what the best of all units reaches on the second in 95 of
-100 searches for a shifted target; *character* is what the character just read tells by itself, *context* what
+interval (see `rnnviz.units.scores`). *By chance* is what that unit reaches on the second, either way, for 95
+of 100 shifted targets; *character* is what the character just read tells by itself, *context* what
 the last 2, 4 or 8 tell by a linear model of their n-grams, the best of the three; *untrained* is what the
 same search finds in the same network before any training, the best of {copies} random ones, whose units echo
 what was just read. A table holds only units that remember: that beat all of these on the second part by more

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any
 
-from rnnviz.errors import ConfigError
+from rnnviz.errors import ConfigError, install
 from rnnviz.runs.folder import RunFolder
 
 KINDS = ("trackio", "tensorboard")
@@ -86,7 +86,7 @@ def check(kind: str) -> str:
             "figures can be logged to {kinds}; received {kind!r}", kinds=" or ".join(KINDS), kind=kind
         )
     if kind and find_spec(kind) is None:
-        raise ConfigError('{kind} is not installed; pip install "rnnviz[{kind}]" brings it', kind=kind)
+        raise ConfigError("{kind} is not installed; {command} brings it", kind=kind, command=install(kind))
     return kind
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,15 @@ LIFE = ("queued", "starting", "start", "stopped", "finished", "failed")
 """Events that say what state a run is in."""
 
 BLOCK = 16 * 1024
+
+BACK = 1024 * BLOCK
+"""Bytes from the end in which the newest events are looked for: sixteen hours of a run."""
+
+MOST = 256 * 2**20
+"""Bytes of a log that are read: 300 a second for ten days. A file may only say that it is longer."""
+
+LONGEST = 2**20
+"""Bytes of a line; one with a long sample has some thousand."""
 
 OF_0_1_0 = {"held_out_perplexity": "validation_perplexity"}
 """Names in reports of version 0.1.0, which called the validation text held out."""
@@ -54,17 +64,27 @@ def append(path: Path, event: Event) -> None:
 
 
 def read(path: Path, after: int = 0) -> tuple[list[Event], int]:
-    """The events after the first `after` bytes, and the byte to go on from; no events if there is no file. An
-    unfinished last line is left for the next call; a damaged line before it is skipped.
+    """The events after the first `after` bytes, and the byte to go on from; none if there is no file, nor
+    beyond MOST bytes. An unfinished last line is left for the next call; a damaged line before it is skipped.
     """
+    return _read(path, after, MOST)
+
+
+def _read(path: Path, after: int, end: int) -> tuple[list[Event], int]:
+    """`read` up to the line that reaches the byte `end`."""
+    lines = []
     try:
         with regular.opened(path) as file:
             file.seek(after)
-            data = file.read()
+            while after < end and (line := file.readline(LONGEST)):
+                if line.endswith(b"\n"):
+                    lines.append(line)
+                elif len(line) < LONGEST:
+                    break
+                after += len(line)
     except OSError:
-        return [], after
-    end = data.rfind(b"\n") + 1
-    return extend([], _parsed(data[:end].split(b"\n"))), after + end
+        pass
+    return extend([], _parsed(lines)), after
 
 
 def extend(events: list[Event], new: Iterable[Event]) -> list[Event]:
@@ -114,7 +134,7 @@ def newest(path: Path) -> Newest:
         return Newest()
     with _seen_lock:
         found = _seen.get(path)
-        if found is None or found.file != about.st_ino or found.since > about.st_size:
+        if found is None or found.file != about.st_ino or not 0 <= about.st_size - found.since <= BACK:
             found = _from_the_end(path, about)
         elif found.since < about.st_size:
             found = _with_events(replace(found), path, found.since)
@@ -125,18 +145,23 @@ def newest(path: Path) -> Newest:
 
 
 def _from_the_end(path: Path, about: os.stat_result) -> Newest:
-    """Read backwards until each kind was met, which for most runs is soon."""
+    """Read backwards until each kind was met, which for most runs is soon, or BACK bytes were read: what has
+    gone on for longer than that began at the beginning of the file.
+    """
     length = BLOCK
     while True:
         begin = max(0, about.st_size - length)  # perhaps mid-line; the rest of that line is skipped
         found = _with_events(Newest(file=about.st_ino), path, begin)
         if begin == 0 or (found.life and found.progress and found.report):
             return found
+        if length == BACK:
+            found.life = found.life or _with_events(Newest(), path, 0, BLOCK).life
+            return found
         length *= 4
 
 
-def _with_events(found: Newest, path: Path, after: int) -> Newest:
-    events, found.since = read(path, after)
+def _with_events(found: Newest, path: Path, after: int, end: int | None = None) -> Newest:
+    events, found.since = _read(path, after, sys.maxsize if end is None else end)
     for event in events:
         found.add(event)
     return found
@@ -144,8 +169,6 @@ def _with_events(found: Newest, path: Path, after: int) -> Newest:
 
 def _parsed(lines: Iterable[bytes]) -> Iterable[Event]:
     for line in lines:
-        if not line:
-            continue
         try:
             event = json.loads(line)
         except (ValueError, RecursionError):

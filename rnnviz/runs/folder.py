@@ -62,6 +62,19 @@ def home() -> Path:
     return Path(os.environ.get("RNNVIZ_RUNS") or "runs").expanduser().absolute()
 
 
+@contextlib.contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Open while a folder of runs is written to. Raises TrainingError where that can't be."""
+    try:
+        yield
+    except OSError as error:
+        raise TrainingError(
+            "no run can be kept in {home}: {strerror}; choose another folder with RNNVIZ_RUNS",
+            home=place,
+            strerror=error.strerror,
+        ) from None
+
+
 @dataclass(frozen=True)
 class Description:
     """What is decided of a run before it starts.
@@ -336,7 +349,7 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 def folders(home: Path) -> Iterator[RunFolder]:
-    """The runs in a folder of runs, unordered; not those whose names are no text: no page could show them."""
+    """The runs in a folder of runs, unordered; not those whose names can't be shown."""
     try:
         entries = list(os.scandir(home))
     except OSError:
@@ -344,7 +357,7 @@ def folders(home: Path) -> Iterator[RunFolder]:
     for entry in entries:
         folder = RunFolder(entry.path)
         with contextlib.suppress(OSError):  # of another user, perhaps
-            if entry.name.startswith(".") or not regular.is_text(folder.path) or not entry.is_dir():
+            if entry.name.startswith(".") or not regular.is_shown(folder.path) or not entry.is_dir():
                 continue
             if folder.description_file.exists():
                 yield folder

@@ -19,7 +19,7 @@ from pathlib import Path
 import portalocker
 
 from rnnviz.errors import ConfigError
-from rnnviz.runs.folder import RunFolder, replace_file
+from rnnviz.runs.folder import RunFolder, replace_file, writing
 from rnnviz.text import regular
 
 FOLDER = ".queue"
@@ -36,14 +36,17 @@ def limit(home: Path) -> int:
 
 
 def set_limit(home: Path, n: int) -> None:
-    """Let `n` runs train at a time. Running ones go on. Raises ConfigError unless 1 ≤ n ≤ 64."""
+    """Let `n` runs train at a time. Running ones go on. Raises ConfigError unless 1 ≤ n ≤ 64, and
+    TrainingError where it can't be written down.
+    """
     if type(n) is not int or not 1 <= n <= MOST:
         raise ConfigError(
             "the limit of runs at a time is a whole number from 1 to {most}; received {n!r}", most=MOST, n=n
         )
     folder = home / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
-    replace_file(folder / "limit", b"%d\n" % n)
+    with writing(home):
+        folder.mkdir(parents=True, exist_ok=True)
+        replace_file(folder / "limit", b"%d\n" % n)
 
 
 def take_ticket(folder: RunFolder) -> Path:

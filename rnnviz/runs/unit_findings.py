@@ -22,13 +22,13 @@ class Finding:
     target      a name of `rnnviz.units.KINDS` or `PYTHON_KINDS`
     layer, unit the unit that ranked best on one half
     score       what it reaches on the other: AUC, or correlation for a graded target, as `measure` says
-    chance      what chance reaches in 95 of 100 searches
+    chance      what the unit reaches for 95 of 100 shifted targets
     character   the score of the character just read
     untrained   of the best unit of each untrained copy
     characters  of the text
     evidence    how sure that is, what simpler things reach, and what it comes to on text that had no say in
                 it; None in cards of 0.1.0
-    p           the share of shifted targets for which the best unit does as well
+    p           the share of shifted targets for which it does as well
     levels      at which it was tested, of a family: see `rnnviz.units.holm`
     """
 

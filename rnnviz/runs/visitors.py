@@ -3,13 +3,15 @@ none of the app's own runs waiting. Their ids begin with "visitor:", and rnnviz.
 deletes them like any other; who may is the app's to say.
 
 A run goes with its owner: whoever serves the owner says so (`present`), and `sweep` removes the runs whose
-owners have not been there for GONE seconds, whichever process served them, and whether it still lives.
+owners have not been there for GONE seconds, whichever process served them, and whether it still lives. All go
+with the last process that serves visitors (`served`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import os
 import shutil
 import time
@@ -21,7 +23,7 @@ import portalocker
 
 from rnnviz.errors import ConfigError, RnnvizError, TrainingError
 from rnnviz.runs import api, queue
-from rnnviz.runs.folder import VISITOR, VISITORS, Description, RunFolder, folders, home, id_of
+from rnnviz.runs.folder import VISITOR, VISITORS, Description, RunFolder, folders, home, id_of, writing
 
 GONE = 600.0
 """Seconds without its owner after which a run is removed."""
@@ -29,7 +31,11 @@ GONE = 600.0
 OVER = 4
 """Times as many runs as may train and wait are there at most, with those that are over."""
 
+ENDS = 3.0
+"""Seconds that a run has to end when all are removed: more than rnnviz.runs.stop.PATIENCE."""
+
 _SEEN = "seen"  # in a run's folder; its time is when the owner was last there
+_SERVED = ".served"  # beside the runs; locked by every process that serves visitors, together with others
 
 
 def place() -> Path:
@@ -84,8 +90,10 @@ def start(description: Description, *, most: int, at_a_time: int = 1) -> str:
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
     """Hold the folder, against this process's threads and other processes."""
-    place().mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (place() / ".lock").open("a") as file:
+    with writing(home()):
+        place().mkdir(parents=True, exist_ok=True, mode=0o700)
+        file = (place() / ".lock").open("a")
+    with file:
         portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE)
         yield
 
@@ -96,6 +104,35 @@ def present(owners: Collection[str]) -> None:
         with contextlib.suppress(OSError, RnnvizError):
             if folder.description().owner in owners:
                 (folder.path / _SEEN).touch()
+
+
+@contextlib.contextmanager
+def served() -> Iterator[None]:
+    """Open while this process serves visitors: `clear` before and after."""
+    clear()
+    try:
+        with contextlib.ExitStack() as held:
+            with contextlib.suppress(OSError, portalocker.LockException):  # nobody can have a run there
+                place().mkdir(parents=True, exist_ok=True, mode=0o700)
+                file = held.enter_context((place() / _SERVED).open("a"))
+                portalocker.lock(file, portalocker.LockFlags.SHARED)
+            yield
+    finally:
+        clear()
+
+
+def clear() -> None:
+    """Remove every visitor's run, unless a living process serves visitors: these were left behind.
+    One that takes longer than ENDS seconds to end is left to the next call.
+    """
+    with contextlib.suppress(OSError, portalocker.LockException), (place() / _SERVED).open("a") as file:
+        # The system releases the lock however its process ended: a killed one keeps no run alive.
+        portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+        sweep(-math.inf)
+        end = time.monotonic() + ENDS
+        while time.monotonic() < end and any(folder.locked() for folder in folders(place())):
+            time.sleep(0.05)
+        sweep(-math.inf)
 
 
 def sweep(gone: float = GONE) -> None:

@@ -272,6 +272,10 @@ def source_url() -> str:
 
 
 def _unknown(name: str) -> CorpusError:
+    if os.path.isfile(name):
+        return CorpusError(
+            "{name!r} is a file, and no corpus is called so; rnnviz.corpora.open_corpus reads it", name=name
+        )
     if len(name) > 80:  # the text itself, say
         name = name[:77] + "…"
     return CorpusError(

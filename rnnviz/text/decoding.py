@@ -25,12 +25,14 @@ from typing import BinaryIO, Literal, cast
 from rnnviz.errors import ConfigError, DecodingError, TextError
 from rnnviz.text.checked import check_path
 from rnnviz.text.filetypes import (
+    binary_format,
     explain_nul_bytes,
     explain_without_nul,
     guesses,
     is_damaged_utf8,
     refuse_binary,
 )
+from rnnviz.text.packed import packing
 
 Certainty = Literal["declared", "verified", "guessed"]
 Source = str | os.PathLike[str] | BinaryIO
@@ -118,6 +120,12 @@ def open_text(
     with opened_source(source, name) as file:
         size = size_of(file, name)
         head = _read(file, 512, name)
+        if packing(name) and binary_format(head) is None:
+            raise DecodingError(
+                "{name} is called a packed file and is none: it begins as a text does; fetch it again, or "
+                "give a text's name to it, such as .txt",
+                name=name,
+            )
         mark = next((e for m, e in _MARKS if head.startswith(m)), None)
         if declared is not None:
             # "utf-16" and "utf-32" leave the byte order to the mark.

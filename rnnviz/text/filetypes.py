@@ -163,12 +163,13 @@ def _implausible(character: str) -> bool:
 def is_damaged_utf8(sample: bytes) -> bool:
     """Whether a text is UTF-8 but for a few bytes: any other guess would be wrong.
 
-    In other encodings bytes beyond ASCII form UTF-8 sequences by chance, but not ten times as often as not.
+    In other encodings bytes beyond ASCII form UTF-8 sequences by chance: of 15 languages in the encodings of
+    `guesses`, 0.75 for each broken one at most in 30 characters, fewer in more, up to 3 in ten characters.
     """
     text = sample.decode("utf-8", errors="replace")
     replaced = text.count("\ufffd")
     beyond = sum(not c.isascii() for c in text) - replaced
-    return beyond >= 10 * max(replaced, 1)  # the sample may lack the only damaged place
+    return beyond >= max(2 * replaced, 10)
 
 
 # What files outside UTF-8 are in today's practice. Left to all of Python's 90 codecs, the detector prefers

@@ -14,7 +14,7 @@ class Normaliser:
 
     def __init__(self, name: str = "newlines") -> None:
         if name != "newlines":
-            raise ConfigError("no normaliser is called {name!r}; there is newlines", name=name)
+            raise ConfigError("no normaliser is called {name!r}; there is newlines", name=name[:100])
         self.changed = 0
         self._waiting = ""  # a CR at the end of a chunk waits for what follows
 

@@ -11,7 +11,7 @@ import io
 import zlib
 from typing import Any, BinaryIO
 
-from rnnviz.errors import ConfigError, TextError
+from rnnviz.errors import ConfigError, TextError, install
 
 RATIO = 300
 FREE = 64 << 20
@@ -103,6 +103,7 @@ def _zstandard(file: Any) -> Any:
         import pyarrow
     except ImportError:
         raise ConfigError(
-            "a file packed with Zstandard needs pyarrow: pip install 'rnnviz[app]', or unpack it first"
+            "a file packed with Zstandard needs pyarrow: {command}, or unpack it first",
+            command=install("app"),
         ) from None
     return pyarrow.CompressedInputStream(pyarrow.PythonFile(file, mode="r"), "zstd")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import stat
-from pathlib import Path
+import unicodedata
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import BinaryIO
 
 from rnnviz.errors import Phrase
@@ -40,23 +42,59 @@ def read(path: str | os.PathLike[str], most: int) -> bytes:
     return data
 
 
-def printable(name: str | os.PathLike[str]) -> str:
-    """A file's name or path with escapes for bytes that are no text, to be shown or sent.
+LONGEST_NAME = 100
+"""Characters of a name or title that are shown."""
 
-    >>> printable(os.fsdecode(b"b\\xff.txt"))
-    'b\\\\udcff.txt'
+_JOINERS = "\u200c\u200d"  # Persian and emoji are written with them; they change nothing beside them
+
+
+def printable(name: str | os.PathLike[str], most: int | None = None) -> str:
+    """A stranger's name, or a file's, to be shown or sent: escapes stand for bytes that are no text, and for
+    control and format characters, which could hide or reverse what stands beside them. Of more than `most`
+    characters the middle is left out, as a file's name ends in its type.
+
+    >>> printable(os.fsdecode(b"b\\xff.txt")), printable("gp\u202ej.txt"), printable("a" * 99 + ".txt", 10)
+    ('b\\\\udcff.txt', 'gp\\\\u202ej.txt', 'aaaaa….txt')
     """
-    return os.fspath(name).encode("utf-8", "backslashreplace").decode()
+    shown = "".join(
+        c.encode("unicode_escape").decode()
+        if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") and c not in _JOINERS
+        else c
+        for c in os.fspath(name)
+    )
+    if most is None or len(shown) <= most:
+        return shown
+    return f"{shown[: most // 2]}…{shown[len(shown) - (most - most // 2 - 1) :]}"
 
 
-def is_text(path: Path) -> bool:
-    """Whether a file's name is text: one that isn't can be shown and sent nowhere.
+def without_folders(command: str) -> str:
+    """A command line with its absolute paths by their names alone: a model's card is shared with it.
 
-    >>> is_text(Path("novel.txt")), is_text(Path(os.fsdecode(b"\\xff.txt")))
-    (True, False)
+    >>> without_folders("rnnviz train --corpus /home/me/diary.txt --run-dir=/runs/a --watch '// and / or'")
+    "rnnviz train --corpus diary.txt --run-dir=a --watch '// and / or'"
     """
     try:
-        path.name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        words = shlex.split(command)
+    except ValueError:  # a quotation that never ends: no command that was written down
+        return command
+    named = [_named(word) for word in words]
+    return command if named == words else shlex.join(named)
+
+
+def _named(word: str) -> str:
+    option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
+    for kind in (PurePosixPath, PureWindowsPath):
+        path = kind(value)
+        # A sentence to watch may begin with a slash, or with two, as a comment in C does.
+        if (path.is_absolute() or value.startswith("~")) and len(path.parts) > 2 and value[:2] != "//":
+            return f"{option}{equals}{path.name}"
+    return word
+
+
+def is_shown(path: Path) -> bool:
+    """Whether a file's name is shown as it is: other names can be chosen and sent nowhere.
+
+    >>> is_shown(Path("novel.txt")), is_shown(Path(os.fsdecode(b"\\xff.txt")))
+    (True, False)
+    """
+    return printable(path.name) == path.name

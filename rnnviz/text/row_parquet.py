@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rnnviz.errors import ConfigError, TextError
+from rnnviz.errors import ConfigError, TextError, install
 from rnnviz.text.decoding import Source, opened_source, size_of
 
 ROWS = 1024
@@ -24,7 +24,7 @@ def parquet_library() -> Any:
         import pyarrow
     except ImportError:
         raise ConfigError(
-            "a Parquet file needs pyarrow: pip install 'rnnviz[app]', or write a .csv file"
+            "a Parquet file needs pyarrow: {command}, or write a .csv file", command=install("app")
         ) from None
     return pyarrow
 

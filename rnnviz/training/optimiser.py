@@ -1,15 +1,19 @@
-"""AdamW, its learning rate schedule, and whether a device has bfloat16."""
+"""AdamW, its learning rate schedule, and what a device has in bfloat16."""
 
 from __future__ import annotations
 
 import inspect
 import math
+from functools import cache
 
 import torch
 from torch import nn
 
+from rnnviz.errors import ConfigError
 from rnnviz.networks import compiled
-from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.config import STATES, Cell, ModelConfig, TrainConfig
+from rnnviz.networks.torch_model import untrained
+from rnnviz.text.vocabulary import Vocabulary
 
 WARM = 50
 """One part in so many of a run is warm-up."""
@@ -23,6 +27,30 @@ def has_bfloat16(device: torch.device) -> bool:
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported())
     return compiled.multiplies_bfloat16()
+
+
+@cache
+def no_bfloat16(cell: Cell, device: torch.device) -> ConfigError | None:
+    """What to raise where torch can't train such layers in bfloat16 there, be it slowly; None where it can.
+
+    oneDNN has no LSTM in bfloat16 for a processor without AVX-512, and no flag tells: so one tiny step is
+    tried.
+    """
+    vocabulary = Vocabulary(("a",))
+    model = untrained(ModelConfig(cell, vocabulary.size, STATES), vocabulary, seed=0).to(device)
+    model.engine = "torch"
+    try:
+        with torch.autocast(device.type, torch.bfloat16):
+            logits, _ = model(torch.zeros(1, 1, dtype=torch.int64, device=device))
+        torch.autograd.backward(logits.float().sum())
+    except RuntimeError:
+        return ConfigError(
+            "torch can't train cell {cell!r} in precision bfloat16 on this machine's {device}; use float32, "
+            "or auto, which takes the fastest that works",
+            cell=cell,
+            device=device.type,
+        )
+    return None
 
 
 class AdamW(torch.optim.AdamW):

@@ -17,13 +17,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
-from rnnviz.errors import ConfigError, TrainingError
+from rnnviz.errors import ConfigError, TrainingError, install
 from rnnviz.networks.config import Engine, Precision, TrainConfig
 from rnnviz.networks.threads import ALIKE, Threads, worth_trying
 from rnnviz.training import remembered
 from rnnviz.training.tuning import own_python, tune_process
 
 if TYPE_CHECKING:
+    import torch
+
     from rnnviz.text.corpora import Corpus
     from rnnviz.training.trainer import SplittableText, Trainer
 
@@ -102,33 +104,53 @@ def fastest(
     """
     import torch
 
-    from rnnviz.networks import compiled
     from rnnviz.networks.torch_model import pick_device
-    from rnnviz.training.optimiser import has_bfloat16
 
-    if engine == "numba" and not compiled.prepared(config.cell):
-        raise ConfigError(
-            "engine numba isn't to be had here; install it with pip install 'rnnviz[fast]', or use another"
-        )
     where = pick_device(device)
-    small = where.type == "cpu" and is_small(config)
-    precisions = [config.precision]
-    if config.precision == "auto":
-        precisions = ["float32", "bfloat16"] if has_bfloat16(where) and not small else ["float32"]
+    pairs = candidates(config, where, engine)
     if where.type != "cpu":
-        return Pace(precisions[-1], Threads([threads or torch.get_num_threads()]), engine)
-    pairs = [(p, e) for p in precisions for e in _engines(config, p, engine, small)]
-    counts = [threads] if threads else [1] if small else worth_trying()
+        return Pace(pairs[-1][0], Threads([threads or torch.get_num_threads()]), engine)
+    counts = [threads] if threads else [1] if is_small(config) else worth_trying()
     if len(pairs) == len(counts) == 1:
         return Pace(pairs[0][0], Threads(counts), pairs[0][1])
     return _fastest_of(config, V, pairs, counts)
 
 
-def _engines(config: TrainConfig, precision: Precision, engine: Engine, small: bool) -> list[Engine]:
-    """Those that may be the fastest; the first is the likeliest."""
+def candidates(
+    config: TrainConfig, device: torch.device, engine: Engine = "auto"
+) -> list[tuple[Precision, Engine]]:
+    """Precisions and engines that may train a recipe fastest; the first is the likeliest. Raises ConfigError
+    where what is asked for isn't to be had.
+    """
+    from rnnviz.networks import compiled
+    from rnnviz.training.optimiser import has_bfloat16, no_bfloat16
+
+    if engine == "numba" and not compiled.prepared(config.cell):
+        raise ConfigError(
+            "engine numba isn't to be had here; install it with {command}, or use another",
+            command=install("fast"),
+        )
+    on_cpu = device.type == "cpu"
+    small = on_cpu and is_small(config)
+    precisions = [config.precision]
+    if config.precision == "auto":
+        precisions = ["float32", "bfloat16"] if has_bfloat16(device) and not small else ["float32"]
+    found = []
+    for precision in precisions:
+        for one in [engine] if small or not on_cpu else _engines(config, precision, engine):
+            refusal = no_bfloat16(config.cell, device) if precision == "bfloat16" and one != "numba" else None
+            if refusal is None:
+                found.append((precision, one))
+            elif config.precision == "bfloat16":
+                raise refusal
+    return found
+
+
+def _engines(config: TrainConfig, precision: Precision, engine: Engine) -> list[Engine]:
+    """Those that may be the fastest on a CPU; the first is the likeliest."""
     from rnnviz.networks import compiled
 
-    if engine != "auto" or small or config.cell not in compiled.TRAINED:
+    if engine != "auto" or config.cell not in compiled.TRAINED:
         return [engine]
     numba = compiled.prepared(config.cell)
     if config.cell in compiled.LINEAR:

@@ -32,7 +32,7 @@ from rnnviz.text.corpora import SHORTEST_SPLIT
 from rnnviz.text.given import as_corpus
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.batches import RandomCuts, RegularCuts, Streams
-from rnnviz.training.optimiser import adamw, has_bfloat16, rate
+from rnnviz.training.optimiser import adamw, has_bfloat16, no_bfloat16, rate
 from rnnviz.training.reporting import Interval, early_steps
 from rnnviz.training.reporting import StepReport as StepReport
 
@@ -328,7 +328,7 @@ def train(
     `corpus` is a rnnviz.corpora.Corpus or the like, a corpus's name, the path of a text file, or the text.
     `device` is "auto", "cpu" or "cuda"; `probe` begins each report's sample of `sample_length` characters.
     Raises CorpusError for a text of fewer than 2 characters, TextError and DecodingError for a file that is
-    no text, ConfigError for no recipe, TrainingError when the loss is NaN.
+    no text, ConfigError for no recipe or a precision that isn't here, TrainingError when the loss is NaN.
 
     >>> import rnnviz, torch
     >>> torch.set_num_threads(1)  # so small a network only waits for more
@@ -342,5 +342,7 @@ def train(
             "training takes a rnnviz.TrainConfig and a text; received {received} first",
             received=received(config),
         )
+    if config.precision == "bfloat16" and (refusal := no_bfloat16(config.cell, pick_device(device))):
+        raise refusal
     trainer = Trainer(config, as_corpus(corpus), device=device)
     return trainer.run(prompt=check_text(probe), sample_length=sample_length)

@@ -31,7 +31,7 @@ from tests.gradients.autograd import NETWORKS, Doubles, by_autograd, fading
 
 
 def assert_close(found: Any, expected: Doubles) -> None:
-    """Each entry to 1e-5 of itself (4e-5 from 40 steps back on), and to 2e-6 of its row's largest.
+    """Each entry to 5e-6 of itself and 5e-7 for each step back, and to 2e-6 of its row's largest.
 
     1.01e-6 was seen of an s6, whose parts are products of four numbers; all other cells stay within 5e-7.
     """
@@ -40,9 +40,9 @@ def assert_close(found: Any, expected: Doubles) -> None:
     nothing = expected == 0
     assert not found[nothing].any()
     error = np.abs(found / np.where(nothing, 1, expected) - 1) * ~nothing
-    lags = np.subtract.outer(np.arange(len(error)), np.arange(error.shape[1]))
-    assert error[lags < 40].max() < 1e-5
-    assert error.max() < 4e-5
+    steps = np.subtract.outer(np.arange(len(error)), np.arange(error.shape[1])) + 1
+    # Each step back is a product that rounds: with OpenBLAS's kernel Sandybridge 4.1e-7 a step was seen.
+    np.testing.assert_array_less(error, 5e-6 + 5e-7 * np.maximum(steps, 1))
 
 
 class TestConnectivity:

@@ -36,8 +36,8 @@ def test_an_exponential_reaches_as_far_on_a_short_text_as_on_a_long_one(factor: 
     whole = (1 - factor**40) / (1 - factor)
     within = (1 - factor ** np.arange(1, 41)) / (1 - factor) / whole
     np.testing.assert_allclose(found.beyond.estimate, np.maximum(1 - within, 0), atol=1e-3)
-    first = int(np.argmax(within >= 0.5))
-    assert first <= float(found.half.estimate) <= first + 1
+    half = np.interp(0.5, [0, *within], np.arange(41))
+    assert float(found.half.estimate) == pytest.approx(half, rel=1e-5)
 
 
 def test_the_interval_is_that_of_the_drawn_texts() -> None:

@@ -134,6 +134,31 @@ def test_an_unknown_character_is_read_as_the_mean_and_hardly_expected() -> None:
     assert far.nll[3] == pytest.approx(traced.nll[3] + 20, abs=1e-3)
 
 
+class Own(nn.Module):
+    """Somebody's network as it stands after training, its dropout at work."""
+
+    def __init__(self, beside: bool) -> None:
+        super().__init__()
+        self.encoder, self.rnn, self.decoder = nn.Embedding(N, 6), nn.GRU(6, 9), nn.Linear(9, N)
+        self.dropout, self.beside = nn.Dropout(0.5), beside
+
+    def forward(self, ids: torch.Tensor) -> Any:
+        out, state = self.rnn(self.encoder(ids))
+        logits = self.decoder(self.dropout(out))
+        return (logits, state) if self.beside else logits
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["logits", "logits and state"])
+def test_a_module_is_its_own_check(beside: bool) -> None:
+    theirs = Own(beside)
+    theirs.encoder.eval()
+    rnnviz.adapt(theirs.rnn, theirs.decoder, CHARACTERS, embedding=theirs.encoder, check=theirs)
+    assert (theirs.training, theirs.dropout.training, theirs.encoder.training) == (True, True, False)
+    other = Own(beside)
+    with pytest.raises(ConfigError, match="the adapted network is another one"):
+        rnnviz.adapt(theirs.rnn, theirs.decoder, CHARACTERS, embedding=theirs.encoder, check=other)
+
+
 @pytest.mark.filterwarnings("ignore:LSTM with projections is not supported with oneDNN")
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_projections_are_multiplied_into_what_reads_them(layers: int) -> None:

@@ -65,7 +65,11 @@ HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a folder": (lambda f: (f / "odd.safetensors").mkdir(), "no regular file"),
     "a link to nothing": (lambda f: (f / "odd.safetensors").symlink_to("/nowhere"), "No such file"),
     "a link to itself": (lambda f: (f / "odd.safetensors").symlink_to(f / "odd.safetensors"), "symbolic"),
-    "a name that is no text": (nameless, r"odd\udcff.safetensors has a name that is no text"),
+    "a name that is no text": (nameless, r"odd\udcff.safetensors has a name that can't be shown as it is"),
+    "a name that turns round what follows": (
+        lambda f: shutil.copy(f / "sound.safetensors", f / "gp\u202ej.safetensors"),
+        r"gp\u202ej.safetensors has a name that can't be shown as it is",
+    ),
     "a card of 5 MB": (
         lambda f: copied(f, lambda m: m["card"].update(notes="x" * 5 * 10**6)),
         "limit is 4,194,304",
@@ -98,6 +102,38 @@ def test_half_a_surrogate_pair_in_a_card_is_shown_as_what_it_is(folder: Path) ->
     json.dumps(card, ensure_ascii=False).encode()
     assert card["title"] == "a \ufffd title"
     assert checkpoint.load_numpy(path).card["title"] == card["title"]
+
+
+def test_a_card_shows_no_more_than_it_says(folder: Path) -> None:
+    hostile = {
+        "title": "cod.\u202egpj" + "\x1b[2J" + "x" * 1000,
+        "command": "rnnviz\u2066\ntrain",
+        "versions": {"torch\u200b": "2\u202e"},
+        "example": "‏עברית‏",
+    }
+    path = copied(folder, lambda meta: meta["card"].update(hostile))
+    card = checkpoint.read_info(path).card
+    assert card["title"].startswith(r"cod.\u202egpj\x1b[2Jxxx")
+    assert (len(card["title"]), "…" in card["title"]) == (100, True)
+    assert card["command"] == "rnnviz\\u2066\ntrain"
+    assert card["versions"] == {r"torch\u200b": r"2\u202e"}
+    assert card["example"] == hostile["example"], "a text to read"
+
+
+def test_an_older_cards_command_shows_the_names_of_its_files_alone(folder: Path) -> None:
+    said = "python -m rnnviz train --corpus '/home/me/my texts/diary.txt' --output=/tmp/me/x.safetensors"
+    path = copied(folder, lambda meta: meta["card"].update(command=said, units={"command": said}))
+    card = checkpoint.read_info(path).card
+    shown = "python -m rnnviz train --corpus diary.txt --output=x.safetensors"
+    assert (card["command"], card["units"]["command"]) == (shown, shown)
+
+
+def test_a_normaliser_that_there_is_not_is_refused_in_short(folder: Path) -> None:
+    path = copied(folder, lambda meta: meta.update(normaliser="9" * 5000))
+    with pytest.raises(
+        CheckpointError, match=r"not a usable rnnviz model: no normaliser is called '9{100}'; "
+    ):
+        checkpoint.load_numpy(path)
 
 
 def test_entries_of_the_wrong_kind_are_left_out_of_a_card(folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -23,13 +22,6 @@ from rnnviz.training import speed
 from rnnviz.training.trainer import Trainer
 
 pytestmark = pytest.mark.skipif(not compiled.ready(), reason="no numba, or a torch without sgemm_")
-
-
-@pytest.fixture(autouse=True)
-def few_threads() -> Iterator[None]:
-    before = torch.get_num_threads()
-    yield
-    torch.set_num_threads(before)
 
 
 def columns(cell: str, H: int) -> int:

@@ -149,6 +149,12 @@ def test_a_forgetful_network_is_read_once() -> None:
         assert read_again(model(cell="gru"), ids) == 0
 
 
+@pytest.mark.parametrize("network", [never_settles(), never_forgets("gru")], ids=["chaos", "memory"])
+def test_no_text_is_read_again_more_than_twice(network: CharModel) -> None:
+    for n in (LENGTH, 2 * LENGTH):
+        assert n // 2 < read_again(network, symbols(n, 1)) <= 2 * n
+
+
 def test_stretches_along_which_rounding_grows_are_counted_and_no_others() -> None:
     ids = np.full(LENGTH, 3)
     wild, calm, slow = never_settles().scorer(), model(cell="gru").scorer(), almost_forgets().scorer()

@@ -95,6 +95,7 @@ def test_one_number_is_never_changed() -> None:
 
 def test_a_piece_is_done_on_that_many_and_leaves_torchs_number_alone() -> None:
     one = Threads([2, 3])
+    torch.set_num_threads(1)
     for size in (None, 10):
         with one.piece(size):
             assert torch.get_num_threads() == one.now == 2
@@ -145,7 +146,6 @@ def test_a_trainer_takes_one_thread_beside_another_job() -> None:
         trainer._paced_step()
     finally:
         threads.share(1)
-        torch.set_num_threads(1)
     assert used == [2, 1, 2]
 
 
@@ -166,15 +166,12 @@ def test_a_piece_in_one_thread_does_not_bind_another(monkeypatch: pytest.MonkeyP
         thread.start()
         thread.join()
 
-    try:
-        torch.set_num_threads(3)
-        with Threads([1]).piece():  # torch tells threads to come that 1 is the number
-            in_a_thread()
+    torch.set_num_threads(3)
+    with Threads([1]).piece():  # torch tells threads to come that 1 is the number
         in_a_thread()
-        assert found == [[1, 2, 3], [3]] * 2
-        assert torch.get_num_threads() == 3
-    finally:
-        torch.set_num_threads(1)
+    in_a_thread()
+    assert found == [[1, 2, 3], [3]] * 2
+    assert torch.get_num_threads() == 3
 
 
 def test_one_thread_prepares_a_scorer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,13 +186,10 @@ def test_one_thread_prepares_a_scorer(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(
             place, name, lambda *given, real=real: used.append(torch.get_num_threads()) or real(*given)
         )
-    try:
-        torch.set_num_threads(3)
-        model.scorer()
-        assert used == [1, 1]
-        assert torch.get_num_threads() == 3
-    finally:
-        torch.set_num_threads(1)
+    torch.set_num_threads(3)
+    model.scorer()
+    assert used == [1, 1]
+    assert torch.get_num_threads() == 3
 
 
 def test_all_cores_are_tried_and_what_torch_was_told_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,11 +226,8 @@ def test_the_app_and_what_it_starts_leave_a_core_to_others() -> None:
 def test_a_fixed_number_holds_for_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "_fixed", False)
     monkeypatch.setattr(threads, "_told", 0)
-    try:
-        threads.fix(3)
-        assert worth_trying() == [torch.get_num_threads()] == [3]
-    finally:
-        torch.set_num_threads(1)
+    threads.fix(3)
+    assert worth_trying() == [torch.get_num_threads()] == [3]
 
 
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
@@ -246,6 +237,7 @@ def test_a_long_text_costs_the_same_on_any_number_of_threads(
     vocabulary = Vocabulary(tuple("abcdefgh"))
     model = CharModel(ModelConfig(cell, vocabulary.size, 64), vocabulary).requires_grad_(False)  # type: ignore[arg-type]
     ids = np.random.default_rng(0).integers(1, 8, LEAST + 3000)
+    torch.set_num_threads(1)
     expected = model.scorer().advance(ids)
     monkeypatch.setattr(threads, "TRY", 0.0)
     monkeypatch.setattr(threads, "HOPELESS", 0.0)

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
 import rnnviz
+from rnnviz import units
+from rnnviz.errors import ConfigError
 from rnnviz.networks import torch_model
 from rnnviz.networks.config import CELLS, ModelConfig
+from rnnviz.networks.custom import CustomModel
 from rnnviz.networks.untrained import tensors, untrained
 from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.units import match_untrained
 from tests.conftest import TEXT, tiny
 
 VOCABULARY = Vocabulary(tuple(map(chr, range(97, 97 + 26))))
@@ -60,3 +69,52 @@ def test_an_s6_begins_with_decays_and_step_sizes_of_a_known_range(layer: int) ->
         assert low * 0.999 <= found.min() < 1.2 * low + 0.05
         assert high * 1.001 >= found.max() > 0.9 * high
     assert np.abs(drawn[f"recurrence.bias_ih_l{layer}"][128:]).max() <= 1 / np.sqrt(128)
+
+
+def adapted(seed: int, *, hidden: int = 8, letters: str = "ab c") -> rnnviz.CharModel:
+    """A gru that begins with long memories."""
+    torch.manual_seed(seed)
+    gru, output = nn.GRU(len(letters), hidden), nn.Linear(hidden, len(letters))
+    with torch.no_grad():
+        gru.bias_hh_l0[hidden : 2 * hidden] += 4.0
+    return rnnviz.adapt(gru, output, letters)
+
+
+def counter(seed: int) -> CustomModel:
+    """A function, whose copies can't be drawn."""
+    weights = np.random.default_rng(seed).normal(size=(4, 3)).astype(np.float32)
+
+    def step(ids: Any, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        h = 0.9 * state["h"] + weights[ids]
+        return h, {"h": h}
+
+    return rnnviz.adapt(step=step, state={"h": np.zeros(3)}, characters="ab c")
+
+
+@pytest.mark.parametrize("fresh", [adapted, counter])
+def test_a_network_of_ones_own_is_controlled_by_copies_that_begin_as_it_did(
+    fresh: Callable[[int], Any],
+) -> None:
+    text = "ab c ba cab " * 20
+    theirs = [rnnviz.trace(fresh(seed), text).hidden for seed in range(2)]
+    own, aim = fresh(9), units.target("word-start", text)
+    for model, hidden in zip(units.untrained(own, 2, fresh=fresh), theirs, strict=True):
+        np.testing.assert_array_equal(rnnviz.trace(model, text).hidden, hidden)
+    best = [units.Searcher(rnnviz.trace(fresh(seed), text)).best_score(aim) for seed in range(2)]
+    assert units.run(units.control(own, text, [aim], copies=2, fresh=fresh)) == [pytest.approx(best)]
+    read = units.run(match_untrained.copies(own, text, 2, fresh=fresh))
+    for copy, hidden in zip(read, theirs, strict=True):
+        np.testing.assert_allclose(copy.states.T, hidden[:, 0], atol=2e-3)  # float16
+
+
+@pytest.mark.parametrize(
+    ("fresh", "said"),
+    [
+        (partial(adapted, hidden=6), r"of 'adapted': 1 × 8 and 4; received 1 × 6 and 4"),
+        (partial(adapted, letters="abc"), r"received 1 × 8 and 3"),
+        (lambda seed: nn.GRU(4, 8), r"a model is what rnnviz.load or rnnviz.adapt gives; received"),
+    ],
+)
+def test_a_copy_of_another_shape_is_refused(fresh: Callable[[int], Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        units.untrained(adapted(0), 1, fresh=fresh)

@@ -231,14 +231,32 @@ def test_a_long_text_has_a_format_of_its_own(monkeypatch: pytest.MonkeyPatch) ->
             decompress(model, damaged)
 
 
-def test_a_file_that_only_says_it_is_long_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
-    model = make("3-gram")
-    length = b"\xff\xff\xff\xff\x7f"  # 17 thousand million characters
-    data = b"rnz\x02" + compress(model, "")[4:10] + length + bytes(4)
-    steps = decompressing(model, data + zlib.crc32(length).to_bytes(4, "little"))
-    assert next(steps) == 0.0
-    steps.close()
+def claiming(characters: int, format: int, payload: bytes) -> bytes:
+    """A whole file of the 3-gram that says how long its text is."""
+    body = compress(make("3-gram"), "")[4:10] + (bytes([2]) + bytes(6) if format == 3 else b"")
+    length = b"".join(bytes([2 * characters >> 7 * n & 0x7F | 0x80]) for n in range(5)) + b"\0"
+    checked = (body[6:] + length if format > 1 else b"") + payload
+    checksums = bytes(4) + zlib.crc32(checked).to_bytes(4, "little")
+    return b"rnz" + bytes([format]) + body + length + checksums + payload
+
+
+@pytest.mark.parametrize("format", [2, 3])
+def test_no_file_is_read_for_longer_than_it_can_be(format: int) -> None:
+    """A character takes 2^-14 bits at least, and 4 bytes of zeros at the end may have been left out."""
+    with pytest.raises(DecodingError, match="cut off or damaged"):
+        read_header(claiming(2 * 10**9, format, b"\1"))
+    with pytest.raises(DecodingError, match="cut off or damaged"):
+        read_header(claiming(32 * 2**14 + 1, format, b""))
+    assert read_header(claiming(32 * 2**14, format, b"")).characters == 32 * 2**14
+    assert read_header(claiming(40 * 2**14, format, b"\1")).characters == 40 * 2**14
+
+
+def test_a_text_that_takes_next_to_nothing_is_as_long_as_it_must_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if a character took 16 bits at least, more than it does."""
+    monkeypatch.setattr(compression, "LEAST", 16.0)
+    data = compress(make("3-gram"), TEXT)
+    assert len(read_header(data).payload) == 2 * len(TEXT) - 4
+    assert decompress(make("3-gram"), data) == TEXT
 
 
 def test_the_model_must_be_the_same() -> None:
@@ -278,7 +296,7 @@ def test_a_model_without_probabilities_is_refused(value: float) -> None:
 
 def test_without_the_coder_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "constriction", None)
-    with pytest.raises(ConfigError, match=r"pip install 'rnnviz\[app\]'"):
+    with pytest.raises(ConfigError, match=r'pip install ".*\[compress\]"'):
         compress(make("gru"), "x")
 
 

@@ -147,14 +147,11 @@ def test_what_the_caller_told_torch_changes_nothing(monkeypatch: pytest.MonkeyPa
         return forward(self, *args)
 
     monkeypatch.setattr(CharModel, "forward", watched)
-    alone, threads = model.scorer().advance(some(model)), torch.get_num_threads()
-    try:
-        torch.set_num_threads(3)
-        with torch.inference_mode():
-            np.testing.assert_array_equal(model.scorer().advance(some(model)), alone)
-        assert (torch.get_num_threads(), seen) == (3, {1})
-    finally:
-        torch.set_num_threads(threads)
+    alone = model.scorer().advance(some(model))
+    torch.set_num_threads(3)
+    with torch.inference_mode():
+        np.testing.assert_array_equal(model.scorer().advance(some(model)), alone)
+    assert (torch.get_num_threads(), seen) == (3, {1})
 
 
 def test_it_learns_what_comes_again_and_not_what_has_no_pattern() -> None:
@@ -203,12 +200,8 @@ def test_a_text_of_several_stretches_is_compressed_and_restored(cell: str) -> No
     assert len(data) <= 1.001 * bits / 8 + 32
     assert len(data) < len(compress(model.model, text))
     assert read_header(data).signature == model.signature()
-    threads = torch.get_num_threads()
-    try:
-        torch.set_num_threads(2)
-        assert decompress(dynamic(model.model, **{**SETTINGS, "rate": 0.02}), data) == text
-    finally:
-        torch.set_num_threads(threads)
+    torch.set_num_threads(2)
+    assert decompress(dynamic(model.model, **{**SETTINGS, "rate": 0.02}), data) == text
     for other in (model.model, learning(cell, rate=0.03)):
         with pytest.raises(ConfigError):
             decompress(other, data)

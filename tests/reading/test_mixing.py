@@ -169,7 +169,7 @@ def test_what_comes_later_changes_no_earlier_cost(kind: str) -> None:
     (before,) = pieces(model, text=OTHER)
     for at in (1, 31, 32, 33, len(OTHER) - 1):
         (after,) = pieces(model, text=OTHER[:at] + "z" + OTHER[at + 1 :] * 2)
-        np.testing.assert_array_equal(after.nll[:at], before.nll[:at])
+        np.testing.assert_allclose(after.nll[:at], before.nll[:at], rtol=1e-5)
 
 
 def test_it_learns_which_of_them_to_trust() -> None:

@@ -73,6 +73,13 @@ def test_it_holds_the_mean_of_all_such_text_as_often_as_it_says(exponent: float)
     assert exponent < -0.9 or np.mean(alone) < 0.6
 
 
+@pytest.mark.parametrize("exponent", [-1.0, -0.7, -0.4])
+def test_the_variance_of_a_mean_is_that_of_such_noise(exponent: float) -> None:
+    # That of n positions is n ** exponent, by the noise's definition.
+    found = [all_text(noise(1_000, seed, exponent), (exponent, 0.01)).log_variance for seed in range(100)]
+    assert np.mean(found) == pytest.approx(exponent * math.log(1_000), abs=0.1)
+
+
 def test_what_never_varies_is_certain() -> None:
     assert all_text(np.zeros(2 << OCTAVES), SLOPE).half_width() == pytest.approx(0, abs=1e-12)
     assert all_text(np.zeros(2 << OCTAVES), SLOPE).beyond(0.01) == 0

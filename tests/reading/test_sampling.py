@@ -139,6 +139,13 @@ def test_a_prediction_that_is_not_reshaped_is_the_networks_own() -> None:
     )
 
 
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_nucleus_is_the_smallest_that_has_top_p(size: int) -> None:
+    """Holtzman et al. 2020: of four equally probable symbols, two already have one half."""
+    p = reshaped(np.log([0.2] * 5), top_p=size / 4)
+    np.testing.assert_allclose(p, [0] + [1 / size] * size + [0] * (4 - size))
+
+
 def test_the_unknown_symbol_is_never_drawn_however_probable() -> None:
     model = make("gru")
     with torch.no_grad():

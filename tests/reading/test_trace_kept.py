@@ -105,7 +105,7 @@ def test_a_frame_of_what_is_not_there(wrong: dict[str, object], said: str) -> No
 
 def test_without_pandas_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ConfigError, match=r"rnnviz\[notebook\]"):
+    with pytest.raises(ConfigError, match=r"pip install .*\[notebook\]"):
         trace(make(), TEXT).to_frame()
     assert trace(make(), TEXT).columns()["value"].shape == (len(TEXT) * 20,)
 

@@ -6,9 +6,11 @@ import json
 import os
 import random
 import signal
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,8 +24,8 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.threads import Threads
 from rnnviz.reading.scoring import perplexity
 from rnnviz.runs import api as runs
+from rnnviz.runs import journal, training_state
 from rnnviz.runs import process as run_process
-from rnnviz.runs import training_state
 from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.runs.journal import Journal
 from rnnviz.text import corpora
@@ -295,6 +297,26 @@ def test_a_diverged_run_says_so_and_keeps_a_state_of_numbers(home: Path) -> None
     assert "the run diverged. Lower learning_rate" in run.reason
     for tensor in final(folder).values() if folder.state.exists() else ():
         assert torch.isfinite(tensor).all()
+
+
+def test_the_time_left_after_a_resume_is_at_the_pace_since(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(time=time.time, monotonic=lambda: 2.0 * trainer.step_index)
+    monkeypatch.setattr(journal, "time", clock)
+    folder, began = begin(home), 0
+    for stop_at in (120, 130):
+        trainer = Trainer(SMALL, CORPUS)
+        training_state.restore(folder, trainer)
+        began, book = trainer.characters, Journal(folder, trainer, "", {})
+        book.begin({})
+        while trainer.step_index < stop_at:
+            trainer.step()
+            book.step(trainer)
+        book.save()
+    last = events(folder, "progress")[-1]
+    seconds_each = 2.0 * (130 - 120) / (last["characters"] - began)
+    assert last["eta"] == pytest.approx(seconds_each * (trainer.total_characters - last["characters"]))
 
 
 def test_the_moment_the_ngram_is_passed_is_told_once(home: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from rnnviz import cli
-from rnnviz.errors import ConfigError
+from rnnviz.errors import ConfigError, install
 from rnnviz.runs import elsewhere
 from rnnviz.runs.elsewhere import FIGURES
 from rnnviz.runs.folder import RunFolder
@@ -132,7 +132,7 @@ def test_what_is_not_there_is_said_before_the_run_begins(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(elsewhere, "find_spec", lambda name: None)
     assert cli.main(["train", "--corpus", "machine", "--name", "x", "--log-to", "trackio"]) == 1
-    assert 'trackio is not installed; pip install "rnnviz[trackio]" brings it' in capsys.readouterr().err
+    assert f"trackio is not installed; {install('trackio')} brings it" in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
     with pytest.raises(ConfigError, match="trackio or tensorboard; received 'wandb'"):
         elsewhere.check("wandb")

@@ -107,6 +107,23 @@ def test_the_sentence_to_watch_is_read_as_training_goes_on() -> None:
     assert told("own", "start")[0]["uniform"] == 4
 
 
+def test_a_kept_model_goes_into_the_users_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("RNNVIZ_MODELS")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    with following.follow("own", tiny("gru"), total=2) as run:
+        run.log(1, 2.0)
+    path = runs.keep("own", "kept-here")
+    assert path == tmp_path / "data" / "rnnviz" / "models" / "kept-here.safetensors"
+    assert rnnviz.load("kept-here").card["name"] == "kept-here"
+    assert {"kept-here", "timemachine-gru"} <= {info.name for info in rnnviz.available()[0]}
+    assert cli.main(["models"]) == 0
+    assert "\nkept-here " in capsys.readouterr().out
+    monkeypatch.setenv("RNNVIZ_MODELS", str(tmp_path / "mine"))
+    assert runs.keep("own", "elsewhere").parent == tmp_path / "mine"
+
+
 def test_what_is_shown_now_follows_the_loop_unless_reading_takes_too_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

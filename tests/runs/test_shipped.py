@@ -43,8 +43,9 @@ LIMITS: dict[str, float | None] = {
 
 
 @pytest.fixture(autouse=True)
-def only_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
+def only_shipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("RNNVIZ_MODELS", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
 
 
 def test_all_are_there_and_nothing_else() -> None:

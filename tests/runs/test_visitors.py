@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -123,8 +124,46 @@ def test_one_that_still_lives_is_stopped_first() -> None:
     assert not path.exists()
 
 
+def test_all_go_with_the_last_process_that_serves_visitors_and_no_others() -> None:
+    """Another process, held by its lock alone, is a second opening of the same file."""
+    made("class")
+    made("left", owner="ann")  # by a process that was killed
+    with visitors.served():
+        assert not visitors.listed()
+        hers = made("hers", owner="bob")
+        with visitors.served():
+            visitors.clear()  # as at the start of somebody's own app in the same folder
+        assert [run.path for run in visitors.listed()] == [hers]
+    assert not hers.exists()
+    assert [run.id for run in runs.listed()] == ["class"]
+
+
+def test_one_that_trains_is_stopped_before_it_goes() -> None:
+    with visitors.served():
+        folder = RunFolder(visitors.place() / "hers")
+        folder.path.mkdir(parents=True)
+        endless = replace(TOY.config, characters=10**9)
+        folder.begin(replace(TOY, config=endless, corpus="", text=TEXT, threads=1, owner=""))
+        process = train(folder.path, queued=True, step_seconds=0.05, PROGRESS=0.0)
+        until(lambda: events(folder, "progress"))
+    assert not folder.path.exists()
+    until(lambda: not process.is_alive())
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "file" / "runs"
+    home.parent.touch()
+    monkeypatch.setenv("RNNVIZ_RUNS", str(home))
+    for begin in (partial(visitors.start, TOY, most=2), partial(runs.set_limit, 2), partial(runs.start, TOY)):
+        with pytest.raises(TrainingError, match=r"no run can be kept in .*runs.*: Not a directory"):
+            begin()
+    with visitors.served():
+        assert not visitors.listed()
+
+
 def test_nothing_is_made_where_there_are_none() -> None:
     visitors.sweep()
+    visitors.clear()
     visitors.present({"ann"})
     assert not visitors.listed()
     assert not home().exists()

@@ -213,6 +213,15 @@ def test_a_name_or_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert corpora.open_corpus(Path("machine")).text == "not the word"
 
 
+@pytest.mark.parametrize("ask", [corpora.read, corpora.describe, corpora.fetch])
+def test_a_file_is_not_said_to_be_absent(ask: Callable[[str], object], tmp_path: Path) -> None:
+    path = tmp_path / "diary.txt"
+    path.write_text("Dear diary, " * 30)
+    with pytest.raises(CorpusError, match=r"diary\.txt' is a file, and no corpus .*open_corpus reads it"):
+        ask(str(path))
+    assert corpora.open_corpus(str(path)).text.startswith("Dear diary")
+
+
 @pytest.mark.parametrize("ask", [corpora.read, corpora.describe, corpora.fetch, corpora.open_corpus])
 def test_an_unknown_name(ask: Callable[[str], object]) -> None:
     with pytest.raises(

@@ -121,6 +121,22 @@ def test_a_stray_byte_in_utf8_is_named() -> None:
         decode(data)
 
 
+def test_utf8_with_many_lost_bytes_is_not_guessed_to_be_something_else() -> None:
+    data = bytes(byte for n, byte in enumerate((RUSSIAN * 40).encode()) if n % 7)
+    with pytest.raises(DecodingError, match="is UTF-8 but damaged: byte 0 "):
+        decode(data)
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_text_that_is_called_a_packed_file_is_refused(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"book.txt{ending}"
+    path.write_text("Plain text, not packed at all.\n")
+    with pytest.raises(
+        DecodingError, match=r"book\.txt\.\w+ is called a packed file and is none: it begins as"
+    ):
+        open_text(path)
+
+
 def test_what_no_encoding_explains_is_refused() -> None:
     data = SIMPLIFIED.encode("gb18030") * 2000 + b"\xff\xff\n"
     with pytest.raises(

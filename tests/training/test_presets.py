@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from dataclasses import replace
 
 import pytest
@@ -52,9 +51,9 @@ def test_mistaken_presets_are_refused() -> None:
         preset("best", 1000, 0)
 
 
-def test_the_toy_learns_its_word_in_under_three_seconds() -> None:
-    began, reports = time.process_time(), list(train(TOY, corpora.read("machine"), device="cpu"))
-    assert time.process_time() - began < 3
+def test_the_toy_learns_its_word_from_few_characters() -> None:
+    reports = list(train(TOY, corpora.read("machine"), device="cpu"))
+    assert reports[-1].characters < 2_000  # a second or so
     assert perplexity(reports[-1].model, text="machine").perplexity < 1.05
     assert len(reports) >= 10  # something to look at while it learns
 

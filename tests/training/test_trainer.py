@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import torch
 from torch.nn import functional as F
 
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
-from rnnviz.networks.config import CELLS, Cell, TrainConfig
+from rnnviz.networks.config import CELLS, Cell, Engine, TrainConfig
 from rnnviz.networks.dropout import Dropout
 from rnnviz.reading.scoring import perplexity
 from rnnviz.runs.folder import Description, RunFolder
@@ -338,3 +339,32 @@ def test_gradients_are_clipped_as_torch_clips_them(clip: float) -> None:
         torch.testing.assert_close(norm, right)
     for mine, theirs in zip(ours.model.parameters(), plain.model.parameters(), strict=True):
         torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("engine", get_args(Engine))
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_step_on_a_device_leaves_no_tensor_on_the_processor(
+    cell: Cell, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shown on the meta device, which computes shapes alone: what meets a tensor from elsewhere raises. It
+    has no random numbers, no bfloat16 and no fused optimiser.
+    """
+    drops = {"dropout_output": 0.2, "dropout_layer": 0.2, "dropout_embedding": 0.2}
+    if cell in ("rnn", "gru", "lstm"):
+        drops["dropout_weight"] = 0.2
+    recipe = replace(SMALL, cell=cell, hidden_size=12, layers=2, **drops)
+    with monkeypatch.context() as patched:
+        drawn = torch.Generator()
+        patched.setattr(torch, "Generator", lambda _: drawn)
+        trainer = Trainer(recipe, CORPUS, device="meta")
+    trainer.model.engine = engine
+    monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(trainer.optimiser, "step", lambda: None)
+    trainer.step_index = 1  # the first draws where an epoch begins
+    for _ in range(2):  # the second goes on from a state
+        loss, norm, _ = trainer.step()
+        assert trainer.carried is not None
+        gradients = [p.grad for p in trainer.model.parameters()]
+        for one in (loss, norm, trainer.optimiser.grad_scale, *gradients, *trainer.carried):
+            assert one is not None
+            assert one.is_meta
