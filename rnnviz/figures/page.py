@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,7 +46,8 @@ def page(
     figures, which are the whole text's. `language` is the words' BCP 47 code.
     """
     _ = translate
-    title = f"{report.file} · {report.model}"
+    name = Path(report.file).name
+    title = f"{name} · {report.model}"
     yield (
         f'<!doctype html>\n<html lang="{escape(language)}">\n<head>\n<meta charset="utf-8">\n'
         # No script can run here, whatever a text holds.
@@ -55,7 +57,7 @@ def page(
         '<meta name="color-scheme" content="light dark">\n'
         f"<title>{visible(title)}</title>\n<style>{_style()}</style>\n</head>\n<body>\n"
     )
-    yield f"<header><h1><bdi>{visible(report.file)}</bdi></h1>\n{_answer(report, _)}</header>\n<main>\n"
+    yield f"<header><h1><bdi>{visible(name)}</bdi></h1>\n{_answer(report, _)}</header>\n<main>\n"
     yield _section(_("Results"), "", _figures(report, _))
     yield _section(
         _("Along the text"),

@@ -12,6 +12,7 @@ from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.reading.trace import trace
 from rnnviz.text.normalising import normalise
 from rnnviz.ui import model_cache
+from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.jobs.worker import Job, Step, Steps, of_session
 
 READ = 300  # characters of a text that other models read
@@ -45,7 +46,7 @@ def others(info: ModelInfo) -> list[ModelInfo]:
 def glance(info: ModelInfo, text: str, patience: float = 0.0) -> Job:
     """The job that looks for a better model for the beginning of a text; waits so many seconds for it."""
     beginning, jobs = text[:READ], of_session("better")
-    key = (model_cache.digest(info), beginning)
+    key = Key("better", checksum(beginning), model_cache.digest(info))
     jobs.retain([key])
     job = jobs.ask(key, info.name, lambda check: look(info, beginning), kind="glance")
     jobs.wait([key], patience)

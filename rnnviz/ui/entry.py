@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
@@ -21,18 +22,21 @@ from rnnviz.ui.server.guard import Guard
 from rnnviz.ui.server.lifespan import lifespan
 from rnnviz.ui.standalone import serving
 
+PAGES = ("explore", "perplexity", "inside", "train", "learn")  # the first has the app's own address
+
 
 def parts(*, watched: bool | None = None) -> dict[str, Any]:
     """The arguments of `st.App`; `watched`: whether files are worked on while they are served, as Streamlit's
-    own option says unless this does.
+    own option says unless this does. Raises ConfigError for settings that make no sense.
     """
+    setting.check()
     if watched is None:
         watched = st.get_option("server.fileWatcherType") != "none"
     return {
         "script_path": Path(__file__).parent / "script" / "main.py",
         "lifespan": lifespan,
         "routes": [
-            Route("/explore", _first_page),
+            Route("/{page:page}", _page),
             Mount("/plotly", StaticFiles(directory=views.plotly())),
             *views.routes(settled=not watched),
             *direct.routes(),
@@ -44,9 +48,26 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
     }
 
 
-async def _first_page(request: Request) -> RedirectResponse:
-    """Explore has the app's own address; who writes its name there, like the other pages', is led to it."""
-    return RedirectResponse(f"./?{request.url.query}" if request.url.query else "./")
+class _Elsewhere(Convertor[str]):
+    """A page's name where its address is another: the first page's, and any in capitals."""
+
+    regex = f"(?!(?:{'|'.join(PAGES[1:])})$)(?i:{'|'.join(PAGES)})"
+
+    def convert(self, value: str) -> str:
+        return value.lower()
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("page", _Elsewhere())
+
+
+async def _page(request: Request) -> RedirectResponse:
+    """Lead whoever writes a page's name to its address; with a slash behind it, Streamlit leads them here."""
+    name = request.path_params["page"]
+    place = "./" if name == PAGES[0] else f"./{name}"
+    return RedirectResponse(f"{place}?{request.url.query}" if request.url.query else place)
 
 
 def _door() -> list[Middleware]:

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 from rnnviz.cli.output import command
 from rnnviz.ui import starting
-from rnnviz.ui.hosting import setting
 from rnnviz.ui.hosting.setting import CAPACITY
 
 EXAMPLES = """examples:
@@ -54,7 +53,6 @@ def main(args: argparse.Namespace) -> int:
     address = next((name.rstrip("/") for name in args.name[:1] if "://" in name), "")
     if address:
         os.environ["RNNVIZ_ADDRESS"] = address
-    setting.key(), setting.capacity()  # refused here, in a sentence
     return starting.serve("host", options(args))
 
 

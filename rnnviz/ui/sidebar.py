@@ -219,7 +219,9 @@ BAR = """
 
 
 def fit() -> None:
-    """Tighten the sidebar on a low screen; make buttons readable, pointed at or not; show the focus."""
+    """Tighten the sidebar on a low screen; make buttons readable, pointed at or not, and large enough; show
+    the focus.
+    """
     st.html(
         """<style>@media (max-height: 760px) {
         [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.5rem; }
@@ -234,6 +236,7 @@ def fit() -> None:
         [data-testid="stApp"] [role="radio"][aria-checked="true"]:hover p {
           color: light-dark(#084e64, #9ad6e8);
         }
+        [data-testid="stMultiSelect"] button[data-rac] { min-width: 24px; min-height: 24px; }
         [data-testid="stApp"] :is(button, a, summary, [tabindex="0"]):focus-visible {
           outline: 2px solid light-dark(#0b6a88, #5cc0de);
           outline-offset: 1px;

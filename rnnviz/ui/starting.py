@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rnnviz.errors import ConfigError
+from rnnviz.errors import ConfigError, install
 
 UI = Path(__file__).parent
 SETTINGS = Path(".streamlit", "config.toml")
@@ -22,16 +22,18 @@ def serve(command: str, options: Mapping[str, Any]) -> int:
     try:
         import streamlit as st
 
-        from rnnviz.ui import entry
+        from rnnviz.ui import entry, line
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] == "rnnviz":
             raise
         raise ConfigError(
-            '{command} needs {name}, which isn\'t installed: pip install "rnnviz[app]" brings it',
+            "{command} needs {name}, which isn't installed: {installing} brings it",
             command=command,
             name=missing.name,
+            installing=install("app"),
         ) from missing
     config = {**dict(flat(tomllib.loads(settings().read_text("utf-8")))), **options}
+    line.take()
     app = st.App(**entry.parts(watched=False))
     sys.argv[:] = [str(UI / "script" / "main.py")]  # Streamlit puts its folder first on sys.path
     app.run(config=config)

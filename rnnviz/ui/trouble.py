@@ -17,11 +17,16 @@ from rnnviz.ui.i18n import _
 log = logging.getLogger("rnnviz")
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_LINK = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 
 
-def plain(text: str) -> str:
-    """`text` escaped for Markdown: file names and messages are data, and perhaps no text even."""
-    return _PUNCTUATION.sub(r"\\\1", regular.printable(text))
+def plain(text: str, most: int | None = None) -> str:
+    """`text` escaped for Markdown, of `most` characters at most: names and messages are data, and perhaps no
+    text even.
+
+    An address becomes a link however its punctuation is escaped, so U+2060, which nobody sees, parts it.
+    """
+    return _PUNCTUATION.sub(r"\\\1", _LINK.sub("\u2060", regular.printable(text, most)))
 
 
 def sentence(error: RnnvizError | Phrase) -> str:

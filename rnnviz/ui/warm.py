@@ -49,6 +49,7 @@ def up() -> None:
         import rnnviz.ui.pages.learn.page
         import rnnviz.ui.pages.perplexity.page
         import rnnviz.ui.pages.train.page  # noqa: F401
+        from rnnviz.runs import visitors
         from rnnviz.ui import model_cache
         from rnnviz.ui.jobs import scratch
 
@@ -58,6 +59,7 @@ def up() -> None:
             _picture(model_cache.load(info, to_read=True))
             model_cache.yardstick(info, models)
         scratch.sweep()
+        visitors.clear()  # of a process that was killed while it served others
         time.sleep(LATER)
         for piece in _pieces(models):
             while (wait := _asked + QUIET - time.monotonic()) > 0:

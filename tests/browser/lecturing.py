@@ -31,7 +31,11 @@ AUDIT = """
     boxes.push({ name, element, left: box.left, right: box.right, top, bottom });
   };
   const stage = root.querySelector('.ln-stage').getBoundingClientRect();
-  const screen = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+  // Enlarged to 200 % the lecture is higher than the window, and scrolls.
+  const beyond = root.scrollHeight - root.clientHeight;
+  if (beyond > 1 && innerHeight > 450) wrong.push(`the lecture scrolls by ${beyond}`);
+  const [top, bottom] = [-root.scrollTop, innerHeight + beyond - root.scrollTop];
+  const screen = { left: 0, top, right: innerWidth, bottom };
   // A line of type is higher than its letters: a quarter above and below may touch.
   for (const text of root.querySelectorAll('.ln-picture text')) {
     if (!text.textContent.trim()) continue;

@@ -1,4 +1,4 @@
-"""Every page as axe-core sees it: contrast, names, headings; in both themes."""
+"""Every page as axe-core sees it: contrast, names, headings, how large a target is; in both themes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,12 @@ def settle(page: Page) -> None:
 
 
 def wrong(page: Page, *rules: str) -> list[str]:
-    """A line for each thing that axe finds wrong, by these rules or by all, with where it is."""
-    options = {"resultTypes": ["violations"], **({"runOnly": list(rules)} if rules else {})}
+    """A line for each thing that axe finds wrong, by these rules or by all, with where it is. Of WCAG 2.2 it
+    looks at targets only when told to.
+    """
+    options = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
+    if rules:
+        options["runOnly"] = list(rules)
     axe = Axe("") if page.evaluate("Boolean(window.axe)") else Axe()  # the script is there from the last time
     found = axe.run(page, options=options).response["violations"]
     return [
@@ -104,7 +108,7 @@ def test_axe_finds_nothing_wrong(
     page.emulate_media(color_scheme="light")
     schemes, found = ["light", "dark"], {}
     for place in tour(page, app_url):
-        for scheme in schemes:  # names and headings are the same in the dark
+        for scheme in schemes:  # names, headings and sizes are the same in the dark
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUNDS[scheme])
             settle(page)

@@ -198,11 +198,23 @@ def test_hostile_addresses(page: Page, app_url: str) -> None:
         holds(page, {"text": None})
 
 
-def test_the_first_page_is_found_by_its_name_too(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/explore?model=tiny-gru")
+@pytest.mark.parametrize("name", ["explore", "Explore/"])
+def test_the_first_page_is_found_by_its_name_too(page: Page, app_url: str, name: str) -> None:
+    page.goto(f"{app_url}/{name}?model=tiny-gru")
     expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", re.compile("[1-9]"))
     assert urlsplit(page.url).path == "/"
     holds(page, {"model": "tiny-gru"})
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_a_page_is_found_whatever_the_case_of_its_name(page: Page, app_url: str, slash: str) -> None:
+    for name in ("perplexity", "inside", "train", "learn"):
+        for written in (name, name.title(), name.upper()):
+            found = urlsplit(page.request.get(f"{app_url}/{written}{slash}?model=tiny-lstm&lang=zh").url)
+            assert (found.path, found.query) == (f"/{name}", "model=tiny-lstm&lang=zh")
+    page.goto(f"{app_url}/Perplexity{slash}?model=tiny-lstm")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Perplexity of your texts")
+    expect(page.locator(MODEL)).to_have_value("tiny-lstm")
 
 
 def test_what_was_asked_for_and_is_not_there_is_named(page: Page, app_url: str) -> None:

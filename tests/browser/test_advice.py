@@ -36,13 +36,19 @@ def test_a_text_of_its_own_kind_is_not(live: Live) -> None:
     expect(live.page.locator(".rv-note")).to_have_count(0)
 
 
-def test_an_example_chooses_its_model_and_says_what_to_notice(page: Page, app_url: str) -> None:
+def test_an_example_names_and_chooses_its_model_and_says_what_to_notice(page: Page, app_url: str) -> None:
     Live(page, app_url, "timemachine-gru")
-    page.get_by_role("button", name="Code", exact=True).click()
+    examples = page.get_by_role("group", name="Examples").get_by_role("button")
+    own = ["A sentence", "An unlikely one", "machine"]
+    expect(examples).to_have_text([*own, "Code python-gru", "Chinese chinese-gru"])
+    page.get_by_role("button", name="Code python-gru").click()
     expect(page.locator(MODEL)).to_have_value("python-gru")
+    expect(examples).to_have_text(
+        [f"{name} timemachine-gru" for name in own] + ["Code", "Chinese chinese-gru"]
+    )
     note = page.locator(".rv-note-notice")
     expect(note).to_contain_text("Indentation costs next to nothing")
-    page.get_by_role("button", name="Chinese", exact=True).click()
+    page.get_by_role("button", name="Chinese chinese-gru").click()
     expect(page.locator(MODEL)).to_have_value("chinese-gru")
     expect(note).to_contain_text("徒")
     page.get_by_role("textbox", name="Your text").press("End")

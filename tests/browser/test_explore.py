@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -239,3 +241,16 @@ def test_two_readers_do_not_see_each_other(live: Live, app_url: str) -> None:
     second.write("animated, and his")
     assert live.number("perplexity") == perplexity("flushed")
     assert second.number("perplexity") == perplexity("animated, and his")
+
+
+def test_addresses_in_a_card_and_in_names_are_text(app_url: str, folder: Path, page: Page) -> None:
+    said = "https://example.org/x www.example.org a@example.org"
+    path = folder / "models" / "addressed.safetensors"
+    rnnviz.save(tiny("gru", card={**tiny_card(), "title": said, "versions": {said: said}}), path)
+    missing = quote(f"none {said}")
+    for where in ("?model=addressed", f"?model={missing}", f"train?run={missing}"):
+        page.goto(f"{app_url}/{where}")
+        expect(page.get_by_text(re.compile("a\u2060?@example.org")).first).to_be_visible()
+        links = page.eval_on_selector_all("a", "(all) => all.map((a) => a.href)")
+        assert not [link for link in links if re.match(r"(https?://(www\.)?|mailto:a@)example\.org", link)]
+    path.unlink()

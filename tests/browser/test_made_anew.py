@@ -29,8 +29,9 @@ FORGOTTEN = """
   window.connections = WebSocket.prototype;
   window.WebSocket = class extends WebSocket {
     constructor(address, protocols) {
-      super(address, protocols?.slice(0, 2)); // without the session's name
-      if (protocols) this.addEventListener("open", () => window.opened++); // the page's, not the view's own
+      const page = Array.isArray(protocols); // the page's connection, not the view's own
+      super(address, page ? protocols.slice(0, 2) : protocols); // without the session's name
+      if (page) this.addEventListener("open", () => window.opened++);
     }
   };
 }

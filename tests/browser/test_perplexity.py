@@ -199,6 +199,31 @@ def test_a_pasted_text_joins_later_files_only_when_asked_and_html_stays_text(
     assert "owned" not in page.title()
 
 
+def test_a_result_stands_under_the_source_that_it_is_of(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    files, paste, corpus = (page.get_by_role("tab", name=name) for name in ("Upload", "Paste", "Pick"))
+    paste.click()
+    page.get_by_role("textbox", name="Text").fill("grey eyes")
+    page.get_by_role("button", name="Score this text").click()
+    result = page.get_by_text("Perplexity of pasted text")
+    expect(result).to_be_visible()
+    corpus.click()
+    expect(page.get_by_text("Pasted text, until you choose a text here")).to_be_visible()
+    page.get_by_role("link", name="Inside").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Inside the network")
+    page.get_by_role("link", name="Perplexity").click()
+    expect(result).to_be_visible()
+    expect(paste).to_have_attribute("aria-selected", "true")
+    files.click()
+    scored(page, "a.txt", b"The Time Traveller")
+    paste.click()  # what it holds is scored again
+    expect(result).to_be_visible()
+    page.get_by_role("button", name="1 uploaded file").click()
+    page.get_by_role("button", name="Pasted text", exact=True).click()  # one of two no more
+    expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
+    expect(files).to_have_attribute("aria-selected", "true")
+
+
 def test_model_section_and_language_stand_in_the_address_and_come_back(page: Page, app_url: str) -> None:
     open_page(page, app_url)
     scored(page, "a.txt", b"grey eyes")

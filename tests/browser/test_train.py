@@ -109,6 +109,20 @@ def test_a_run_moves_is_found_after_a_reload_and_stops_at_once(page: Page, app_u
         expect(page.get_by_text("What was learnt is saved")).to_be_visible()
 
 
+def test_a_run_that_is_resumed_is_followed_whatever_moment_was_in_view(page: Page, app_url: str) -> None:
+    made("again", "stopped")
+    view = open_page(page, app_url, run="again")
+    slider = page.get_by_role("slider", name="Moment of training")
+    slider.fill("3")
+    expect(view).to_have_attribute("data-step", "10")
+    with training("first"):  # the only place is taken: it waits
+        page.get_by_role("button", name="Resume").click()
+        expect(view).to_have_attribute("data-state", "waiting")
+        expect(view).to_have_attribute("data-step", "30")
+        expect(page.get_by_test_id("training-when")).to_contain_text("now")
+        runs.stop("again")
+
+
 def test_waiting_runs_are_seen_in_their_order(page: Page, app_url: str) -> None:
     with training("first"), training("third", waiting=True):
         view = open_page(page, app_url, run="third")

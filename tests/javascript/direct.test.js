@@ -16,9 +16,10 @@ class Socket {
   onclose = () => {};
   onmessage = (/** @type {{ data: string | ArrayBuffer }} */ _event) => {};
 
-  /** @param {URL} address */
-  constructor(address) {
+  /** @param {URL} address @param {string} token */
+  constructor(address, token) {
     this.address = String(address);
+    this.token = token;
     Socket.made.push(this);
   }
 
@@ -44,11 +45,8 @@ function opened(token = "t", to = new Direct((data) => heard.push([...data]))) {
 let heard = [];
 /** @type {object[]} what went to the page */
 let asked = [];
-/** The server has heard the token, and knows it. */
-function stands() {
-  last().onopen();
-  last().onmessage({ data: "" });
-}
+/** The server knows the token. */
+const stands = () => last().onopen();
 const last = () => /** @type {Socket} */ (Socket.made.at(-1));
 
 beforeEach(() => {
@@ -65,15 +63,13 @@ test("an ask goes to the page until the connection stands, then over it", () => 
   direct.send({ seq: 1 });
   assert.deepEqual(asked, [{ seq: 1 }]);
   assert.equal(last().address, "wss://hall.example:8501/live");
-  last().onopen();
-  direct.send({ seq: 1.5 }); // whether the token is known isn't yet
-  assert.equal(asked.length, 2);
-  last().onmessage({ data: "" });
+  assert.equal(last().token, "t");
+  stands();
   direct.send({ seq: 2 });
-  assert.deepEqual(last().sent, ["t", '{"seq":2}']);
+  assert.deepEqual(last().sent, ['{"seq":2}']);
   last().onmessage({ data: new Uint8Array([7, 8]).buffer });
   assert.deepEqual(heard, [[7, 8]]);
-  assert.equal(asked.length, 2);
+  assert.equal(asked.length, 1);
 });
 
 test("what the server leaves to the page is asked there, once", () => {
@@ -83,7 +79,7 @@ test("what the server leaves to the page is asked there, once", () => {
   last().onmessage({ data: "" });
   assert.deepEqual(asked, [{ seq: 1 }]);
   direct.send({ seq: 2 });
-  assert.equal(last().sent.length, 3);
+  assert.equal(last().sent.length, 2);
 });
 
 test("what is asked after a connection broke goes to the page, whose answer mends it", () => {
@@ -107,7 +103,7 @@ test("an ask that a broken connection took goes over the next, which is made at 
   last().onclose();
   assert.equal(Socket.made.length, 2);
   stands();
-  assert.deepEqual(last().sent, ["t", '{"seq":1}']);
+  assert.deepEqual(last().sent, ['{"seq":1}']);
   last().onmessage({ data: new Uint8Array([7]).buffer });
   assert.deepEqual([heard, asked], [[[7]], []]);
   direct.send({ seq: 2 });
@@ -120,10 +116,10 @@ test("nothing is sent over a connection that is closing; the next one takes the 
   const closing = last();
   closing.readyState = 2;
   direct.send({ seq: 1 });
-  assert.deepEqual(closing.sent, ["t"]);
+  assert.deepEqual(closing.sent, []);
   closing.onclose();
   stands();
-  assert.deepEqual([last().sent, asked], [["t", '{"seq":1}'], []]);
+  assert.deepEqual([last().sent, asked], [['{"seq":1}'], []]);
 });
 
 test("where the server is gone too, it is tried once, and again when the page is back", () => {
@@ -135,7 +131,7 @@ test("where the server is gone too, it is tried once, and again when the page is
   assert.equal(Socket.made.length, 2);
   direct.open("t"); // the page's answer: the session is the same
   stands();
-  assert.deepEqual(last().sent, ["t", '{"seq":1}']);
+  assert.deepEqual(last().sent, ['{"seq":1}']);
 });
 
 test("what was asked again meanwhile, or of another session, is not asked twice", () => {
@@ -148,7 +144,7 @@ test("what was asked again meanwhile, or of another session, is not asked twice"
   assert.deepEqual(asked, [{ seq: 2 }]);
   direct.open("new");
   stands();
-  assert.deepEqual(last().sent, ["new"]);
+  assert.deepEqual([last().token, last().sent], ["new", []]);
 });
 
 test("an ask that is repeated has waited too long: it goes to the page, and a late answer does no harm", () => {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import * as characters from "../../rnnviz/ui/browser/static/characters.js";
+import { enter } from "../../rnnviz/ui/browser/static/enter.js";
 import { Frames } from "../../rnnviz/ui/browser/static/frames.js";
 import { columnAt, Heat, rowAt } from "../../rnnviz/ui/browser/static/heat.js";
 import { Link } from "../../rnnviz/ui/browser/static/link.js";
@@ -304,4 +305,39 @@ test("a heat map's pixels are those of their units, and their means where severa
         assert.equal(blue, t < 3 ? Math.round(mean) : 255, `${height}: ${x}, ${y}`);
       }
   }
+});
+
+test("a view is mounted again where one was shown, hidden until it is laid out", (context) => {
+  Object.assign(globalThis, { document: { createElement: () => ({}) } });
+  context.after(() => Object.assign(globalThis, { document: undefined }));
+  const root = /** @type {any} */ ({ hidden: true, innerHTML: "", before: () => {} });
+  const parent = { querySelector: () => root };
+  /** @type {unknown[]} */
+  const begun = [];
+  class View {
+    /** @param {{ hidden: boolean }} place */
+    constructor(place) {
+      this.root = place;
+      begun.push(place.hidden);
+    }
+    /** @param {unknown} memory */
+    recall(memory) {
+      begun.push(memory);
+    }
+    memory = () => "what was here";
+    close = () => {};
+    update() {
+      this.root.hidden = false;
+    }
+  }
+  const about = { root: "place", kit: "", base: "", markup: "", missing: "" };
+  const mount = () =>
+    enter(
+      /** @type {any} */ ({ parentElement: parent }),
+      /** @type {any} */ (View),
+      /** @type {any} */ (about),
+    );
+  mount()();
+  mount();
+  assert.deepEqual(begun, [true, undefined, true, "what was here"]);
 });

@@ -193,3 +193,11 @@ test("a draw follows the weights", () => {
   const shares = weights.map((weight) => Number((weight / sum).toFixed(3)));
   assert.deepEqual(shares, [0.64, 0.36, 0]); // as in rnnviz.reshaped
 });
+
+test("a nucleus is the smallest that has top_p", () => {
+  const logs = new Float32Array(5).fill(Math.log(0.2)); // of four equally probable symbols, two have one half
+  for (const size of [1, 2, 3]) {
+    const { weights } = weigh(logs, { temperature: 1, top_k: null, top_p: size / 4 });
+    assert.equal(weights.filter((weight) => weight > 0).length, size);
+  }
+});

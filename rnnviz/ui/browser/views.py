@@ -22,6 +22,8 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
+from rnnviz.errors import install
+
 UI = Path(__file__).parents[1]
 KIT = UI / "browser" / "static"
 KATEX = UI / "browser" / "katex"  # a library, as its package has it
@@ -83,7 +85,7 @@ def plotly() -> Path:
     """The folder of plotly.min.js."""
     found = find_spec("plotly")
     if found is None or found.origin is None:
-        raise SystemExit("rnnviz needs plotly: pip install -r requirements.txt")
+        raise SystemExit(f"rnnviz needs plotly: {install('app')}")
     return Path(found.origin).parent / "package_data"
 
 

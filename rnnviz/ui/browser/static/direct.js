@@ -28,14 +28,14 @@ export class Direct {
     this.token = token;
     const address = new URL(ADDRESS, window.location.origin);
     address.protocol = address.protocol.replace("http", "ws");
-    const socket = connection(address);
+    const socket = connection(address, token);
     if (!socket) {
       this.failed = TRIES;
       return;
     }
     this.socket = socket;
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => socket.send(token);
+    socket.onopen = () => this.socket === socket && this.opened();
     socket.onmessage = ({ data }) => this.socket === socket && this.answered(data);
     socket.onclose = () => {
       if (this.socket !== socket) return;
@@ -47,15 +47,16 @@ export class Direct {
     };
   }
 
+  /** The token is known there. */
+  opened() {
+    this.ready = true;
+    this.failed = 0;
+    if (this.ask) this.socket?.send(JSON.stringify(this.ask));
+  }
+
   /** @param {string | ArrayBuffer} data */
   answered(data) {
-    const { ask, ready } = this;
-    this.ready = true; // the first message says that the token is known there
-    this.failed = 0;
-    if (!ready) {
-      if (ask) this.socket?.send(JSON.stringify(ask));
-      return;
-    }
+    const { ask } = this;
     this.ask = null;
     if (typeof data !== "string") this.hear(new Uint8Array(data));
     else if (ask) this.page(ask);
@@ -83,10 +84,10 @@ export class Direct {
   }
 }
 
-/** A connection, unless the browser allows none. @param {URL} address */
-function connection(address) {
+/** A connection, unless the browser allows none. @param {URL} address @param {string} token */
+function connection(address, token) {
   try {
-    return new WebSocket(address);
+    return new WebSocket(address, token);
   } catch {
     return null;
   }

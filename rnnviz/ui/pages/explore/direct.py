@@ -2,8 +2,11 @@
 thread, run the page and send six messages. Whatever needs a run of the page still goes through Streamlit, and
 so does everything where there is no such connection. app.py imports this module: keep it light.
 
-    browser  the token that the page has told it, then asks: JSON, one at a time
-    server   "" to the token, then the bytes that answer an ask, or "" for: ask the page
+    browser  asks: JSON, one at a time
+    server   the bytes that answer an ask, or "" for: ask the page
+
+The browser shows the token that the page has told it as the connection's subprotocol: without a good one
+there is no connection, and nothing to hold what a stranger sends.
 """
 
 from __future__ import annotations
@@ -30,8 +33,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("rnnviz")
 
 ADDRESS = "/live"
-HERE = ASK_PAGE = ""
-PATIENCE = 10.0  # seconds for the token to come
+ASK_PAGE = ""
 MOST = 4  # connections of one tab: one, and what a lost network has not ended yet
 LONGEST = 250_000
 """Characters of an ask: a text of 20,000 control characters, which JSON writes in six each, and the rest."""
@@ -73,19 +75,19 @@ def tab(state: MutableMapping[Any, Any]) -> Tab:
 
 
 async def _connected(socket: WebSocket) -> None:
-    await socket.accept()
+    token = next(iter(socket.scope["subprotocols"]), "")
+    if not _come(token, person.of(socket.scope["headers"])):
+        await socket.close(1008)
+        return
     try:
-        with suppress(TimeoutError, KeyError):  # KeyError: bytes where text should be
-            token = await asyncio.wait_for(socket.receive_text(), PATIENCE)
-            if _come(token, person.of(socket.scope["headers"])):
-                try:
-                    await socket.send_text(HERE)
-                    await _talk(socket, token)
-                finally:
-                    _gone(token)
+        await socket.accept(token)
+        with suppress(KeyError):  # bytes where text should be
+            await _talk(socket, token)
         await socket.close(1008)
     except WebSocketDisconnect:
         pass
+    finally:
+        _gone(token)
 
 
 def _come(token: str, who: Person) -> bool:

@@ -43,7 +43,7 @@ def section(view: View) -> None:
     if source is None:
         return
     found: Ablation | None = done_on_request(
-        ("ablate", view.mark, view.layer, source.identity(view), to),
+        source.key(view, "ablate", view.layer, to),
         _("Ablating each unit"),
         lambda check: sources.ablating(view, source, to),
         "ablate",

@@ -52,7 +52,7 @@ def section(view: View, at: int, target: str | None, shares: npt.NDArray[np.floa
     pick = choice.pick(_("Baseline: what replaces a character"), words, "inside.instead", default="average")
     instead = cast("Instead", pick)
     found: Both | None = done(
-        ("attribution", view.mark, view.text, at, target, instead),
+        view.key("attribution", at, target, instead),
         _("Attribution"),
         lambda check: _job(view, at, target, instead),
         "attribution",

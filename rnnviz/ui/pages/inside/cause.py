@@ -19,7 +19,7 @@ from rnnviz.reading import sampling
 from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import ablation, change_letter, dashboard, direction, effect
-from rnnviz.ui.pages.inside.common import View, cursor, fragment, kept, symbols
+from rnnviz.ui.pages.inside.common import View, cursor, fragment, kept, key_of, symbols
 from rnnviz.ui.pages.inside.dashboard import Panel, Text, painted
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.words import signed
@@ -55,7 +55,7 @@ def _change(view: View) -> None:
     if intervention is None:
         return
     try:
-        key = ("changed", view.mark, view.text, intervention)
+        key = view.key("changed", intervention)
         after = kept(key, lambda: units.intervene(view.model, view.text, intervention))
         _figures(view, after)
         with st.container(height=ROOM, border=False):  # the text below stays where it is
@@ -177,11 +177,11 @@ def _show(view: View, after: Trace, at: int, intervention: Intervention) -> None
     bits = (view.trace.nll - after.nll) / np.log(2)
     temperature, prompt = view.context.temperature, view.text[: at + 1]
     plain = kept(
-        ("on", view.mark, prompt, temperature),
+        key_of(prompt, "on", view.mark, temperature),
         lambda: sampling.resume(view.trace, at + 1, LENGTH, temperature=temperature, seed=SEED),
     )
     changed = kept(
-        ("on", view.mark, prompt, temperature, intervention),
+        key_of(prompt, "on", view.mark, temperature, intervention),
         lambda: units.resume(after, at + 1, LENGTH, intervention, temperature=temperature, seed=SEED),
     )
     label = _("bits: with the change, a character is more (blue) or less (orange) expected")

@@ -15,7 +15,7 @@ from rnnviz.figures.themes import Scale
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.pages.inside import dashboard
-from rnnviz.ui.pages.inside.common import View, beside, cursor, fragment, kept, of_the_same_text
+from rnnviz.ui.pages.inside.common import View, beside, cursor, fragment, kept, key_of, of_the_same_text
 from rnnviz.ui.pages.inside.dashboard import Panel, painted
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.trouble import plain as safe
@@ -46,7 +46,8 @@ def section(view: View) -> None:
     for name, (mark, model) in networks.items():
         try:
             found[name] = kept(
-                ("perturb", mark, view.text, at, letter), partial(units.perturb, model, view.text, at, letter)
+                key_of(view.text, "perturb", mark, at, letter),
+                partial(units.perturb, model, view.text, at, letter),
             )
         except RnnvizError as error:
             st.warning(f"**{safe(name)}**  \n{describe(error)}", icon=":material/error:")

@@ -17,6 +17,7 @@ from rnnviz import gradients, units
 from rnnviz.figures import heat, live
 from rnnviz.figures.themes import Scale
 from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.untrained import of_known_start
 from rnnviz.reading.trace import Trace, trace
 from rnnviz.text.characters import visible
 from rnnviz.text.normalising import normalise
@@ -24,6 +25,7 @@ from rnnviz.ui import address, choice, model_cache, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
+from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.jobs.worker import Make, of_session
 from rnnviz.ui.pages.inside.dashboard import Ask, Panel
 from rnnviz.ui.words import quantities
@@ -48,9 +50,7 @@ REMEMBERED = 40  # results of a session
 _KEPT, _ASKED = "inside.kept", "inside.jobs.asked"
 AT, UNIT = "inside.at", "inside.unit"  # of st.session_state: the character and the unit that are looked at
 WANTED = "inside.unit.wanted"  # the same: whether the address names that unit, whatever a search finds
-_asking: ContextVar[tuple[dict[str, set[Hashable]], set[Hashable]] | None] = ContextVar(
-    "asking", default=None
-)
+_asking: ContextVar[tuple[dict[str, set[Key]], set[Key]] | None] = ContextVar("asking", default=None)
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,13 @@ class View:
     def H(self) -> int:
         return int(self.model.config.hidden_size)
 
+    def key(self, what: str, *rest: Hashable) -> Key:
+        """The key of what is found of the text in this network."""
+        return key_of(self.text, what, self.mark, *rest)
+
     @property
     def trace(self) -> Trace:
-        return kept(("trace", self.mark, self.text), lambda: trace(self.model, self.text))
+        return traced(self, self.text)
 
     @property
     def python(self) -> bool:
@@ -90,6 +94,16 @@ class View:
 
     def scale(self, quantity: str) -> Scale:
         return live.scale(quantity, self.model.config.span)
+
+
+def key_of(text: str, what: str, mark: Hashable, *rest: Hashable) -> Key:
+    """The key of what is found of a text in the networks that `mark` identifies."""
+    return Key(what, checksum(text), (mark, *rest))
+
+
+def traced(view: View, text: str) -> Trace:
+    """The network's trace of a text."""
+    return kept(key_of(text, "trace", view.mark), lambda: trace(view.model, text))
 
 
 def view(context: Context, text: str, layer: int) -> View:
@@ -141,9 +155,9 @@ def asking(part: str) -> Iterator[None]:
         of_session("inside").retain(set().union(*now.values()))
 
 
-def kept(key: Hashable, make: Callable[[], T]) -> T:
+def kept(key: Key, make: Callable[[], T]) -> T:
     """What `make` returns, computed once and kept while among the newest."""
-    memory: OrderedDict[Hashable, Any] = st.session_state.setdefault(_KEPT, OrderedDict())
+    memory: OrderedDict[Key, Any] = st.session_state.setdefault(_KEPT, OrderedDict())
     if key not in memory:
         memory[key] = make()
         while len(memory) > REMEMBERED:
@@ -153,7 +167,7 @@ def kept(key: Hashable, make: Callable[[], T]) -> T:
     return found
 
 
-def done(key: Hashable, title: str, make: Make, name: str, *, patience: float = 0.3) -> Any:
+def done(key: Key, title: str, make: Make, name: str, *, patience: float = 0.3) -> Any:
     """The result of a job, started if unknown; while None, its progress or failure is shown here."""
     jobs = of_session("inside")
     if asked := _asking.get():
@@ -171,9 +185,7 @@ def done(key: Hashable, title: str, make: Make, name: str, *, patience: float = 
     return job.result
 
 
-def done_on_request(
-    key: Hashable, title: str, make: Make, name: str, *, label: str, icon: str, said: str
-) -> Any:
+def done_on_request(key: Key, title: str, make: Make, name: str, *, label: str, icon: str, said: str) -> Any:
     """The result of a job that a button starts, beside the text `said`; see `done`."""
     wanted = f"inside.{name}.wanted"
     if st.session_state.get(wanted) == key:
@@ -281,6 +293,14 @@ def beside(
     return networks | {name: make() for name, make in made.items() if name in chosen}
 
 
+def say_start(view: View) -> None:
+    """How untrained copies begin, where the network itself may have begun otherwise."""
+    if not of_known_start(view.model):
+        st.caption(
+            _("Untrained copies have torch's default initial weights: how this network began is not known.")
+        )
+
+
 def untrained(view: View) -> tuple[str, CharModel]:
     """The network before its training, and a key that identifies it."""
     from rnnviz.networks.torch_model import untrained
@@ -290,7 +310,7 @@ def untrained(view: View) -> tuple[str, CharModel]:
     seed = seed if type(seed) is int and 0 <= seed < 2**63 else TrainConfig().seed
     model = view.model
     made = kept(
-        ("untrained", view.mark, seed),
+        Key("untrained", rest=(view.mark, seed)),
         lambda: untrained(
             model.config, model.vocabulary, seed=seed, name=model.name, normaliser=model.normaliser
         ).eval(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.errors import GET_TORCH, RnnvizError
+from rnnviz.errors import RnnvizError, install
 from rnnviz.figures import bars, heat, live, plain
 from rnnviz.figures.frame import Figure
 from rnnviz.figures.order import seriate
@@ -21,6 +21,7 @@ from rnnviz.networks.config import CELLS
 from rnnviz.reading import sampling
 from rnnviz.ui import i18n
 from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.pages.inside import dashboard
 from rnnviz.ui.pages.inside.common import (
     Networks,
@@ -29,12 +30,15 @@ from rnnviz.ui.pages.inside.common import (
     cursor,
     fragment,
     kept,
+    key_of,
     others,
+    say_start,
     symbols,
     untrained,
 )
 from rnnviz.ui.pages.inside.dashboard import Panel, Text, painted
 from rnnviz.ui.trouble import describe
+from rnnviz.ui.trouble import plain as safe
 
 if TYPE_CHECKING:
     from rnnviz.networks.checkpoint import ModelInfo
@@ -53,7 +57,7 @@ def section(view: View) -> None:
     made = {before: lambda: untrained(view)} if has_torch.installed() else {}
     networks = beside(
         view,
-        _("Compare {model} with").format(model=own.path.stem),
+        _("Compare {model} with").format(model=safe(own.path.stem)),
         "compare",
         [name for name in [_usual(own, others(view)) or before] if name != before or made],
         made=made,
@@ -66,14 +70,16 @@ def section(view: View) -> None:
         said = _(
             "This network before its training needs torch, which is not installed. This brings it: {command}"
         )
-        st.caption(said.format(command=f"`{GET_TORCH}`"))
+        st.caption(said.format(command=f"`{install('train')}`"))
+    if before in networks:
+        say_start(view)
     if len(networks) < 2:
         st.info(_("Choose one or two networks to compare with this one."), icon=":material/compare:")
         return
     marks = tuple(mark for mark, _model in networks.values())
     try:
         found = kept(
-            ("compare", marks, view.text),
+            key_of(view.text, "compare", marks),
             lambda: units.compare([model for _mark, model in networks.values()], view.text),
         )
     except RnnvizError as error:
@@ -119,13 +125,13 @@ def _heats(found: units.Comparison, networks: Networks) -> list[Panel]:
     out = []
     for (name, (mark, model)), read in zip(networks.items(), found.traces, strict=True):
         values = read.hidden[:, -1]
-        order = kept(("order", mark, read.text, -1, "hidden"), lambda values=values: seriate(values))  # type: ignore[misc]
+        order = kept(key_of(read.text, "order", mark, -1, "hidden"), lambda values=values: seriate(values))  # type: ignore[misc]
         scale = live.scale("hidden", model.config.span)
         out.append(
             Panel(
                 f"heat-{name}",
                 _("{model}: hidden state H").format(model=name),
-                partial(_heat, ("heat", mark, read.text, i18n.language()), values.T[order], scale),
+                partial(_heat, key_of(read.text, "heat", mark, i18n.language()), values.T[order], scale),
                 _("Look for characters where one network's state changes and the other's hardly does."),
                 _("which units correspond: the same row is an unrelated unit in the other network."),
                 height=260,
@@ -137,9 +143,12 @@ def _heats(found: units.Comparison, networks: Networks) -> list[Panel]:
     return out
 
 
-def _heat(key: Hashable, values: npt.NDArray[np.float32], scale: Scale, *, theme: Theme) -> Figure:
+def _heat(key: Key, values: npt.NDArray[np.float32], scale: Scale, *, theme: Theme) -> Figure:
     x, y = _("character"), _("units, similar ones side by side")
-    return kept((key, theme.name), lambda: heat.table(values, scale, x=x, y=y, places="x", theme=theme))
+    return kept(
+        replace(key, rest=(key.rest, theme.name)),
+        lambda: heat.table(values, scale, x=x, y=y, places="x", theme=theme),
+    )
 
 
 def _running(found: units.Comparison, names: list[str]) -> Panel:
@@ -194,7 +203,7 @@ def _continuations(view: View, found: units.Comparison, networks: Networks, at: 
     texts = []
     for (name, (mark, _model)), read in zip(networks.items(), found.traces, strict=True):
         text = kept(
-            ("on", mark, prompt, temperature),
+            key_of(prompt, "on", mark, temperature),
             lambda read=read: sampling.resume(read, at + 1, LENGTH, temperature=temperature, seed=SEED),  # type: ignore[misc]
         )
         texts.append(Text(text, np.full(len(text), neutral), "versus", name, linked=False))

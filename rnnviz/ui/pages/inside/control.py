@@ -4,7 +4,6 @@ that can be looked for in it, then one target's intervals are drawn; what comes 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from rnnviz import units
 from rnnviz.text.normalising import normalise
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import store
+from rnnviz.ui.jobs.store import checksum
 from rnnviz.ui.jobs.worker import Step, Steps, as_steps
 from rnnviz.ui.pages.inside import question, sources
 from rnnviz.ui.pages.inside.common import View, done
@@ -29,20 +29,18 @@ def weighed(view: View, asked: Question, text: str, searcher: Searcher, search: 
     """`search` with its evidence; as it is while that is being measured, with a bar."""
     source = asked.source
     assert source is not None
-    checksum = _checksum(source.identity(view))
-    if source.kind not in ("corpus", sources.SAMPLED):  # the reader's own
-        store.shared().hold(store.holder(), [checksum])
-    here = view.mark, view.layer, asked.quantity
     sought = asked.target, asked.pattern, asked.edges
-    key = ("weighed", here, (checksum, _checksum(*sought)))
+    key = source.key(view, "weighed", view.layer, asked.quantity, checksum(*sought))
+    if source.kind not in ("corpus", sources.SAMPLED):  # the reader's own
+        store.shared().hold(store.holder(), [key.text])
     found = store.shared().get(key)
     if found is None:
         kinds = (*units.KINDS, *units.PYTHON_KINDS) if view.python else tuple(units.KINDS)
         whole = asked.target in kinds and not asked.edges
-        which = "kinds" if whole else _checksum(*sought)
+        which = "kinds" if whole else checksum(*sought)
         asks = [replace(asked, target=name) for name in kinds] if whole else [asked]
         columns: Columns | None = done(
-            ("control", here, (checksum, which)),
+            source.key(view, "control", view.layer, asked.quantity, which),
             _("Reading the text with {n} untrained copies of the network").format(n=units.controls.COPIES),
             lambda check: _reading(view, source, asks),
             "control",
@@ -61,11 +59,6 @@ def weighed(view: View, asked: Question, text: str, searcher: Searcher, search: 
         store.shared().put(key, found)
     evidence, untrained = found
     return replace(search, evidence=evidence, untrained=untrained)
-
-
-def _checksum(*values: object) -> str:
-    """What a key tells of what a reader wrote or uploaded."""
-    return hashlib.sha256(repr(values).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _reading(view: View, source: Source, asks: list[Question]) -> Steps[Columns]:

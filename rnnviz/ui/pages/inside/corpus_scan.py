@@ -29,7 +29,7 @@ def section(view: View, quantity: str, unit: int, source: sources.Source | None)
         return
     own = source.kind == sources.OWN
     report: ScanReport | None = done_on_request(
-        ("scan", view.mark, view.layer, quantity, source.identity(view)),
+        source.key(view, "scan", view.layer, quantity),
         _("Reading the corpus"),
         lambda check: sources.scanning(view, source, quantity),
         "scan",

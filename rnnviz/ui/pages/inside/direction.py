@@ -76,7 +76,7 @@ def _numbered(view: View, quantity: str, kind: str, key: str) -> tuple[str, Dire
         return name, directions.random(view.H, number, layer=view.layer, quantity=quantity)
     try:
         every = kept(
-            ("components", view.mark, view.text, view.layer, quantity),
+            view.key("components", view.layer, quantity),
             lambda: directions.components(view.trace, layer=view.layer, quantity=quantity),
         )
         if number >= len(every):

@@ -31,7 +31,7 @@ REST = 0.5  # seconds that the page has to itself
 def here(view: View, intervention: Intervention) -> None:
     """What the change costs on the text in view, beside random ones."""
     found: Effect | None = done(
-        ("effect", view.mark, view.text, intervention),
+        view.key("effect", intervention),
         _("Changing random units and directions for comparison"),
         lambda check: _later(view, intervention, check),
         "effect",
@@ -67,7 +67,7 @@ def elsewhere(view: View, intervention: Intervention) -> None:
     if source is None:
         return
     found: Effect | None = done_on_request(
-        ("effect", view.mark, intervention, source.identity(view), about),
+        source.key(view, "effect", intervention, about),
         _("Changing random units and directions for comparison"),
         lambda check: _longer(view, source, intervention, about),
         "effect.longer",

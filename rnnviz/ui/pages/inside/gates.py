@@ -41,11 +41,9 @@ def section(view: View) -> None:
         )
         return
     looked = gate(view, keeps)
-    measured = kept(
-        ("gates", view.mark, view.text, view.layer), lambda: units.gates(view.trace, layer=view.layer)
-    )
+    measured = kept(view.key("gates", view.layer), lambda: units.gates(view.trace, layer=view.layer))
     values = units.activations(view.trace, layer=view.layer, quantity=looked)
-    order = kept(("order", view.mark, view.text, view.layer, looked), lambda: seriate(values))
+    order = kept(view.key("order", view.layer, looked), lambda: seriate(values))
     scale, mean = view.scale(looked), values.mean(axis=1)
     board = st.container()
     longer = _longer(view)
@@ -82,7 +80,7 @@ def _longer(view: View) -> Gates | None:
     if source is None:
         return None
     found: Gates | None = done_on_request(
-        ("gates", view.mark, view.layer, source.identity(view)),
+        source.key(view, "gates", view.layer),
         _("Reading a longer text"),
         lambda check: _reading(view, source),
         "gates",

@@ -4,9 +4,8 @@ session.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -16,6 +15,7 @@ from rnnviz.text.normalising import normalise
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import store
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Step, Steps, as_steps
 from rnnviz.ui.pages.inside import sources, words
 from rnnviz.ui.pages.inside.common import View, done, done_on_request, kept
@@ -40,17 +40,15 @@ class Indexed:
 
 def of(view: View, source: Source) -> Indexed | None:
     """The index of a source; while None, its progress is shown, or a button that starts it."""
-    own = source.kind != "corpus"
-    checksum = _checksum(view, source)
-    key = ("index", view.mark, (checksum,))
-    if own:
-        store.shared().hold(store.holder(), [checksum])
+    key = source.key(view, "index")
+    if source.kind != "corpus":
+        store.shared().hold(store.holder(), [key.text])
     found: Indexed | None = store.shared().get(key)
     if found is not None:
         return found
 
     title = _("Indexing the text")
-    if kept(("indexed at once", *key), lambda: _is_quick(view, source)):
+    if kept(replace(key, what="indexed at once"), lambda: _is_quick(view, source)):
         made: Indexed | None = done(key, title, lambda check: _indexing(view, source, key), "index")
     elif not allowed.to_index():
         st.info(
@@ -86,10 +84,6 @@ def _read(view: View, source: Source) -> str:
     return normalise(source.read(view, sources.EVERYTHING), view.model.normaliser)
 
 
-def _checksum(view: View, source: Source) -> str:
-    return hashlib.sha256(repr(source.identity(view)).encode("utf-8", "backslashreplace")).hexdigest()
-
-
 def _is_quick(view: View, source: Source) -> bool:
     """Whether the text is short, or its index is in the cache already."""
     text = _read(view, source)
@@ -100,7 +94,7 @@ def _is_quick(view: View, source: Source) -> bool:
     return index_cache.place(fingerprint(view.model), corpora.sha256(text[:INDEXED])).exists()
 
 
-def _indexing(view: View, source: Source, key: Hashable) -> Steps[Indexed]:
+def _indexing(view: View, source: Source, key: Key) -> Steps[Indexed]:
     yield Step(0.0)
     text = _read(view, source)
     whole, text = len(text), text[:INDEXED]

@@ -29,10 +29,12 @@ def section(view: View) -> None:
     at = cursor(dashboard.asked(KEY), view, None)
     with st.container(width=320):
         looked = quantity(view, "inside.map.quantity")
-    key = (view.mark, view.text, view.layer, looked)
     values = units.activations(view.trace, layer=view.layer, quantity=looked)
-    order = kept(("order", *key), lambda: seriate(values))
-    seen = kept(("path", *key), lambda: units.project(view.trace, layer=view.layer, quantity=looked))
+    order = kept(view.key("order", view.layer, looked), lambda: seriate(values))
+    seen = kept(
+        view.key("path", view.layer, looked),
+        lambda: units.project(view.trace, layer=view.layer, quantity=looked),
+    )
     first = seen.points[:, 0]
     largest = float(np.abs(first).max(initial=0)) or 1.0
     label = _("the state along principal component 0, the direction of most variance")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Step, Steps, as_steps
 from rnnviz.ui.pages.inside.common import View, done
 from rnnviz.ui.words import together
@@ -42,13 +43,13 @@ def beside(
     asked: Asked,
     tracks: list[Target],
     *,
-    key: Hashable,
+    key: Key,
 ) -> Untrained | None:
     """The matches of untrained copies, as `rnnviz.units.match_untrained.untrained` takes what was asked; None
     while they read. `key` identifies it all.
     """
     made: tuple[Copy, ...] | None = done(
-        ("match copies", view.mark, str(indexed.index.path)),
+        Key("match copies", key.text, (view.mark, str(indexed.index.path))),
         _("Reading the text with {n} untrained copies of the network").format(n=COPIES),
         lambda check: _reading(view.model, indexed.index),
         "match-copies",
@@ -71,7 +72,7 @@ def beside(
         tracks=tracks,
     )
     compared: Untrained | None = done(
-        ("match untrained", key),
+        replace(key, what="match untrained", rest=(key.rest, view.text, start)),
         _("Matching with {n} untrained copies of the network").format(n=COPIES),
         lambda check: _comparing(compare),
         "match-untrained",

@@ -13,7 +13,7 @@ from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Step, Steps
 from rnnviz.ui.pages.inside import dashboard, indexing, match_control, match_tracks, sources
-from rnnviz.ui.pages.inside.common import LONGEST, View, done
+from rnnviz.ui.pages.inside.common import LONGEST, View, done, say_start
 from rnnviz.ui.pages.inside.dashboard import TRACKS, Text, ends
 from rnnviz.ui.pages.inside.match_control import Asked
 from rnnviz.units import match_controls
@@ -73,9 +73,9 @@ def section(view: View, pattern: Pattern, asked: Asked, start: int) -> None:
         return
     tracks, mark = match_tracks.pick(indexed, which, own)
     passage = view.text[start : start + pattern.length]
-    key = (view.mark, str(indexed.index.path), pattern, asked, passage, mark)
+    key = source.key(view, "matches", str(indexed.index.path), pattern, asked, passage, mark)
     searched: Searched | None = done(
-        ("matches", *key),
+        key,
         _("Searching the text"),
         lambda check: _searching(view.model, indexed.index, pattern, asked, passage, tracks),
         "matches",
@@ -94,10 +94,11 @@ def section(view: View, pattern: Pattern, asked: Asked, start: int) -> None:
         start,
         asked,
         tracks,
-        key=(*key, view.text, start),
+        key=key,
     )
     if untrained is not None:
         st.markdown(match_control.sentence(untrained))
+        say_start(view)
     match_tracks.table(searched.controls, untrained)
     _show(view, indexed, searched, [track.name for track in tracks])
 

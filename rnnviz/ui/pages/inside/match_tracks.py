@@ -15,6 +15,7 @@ from rnnviz.text.characters import visible
 from rnnviz.ui import forgetting
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.pages.inside import words
 from rnnviz.ui.pages.inside.common import kept
 from rnnviz.ui.pages.inside.dashboard import TRACKS
@@ -46,13 +47,13 @@ def pick(indexed: Indexed, which: Any, own: Any) -> tuple[list[Target], str]:
     mine: dict[str, Target] = {}
     mark = ""
     if file is not None and not allowed.to_read(file.size):
-        own.warning(_("A visitor's text has at most {size} MB.").format(size=allowed.MEGABYTES))
+        own.warning(_("A visitor's text has at most {size} MB.").format(size=allowed.megabytes()))
     elif file is not None:
         data = file.getvalue()
         mark = hashlib.sha256(data).hexdigest()
         try:
             read = kept(
-                ("annotations", mark, indexed.whole),
+                Key("annotations", mark, indexed.whole),
                 lambda: units.read_annotations(io.BytesIO(data), indexed.whole),
             )
             mine = {track.name: track for track in read}

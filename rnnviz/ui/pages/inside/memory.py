@@ -16,6 +16,7 @@ from rnnviz.networks.config import CELLS
 from rnnviz.networks.progress import run
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
 from rnnviz.ui.pages.inside import attribution, dashboard, sources
 from rnnviz.ui.pages.inside.common import (
@@ -27,6 +28,7 @@ from rnnviz.ui.pages.inside.common import (
     done_on_request,
     fragment,
     kept,
+    key_of,
     of_the_same_text,
 )
 from rnnviz.ui.pages.inside.dashboard import Panel, Text
@@ -101,7 +103,7 @@ def _read(view: View, networks: Networks, target: str | None) -> dict[str, Read]
     found = {}
     for name, (mark, model) in networks.items():
         read: Read | None = done(
-            ("square", mark, view.text, target),
+            key_of(view.text, "square", mark, target),
             _("Following the gradient back in {model}").format(model=name),
             partial(_reading, view.text, model, target),
             f"square-{name}",
@@ -142,7 +144,7 @@ def _rows_of(
     marks = tuple(mark for mark, _model in networks.values())
     title = _("Following the gradient back from character {n}").format(n=f"{at + 1:,}")
     rows: dict[str, Floats] | None = done(
-        ("rows", marks, view.text, at, target), title, lambda check: steps, "rows"
+        key_of(view.text, "rows", marks, at, target), title, lambda check: steps, "rows"
     )
     return rows
 
@@ -200,7 +202,7 @@ def _left(view: View) -> list[Panel]:
     if view.cell not in CELLS or not CELLS[view.cell].linear:
         return []
     shares = kept(
-        ("left", view.mark, view.text, view.layer),
+        view.key("left", view.layer),
         lambda: gradients.remaining(view.model, view.text[:SQUARE], layer=view.layer).shares()[1:, 1:],
     )
     with np.errstate(divide="ignore"):
@@ -240,7 +242,7 @@ def _reach_of(square: Connectivity) -> Reach | None:
     lags = min(LAGS, len(square) // 3)
     if lags < 2:
         return None
-    return kept(("reach", id(square), lags), lambda: (square, gradients.reach_of(square, lags)))[1]
+    return kept(Key("reach", rest=(id(square), lags)), lambda: (square, gradients.reach_of(square, lags)))[1]
 
 
 def _measured(view: View, networks: Networks) -> dict[str, Reach] | None:
@@ -250,7 +252,7 @@ def _measured(view: View, networks: Networks) -> dict[str, Reach] | None:
     if source is None:
         return None
     found: dict[str, Reach] | None = done_on_request(
-        ("reach", *(mark for mark, _model in networks.values()), source.identity(view)),
+        source.key(view, "reach", *(mark for mark, _model in networks.values())),
         _("Following the gradient back from each character"),
         lambda check: _reaching(view, source, networks),
         "reach",

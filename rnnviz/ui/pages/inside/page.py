@@ -1,4 +1,4 @@
-"""The layout of the Inside page: the text, and seven ways of looking at it."""
+"""The layout of the Inside page: the text, and the ways of looking at it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from rnnviz.ui.trouble import describe, show
 
 _OFFERED, _TEXT = "inside.offered", "inside.text"
 COMING = "inside.coming"  # of st.session_state: the text that a part of the page asks for, at its next run
+# Names of parts that an address may have too: what the page calls them. One that was, belongs here.
+_ALSO = {"find": "units", "connectivity": "memory"}
 
 
 def page(context: Context) -> None:
@@ -32,9 +34,10 @@ def page(context: Context) -> None:
         "compare": _("Compare"),
     }
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        part = choice.tab(_("What to look at"), parts, "part")
+        part = choice.tab(_("What to look at"), parts, "part", _ALSO)
         text = _text(context)
         layer = _layer(context)
+    choice.missed("part", parts)
     if not text.strip():
         st.info(_("There is no text to look at: write one under **Text**."), icon=":material/edit:")
         return

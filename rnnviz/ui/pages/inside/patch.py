@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +13,11 @@ from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures.themes import Scale
 from rnnviz.networks.config import CELLS
-from rnnviz.reading.trace import trace
 from rnnviz.text.normalising import normalise
 from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import cause, dashboard, direction, patched
-from rnnviz.ui.pages.inside.common import View, fragment, kept
+from rnnviz.ui.pages.inside.common import View, fragment, kept, traced
 from rnnviz.ui.pages.inside.dashboard import Text
 from rnnviz.ui.trouble import describe
 
@@ -79,10 +77,8 @@ def section(view: View) -> None:
         part = _part(view)
         if part is None:
             return
-        done = kept(("patch", view.mark, places, _key(part)), lambda: _patched(view, places, part))
-        controls = kept(
-            ("patch controls", view.mark, places, _key(part), view.text), lambda: _controls(view, done)
-        )
+        done = kept(view.key("patch", places, _key(part)), lambda: _patched(view, places, part))
+        controls = kept(view.key("patch controls", places, _key(part)), lambda: _controls(view, done))
         _said(done, controls)
         patched.show(view, done, controls)
         patched.grid(view, places.source, places.target, part, _key(part))
@@ -91,10 +87,7 @@ def section(view: View) -> None:
 
 
 def _patched(view: View, places: Places, part: dict[str, Any]) -> Patched:
-    source, target = (
-        kept(("trace", view.mark, text), partial(trace, view.model, text))
-        for text in (places.source, places.target)
-    )
+    source, target = (traced(view, text) for text in (places.source, places.target))
     return units.patch(view.model, source, places.at, target, places.to, **part)
 
 

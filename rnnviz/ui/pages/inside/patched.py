@@ -16,7 +16,7 @@ from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Step, as_steps
 from rnnviz.ui.pages.inside import cause, dashboard
-from rnnviz.ui.pages.inside.common import View, done_on_request, kept, symbols
+from rnnviz.ui.pages.inside.common import View, done_on_request, kept, key_of, symbols
 from rnnviz.ui.pages.inside.dashboard import Panel, Text, painted
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ SEED = 0
 def show(view: View, done: Patched, controls: PatchControls) -> None:
     """The second text, how it goes on, and the next prediction, without and with the patch."""
     temperature = view.context.temperature
-    key = ("patch on", view.mark, done.target.text, done.to, temperature)
+    key = key_of(done.target.text, "patch on", view.mark, done.to, temperature)
     before = kept(
         key, lambda: sampling.resume(done.target, done.to, LENGTH, temperature=temperature, seed=SEED)
     )
@@ -132,7 +132,7 @@ def grid(view: View, source: str, target: str, part: dict[str, Any], key: Hashab
         return as_steps(steps, lambda now: Step(now.fraction))
 
     found: PatchGrid | None = done_on_request(
-        ("patch grid", view.mark, source, target, measure, key),
+        view.key("patch grid", source, target, measure, key),
         _("Patching every place"),
         make,
         "patchgrid",

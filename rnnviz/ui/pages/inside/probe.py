@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from rnnviz.reading.trace import tracing
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Step, Steps, as_steps
 from rnnviz.ui.pages.inside import direction, question
-from rnnviz.ui.pages.inside.common import View, done_on_request, kept
+from rnnviz.ui.pages.inside.common import View, done_on_request, kept, say_start
 from rnnviz.ui.pages.inside.dashboard import Panel
 from rnnviz.ui.pages.inside.question import Question
 from rnnviz.ui.words import decimal, together
@@ -37,10 +38,10 @@ def section(
     """
     text, searcher = ready
     assert asked.source is not None
-    key = (view.mark, view.layer, asked.quantity, asked.target, asked.pattern, asked.source.identity(view))
+    key = asked.source.key(view, "probe", view.layer, asked.quantity, asked.target, asked.pattern)
     with suppress(RnnvizError):  # states that don't differ have no such direction
         means = kept(
-            ("means", *key, text, tuple(spans)),
+            replace(key, what="means", rest=(key.rest, tuple(spans))),
             lambda: directions.mean_difference(
                 searcher.values,
                 question.target(view, asked, text, spans),
@@ -52,7 +53,7 @@ def section(
     if search.verdict in ("short", "same text"):
         return None
     found: Probe | None = done_on_request(
-        ("probe", *key),
+        key,
         _("Probing the units of the network and of {n} untrained copies").format(n=units.controls.COPIES),
         lambda check: _probing(view, question.target(view, asked, text, []), text, searcher),
         "probe",
@@ -65,6 +66,8 @@ def section(
     )
     if found is not None:
         st.markdown(sentence(found))
+        if found.untrained:
+            say_start(view)
         direction.keep(view, direction.PROBE, asked.target, found.direction())
     return found
 

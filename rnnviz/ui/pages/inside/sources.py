@@ -21,10 +21,12 @@ from rnnviz.reading.sampling import stream
 from rnnviz.reading.trace import PIECE, tracing
 from rnnviz.text import corpora
 from rnnviz.text.decoding import open_text
+from rnnviz.text.regular import LONGEST_NAME, printable
 from rnnviz.ui import forgetting
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import store
+from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
 from rnnviz.ui.pages.inside.common import View
 from rnnviz.units.ablated import REPLICATES, Ablation
@@ -47,10 +49,11 @@ class Source:
     name: str
     data: bytes | None = None
 
-    def identity(self, view: View) -> Hashable:
-        """A key that identifies its text."""
+    def key(self, view: View, what: str, *rest: Hashable) -> Key:
+        """The key of what is found of its text in the network in view."""
         text = view.text if self.kind == OWN else ""
-        return self.kind, self.name, self.data and hashlib.sha256(self.data).hexdigest(), text
+        content = checksum(self.kind, self.name, self.data and hashlib.sha256(self.data).digest(), text)
+        return Key(what, content, (view.mark, *rest))
 
     def read(self, view: View, most: int) -> str:
         """The page's text, or the beginning of another: of a corpus, what was held out comes first."""
@@ -123,10 +126,10 @@ def pick(view: View, key: str) -> Source | None:
         help=_("It stays on the machine that runs this app."),
     )
     if file is not None and not allowed.to_read(file.size):
-        st.caption(_("A visitor's text has at most {size} MB.").format(size=allowed.MEGABYTES))
+        st.caption(_("A visitor's text has at most {size} MB.").format(size=allowed.megabytes()))
         return None
     if file is not None:
-        return Source(FILE, file.name, file.getvalue())
+        return Source(FILE, printable(file.name, LONGEST_NAME), file.getvalue())
     st.caption(_("Choose a file. A longer text gives a surer answer."))
     return None
 
@@ -161,7 +164,7 @@ def _choose(key: str, kind: str) -> None:
 def _writing(view: View, most: int) -> Steps[str]:
     """What the network writes, always the same; kept for all that is asked of it."""
     most = min(most, WRITTEN)
-    key = ("written", view.mark, most)
+    key = Key("written", rest=(view.mark, most))
     written: str | None = store.shared().get(key)
     if written is not None:
         return written

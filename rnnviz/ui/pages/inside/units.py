@@ -13,6 +13,7 @@ from rnnviz.figures import bars
 from rnnviz.text.characters import visible
 from rnnviz.ui import address
 from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.pages.inside import (
     control,
     corpus_scan,
@@ -23,7 +24,7 @@ from rnnviz.ui.pages.inside import (
     sources,
     words,
 )
-from rnnviz.ui.pages.inside.common import UNIT, WANTED, View, cursor, done, fragment, kept
+from rnnviz.ui.pages.inside.common import UNIT, WANTED, View, cursor, done, fragment, kept, say_start
 from rnnviz.ui.pages.inside.dashboard import Panel, ends, painted
 from rnnviz.ui.pages.inside.question import SPANS, Question
 from rnnviz.ui.pages.inside.sources import Source
@@ -93,6 +94,8 @@ def _said(view: View, asked: Question, text: str, searcher: Searcher, search: Se
         if search.verdict not in ("short", "same text", "nothing"):
             said.append(words.above_chance(len(search.above_chance)))
         st.markdown(together(said))
+        if search.untrained:
+            say_start(view)
         too_short = search.verdict == "short" and search.characters < sources.WRITTEN
         if too_short and asked.source is not None and asked.target != SPAN:
             sources.propose(view, asked.source, question.SOURCE)
@@ -111,7 +114,7 @@ def _said(view: View, asked: Question, text: str, searcher: Searcher, search: Se
 
 def _ready(view: View, asked: Question, source: Source, spans: list[tuple[int, int]]) -> Ready | None:
     """The text that is searched and its Searcher; None while it is being read."""
-    key = _key(view, asked, source)
+    key = _key(view, asked, source, "searcher")
     if source.kind == sources.OWN:
         return view.text, kept(key, lambda: _searcher(view, asked))
     ready: Ready | None = done(
@@ -126,8 +129,8 @@ def _ready(view: View, asked: Question, source: Source, spans: list[tuple[int, i
     return ready
 
 
-def _key(view: View, asked: Question, source: Source) -> tuple[Hashable, ...]:
-    return "searcher", view.mark, view.layer, asked.quantity, source.identity(view)
+def _key(view: View, asked: Question, source: Source, what: str, *rest: Hashable) -> Key:
+    return source.key(view, what, view.layer, asked.quantity, *rest)
 
 
 def _find(view: View, asked: Question, spans: list[tuple[int, int]], text: str, searcher: Searcher) -> Search:
@@ -138,11 +141,10 @@ def _search(
     view: View, asked: Question, source: Source, ready: Ready, spans: list[tuple[int, int]]
 ) -> Search | None:
     text, searcher = ready
-    key = _key(view, asked, source)
+    sought = asked.target, asked.pattern, asked.edges, tuple(spans)
     try:
         return kept(
-            ("search", *key, text, asked.target, asked.pattern, asked.edges, tuple(spans)),
-            lambda: _find(view, asked, spans, text, searcher),
+            _key(view, asked, source, "search", *sought), lambda: _find(view, asked, spans, text, searcher)
         )
     except RnnvizError as error:
         st.warning(describe(error), icon=":material/search_off:")
@@ -251,7 +253,7 @@ def _ranking(search: Search, unit: int) -> Panel:
         listed += [f for f in search.found if f.unit.unit == unit][:1]
     names = [f"{'+' if f.direction > 0 else '−'} {f.unit.unit}" for f in listed]
     chosen = next((i for i, f in enumerate(listed) if f.unit.unit == unit), None)
-    levels = {_("best by chance"): search.chance} if search.held_out else {}
+    levels = {_("the first unit by chance"): search.chance} if search.held_out else {}
     if search.character is not None:
         levels[_("current character alone")] = search.character
     if search.evidence is not None:
@@ -289,8 +291,8 @@ def _noticed(search: Search) -> str:
     """What to notice in the ranking."""
     said = [
         _(
-            "Read the first bar: only its unit was chosen on other text. It remembers only if it is clearly "
-            "ahead of every line, on {n} characters or more."
+            "Read the first bar: only its unit was chosen on other text, and the line of chance is its own. "
+            "It remembers only if it is clearly ahead of every line, on {n} characters or more."
         ).format(n=f"{ENOUGH:,}")
         if search.held_out
         else _("These scores are too high: the same text chose the units."),

@@ -157,22 +157,21 @@ def _beginning(search: Search) -> str:
     if search.verdict == "nothing":
         return _(
             "**Nothing found**: on text that the ranking didn't see, the unit that ranked first reaches "
-            "{measure} {score}; by chance, the best unit reaches up to {chance}."
+            "{measure} {score}; by chance, it reaches up to {chance}."
         )
     if search.evidence is None:
         return _(
-            "**{unit}** ranked first: {measure} {score} on text that the ranking didn't see; by chance, the "
-            "best unit reaches up to {chance}."
+            "**{unit}** ranked first: {measure} {score} on text that the ranking didn't see; by chance, it "
+            "reaches up to {chance}."
         )
     if _report(search) is not None:
         return _(
             "**{unit}** ranked first on one part of the text, and a second confirmed it. On a third it "
-            "reaches {measure} {score} (95 % interval {interval}); by chance, the best unit reaches up to "
-            "{chance}."
+            "reaches {measure} {score} (95 % interval {interval}); by chance, it reaches up to {chance}."
         )
     return _(
         "**{unit}** ranked first: {measure} {score} (95 % interval {interval}) on text that the ranking "
-        "didn't see; by chance, the best unit reaches up to {chance}."
+        "didn't see; by chance, it reaches up to {chance}."
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,6 +17,7 @@ from rnnviz.ui import choice, model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.jobs import progress, store
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import OVER, Jobs, Make
 from rnnviz.ui.pages.perplexity import comparison, work
 from rnnviz.ui.pages.perplexity.comparison import Bar, Kind
@@ -40,10 +41,10 @@ class Row:
     info: ModelInfo
     baseline: str = ""
 
-    def key(self, text: Text) -> Hashable:
+    def key(self, text: Text) -> Key:
         """The key of its figures for a text."""
         if self.baseline:
-            return "baselines", model_cache.digest(self.info), text.identity
+            return text.key("baselines", model_cache.digest(self.info))
         return work.plain_key(self.info, text)
 
     def figures(self, text: Text) -> Figures | None:
@@ -54,7 +55,7 @@ class Row:
         return None if found is None else (found.perplexity, found.bits_per_character)
 
 
-def show(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], closer: Text) -> list[Hashable]:
+def show(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], closer: Text) -> list[Key]:
     """Bars for the text that is looked at, or for all. Returns the jobs it wants."""
     st.markdown(
         _(
@@ -171,9 +172,9 @@ def about(info: ModelInfo) -> str:
 
 def ask(
     context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], chosen: Sequence[Row], *, again: bool
-) -> list[Hashable]:
+) -> list[Key]:
     """Start what is not known yet; `again`: also what was cancelled or failed. Returns the keys."""
-    wanted: list[Hashable] = []
+    wanted: list[Key] = []
     for text, one in scored:
         for row in chosen:
             key = row.key(text)
@@ -184,7 +185,7 @@ def ask(
             if row.baseline:
                 make = partial(work.measuring, key, one, context.model.vocabulary)
             title = text.name if row.baseline else f"{row.name}: {text.name}"
-            jobs.ask(key, title, make, again=OVER if again else work.NOT_KEPT)
+            jobs.ask(key, title, make, again=OVER if again else work.NOT_KEPT, size=text.size)
     return wanted
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from functools import partial
+from importlib.util import find_spec
 
 import streamlit as st
 
+from rnnviz.errors import install
 from rnnviz.reading.scoring import Report
-from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import OVER, Jobs, Make
 from rnnviz.ui.pages.perplexity import learning, work
 from rnnviz.ui.pages.perplexity.learning import Learning
@@ -24,16 +25,14 @@ from rnnviz.ui.words import size
 PATIENCE = 0.5
 
 
-def show(
-    context: Context, jobs: Jobs, text: Text, scored: Scored, learned: Learning | None
-) -> list[Hashable]:
+def show(context: Context, jobs: Jobs, text: Text, scored: Scored, learned: Learning | None) -> list[Key]:
     """Compress, then decompress and compare. Returns the jobs it wants."""
     report, model = scored.report, context.model
     name = context.info.path.stem
-    identity: tuple[Hashable, ...] = (model_cache.digest(context.info), text.identity)
+    of = work.full_key(context.info, text)
     if learned is not None and learned.report is not None:
         report, model = learned.report, learning.model(context, report)
-        name, identity = report.model, learned.key[0]
+        name, of = report.model, learned.key
     promised = report.bits_per_character * report.characters / 8
     st.markdown(
         _(
@@ -42,13 +41,17 @@ def show(
             "Compress the text and see."
         ).format(bits=f"{report.bits_per_character:.3f}", n=f"{report.characters:,}", size=size(promised))
     )
-    kept, pack, unpack = store.shared(), ("pack", *identity), ("unpack", *identity)
+    if find_spec("constriction") is None:
+        said = _("Compressing needs constriction, which is not installed. This brings it: {command}")
+        st.caption(said.format(command=f"`{install('compress')}`"))
+        return []
+    kept, pack, unpack = store.shared(), text.key("pack", of), text.key("unpack", of)
     data: bytes | None = kept.get(pack)
     if data is None:
         label = _("Compress this text with {model}").format(model=plain(name))
         if st.button(label, icon=":material/compress:", type="primary", key="pack"):
             jobs.forget([unpack])
-            start(jobs, pack, text.name, partial(work.compressing, pack, model, scored))
+            start(jobs, pack, text, partial(work.compressing, pack, model, scored))
             data = kept.get(pack)
     if data is None:
         wait(jobs, pack)
@@ -73,12 +76,12 @@ def show(
             width="stretch",
         )
     if again:
-        start(jobs, unpack, text.name, partial(work.restoring, unpack, model, data, scored))
+        start(jobs, unpack, text, partial(work.restoring, unpack, model, data, scored))
     restored(jobs, unpack, report, data)
     return [pack, unpack]
 
 
-def restored(jobs: Jobs, key: Hashable, report: Report, data: bytes) -> None:
+def restored(jobs: Jobs, key: Key, report: Report, data: bytes) -> None:
     """Whether the text came back, once asked for."""
     same: bool | None = store.shared().get(key)
     if same is None:
@@ -98,13 +101,13 @@ def restored(jobs: Jobs, key: Hashable, report: Report, data: bytes) -> None:
         )
 
 
-def start(jobs: Jobs, key: Hashable, title: str, make: Make) -> None:
+def start(jobs: Jobs, key: Key, text: Text, make: Make) -> None:
     """Start a job on a button's click, and wait as long as a short text takes."""
-    jobs.ask(key, title, make, again=OVER)
+    jobs.ask(key, text.name, make, again=OVER, size=text.size)
     jobs.wait([key], PATIENCE)
 
 
-def wait(jobs: Jobs, key: Hashable) -> None:
+def wait(jobs: Jobs, key: Key) -> None:
     """The bar of a started job, or why it failed; nothing after a cancel, as its button is there again."""
     job = jobs.get(key)
     if job is not None and job.state != "cancelled":

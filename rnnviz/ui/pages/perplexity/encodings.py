@@ -110,10 +110,15 @@ def picker(text: Text, *, beside: bool = False) -> None:
         list(words),
         key=key,
         format_func=words.__getitem__,
-        on_change=lambda: choose(text.content, st.session_state[key] or None),
+        on_change=_picked,  # Streamlit keeps what is handed over here, so it isn't the text
+        args=(text.content, key),
         label_visibility="collapsed" if beside else "visible",
         width=300,
     )
+
+
+def _picked(content: str, key: str) -> None:
+    choose(content, st.session_state[key] or None)
 
 
 def alternatives(text: Text, found: str | None) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from rnnviz.errors import GET_TORCH
+from rnnviz.errors import install
 from rnnviz.networks import has_torch
 from rnnviz.reading.scoring import Report
 from rnnviz.ui import address, model_cache
@@ -17,6 +17,7 @@ from rnnviz.ui.context import Context
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.jobs import progress, store
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Job, Jobs
 from rnnviz.ui.pages.perplexity import work
 from rnnviz.ui.pages.perplexity.text import Text
@@ -36,7 +37,7 @@ LONG = 20_000  # characters from which on the page says before how long it takes
 class Learning:
     """What the chosen ways of learning come to, or the job that computes it."""
 
-    key: tuple[tuple[Hashable, ...], str]
+    key: Key
     report: Report | None
     job: Job | None
 
@@ -84,7 +85,7 @@ def pick(context: Context, report: Report) -> None:
         )
     if context.info.kind != "ngram" and not has_torch.installed():
         said = _("Going on training needs torch, which is not installed. This brings it: {command}")
-        st.caption(said.format(command=f"`{GET_TORCH}`"))
+        st.caption(said.format(command=f"`{install('train')}`"))
     elif not allowed.to_learn(report.characters):
         said = _("For visitors, a network goes on training only on texts of up to {n} characters.")
         st.caption(said.format(n=f"{allowed.LEARNS:,}"))
@@ -118,14 +119,14 @@ def chosen(context: Context, jobs: Jobs, text: Text, alone: Report) -> Learning 
         return None
     kept = store.shared()
     digests = [model_cache.digest(info) for info in (context.info, other) if info is not None]
-    key: tuple[tuple[Hashable, ...], str] = ((CHOICE, (*done, *digests), text.identity), CHOICE)
-    report: Report | None = kept.get(key[0])
+    key = text.key(CHOICE, *done, *digests)
+    report: Report | None = kept.get(key)
     job = None
     if report is None:
-        make = partial(work.learning, key[0], context.info, other, done, text)
-        job = jobs.ask(key, _("Learn while reading"), make, again=work.NOT_KEPT)
+        make = partial(work.learning, key, context.info, other, done, text)
+        job = jobs.ask(key, _("Learn while reading"), make, again=work.NOT_KEPT, size=text.size)
         jobs.wait([key], PATIENCE)
-        report = kept.get(key[0])
+        report = kept.get(key)
     return Learning(key, report, job)
 
 

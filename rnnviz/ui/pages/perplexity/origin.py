@@ -5,7 +5,6 @@ fragment inside the tables' fragment: scrolling reruns the viewer alone, a click
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -16,6 +15,7 @@ from rnnviz.ui.browser.component import Component
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import tables
 from rnnviz.ui.pages.perplexity.scored_text import ScoredText
@@ -43,18 +43,18 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Secon
     draw(Record.open(scored.folder), model_cache.load(context.info, to_read=True), other)
 
 
-def offer_reading(jobs: Jobs, key: tuple[Hashable, str], name: str) -> None:
+def offer_reading(jobs: Jobs, key: Key, name: str) -> None:
     """A button for a text whose figures are there but whose characters had to make room for others."""
 
     def read() -> None:
-        store.shared().forget(key[0])
+        store.shared().forget(key)
         jobs.forget([key])
 
     said = _(
         "The perplexity of **{name}** is kept, but the values of its characters had to make room for "
         "other texts."
     ).format(name=plain(name))
-    progress.offer(said, _("Read it again"), f"read-again-{key[1]}", read, icon=":material/inventory_2:")
+    progress.offer(said, _("Read it again"), f"read-again-{name}", read, icon=":material/inventory_2:")
 
 
 def draw(record: Record, model: Model, other: tuple[Record, Model] | None = None) -> None:

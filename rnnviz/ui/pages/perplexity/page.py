@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,6 +12,7 @@ from rnnviz.ui import choice, forgetting, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Job, Jobs, of_session
 from rnnviz.ui.pages.perplexity import (
     against,
@@ -43,7 +44,7 @@ class Outcome:
     """One text's figures, or the job that computes them or failed to."""
 
     text: Text
-    key: tuple[Hashable, str]
+    key: Key
     scored: Scored | None
     job: Job | None
 
@@ -59,7 +60,7 @@ def page(context: Context) -> None:
             "next. The better it predicts, the lower the **perplexity**."
         ).format(model=plain(context.info.path.stem))
     )
-    chosen = texts.chosen(jobs)
+    chosen, there = texts.chosen(jobs)
     if not chosen:
         chosen = [texts.example(context.model.card)]
         st.markdown(
@@ -69,12 +70,13 @@ def page(context: Context) -> None:
         )
     else:
         forgetting.button()
-    hold(store.shared(), chosen)
+    hold(store.shared(), [*there, *chosen])
     tables = [text for text in chosen if rows.is_one(text)]
     outcomes = score(context, jobs, [text for text in chosen if text not in tables])
     wanted = [o.key for o in outcomes] + results(context, jobs, outcomes)
     wanted += rows.show(context, jobs, tables)
-    jobs.retain([*wanted, ("fetch", st.session_state.get("corpus"))])
+    wanted += [work.full_key(context.info, text) for text in there]  # a look at another stops none
+    jobs.retain([*wanted, texts.download(st.session_state.get("corpus"))])
 
 
 def beginning(text: str, longest: int = 80) -> str:
@@ -86,15 +88,16 @@ def beginning(text: str, longest: int = 80) -> str:
 def score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Outcome]:
     """What is known of every text; starts what isn't."""
     kept = store.shared()
-    keys = [(work.full_key(context.info, text), text.name) for text in chosen]
+    keys = [work.full_key(context.info, text) for text in chosen]
     for text, key in zip(chosen, keys, strict=True):
-        if kept.get(key[0]) is None:  # perhaps it was there, and has made room
-            jobs.ask(key, text.name, partial(work.scoring, context.info, text), again=work.NOT_KEPT)
+        if kept.get(key) is None:  # perhaps it was there, and has made room
+            make = partial(work.scoring, context.info, text)
+            jobs.ask(key, text.name, make, again=work.NOT_KEPT, size=text.size)
     jobs.wait(keys, PATIENCE)
     outcomes = []
     for text, key in zip(chosen, keys, strict=True):
         job = jobs.get(key)  # asked first: if it is done, the result is there
-        scored: Scored | None = kept.get(key[0])
+        scored: Scored | None = kept.get(key)
         outcomes.append(Outcome(text, key, scored and scored.called(text.name), job))
     return outcomes
 
@@ -107,9 +110,9 @@ def hold(kept: store.Store, chosen: Sequence[Text]) -> None:
     st.session_state[_FILES] = {text.content for text in chosen if text.data is not None}
 
 
-def results(context: Context, jobs: Jobs, outcomes: Sequence[Outcome]) -> list[Hashable]:
+def results(context: Context, jobs: Jobs, outcomes: Sequence[Outcome]) -> list[Key]:
     """All that is known by now. Returns the jobs that the section in view wants."""
-    busy = [o.key for o in outcomes if o.scored is None and jobs.busy([o.key])]
+    busy = list({o.key: None for o in outcomes if o.scored is None and jobs.busy([o.key])})
     if busy:
         progress.bar(jobs, busy, "scoring")
     done = [(o.text, o.scored) for o in outcomes if o.scored is not None]
@@ -134,7 +137,7 @@ def section(
     scored: Scored,
     other: Second | None,
     learned: Learning | None,
-) -> list[Hashable]:
+) -> list[Key]:
     """The chosen section for one of the texts that are `done`; returns the jobs it wants."""
     words = {
         "origin": _("Where the surprise is"),
@@ -144,8 +147,9 @@ def section(
         "take": _("Download"),
     }
     chosen = choice.tab(_("Section"), words, "section")
+    choice.missed("section", words)
     if not scored.complete:
-        origin.offer_reading(jobs, (work.full_key(context.info, text), text.name), text.name)
+        origin.offer_reading(jobs, work.full_key(context.info, text), text.name)
     if chosen == "against":
         return against.show(context, jobs, done, text)
     if chosen == "sum":
@@ -170,8 +174,8 @@ def without_figures(jobs: Jobs, one: Outcome) -> None:
         encodings.mend(one.text)
         return
     said = _("**{name}**: cancelled, so it has no perplexity.").format(name=name)
-    key = f"again-{hash(one.key)}"
-    progress.offer(said, _("Score it again"), key, lambda: jobs.forget([one.key]))
+    again = partial(jobs.forget, [one.key])  # Streamlit keeps it: without the text
+    progress.offer(said, _("Score it again"), f"again-{one.text.name}", again)
 
 
 # Figures and text need a projector's full width.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Hashable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from rnnviz.reading.rows import RowsReport, Scored, score_rows
 from rnnviz.text.row_files import format_of, open_rows
 from rnnviz.ui import model_cache
 from rnnviz.ui.jobs import store
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
 from rnnviz.ui.pages.perplexity.work import step_of
 
@@ -57,9 +57,9 @@ class RowsScored:
         return (self.folder / f"scored.{format}").read_bytes()
 
 
-def key_of(info: ModelInfo, text: Text, column: str, given: str | None) -> Hashable:
+def key_of(info: ModelInfo, text: Text, column: str, given: str | None) -> Key:
     """The key of a file's results by the model of this file."""
-    return "rows", model_cache.digest(info), (*cast("tuple[str, ...]", text.identity), column, given)
+    return text.key("rows", model_cache.digest(info), column, given)
 
 
 def scoring(info: ModelInfo, text: Text, column: str, given: str | None, check: Check) -> Steps[RowsScored]:

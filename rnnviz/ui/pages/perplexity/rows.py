@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from rnnviz.ui.context import Context
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.jobs import progress, store
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import details, row_work, take, work
 from rnnviz.ui.pages.perplexity.row_work import RowsScored
@@ -45,16 +46,16 @@ def is_one(text: Text) -> bool:
     return text.data is not None and format_of(text.name) is not None and text.content not in asked
 
 
-def show(context: Context, jobs: Jobs, texts: Sequence[Text]) -> list[Hashable]:
+def show(context: Context, jobs: Jobs, texts: Sequence[Text]) -> list[Key]:
     """Every file of rows; returns the jobs they want."""
-    wanted: list[Hashable] = []
+    wanted: list[Key] = []
     for text in texts:
         with st.container(border=True):
             wanted += _file(context, jobs, text)
     return wanted
 
 
-def _file(context: Context, jobs: Jobs, text: Text) -> list[Hashable]:
+def _file(context: Context, jobs: Jobs, text: Text) -> list[Key]:
     mark = f"{text.content[:12]}-{text.name}"
     columns = _columns(text)
     if columns.error is not None:
@@ -64,13 +65,13 @@ def _file(context: Context, jobs: Jobs, text: Text) -> list[Hashable]:
     column, given = _choice(columns, text, mark)
     if column is None:
         return []
-    key = row_work.key_of(context.info, text, column, given), text.name
-    found: RowsScored | None = store.shared().get(key[0])
+    key = row_work.key_of(context.info, text, column, given)
+    found: RowsScored | None = store.shared().get(key)
     if found is None:
         make = partial(row_work.scoring, context.info, text, column, given)
-        job = jobs.ask(key, text.name, make, again=work.NOT_KEPT)
+        job = jobs.ask(key, text.name, make, again=work.NOT_KEPT, size=text.size)
         jobs.wait([key], 0.6)
-        found = store.shared().get(key[0])
+        found = store.shared().get(key)
         if found is None:
             progress.without_result(jobs, job, f"rows-{mark}")
             return [key]
@@ -81,10 +82,11 @@ def _file(context: Context, jobs: Jobs, text: Text) -> list[Hashable]:
 
 
 def _columns(text: Text) -> Columns:
-    kept: dict[Hashable, Columns] = st.session_state.setdefault(_LOOKED, {})
-    if text.identity not in kept:
-        kept[text.identity] = _looked(text)
-    return kept[text.identity]
+    kept: dict[Key, Columns] = st.session_state.setdefault(_LOOKED, {})
+    key = text.key("columns")
+    if key not in kept:
+        kept[key] = _looked(text)
+    return kept[key]
 
 
 def _looked(text: Text) -> Columns:
@@ -133,11 +135,17 @@ def _choice(columns: Columns, text: Text, mark: str) -> tuple[str | None, str | 
 def _as_text(text: Text, mark: str) -> None:
     """A button that reads the whole file as one text, where it is one."""
 
-    def ask() -> None:
-        st.session_state[_AS_TEXT] = {*st.session_state.get(_AS_TEXT, set()), text.content}
+    def ask(content: str) -> None:
+        st.session_state[_AS_TEXT] = {*st.session_state.get(_AS_TEXT, set()), content}
 
     if format_of(text.name) != "parquet" and not packing(text.name):
-        st.button(_("Score it as one text"), key=f"as-text-{mark}", on_click=ask, type="tertiary")
+        st.button(
+            _("Score it as one text"),
+            key=f"as-text-{mark}",
+            on_click=ask,
+            args=(text.content,),
+            type="tertiary",
+        )
 
 
 def _answer(text: Text, found: RowsScored) -> None:
@@ -222,16 +230,16 @@ def _table(found: RowsScored, mark: str) -> None:
         )
 
 
-def _downloads(jobs: Jobs, text: Text, found: RowsScored, key: tuple[Hashable, str]) -> None:
+def _downloads(jobs: Jobs, text: Text, found: RowsScored, key: Key) -> None:
     """Every row with its figures, as files."""
     if not found.complete:
 
         def again() -> None:
-            store.shared().forget(key[0])
+            store.shared().forget(key)
             jobs.forget([key])
 
         said = _("The tables of **{name}** had to make room for other texts.").format(name=plain(text.name))
-        progress.offer(said, _("Score it again"), f"rows-again-{key[1]}", again)
+        progress.offer(said, _("Score it again"), f"rows-again-{text.name}", again)
         return
     if not allowed.to_download():
         st.caption(take.none())
@@ -242,4 +250,4 @@ def _downloads(jobs: Jobs, text: Text, found: RowsScored, key: tuple[Hashable, s
     with st.container(horizontal=True):
         for format, kind in kinds.items():
             make = partial(found.table, format)
-            take.button(names[format], make, f"{stem}-scored.{format}", kind, f"{key[1]}-{format}")
+            take.button(names[format], make, f"{stem}-scored.{format}", kind, f"{text.name}-{format}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,6 +12,7 @@ from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import store
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Job, Jobs
 from rnnviz.ui.pages.perplexity import work
 from rnnviz.ui.pages.perplexity.text import Text
@@ -27,7 +27,7 @@ class Second:
     """The chosen second model, and what it found or the job that finds it."""
 
     info: ModelInfo
-    key: tuple[Hashable, str]
+    key: Key
     scored: Scored | None
     job: Job | None
 
@@ -60,11 +60,12 @@ def chosen(context: Context, jobs: Jobs, text: Text) -> Second | None:
     info = others(context).get(st.session_state.get(CHOICE) or "")
     if info is None:
         return None
-    kept, key = store.shared(), (work.full_key(info, text), CHOICE)
-    found: Scored | None = kept.get(key[0])
+    kept, key = store.shared(), work.full_key(info, text)
+    found: Scored | None = kept.get(key)
     job = None
     if found is None:
-        job = jobs.ask(key, info.path.stem, partial(work.scoring, info, text), again=work.NOT_KEPT)
+        make = partial(work.scoring, info, text)
+        job = jobs.ask(key, info.path.stem, make, again=work.NOT_KEPT, size=text.size)
         jobs.wait([key], PATIENCE)
-        found = kept.get(key[0])
+        found = kept.get(key)
     return Second(info, key, found, job)

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check
 
 
@@ -25,6 +26,10 @@ class Text:
     def identity(self) -> Hashable:
         """What decides its figures, beside the model."""
         return self.content, self.encoding, self.data is None
+
+    def key(self, what: str, *rest: Hashable) -> Key:
+        """The key of what is made of it; the `rest` decides that too, as a model's digest."""
+        return Key(what, self.content, (self.encoding, self.data is None, *rest))
 
     @property
     def size(self) -> int:

@@ -6,25 +6,28 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.text import corpora
+from rnnviz.text.regular import LONGEST_NAME, printable
 from rnnviz.ui import choice, examples, pasting
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import OVER, Jobs
 from rnnviz.ui.pages.perplexity import encodings, sources, uploads, work
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.trouble import describe
 
 
-def chosen(jobs: Jobs) -> list[Text]:
-    """The texts to score: uploaded files, the pasted text, the corpus."""
-    upload, paste, corpus = st.tabs([_("Upload files"), _("Paste a text"), _("Pick a corpus")])
+def chosen(jobs: Jobs) -> tuple[list[Text], list[Text]]:
+    """The texts to score, and all that are there: uploaded files, the pasted text, the corpus."""
+    upload, paste, corpus = sources.tabs()
     with upload:
         files = uploads.files()
     with paste, st.form("paste", border=False):
@@ -32,21 +35,18 @@ def chosen(jobs: Jobs) -> list[Text]:
         st.form_submit_button(_("Score this text"), type="primary")
         if pasted and not allowed.to_read(len(pasted.encode("utf-8", "surrogatepass"))):
             st.warning(
-                _("A visitor's text has at most {size} MB.").format(size=allowed.MEGABYTES),
+                _("A visitor's text has at most {size} MB.").format(size=allowed.megabytes()),
                 icon=":material/block:",
             )
             pasted = ""
     with corpus:
         picked = from_corpus(jobs)
-    return distinct(
-        sources.scored(
-            {
-                "files": [uploaded(file) for file in files],
-                "paste": [given(_("pasted text"), pasted)] if pasted else [],
-                "corpus": picked,
-            }
-        )
-    )
+    there = {
+        "files": [uploaded(file) for file in files],
+        "paste": [given(_("pasted text"), pasted)] if pasted else [],
+        "corpus": picked,
+    }
+    return distinct(sources.scored(there)), distinct(chain.from_iterable(there.values()))
 
 
 def distinct(texts: Iterable[Text]) -> list[Text]:
@@ -68,7 +68,7 @@ def uploaded(file: Any) -> Text:
     if file.file_id not in digests:
         digests[file.file_id] = hashlib.sha256(data).hexdigest()
     content = digests[file.file_id]
-    return Text(file.name, content, data=data, encoding=encodings.override(content))
+    return Text(printable(file.name, LONGEST_NAME), content, data=data, encoding=encodings.override(content))
 
 
 def given(name: str, text: str, *, example: bool = False) -> Text:
@@ -125,12 +125,17 @@ def read(name: str, part: str) -> tuple[str, str]:
     return hashlib.sha256(text.encode("utf-8")).hexdigest(), text
 
 
+def download(name: str | None) -> Key:
+    """The key of a corpus's download."""
+    return Key("fetch", rest=name)
+
+
 def fetched(jobs: Jobs, info: corpora.CorpusInfo) -> bool:
     """Whether a corpus was just downloaded; until then, shows the button for it."""
     if not allowed.to_fetch():
         st.info(_("This text is not on this machine yet. The lecturer can download it."))
         return False
-    key = ("fetch", info.name)
+    key = download(info.name)
     job = jobs.get(key)
     if job is not None and job.state == "done":
         return True

@@ -39,10 +39,10 @@ def files() -> list[Any]:
     st.toggle(_("Upload a folder"), key=_FOLDER, persist_state="session")
     if allowed.whose():
         said = _(
-            "Visitors can score up to {files} files, {size} MB in total. "
+            "Visitors can score up to {files} files of {one} MB each, {all} MB in total. "
             "Compressed files and Parquet are for the lecturer."
         )
-        st.caption(said.format(files=allowed.FILES, size=allowed.MEGABYTES))
+        st.caption(said.format(files=allowed.FILES, one=allowed.megabytes(), all=allowed.MEGABYTES))
     if lost(state[field]):
         _take(given)
         state[_EMPTIED] = state.get(_EMPTIED, 0) + 1  # another field, which names no files that are gone
@@ -80,7 +80,8 @@ def _fitting(files: list[Any]) -> list[Any]:
     fitting: list[Any] = []
     for file in reversed(files):
         sizes = [other.size for other in (*fitting, file)]
-        if allowed.to_score(len(sizes), sum(sizes)) and allowed.to_unpack(file.name):
+        fits = allowed.to_read(file.size) and allowed.to_score(len(sizes), sum(sizes))
+        if fits and allowed.to_unpack(file.name):
             fitting.insert(0, file)
     if len(fitting) < len(files):
         left_out = ", ".join(plain(file.name) for file in files if file not in fitting)

@@ -20,6 +20,7 @@ from rnnviz.reports.record import Record, record
 from rnnviz.text import corpora
 from rnnviz.ui import model_cache
 from rnnviz.ui.jobs import store
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, State, Step, Steps, as_steps
 
 if TYPE_CHECKING:
@@ -60,14 +61,14 @@ class Scored:
         return replace(self, report=replace(self.report, file=name))
 
 
-def full_key(info: ModelInfo, text: Text) -> Hashable:
+def full_key(info: ModelInfo, text: Text) -> Key:
     """The key of a text's record by the model of this file."""
-    return "full", model_cache.digest(info), text.identity
+    return text.key("full", model_cache.digest(info))
 
 
-def plain_key(info: ModelInfo, text: Text) -> Hashable:
+def plain_key(info: ModelInfo, text: Text) -> Key:
     """The key of a text's report by the model of this file."""
-    return "plain", model_cache.digest(info), text.identity
+    return text.key("plain", model_cache.digest(info))
 
 
 def step_of(progress: Progress) -> Step:
@@ -158,7 +159,7 @@ def seconds_to_learn(info: ModelInfo) -> float:
 
 
 def learning(
-    key: Hashable, info: ModelInfo, other: ModelInfo | None, ways: tuple[str, ...], text: Text, check: Check
+    key: Key, info: ModelInfo, other: ModelInfo | None, ways: tuple[str, ...], text: Text, check: Check
 ) -> Steps[Report]:
     """The report of a text by a model that learns from it in these `ways`; stored under `key`."""
     report: Report | None = store.shared().get(key)
@@ -171,7 +172,7 @@ def learning(
 
 
 def measuring(
-    key: Hashable, scored: Scored, vocabulary: Vocabulary, check: Check
+    key: Key, scored: Scored, vocabulary: Vocabulary, check: Check
 ) -> Steps[dict[str, baselines.Baseline]]:
     """What a text costs without a language model, by name; stored under `key`."""
     found: dict[str, baselines.Baseline] | None = store.shared().get(key)
@@ -185,7 +186,7 @@ def measuring(
     return found
 
 
-def compressing(key: Hashable, model: Any, scored: Scored, check: Check) -> Steps[None]:
+def compressing(key: Key, model: Any, scored: Scored, check: Check) -> Steps[None]:
     """The text as a compressed file, stored under `key`."""
     made = Record.open(scored.folder)
     steps = compression.compressing(model, made.text(0, len(made)))
@@ -193,7 +194,7 @@ def compressing(key: Hashable, model: Any, scored: Scored, check: Check) -> Step
     store.shared().put(key, data)
 
 
-def restoring(key: Hashable, model: Any, data: bytes, scored: Scored, check: Check) -> Steps[None]:
+def restoring(key: Key, model: Any, data: bytes, scored: Scored, check: Check) -> Steps[None]:
     """Whether the compressed file decodes to the same text; stored under `key`."""
     made = Record.open(scored.folder)
     steps = compression.decompressing(model, data)

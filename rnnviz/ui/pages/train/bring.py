@@ -12,6 +12,7 @@ import streamlit as st
 
 from rnnviz.errors import CheckpointError, RnnvizError
 from rnnviz.networks import checkpoint, modelfile
+from rnnviz.text.regular import LONGEST_NAME
 from rnnviz.ui import trouble
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
@@ -38,7 +39,9 @@ def show() -> None:
         return
     st.success(
         _("**{name}** is a sound {kind} model with {n} characters in its vocabulary.").format(
-            name=plain(file.name), kind=plain(info.kind.upper()), n=f"{max(0, info.vocabulary_size - 1):,}"
+            name=plain(file.name, LONGEST_NAME),
+            kind=plain(info.kind.upper()),
+            n=f"{max(0, info.vocabulary_size - 1):,}",
         ),
         icon=":material/verified:",
     )

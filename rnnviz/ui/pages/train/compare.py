@@ -16,6 +16,7 @@ from rnnviz.figures.runs import compared
 from rnnviz.figures.themes import THEMES
 from rnnviz.runs import api as runs
 from rnnviz.runs.folder import RunFolder
+from rnnviz.text.regular import LONGEST_NAME, printable
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import words as say
@@ -122,7 +123,8 @@ def _checksum(path: str, size: int, changed: int) -> str:
 
 
 def _title(run: runs.Run) -> str:
-    return str(run.description.get("title") or run.description.get("corpus") or "")
+    title = run.description.get("title") or Path(str(run.description.get("corpus") or "")).name
+    return printable(str(title), LONGEST_NAME)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

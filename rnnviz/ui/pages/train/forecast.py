@@ -17,6 +17,7 @@ from rnnviz.training.estimate import Estimate, estimate
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import OVER, Check, Jobs, Step
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.settings import Recipe
@@ -36,7 +37,7 @@ class Forecast:
 
     found: Estimate
     speed: float | None
-    job: Hashable | None
+    job: Key | None
 
 
 def of(jobs: Jobs, text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
@@ -47,7 +48,7 @@ def of(jobs: Jobs, text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
     found = estimate(recipe.config, text.symbols, text.characters)
     if fast or found.refusal or not measure or text.toy or not allowed.to_measure():
         return Forecast(found, fast, None)
-    name = ("speed", key)
+    name = Key("speed", rest=key)
     job = jobs.ask(name, "", lambda check: _measuring(recipe.config, text.symbols, key, check), kind="trial")
     return Forecast(found, job.result, None if job.state in OVER else name)  # over: not for want of asking
 

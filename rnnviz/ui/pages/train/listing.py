@@ -183,9 +183,8 @@ def caption(run: runs.Run | None) -> str:
         return f"{icon} {say.place(queue.ahead(RunFolder(run.path)))}"
     words = f"{icon} {say.state(run.state)}"
     last, report = run.last or {}, run.report or {}
-    left, took = last.get("eta"), last.get("seconds")
-    if run.state == "running" and isinstance(left, int | float) and isinstance(took, int | float):
-        words += f" · {100 * took / max(1e-9, left + took):.0f} %"
+    if run.state == "running" and (share := say.share(last, run.total)) is not None:
+        words += f" · {100 * share:.0f} %"
     reached = report.get("validation_perplexity") or say.training_perplexity(last, report)
     if isinstance(reached, int | float):
         words += " · " + _("perplexity {p}").format(p=rounded(reached))

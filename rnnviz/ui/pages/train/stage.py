@@ -82,7 +82,6 @@ def said(subject: Subject, watch: Watch) -> dict[str, Any]:
     if (kind := measured(subject, watch)) != say.VALIDATION:
         held_out = report.get("held_out_perplexity") or watch.last("finished").get("held_out")
         lines = [*(["end" if kind == say.AT_THE_END else "held_out"] if held_out else []), "train"]
-    read, total = last.get("characters", 0), start.get("total_characters")
     sampled = ""
     if report.get("characters") and report.get("sample"):
         counted = _("after {n} steps") if last.get("counted") == "steps" else _("after {n} characters")
@@ -99,7 +98,9 @@ def said(subject: Subject, watch: Watch) -> dict[str, Any]:
         "lines": lines,
         "counted": start.get("ngram") is not None,
         "seconds": last.get("seconds", 0.0),
-        "fraction": 1.0 if subject.state == "finished" else (read / total if total else 0.0),
+        "fraction": 1.0
+        if subject.state == "finished"
+        else say.share(last, start.get("total_characters")) or 0.0,
         "line": say.line(
             subject.state,
             reason=subject.reason or say.ended(watch.last("stopped")),

@@ -101,7 +101,7 @@ def stories() -> dict[str, Path]:
     """The files of the stories beside models, by the model's name."""
     found: dict[str, Path] = {}
     for folder in checkpoint.folders():
-        for path in filter(regular.is_text, sorted(folder.glob(f"*{run_story.SUFFIX}"))):
+        for path in filter(regular.is_shown, sorted(folder.glob(f"*{run_story.SUFFIX}"))):
             found.setdefault(path.name.removesuffix(run_story.SUFFIX), path)
     return found
 

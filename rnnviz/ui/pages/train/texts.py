@@ -14,6 +14,7 @@ import streamlit as st
 from rnnviz.errors import ConfigError, RnnvizError
 from rnnviz.text import corpora
 from rnnviz.text.characters import visible
+from rnnviz.text.regular import LONGEST_NAME, printable
 from rnnviz.training.presets import twice
 from rnnviz.ui import forgetting, pasting
 from rnnviz.ui.hosting import allowed
@@ -124,11 +125,11 @@ def _uploaded() -> Chosen | None:
         digest = hashlib.sha256(data).hexdigest()
         if st.session_state.get(_KEPT, ("",))[0] != digest:
             source: Any = io.BytesIO(data)
-            source.name = file.name
+            source.name = printable(file.name, LONGEST_NAME)
             from rnnviz.text.decoding import open_text
 
             text = "".join(open_text(source))
-            st.session_state[_KEPT] = (digest, file.name, text)
+            st.session_state[_KEPT] = (digest, source.name, text)
     if _KEPT not in st.session_state:
         if st.session_state.get(key) is not None:  # the browser's field still lists it
             uploads.say_lost()
@@ -154,7 +155,7 @@ def too_large(bytes: int) -> ConfigError:
     """That a visitor's text is too large."""
     return ConfigError(
         "a visitor's text has at most {most} MB; received {size:.1f}. Choose a shorter one.",
-        most=allowed.MEGABYTES,
+        most=allowed.megabytes(),
         size=bytes / 1e6,
     )
 

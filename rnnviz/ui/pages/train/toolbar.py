@@ -34,7 +34,11 @@ def show(subject: Subject, explore: Any) -> None:
             f"## {plain(called(subject.id))}\n"
             f"{say.ICONS.get(subject.state, '')} **{state}** · "
             + (_("logged by another program") if subject.logged else say.kind(subject.config))
-            + (f" · {plain(text)}" if (text := str(subject.description.get("title") or "")) else "")
+            + (
+                f" · {plain(text, regular.LONGEST_NAME)}"
+                if (text := str(subject.description.get("title") or ""))
+                else ""
+            )
             + (f" · {whose}" if (whose := _whose(subject)) else ""),
             width="stretch",
         )

@@ -174,6 +174,12 @@ def place(ahead: int) -> str:
     )
 
 
+def share(last: Mapping[str, Any], total: object) -> float | None:
+    """How much of its training is done by a run's newest event, 0 to 1; None if unknown."""
+    read, all = _number(last.get("characters")), _number(total)
+    return min(1.0, read / all) if read is not None and all else None
+
+
 def line(
     state: str,
     *,
@@ -185,6 +191,7 @@ def line(
 ) -> str:
     """One line on how far a run is, from its newest events."""
     read, total = _number(last.get("characters")), _number(start.get("total_characters"))
+    done = share(last, total)
     unit = _("{read} steps") if last.get("counted") == "steps" else _("{read} characters")
     seconds = _number(last.get("seconds"))
     if state == "waiting":
@@ -194,10 +201,9 @@ def line(
     far = ""
     if read is not None:
         far = unit.format(read=millions(read))
-        if total:
-            share = f"{100 * min(1.0, read / total):.0f}"
+        if total and done is not None:
             of = _("{read} of {total}").format(read=millions(read), total=millions(total))
-            far = _("{percent} % · {far}").format(percent=share, far=unit.format(read=of))
+            far = _("{percent} % · {far}").format(percent=f"{100 * done:.0f}", far=unit.format(read=of))
     if state == "running":
         eta = _number(last.get("eta"))
         return far if eta is None else _("{far} · {time} left").format(far=far, time=duration(eta))

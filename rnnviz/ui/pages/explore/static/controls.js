@@ -73,10 +73,14 @@ export class Controls {
     this.legend(fixed.ngram);
   }
 
-  /** @param {Example} example */
+  /** It names the model that it chooses, if that is another. @param {Example} example */
   chip(example) {
     const chip = make("button", "", example.name);
     chip.type = "button";
+    if (example.model) {
+      chip.append(" ", make("small", "", example.model));
+      chip.title = this.say("foreign.turn", { name: example.model });
+    }
     chip.onclick = () => this.advice.show(example);
     return chip;
   }

@@ -19,7 +19,7 @@ import { Room } from "./room.js";
 const BASE = 22; // units of a line of type: a board is measured in these, whatever the screen
 const WIDTH = 1240; // units that every board has at least, across and down
 const HEIGHT = 540;
-const SMALLEST = 0.5; // pixels a unit: on a narrower screen the picture is scrolled
+const SMALLEST = 0.47; // pixels a unit: 640 pixels, 1280 at 200 %, are wide enough; below, the picture is scrolled
 const FOREIGN = ["lang"]; // what the page keeps in the address, which is not ours
 
 const decoder = new TextDecoder();
@@ -68,6 +68,7 @@ export class View extends BaseView {
     this.desk = new Desk(this.link.client, ({ key, shift }) =>
       document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: shift, cancelable: true })),
     );
+    root.style.setProperty("--lowest", `${HEIGHT * SMALLEST}px`);
     this.desks = find(root, "button.ln-desk");
     this.desks.onclick = () => this.desk.open();
     this.presents.onclick = () => this.presenting(!this.present);
@@ -246,12 +247,12 @@ export class View extends BaseView {
 
   // ---- drawing ------------------------------------------------------------------------------------
 
-  /** All the room there is: as wide as the page, and down to the window's lower edge. */
+  /** All the room there is: as wide as the page, and down to the window's lower edge. What is higher scrolls. */
   resized(always = false) {
     if (this.root.hidden || !this.module) return;
     const top = this.root.getBoundingClientRect().top;
     this.head.fit();
-    this.root.style.height = `${Math.max(300, Math.floor(window.innerHeight - top - 6))}px`;
+    this.root.style.height = `${Math.floor(window.innerHeight - top - 6)}px`;
     const size = `${this.stage.offsetWidth} ${this.stage.offsetHeight}`;
     if (!always && size === this.size) return;
     this.measure();

@@ -83,6 +83,7 @@ export class View extends BaseView {
     if (!fixed) return this.ask();
     const changed = header.run !== this.head?.run || header.born !== this.head.born;
     const ended = !changed && this.head.alive && !header.alive;
+    const resumed = !changed && !this.head.alive && header.alive;
     this.head = header;
     this.curves = arrays;
     this.fixed = fixed;
@@ -91,6 +92,7 @@ export class View extends BaseView {
     this.digest = header.digest;
     if (changed) this.meet();
     else {
+      if (resumed) this.follow();
       // What was over in a moment is shown again, at a pace that can be followed.
       if (ended && header.seconds < BRIEF && !still()) Object.assign(this, { place: 0, wantsPlay: true });
       this.fetch();
@@ -102,8 +104,8 @@ export class View extends BaseView {
   /** A run that wasn't on the screen before: follow it, or play what it has been through. */
   meet() {
     const { head, frames } = this;
-    this.pause();
-    this.place = this.hover = this.shown = null;
+    this.follow();
+    this.hover = this.shown = null;
     this.layer = frames.now ? Math.min(this.layer, frames.now.states.shape[1] - 1) : 0;
     // Of many units some, large enough to be followed with the eye; of a few all, and once they have learnt
     // something, alike ones side by side.
@@ -191,6 +193,12 @@ export class View extends BaseView {
     this.wantsPlay = false;
     clearInterval(this.timer);
     this.timer = setInterval(() => this.tick(), PACE);
+  }
+
+  /** Show the newest, whatever comes. */
+  follow() {
+    this.pause();
+    this.place = null;
   }
 
   tick() {
