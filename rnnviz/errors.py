@@ -19,8 +19,11 @@ can say the same sentence in another language.
     └── ExportError              a table or a page that can't be written
 """
 
+import contextlib
+import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 _PLACES = re.compile(r"\{\{|\}\}|\{\w+(![rs])?(:[,.\dA-Za-z]{0,4})?\}")
@@ -122,22 +125,44 @@ class ClusterError(RnnvizError):
     """A Dask cluster doesn't answer, or could not finish its work."""
 
 
-GET_TORCH = 'pip install "rnnviz[train]"'
+def install(extra: str) -> str:
+    """The command that brings an extra, from where rnnviz itself was installed: its name is on no index.
 
-NO_TORCH = Phrase(
-    'this needs torch, which is not installed; all else works without. To get it: pip install "rnnviz[train]"'
-)
+    >>> install("train").endswith('[train]"')
+    True
+    """
+    from importlib.metadata import PackageNotFoundError, distribution  # costs 20 ms, and few need it
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    checkout = Path(__file__).resolve().parents[1]
+    origin: dict[str, Any] = {}
+    if not (checkout / "pyproject.toml").is_file():
+        with contextlib.suppress(PackageNotFoundError):
+            origin = json.loads(distribution("rnnviz").read_text("direct_url.json") or "{}")
+        url = str(origin.get("url", ""))
+        if not url:
+            return f'pip install "rnnviz[{extra}]"'
+        if "dir_info" not in origin:  # a wheel, or a repository
+            vcs = origin.get("vcs_info", {}).get("vcs")
+            return f'pip install "rnnviz[{extra}] @ {vcs + "+" if vcs else ""}{url}"'
+        checkout = Path(url2pathname(urlsplit(url).path))
+    where = "." if checkout == Path.cwd() else checkout
+    return f'pip install "{where}[{extra}]"'
+
+
+NO_TORCH = Phrase("this needs torch, which is not installed; all else works without. To get it: {command}")
 
 
 class TorchMissingError(RnnvizError, ModuleNotFoundError):
     """What was asked for computes with torch, which is not installed: gradients and training do.
 
     >>> str(TorchMissingError())
-    'this needs torch, which is not installed; ... To get it: pip install "rnnviz[train]"'
+    'this needs torch, which is not installed; ... To get it: pip install ...[train]"'
     """
 
     def __init__(self, message: str = NO_TORCH, /, **values: object) -> None:
-        super().__init__(message, **values)
+        super().__init__(message, **{"command": install("train"), **values})
         self.name = "torch"
 
 

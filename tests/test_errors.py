@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import pickle
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from rnnviz import errors
 from rnnviz.errors import CheckpointError, ConfigError, Phrase, RnnvizError, TrainingError
 
 INNER = ConfigError(
@@ -62,3 +66,44 @@ def test_a_phrase_keeps_its_template_inside_a_sentence() -> None:
 )
 def test_what_is_no_kept_error_is_none(value: object) -> None:
     assert RnnvizError.from_json(value) is None
+
+
+@pytest.mark.parametrize(
+    ("origin", "wanted"),
+    [
+        (None, '"rnnviz[train]"'),  # from an index, or a folder of wheels
+        ({"url": "file:///home/me/my%20work/rnnviz", "dir_info": {}}, '"/home/me/my work/rnnviz[train]"'),
+        (
+            {"url": "file:///tmp/rnnviz-1.0-py3-none-any.whl", "archive_info": {}},
+            '"rnnviz[train] @ file:///tmp/rnnviz-1.0-py3-none-any.whl"',
+        ),
+        (
+            {"url": "https://example.org/rnnviz.git", "vcs_info": {"vcs": "git", "commit_id": "7b24d83"}},
+            '"rnnviz[train] @ git+https://example.org/rnnviz.git"',
+        ),
+    ],
+)
+def test_the_command_installs_from_where_rnnviz_came(
+    origin: dict[str, object] | None, wanted: str, tmp_path: Path
+) -> None:
+    about = tmp_path / "rnnviz-1.0.dist-info"
+    for folder in (about, tmp_path / "rnnviz"):
+        folder.mkdir()
+    (tmp_path / "rnnviz" / "__init__.py").touch()
+    shutil.copy(errors.__file__, tmp_path / "rnnviz")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: rnnviz\nVersion: 1.0\n")
+    if origin is not None:
+        (about / "direct_url.json").write_text(json.dumps(origin))
+    code = "from rnnviz.errors import install; print(install('train'))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == f"pip install {wanted}\n", done.stderr
+
+
+def test_in_a_checkout_the_command_needs_no_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    checkout = Path(__file__).parents[1]
+    monkeypatch.chdir(checkout)
+    assert errors.install("train") == 'pip install ".[train]"'
+    monkeypatch.chdir(tmp_path)
+    assert errors.install("train") == f'pip install "{checkout}[train]"'

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import rnnviz
-from rnnviz.errors import NO_TORCH
+from rnnviz.errors import TorchMissingError
 from rnnviz.networks import has_torch
 from rnnviz.networks.checkpoint import load_numpy
 from tests.written import ROOT
@@ -118,11 +118,12 @@ print(json.dumps([out, said, failed, "torch" in sys.modules]))
     assert done.returncode == 0, done.stderr
     out, said, failed, loaded = json.loads(done.stdout)
     assert not loaded
-    assert [each for each in said if each == NO_TORCH] == said[:-1]
+    no_torch = str(TorchMissingError())
+    assert [each for each in said if each == no_torch] == said[:-1]
     assert len(said) == 6
     assert "'cuda'" in said[-1]
     assert failed == 1
-    assert done.stderr == f"rnnviz: {NO_TORCH}\n"
+    assert done.stderr == f"rnnviz: {no_torch}\n"
     text, model = "The Time Traveller smiled. " * 20, rnnviz.load("timemachine-gru")
     for name in ("timemachine-lstm", "timemachine-mingru", "timemachine-mlp", "timemachine-6gram"):
         assert out[name] == pytest.approx(

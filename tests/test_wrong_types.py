@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rnnviz
@@ -95,6 +96,8 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "units.search": ("a model", lambda x: units.search(x, units.target("vowel", "machine"))),
     "units.target: kind": ("a name", lambda x: units.target(x, "machine")),
     "units.target: text": ("a text", lambda x: units.target("vowel", x)),
+    "units.Target: name": ("a text", lambda x: units.Target(x, np.array([True, False]))),
+    "units.Target: values": ("a recipe", lambda x: units.Target("x", x)),
     "units.ablate: model": ("a model", lambda x: units.run(units.ablate(x, "machine"))),
     "units.ablate: text": ("a text", lambda x: units.run(units.ablate(model(), x))),
     "units.scan: model": ("a model", lambda x: units.run(units.scan(x, text="machine"))),

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -32,7 +33,7 @@ from rnnviz.cli import (
     units,
 )
 from rnnviz.cli.output import complain
-from rnnviz.errors import NO_TORCH, RnnvizError
+from rnnviz.errors import RnnvizError, TorchMissingError
 
 STOPPED = 130  # what a shell expects of a command that Ctrl-C ended
 
@@ -46,6 +47,7 @@ class Command(Protocol):
 
 def run(*more: Command) -> None:
     """Run the command in sys.argv and exit with its code; `more` are commands of the rooms above."""
+    warnings.showwarning = lambda message, *_, **__: complain(str(message))  # no paths, no lines of code
     sys.exit(main(more=more))
 
 
@@ -71,7 +73,7 @@ def main(arguments: Sequence[str] | None = None, more: Sequence[Command] = ()) -
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
-        complain(NO_TORCH)
+        complain(str(TorchMissingError()))
         return 1
     except KeyboardInterrupt:
         complain("stopped")

@@ -24,6 +24,7 @@ from rnnviz.cli.output import (
     print_table,
     progress_bar,
     read_text,
+    say_start,
     source_text,
 )
 from rnnviz.errors import ConfigError
@@ -167,6 +168,7 @@ def _untrained(
     from rnnviz import units
     from rnnviz.units import match_untrained
 
+    say_start(model, args)
     steps = match_untrained.copies(model, index.text(0, match_untrained.CHARACTERS), args.untrained)
     made = units.run(steps, show and (lambda now: show(now.fraction, "")))
     return match_untrained.untrained(

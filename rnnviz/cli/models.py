@@ -81,5 +81,5 @@ def _row(card: dict[str, Any], name: str, kind: str, symbols: int, size: int) ->
         f"{parameters:,}" if isinstance(parameters, int) else "",
         f"{own:.3f}" if isinstance(own, int | float) else "",
         f"{size / 1e6:.1f} MB",
-        "".join(c if c.isprintable() else " " for c in str(card.get("title") or card.get("corpus") or "")),
+        str(card.get("title") or card.get("corpus") or ""),
     )

@@ -7,13 +7,16 @@ import contextlib
 import json
 import math
 import os
+import shlex
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Container, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
+from rnnviz.text.regular import printable, without_folders
 
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
@@ -26,7 +29,27 @@ STANDARD_INPUT = "-"
 
 def complain(message: str) -> None:
     """Print one line on standard error."""
-    print(f"rnnviz: {message}", file=sys.stderr)
+    print(f"rnnviz: {printable(message)}", file=sys.stderr)
+
+
+def command_line(*paths: str | os.PathLike[str] | None) -> str:
+    """This command as it was given, for a card, which is shared: the names alone of the `paths` in it."""
+    named = {Path(path): Path(path).name for path in paths if path}
+
+    def shown(word: str) -> str:
+        option, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
+        return option + equals + named.get(Path(value), value)
+
+    return without_folders("python -m rnnviz " + shlex.join(map(shown, sys.argv[1:])))
+
+
+def complain_of_guess(file: str, encoding: str | None, certainty: str | None) -> None:
+    """Say of a file whose encoding was guessed what is taken for it: a wrong one gives figures too."""
+    if certainty == "guessed":
+        complain(
+            f"{file} is not UTF-8 and says no other encoding; it is read as {encoding}, a guess; if that is "
+            "wrong, name it with --encoding"
+        )
 
 
 def command(
@@ -149,6 +172,14 @@ def _counts(args: argparse.Namespace) -> ConfigError:
     )
 
 
+def say_start(model: NumpyModel, args: argparse.Namespace) -> None:
+    """On standard error, how untrained copies begin, where the network itself may have begun otherwise."""
+    from rnnviz.networks.untrained import of_known_start
+
+    if args.untrained and not args.quiet and not of_known_start(model):
+        print("untrained copies have torch's default initial weights", file=sys.stderr)
+
+
 @contextlib.contextmanager
 def opened(file: str) -> Iterator[str | BinaryIO]:
     """The path, or a seekable copy of standard input, on disk once it is large."""
@@ -168,7 +199,9 @@ def read_text(file: str, encoding: str | None) -> str:
     from rnnviz.text.decoding import open_text
 
     with opened(file) as source:
-        return "".join(open_text(source, encoding=encoding))
+        stream = open_text(source, encoding=encoding)
+        complain_of_guess(file, stream.encoding, stream.certainty)
+        return "".join(stream)
 
 
 def source_text(args: argparse.Namespace, *, whole: bool = False) -> str:
@@ -205,7 +238,7 @@ def progress_bar(
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn(escape(title)),
+        TextColumn(escape(printable(title))),
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[said]}"),
@@ -251,8 +284,9 @@ def print_table(
     """Print a table, never wrapped; columns in `numbers` are right-aligned."""
     from rich.cells import cell_len  # a Chinese character is two cells wide
 
-    widths = [max(map(cell_len, column)) for column in zip(head, *rows, strict=True)]
-    for row in (head, *rows):
+    table = [[printable(cell) for cell in row] for row in (head, *rows)]
+    widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)]
+    for row in table:
         padding = [" " * (width - cell_len(text)) for text, width in zip(row, widths, strict=True)]
         cells = [
             p + text if n in numbers else text + p

@@ -13,7 +13,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.cli.output import STANDARD_INPUT, add_model, add_quiet, as_json, command, complain
+from rnnviz.cli.output import (
+    STANDARD_INPUT,
+    add_model,
+    add_quiet,
+    as_json,
+    command,
+    complain,
+    complain_of_guess,
+)
 from rnnviz.cli.perplexity_scoring import Found, Outputs, Scoring
 from rnnviz.cli.perplexity_words import (
     LEARNED,
@@ -190,6 +198,7 @@ def _files(args: argparse.Namespace) -> tuple[list[str], bool]:
 
 
 def _print(args: argparse.Namespace, found: Found) -> None:
+    complain_of_guess(found.report.file, found.report.encoding, found.report.certainty)
     if found.rows is not None:
         complain_of_rows(found.rows)
     if args.json:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.cli.output import complain, print_table
+from rnnviz.text.regular import printable
 
 if TYPE_CHECKING:
     from rnnviz.reading.rows import RowsReport
@@ -85,7 +86,7 @@ def rows_in_words(report: RowsReport) -> str:
 def _figures(report: Report) -> str:
     word = f"{report.word_perplexity:.4g} a word, " if report.word_perplexity is not None else ""
     return (
-        f"{report.file}: perplexity {report.perplexity:.4g}, {word}"
+        f"{printable(report.file)}: perplexity {report.perplexity:.4g}, {word}"
         f"{report.bits_per_character:.4g} bits a character, {report.bits_per_byte:.4g} bits a byte"
     )
 

@@ -18,6 +18,7 @@ from rnnviz.cli.output import (
     network,
     print_table,
     progress_bar,
+    say_start,
     source_text,
 )
 from rnnviz.cli.units import COPIES, add_question, asked
@@ -96,6 +97,7 @@ def main(args: argparse.Namespace) -> int:
     at_least(args, characters=1, untrained=0, controls=0)
     traced = trace(model, source_text(args)[: args.characters])
     targets = asked(args, traced.text)
+    say_start(model, args)
     copies = [trace(copy, traced.text) for copy in units.untrained(model, args.untrained)]
     for quantity in args.quantity or ["hidden"]:
         searchers = [units.Searcher(one, layer=args.layer, quantity=quantity) for one in (traced, *copies)]

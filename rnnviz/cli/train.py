@@ -16,13 +16,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rnnviz.cli.output import add_quiet, progress_bar
+from rnnviz.cli.output import add_quiet, command_line, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint, has_torch, modelfile
 from rnnviz.networks.config import CELLS, TrainConfig
 from rnnviz.runs import choice, elsewhere, process
 from rnnviz.runs.folder import Description, RunFolder, home
 from rnnviz.runs.stop import EXIT_INTERRUPTED
+from rnnviz.training import speed
 from rnnviz.training.tuning import tune_process
 
 
@@ -170,8 +171,8 @@ def _config(args: argparse.Namespace) -> Any:
     return TrainConfig(**given)
 
 
-def _command() -> str:
-    return "python -m rnnviz " + shlex.join(sys.argv[1:])
+def _command(args: argparse.Namespace) -> str:
+    return command_line(args.corpus, args.output, args.run_dir, args.ngram, args.choice)
 
 
 def _count(args: argparse.Namespace) -> int:
@@ -203,7 +204,7 @@ def _count(args: argparse.Namespace) -> int:
         recipe=recipe,
         seed=None,
         seconds=time.perf_counter() - began,
-        command=_command(),
+        command=_command(args),
         parameters=model.parameter_count,
         choice=candidates,
         example=args.example,
@@ -237,7 +238,7 @@ def _begin(args: argparse.Namespace) -> int:
         threads=args.threads,
         engine=args.engine or "auto",
         output=os.fspath(output.absolute()),
-        command=_command(),
+        command=_command(args),
         log_to=elsewhere.check(args.log_to or ""),
     )
     _check(description, corpus)
@@ -285,7 +286,7 @@ def _said_afterwards(args: argparse.Namespace, description: Description) -> Desc
     """The description with --choice and --licence, which change the card alone; the command says so too."""
     command, chosen = description.command, description.choice
     if args.choice is not None:
-        command += "" if chosen else f" --choice {shlex.quote(str(args.choice))}"
+        command += "" if chosen else f" --choice {shlex.quote(args.choice.name)}"
         chosen = choice.read(args.choice, description.config.to_json())
     if args.licence is not None:
         command += "" if description.licence else f" --licence {shlex.quote(args.licence)}"
@@ -295,6 +296,10 @@ def _said_afterwards(args: argparse.Namespace, description: Description) -> Desc
 
 def _check(description: Description, corpus: Any) -> None:
     """Refuse what can't be trained before its folder exists."""
+    if description.config.precision == "bfloat16" or description.engine == "numba":
+        from rnnviz.networks.torch_model import pick_device
+
+        speed.candidates(description.config, pick_device(description.device), description.engine)
     if len(corpus.split().train) < 2:
         raise CorpusError(
             "training needs at least 2 characters; received {characters}", characters=len(corpus.text)

@@ -1,15 +1,15 @@
 """`python -m rnnviz units`: which units of a network respond to quotes, indentation, capitals and the like. A
 row a target: the unit that ranked best on one part of the text, its score on another, and on the third, which
-had no say in it, with its 95 % interval. Then, on the second, what the best unit reaches by chance, how many
-are above it, the score of the character just read and of the best context of a few, that of the best unit of
-the same network untrained; in what share of texts drawn anew the unit ranks first, and what may be said of
-all that. Targets searched at once are held to Holm's levels.
+had no say in it, with its 95 % interval. Then, on the second, what that unit reaches by chance, how many
+units in the ranking's order are above what each of them reaches by chance, the score of the character just
+read and of the best context of a few, that of the best unit of the same network untrained; in what share of
+texts drawn anew the unit ranks first, and what may be said of all that. Targets searched at once are held to
+Holm's levels.
 """
 
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -22,9 +22,11 @@ from rnnviz.cli.output import (
     as_json,
     at_least,
     command,
+    command_line,
     network,
     print_table,
     progress_bar,
+    say_start,
     source_text,
 )
 
@@ -36,8 +38,9 @@ if TYPE_CHECKING:
 MOST = 200_000
 """Characters that are looked at, unless --characters says otherwise: the states of all are kept."""
 
-PER_TARGET = 40
-"""Shifts for each target of a family: fewer can't tell Holm's levels."""
+SHIFTS, PER_TARGET = 1_000, 40
+"""Shifts for the chance line, and for each target of a family, if that is more: half as many just tell the
+strictest of Holm's levels."""
 
 COPIES = 3
 """Untrained copies that are searched too, unless --untrained says otherwise."""
@@ -64,13 +67,16 @@ SO = {
     "same text": "too rare to be held out",
     "nothing": "nothing found",
     "open": "",
-    "character": "needs no memory",
+    "character": "the last character may do",
     "context": "the last {k} characters may do",
-    "untrained": "needs no training",
+    "untrained": "the untrained network may do",
     "chance": "hardly above chance",
     "remembers": "remembers",
 }
 """What a search comes to; see `rnnviz.units.claims.Verdict`."""
+
+SURELY = {"character": "needs no memory", "untrained": "needs no training"}
+"""The same where what is simpler surely tells as much."""
 
 
 def add_parser(commands: Any) -> None:
@@ -88,7 +94,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--shifts",
         type=int,
-        help=f"shifts for the chance line (default: 200, or {PER_TARGET} for each target if that is more)",
+        help=f"shifts for the chance line (default: {SHIFTS}, or {PER_TARGET} for each target if more)",
     )
     parser.add_argument("--seed", type=int, default=0, help="chooses the shifts (default: 0)")
     parser.add_argument(
@@ -141,6 +147,7 @@ def main(args: argparse.Namespace) -> int:
     """
     from rnnviz import units
     from rnnviz.reading.trace import trace
+    from rnnviz.units.claims import shifts_for
 
     model = network(args)
     # What a card says is said beside a control.
@@ -150,6 +157,11 @@ def main(args: argparse.Namespace) -> int:
     targets = asked(args, traced.text)
     quantities = args.quantity or ["hidden"]
     args.family = len(targets) * len(quantities)
+    say_start(model, args)
+    if args.shifts is None:
+        args.shifts = max(SHIFTS, PER_TARGET * args.family)
+    else:
+        at_least(args, shifts=shifts_for(args.family))
     found = [_found(traced, targets, quantity, model, args) for quantity in quantities]
     searches = iter(units.holm(search for each in found for search in each if search is not None))
     kept: list[Search] = []
@@ -196,10 +208,11 @@ def _found(
     from rnnviz import units
 
     searcher = units.Searcher(traced, layer=args.layer, quantity=quantity, seed=args.seed)
-    shifts = max(200, PER_TARGET * args.family) if args.shifts is None else args.shifts
     asked = [target for target in targets if target.varies or not len(target)]
     edges = [0 if target.graded else args.edges for target in asked]
-    searches = [searcher.search(one, edges=e, shifts=shifts) for one, e in zip(asked, edges, strict=True)]
+    searches = [
+        searcher.search(one, edges=e, shifts=args.shifts) for one, e in zip(asked, edges, strict=True)
+    ]
     steps = units.echoes(
         model,
         traced.text,
@@ -225,7 +238,6 @@ def _found(
 def _keep(args: argparse.Namespace, searches: Sequence[Search], text: str) -> None:
     """Put them into the card. What the model's training held out is known by its checksum, whatever the text
     is called."""
-    import sys
     from pathlib import Path
 
     from rnnviz.networks.checkpoint import find, read_info
@@ -239,7 +251,7 @@ def _keep(args: argparse.Namespace, searches: Sequence[Search], text: str) -> No
         "sha256": found,
         "held_out": read_info(path).card.get("sha256_held_out") == found,
     }
-    command = "python -m rnnviz " + shlex.join(sys.argv[1:])
+    command = command_line(args.model, args.corpus, args.file)
     add_to_card(path, {unit_findings.KEY: unit_findings.entry(command, searches, about)})
 
 
@@ -269,7 +281,7 @@ def _row(target: Target, found: Search | None) -> tuple[str, ...]:
         f"{report.score:.3f}" if report is not None else "–",
         f"{interval[0]:.3f}–{interval[1]:.3f}" if interval else "–",
         f"{found.chance:.3f}",
-        str(len(found.above_chance)) if best.score > found.chance else "–",
+        f"{len(found.above_chance) or '–'}",
         f"{found.character:.3f}" if found.character is not None else "–",
         f"{longest.number}: {longest.score:.3f}" if longest else "–",
         f"{max(found.untrained):.3f}" if found.untrained else "–",
@@ -283,7 +295,10 @@ def _so(found: Search) -> str:
 
     if found.verdict == "short" and found.characters >= ENOUGH:
         return "too rare for an interval"
-    return SO[found.verdict].format(enough=ENOUGH, k=found.rival.number if found.rival else "")
+    rival = found.rival
+    if rival is not None and rival.suffices and found.verdict in SURELY:
+        return SURELY[found.verdict]
+    return SO[found.verdict].format(enough=ENOUGH, k=rival.number if rival else "")
 
 
 def _object(target: Target, found: Search | None, args: argparse.Namespace) -> dict[str, Any]:

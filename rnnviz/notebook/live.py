@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.errors import ConfigError, ModelNotFoundError
+from rnnviz.errors import ConfigError, ModelNotFoundError, install
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.stepping import Weights
 
@@ -25,7 +25,7 @@ def live(
     temperature  that the bars and Continue begin with; at 1 they are the network's own
 
     The widget's `text` is what stands there now, and may be set; `trace` is the Trace of it. Needs anywidget
-    and Plotly: `pip install "rnnviz[notebook]"`. Raises ConfigError where anywidget is missing, for a model
+    and Plotly, which the extra `notebook` brings. Raises ConfigError where anywidget is missing, for a model
     without a hidden state, and for one whose step is a Python function.
     """
     if type(weights_of(model)) is not Weights:
@@ -40,7 +40,7 @@ def live(
         from rnnviz.notebook.widget import Live
     except ImportError:
         raise ConfigError(
-            "the live view in a notebook needs anywidget: pip install 'rnnviz[notebook]'"
+            "the live view in a notebook needs anywidget: {command}", command=install("notebook")
         ) from None
     return Live(model, text, _named_in(model.card) if ngram is None else ngram, temperature)
 

@@ -33,9 +33,9 @@ _SAID = {
     "same text": "ranked and measured on one text, so nothing can be said",
     "nothing": "it is not above chance",
     "open": "above chance; whether something simpler tells as much was not measured",
-    "character": "it tells no more than the current character does",
-    "context": "it tells no more than the last few characters do",
-    "untrained": "it tells no more than an untrained network's best unit",
+    "character": "it may tell no more than the current character does",
+    "context": "it may tell no more than the last few characters do",
+    "untrained": "it may tell no more than an untrained network's best unit",
     "chance": "hardly above chance",
     "remembers": "it tells more than chance, the last few characters and the untrained network",
 }

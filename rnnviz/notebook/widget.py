@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import anywidget
 import traitlets
 
-from rnnviz.errors import ConfigError
+from rnnviz.errors import ConfigError, install
 from rnnviz.networks.numpy_model import Network
 from rnnviz.notebook.bundle import bundle
 from rnnviz.reading.trace import Trace, trace
@@ -27,7 +27,7 @@ PLACES = 8
 
 _WORDS = {
     "waiting": "The kernel does not answer: it is busy, or stopped. What you type is kept and sent again.",
-    "plotly.missing": "The axes need Plotly: pip install 'rnnviz[notebook]'.",
+    "plotly.missing": f"The axes need Plotly: {install('notebook')}",
     "limit": "The live view reads {n} characters, not what was beyond: rnnviz.perplexity reads longer texts.",
     "limit.link": "",
     "track.link": "",

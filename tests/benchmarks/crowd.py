@@ -88,8 +88,7 @@ class Tab:
         await self._ways[0].send(message.SerializeToString())
         await asyncio.wait_for(self.opened.wait(), 120)
         if self.direct:
-            await self._way("/live", None, self._directly)
-            await self._ways[-1].send(self.direct)
+            await self._way("/live", [self.direct], self._directly)
 
     async def leave(self) -> None:
         for way in self._ways:
@@ -191,7 +190,7 @@ class Tab:
         async for data in way:
             self.tally.messages += 1
             self.tally.bytes += len(data)
-            if isinstance(data, bytes):  # else it says that it is there
+            if isinstance(data, bytes):  # else it leaves the ask to the page
                 self._take(data)
 
     def _take(self, data: bytes) -> None:

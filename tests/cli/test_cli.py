@@ -131,6 +131,14 @@ def test_models_lists_what_there_is(run: Run) -> None:
     assert {d["name"]: d["kind"] for d in run("models --json").objects}["tiny-lstm"] == "lstm"
 
 
+def test_names_of_files_cannot_turn_a_line_round(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "gp\u202ej\x1b.txt").write_text("The Time Traveller")
+    done = run("perplexity", "gp\u202ej\x1b.txt", "gp\u202ej\x1b.tx", "-m", "tiny-gru")
+    assert r"gp\u202ej\x1b.txt: perplexity" in done.out
+    assert r"gp\u202ej\x1b.tx" in done.err
+    assert not {"\u202e", "\x1b"} & {*done.out, *done.err}
+
+
 def test_models_names_damaged_files_beside_the_others(run: Run, models_folder: Path) -> None:
     foreign = models_folder / "foreign.safetensors"
     foreign.write_bytes(b"not a model")

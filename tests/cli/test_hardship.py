@@ -134,7 +134,7 @@ def test_a_title_cannot_steer_the_terminal(
     save(model, tmp_path / "sly.safetensors")
     monkeypatch.setenv("RNNVIZ_MODELS", str(tmp_path))
     out = said("models")[1]
-    assert "  a [2Jb c\n" in out
+    assert r"  a\x1b[2Jb\nc" in out
     assert "\x1b" not in out
 
 

@@ -306,6 +306,15 @@ def test_a_wrong_guess_is_mended_by_naming_the_encoding(scored: Run, tmp_path: P
     assert (named["encoding"], named["certainty"]) == ("iso8859-5", "declared")
 
 
+def test_a_guess_is_said_though_nothing_else_is(scored: Run, tmp_path: Path) -> None:
+    (tmp_path / "c.txt").write_bytes("naïve café\n".encode()[:-2] + b"\n")  # too short to tell what it was
+    said = "c.txt is not UTF-8 and says no other encoding; it is read as cp1252, a guess"
+    for options in ((), ("--quiet", "--json")):
+        done = scored("c.txt", "-m", "tiny-gru", *options)
+        assert (done.code, said in done.err) == (0, True)
+    assert scored("c.txt", "-m", "tiny-gru", "--encoding", "cp1252").err == ""
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_every_step_shows_its_progress_on_a_terminal_only(
     command_environment: dict[str, str], tmp_path: Path

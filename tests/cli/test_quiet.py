@@ -24,7 +24,7 @@ ASKED: dict[str, list[str]] = {
     for name, words in {
         "train": "--corpus book.txt --name new --hidden-size 4 --epochs 0.1 --batch 2 --steps 8 --threads 1",
         "perplexity": "book.txt -m tiny-gru --compare tiny-3gram",
-        "units": [*TINY, "--target", "word-start", "--shifts", "10", "--untrained", "1"],
+        "units": [*TINY, "--target", "word-start", "--shifts", "19", "--untrained", "1"],
         "probe": [*TINY, "--target", "word-start", "--controls", "1", "--untrained", "1"],
         "match": [*TINY, "--text", TEXT[:60], "--span", "7:12", "--threshold", "0.05"],
         "connectivity": [*TINY, "--lags", "30"],

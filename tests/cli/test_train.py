@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import signal
 import subprocess
@@ -62,6 +63,33 @@ def test_the_command_trains_writes_and_measures(tmp_path: Path) -> None:
     assert model.card["command"].startswith("python -m rnnviz train --corpus smiles.txt")
     assert model.card["sha256"] == CORPUS.sha256
     assert model.card["parameters"] == model.parameter_count
+
+
+def test_what_is_shared_names_no_folder(tmp_path: Path) -> None:
+    home = tmp_path / "very" / "private"
+    home.mkdir(parents=True)
+    (home / "diary.txt").write_text(TEXT)
+    count, network, story = (home / f"{name}.safetensors" for name in ("count", "own", "own.snapshots"))
+    own = f"train --corp {home}/diary.txt --name own --output {network} --ngram {count} --run-dir {home}/r"
+    for words in (
+        f"train --corpus very/private/diary.txt --name count --output={count} --cell ngram".split(),
+        [*own.split(), "--epochs", "0.2", *RECIPE, "--watch", "// and / or"],
+        f"units --file {home}/diary.txt -m {network} --target word-start --shifts 19 --card".split(),
+        f"story {home}/r --output {story}".split(),
+        f"perplexity {home}/diary.txt -m {network} --html {home}/page.html".split(),
+    ):
+        done = command(*words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    for shared in (count, network, story, home / "page.html"):
+        assert b"private" not in shared.read_bytes(), shared
+    card = checkpoint.load(network).card
+    assert card["command"].startswith(
+        "python -m rnnviz train --corp diary.txt --name own --output own.safetensors "
+        "--ngram count.safetensors --run-dir r "
+    )
+    assert card["command"].endswith("--watch '// and / or'")
+    assert (card["ngram"], card["held_out"]["ngram_name"]) == ("count", "count")
+    assert "-m own.safetensors" in card["units"]["command"]
 
 
 def test_the_command_counts_ngrams(tmp_path: Path) -> None:
@@ -132,3 +160,29 @@ def test_the_command_refuses_in_one_line(tmp_path: Path, words: list[str], messa
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="oneDNN's limits are for x86")
+def test_an_lstm_in_bfloat16_is_refused_before_anything_starts_where_the_processor_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As without AVX-512, where `auto` doesn't take it either."""
+    (tmp_path / "smiles.txt").write_text(TEXT)
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
+    monkeypatch.setenv("ATEN_CPU_CAPABILITY", "avx2")
+    asked = ["--corpus", "smiles.txt", "--name", "x", "--run-dir", "run", "--precision", "bfloat16"]
+    done = command("train", *asked, "--cell", "lstm", cwd=tmp_path)
+    said = "rnnviz: torch can't train cell 'lstm' in precision bfloat16 on this machine's cpu; use float32"
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert done.stderr.startswith(said)
+    assert not (tmp_path / "run").exists()
+    program = """if True:
+        import torch
+        from rnnviz import TrainConfig
+        from rnnviz.training import optimiser, speed
+        optimiser.has_bfloat16 = lambda device: True
+        for cell in ("lstm", "gru"):
+            print(sorted({p for p, _ in speed.candidates(TrainConfig(cell), torch.device("cpu"), "torch")}))
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert done.stdout.splitlines() == ["['float32']", "['bfloat16', 'float32']"], done.stderr

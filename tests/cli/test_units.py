@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import mannwhitneyu, spearmanr
 
+import rnnviz
 from rnnviz import units
 from rnnviz.cli import main
 from rnnviz.networks.checkpoint import read_info, save
@@ -123,7 +125,8 @@ def test_the_findings_and_their_command_go_into_the_card_and_nothing_else_change
     printed = {o["target"]: o for o in map(json.loads, capsys.readouterr().out.splitlines()[-11:])}
     card = read_info(Path(model)).card
     command = unit_findings.command(card)
-    assert command == f"python -m rnnviz {' '.join(arguments)}"  # it says how, --unclosed too
+    named = f"units --model {Path(model).name} --file long.txt --unclosed line --card"
+    assert command == f"python -m rnnviz {named}"  # it says how, --unclosed too
     found = {finding.target: finding for finding in (*unit_findings.of(card), *unit_findings.others(card))}
     assert found.keys() == {name for name, said in printed.items() if "why_not" not in said}
     assert all(one.verdict == printed[name]["verdict"] for name, one in found.items())
@@ -150,6 +153,20 @@ def test_the_findings_and_their_command_go_into_the_card_and_nothing_else_change
     table = responds(card)
     assert command in table
     row = next(line for line in table.splitlines() if line.startswith("| quotes"))
+    states = rnnviz.trace(built(), path.read_text(encoding="utf-8"))
+    third = np.arange(len(states)) * 15 // len(states) % 3 == 2
+    for name, said in printed.items():
+        if said.get("report") is None:
+            continue
+        best, values = said["units"][0], units.target(name, states.text, unclosed="line").values[third]
+        told = best["direction"] * states.hidden[third, 0, best["unit"]].astype(float)
+        if said["measure"] == "AUC":
+            inside, outside = told[values], told[~values]
+            expected = mannwhitneyu(inside, outside).statistic / (len(inside) * len(outside))
+        else:
+            expected = spearmanr(told, values).statistic
+        assert said["report"]["score"] == pytest.approx(expected, abs=1e-6), name
+        assert found[name].evidence.report.score == said["report"]["score"]  # type: ignore[union-attr]
     report = kept.report
     assert report is not None
     untrained = max(rival.score for rival in report.rivals if rival.kind == "untrained")

@@ -122,7 +122,7 @@ def test_what_has_no_state_to_show_is_refused() -> None:
 
 def test_without_anywidget_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rnnviz.notebook.widget", None)
-    with pytest.raises(ConfigError, match=r"rnnviz\[notebook\]"):
+    with pytest.raises(ConfigError, match=r"pip install .*\[notebook\]"):
         rnnviz.live(MODEL)
 
 
