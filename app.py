@@ -2,6 +2,12 @@
 
 import streamlit as st
 
+from rnnviz.errors import ConfigError
 from rnnviz.ui import entry
 
-app = st.App(**entry.parts())
+st.secrets.load_if_toml_exists()  # into the environment: some services keep settings there
+
+try:
+    app = st.App(**entry.parts())
+except ConfigError as wrong:
+    raise SystemExit(f"rnnviz: {wrong}") from None
