@@ -1,0 +1,132 @@
+"""Files that 0.1.0 and 1.0.0 wrote: each opens and says what it said, or says in a sentence what reads it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz.networks import checkpoint
+from rnnviz.reading.compression import decompress
+from rnnviz.runs import api as runs
+from rnnviz.runs import story
+from rnnviz.runs.folder import RunFolder
+from tests.runs.processes import train
+
+HERE = Path(__file__).parent
+OLDEST, OLD = HERE / "made_by_0_1_0", HERE / "made_by_1_0_0"
+
+SENTENCE = "the wet lamp – ß"
+PERPLEXITY = {  # of SENTENCE, in float32, by the version that wrote the file
+    "made_by_0_1_0/tiny": 73.397306171,
+    "made_by_0_1_0/tiny-3gram": 39.107560146,
+    "made_by_1_0_0/3gram": 11.710251861,
+    "made_by_1_0_0/gru": 61.319470921,
+    "made_by_1_0_0/lstm": 60.811049501,
+    "made_by_1_0_0/mingru": 49.032208710,
+    "made_by_1_0_0/minlstm": 45.965953152,
+    "made_by_1_0_0/mlp": 38.742057288,
+    "made_by_1_0_0/rglru": 66.720130350,
+    "made_by_1_0_0/rnn": 42.721494164,
+    "made_by_1_0_0/s6": 44.140285097,
+    "made_by_1_0_0/whole": 51.303620254,
+}
+KIND = {"3gram": "ngram", "tiny-3gram": "ngram", "tiny": "lstm", "whole": "gru"}
+CARD = {
+    "characters command corpus example held_out language licence name parameters recipe seed sha256",
+    "sha256_held_out sha256_trained_on split title trained_on training_seconds versions",
+}
+SHIPPED = """chinese-6gram chinese-gru python-6gram python-gru shakespeare-6gram shakespeare-lstm
+shakespeare-mingru timemachine-6gram timemachine-gru timemachine-lstm
+timemachine-mingru timemachine-mlp timemachine-rnn"""
+
+
+@pytest.mark.parametrize("name", PERPLEXITY)
+def test_a_model_predicts_what_it_predicted(name: str) -> None:
+    model = rnnviz.load(HERE / f"{name}.safetensors")
+    assert rnnviz.perplexity(model, text=SENTENCE).perplexity == pytest.approx(PERPLEXITY[name], rel=1e-5)
+    again = checkpoint.load_numpy(HERE / f"{name}.safetensors")
+    assert rnnviz.perplexity(again, text=SENTENCE).perplexity == pytest.approx(PERPLEXITY[name], rel=1e-5)
+
+
+@pytest.mark.parametrize("name", [name for name in PERPLEXITY if name.startswith("made_by_1")])
+def test_a_card_has_what_it_had(name: str) -> None:
+    model = rnnviz.load(HERE / f"{name}.safetensors")
+    kind = Path(name).name
+    wanted = set(" ".join(CARD).split()) | (set() if kind == "3gram" else {"engine"})
+    assert wanted <= model.card.keys()
+    assert (model.card["name"], model.card["title"]) == (kind, "A lamp and a coat")
+    assert model.vocabulary.size == 41
+    assert (kind == "3gram") == isinstance(model, rnnviz.NgramModel)
+    if not isinstance(model, rnnviz.NgramModel):
+        assert model.config.cell == KIND.get(kind, kind)
+    assert model.card["held_out"]["perplexity"] > 1
+
+
+def test_the_shipped_models_have_their_names() -> None:
+    assert set(SHIPPED.split()) <= {info.name for info in rnnviz.available()[0]}
+
+
+@pytest.mark.parametrize("name", ["tiny", "tiny-3gram"])
+def test_a_text_that_0_1_0_compressed_is_restored(name: str) -> None:
+    model = rnnviz.load(OLDEST / f"{name}.safetensors")
+    assert decompress(model, (OLDEST / f"{name}.rnz").read_bytes()) == "the wet lamp\nat home – 5"
+
+
+def test_a_text_that_1_0_0_compressed_is_restored() -> None:
+    gru, counts = (rnnviz.load(OLD / f"{name}.safetensors") for name in ("gru", "3gram"))
+    assert decompress(gru, (OLD / "format1.rnz").read_bytes()) == "the wet lamp\nat home – 5"
+    assert decompress(rnnviz.mix(gru, counts), (OLD / "format3.rnz").read_bytes()) == "the wet lamp\nat home"
+
+
+def test_a_trace_opens() -> None:
+    kept = rnnviz.Trace.load(OLD / "trace.npz")
+    now = rnnviz.trace(rnnviz.load(OLD / "gru.safetensors"), "the lamp")
+    assert (kept.text, kept.hidden.shape) == ("the lamp", (8, 1, 4))
+    np.testing.assert_allclose(kept.hidden, now.hidden, atol=1e-5)
+    np.testing.assert_allclose(kept.nll, now.nll, atol=1e-4)
+
+
+@pytest.fixture(params=[(OLDEST, 23, 18, "tiny"), (OLD, 20, 33, "whole")], ids=["0.1.0", "1.0.0"])
+def stopped(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A run that was stopped, in the folder of runs; its text lies elsewhere now."""
+    made, *rest = request.param
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    folder = Path(shutil.copytree(made / "run", tmp_path / "run"))
+    for file in folder / "run.json", folder / "events.jsonl":
+        file.write_text(file.read_text("utf-8").replace("/home/reader", str(folder)), "utf-8")
+    if made == OLD:
+        shutil.copytree(made, tmp_path / "made", ignore=shutil.ignore_patterns("run"))
+    return RunFolder(folder), made, *rest
+
+
+def test_a_stopped_run_is_shown_and_goes_on_to_the_numbers_of_one_that_was_not(stopped: Any) -> None:
+    folder, made, step, snapshot, whole = stopped
+    run = runs.find("run")
+    assert (run.state, run.last and run.last["step"]) == ("stopped", step)
+    assert run.description["probe"] == "the lamp"
+    assert runs.snapshots("run")[-1] == snapshot
+    first, now = runs.snapshot("run", 0), runs.snapshot("run")
+    assert (first.text, first.step, now.step) == ("the lamp", 0, step)
+    process = train(folder.path)
+    process.join()
+    assert process.exitcode == 0, folder.log.read_text()
+    assert runs.find("run").state == "finished"
+    held_out = runs.follow("run")[0][-1]["held_out"]
+    card = checkpoint.load_numpy(made / f"{whole}.safetensors").card
+    assert held_out == pytest.approx(card["held_out"]["perplexity"], rel=1e-3)
+
+
+@pytest.mark.parametrize(("file", "name"), [(OLDEST / "tiny", "tiny"), (OLD / "gru", "gru")])
+def test_a_story_is_played(file: Path, name: str) -> None:
+    told = story.read(Path(f"{file}.snapshots.safetensors"))
+    assert told.steps[:8] == (0, 1, 2, 3, 4, 5, 7, 10)
+    assert told.description["probe"] == told.snapshot().text == "the lamp"
+    last = rnnviz.trace(checkpoint.load_numpy(Path(f"{file}.safetensors")), "the lamp")
+    assert told.snapshot().nll == pytest.approx(last.nll, abs=0.02)
+    assert {e["event"] for e in told.events} >= {"start", "report", "finished"}
