@@ -40,6 +40,11 @@ def _by_history() -> bool:
     return bool(context and context.is_history_navigation)
 
 
+def arrived() -> bool:
+    """Whether somebody has arrived just now, by any address."""
+    return st.session_state.get(_ASKED) is not None
+
+
 def asked(name: str) -> str | None:
     """What the address by which somebody arrived just now says of `name`; None if they were here before."""
     found = st.session_state.get(_ASKED)

@@ -90,15 +90,9 @@ def _digest(path: str, changed: int, size: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def yardstick_info(info: ModelInfo, models: list[ModelInfo]) -> ModelInfo | None:
+def yardstick(info: ModelInfo, models: list[ModelInfo]) -> NgramModel | None:
     """The n-gram model that the card of `info` names, if it is here."""
     for other in models:
         if (other.name, other.kind) == (info.card.get("ngram"), "ngram") and other.path != info.path:
-            return other
+            return cast("NgramModel", load(other))
     return None
-
-
-def yardstick(info: ModelInfo, models: list[ModelInfo]) -> NgramModel | None:
-    """The same, loaded."""
-    other = yardstick_info(info, models)
-    return None if other is None else cast("NgramModel", load(other))

@@ -129,7 +129,6 @@ def test_a_reader_can_have_all_texts_forgotten_at_once(open_app: Open) -> None:
 
 
 def test_all_that_was_made_of_a_text_is_forgotten(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also what a model made that learns from it."""
     made, put = set[Key](), Store.put
 
     def seen(self: Store, key: Key, *result: Any) -> Any:
@@ -141,12 +140,10 @@ def test_all_that_was_made_of_a_text_is_forgotten(open_app: Open, monkeypatch: p
     app = upload(app, mine__txt="A lever of brass. " * 9)
     for part in ("against", "compression"):
         settled(section(app, part), "perplexity")
-    app.button_group(key="learns").set_value(["mix"]).run()
-    settled(app, "perplexity")
     for button in ("pack", "unpack"):
         app.button(key=button).click().run()
         settled(app, "perplexity")
-    assert {key.what for key in made} == {"full", "plain", "baselines", "learns", "pack", "unpack"}
+    assert {key.what for key in made} == {"full", "plain", "baselines", "pack", "unpack"}
     kept, theirs = store.shared(), made.copy()
     assert all(kept.get(key) is not None for key in theirs)
     app.button(key="forget-texts").click().run()

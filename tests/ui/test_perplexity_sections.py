@@ -18,22 +18,17 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import install
-from rnnviz.networks.checkpoint import load, read_info
-from rnnviz.reading.compression import compress
-from rnnviz.reading.dynamic import dynamic
-from rnnviz.reading.mixing import mix
-from rnnviz.reading.scoring import perplexity
+from rnnviz.networks.checkpoint import load
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step
-from rnnviz.ui.pages.perplexity import comparison, encodings, learning, scale, take, work
+from rnnviz.ui.pages.perplexity import comparison, encodings, scale, take, work
 from rnnviz.ui.pages.perplexity.comparison import Bar
-from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import duration, percent, rounded
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT
 from tests.ui.apptest import addressed, clean, settled
-from tests.ui.conftest import Open, everything
+from tests.ui.conftest import Open, everything, turn
 from tests.ui.test_perplexity import expected, section, upload
 
 
@@ -292,81 +287,25 @@ def test_characters_that_made_room_are_read_again_when_asked(
     assert "is kept, but" not in everything(app)
 
 
-def test_how_fast_a_network_learns_is_tried_once(
-    models_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    info = read_info(models_folder / "tiny-gru.safetensors")
-    found = work.seconds_to_learn(info)
-    assert 0 < found < 1
-    monkeypatch.setattr("rnnviz.reading.dynamic.dynamic", None)  # it would have to be called
-    assert work.seconds_to_learn(info) == found
-
-
-def test_a_long_text_says_how_long_learning_takes_before_it_begins(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(work, "seconds_to_learn", lambda info: 180 / len(TEXT))
-    app = upload(open_app("perplexity"), a__txt=TEXT)
-    assert "Going on training takes" not in everything(app)
-    monkeypatch.setattr(learning, "LONG", len(TEXT) - 1)
-    app.run()
-    assert "Going on training takes about 3 minutes on this text." in everything(app)
-    app.button_group(key="learns").set_value(["dynamic"]).run()
-    assert "Going on training takes" not in everything(settled(app, "perplexity"))
-
-
 @pytest.mark.parametrize(
-    ("asked", "chosen"),
+    ("asked", "options"),
     [
-        ("mix", ["mix"]),
-        ("dynamic,mix", ["mix", "dynamic"]),
-        ("mix,<b>,mix", ["mix"]),
-        ("everything", []),
-        ("", []),
+        ("mix", " --mix tiny-3gram"),
+        ("dynamic,mix", " --mix tiny-3gram --dynamic"),
+        ("dynamic,<b>", " --dynamic"),
+        ("everything", ""),
+        ("", ""),
     ],
 )
-def test_how_a_model_learns_stands_in_the_address(open_app: Open, asked: str, chosen: list[str]) -> None:
-    """Also where it was chosen on the page; what isn't offered is not in it."""
+def test_an_address_that_asks_for_a_model_that_learns_says_the_command(
+    open_app: Open, asked: str, options: str
+) -> None:
+    """As 1.0.0 had it on the page. It stays there until one arrives by another address."""
     app = settled(open_app("perplexity", learns=asked), "perplexity")
-    clean(app)
-    pills = app.button_group(key="learns")
-    assert (pills.value, addressed(app)["learns"]) == (chosen, ",".join(chosen) or None)
-    assert ("while learning" in everything(app)) is bool(chosen)
-    if chosen:
-        return
-    pills.set_value(["dynamic"]).run()
-    assert addressed(settled(app, "perplexity"))["learns"] == "dynamic"
-    app.sidebar.selectbox(key="model").select("tiny-3gram").run()
-    assert addressed(settled(app, "perplexity"))["learns"] is None
-
-
-def test_a_model_that_learns_stands_beside_itself(open_app: Open, models_folder: Path) -> None:
-    """Off at first; on, the mixture's own number, and what it means; with counts alone nothing is offered."""
-    app = upload(open_app("perplexity"), a__txt=TEXT)
-    pills = app.button_group(key="learns")
-    assert (pills.options, pills.value) == (["Mix in tiny-3gram", "Go on training (dynamic evaluation)"], [])
-    assert "while learning" not in everything(app)
-    pills.set_value(["mix"]).run()
-    clean(settled(app, "perplexity"))
-    models = [load(models_folder / f"tiny-{name}.safetensors") for name in ("gru", "3gram")]
-    mixed = perplexity(mix(*models), text=TEXT).perplexity
-    assert f"**{rounded(mixed)}** while learning" in everything(app)
-    assert f"**{plain('tiny-gru + tiny-3gram')}** needs" in everything(app)
-    assert "learns from the very text it is measured on" in everything(app)
-    assert app.metric[0].value == rounded(expected(models_folder, TEXT).perplexity)
-    section(app, "compression")
-    app.button(key="pack").click().run()
-    settled(app, "perplexity").button(key="unpack").click().run()
-    assert [said for said in settled(app, "perplexity").success if "gave back all" in said.value]
-    assert app.metric[2].value == f"{len(compress(mix(*models), TEXT)):,}"
-    app.button_group(key="learns").set_value(["dynamic", "mix"]).run()
-    clean(settled(app, "perplexity"))
-    both = perplexity(mix(dynamic(models[0]), models[1]), text=TEXT)
-    assert f"**{rounded(both.perplexity)}** while learning" in everything(app)
-    assert f"**{plain(both.model)}** needs" in everything(app)
-    gains = both.perplexity < expected(models_folder, TEXT).perplexity
-    assert ("an untrained network gains too" in everything(app)) is gains
-    app.sidebar.selectbox(key="model").select("tiny-3gram").run()
-    clean(settled(app, "perplexity"))
-    assert not [one for one in app.button_group if one.key == "learns"]
-    assert "while learning" not in everything(app)
+    assert addressed(app)["learns"] is None
+    wanted = [f"`python -m rnnviz perplexity FILE --model tiny-gru{options}`"] * bool(options)
+    for _ in range(2):
+        assert [one.value.partition(": ")[2] for one in app.warning] == wanted
+        app.run()
+    turn(turn(app, "explore"), "perplexity")
+    assert not settled(app, "perplexity").warning

@@ -108,7 +108,7 @@ def test_how_long_a_job_waits_is_told_at_the_pace_that_was_measured(monkeypatch:
     monkeypatch.setattr(slots, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     places, log = Slots(1), list[str]()
     sessions = [Jobs(places=places, owner=n) for n in range(5)]
-    waits = [("full", 100), ("full", 200), ("full", 50), ("learns", 10), ("full", 5)]
+    waits = [("full", 100), ("full", 200), ("full", 50), ("pack", 10), ("full", 5)]
     helds, jobs = [], []
     for n, (what, size) in enumerate(waits):
         helds.append(Held(what, log))

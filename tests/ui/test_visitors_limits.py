@@ -126,25 +126,6 @@ def test_a_visitors_texts_are_few_and_short(
     assert not upload(open_app("perplexity"), a__txt="a" * 60, b__txt="b" * 60).warning
 
 
-def test_a_network_goes_on_training_on_a_visitors_short_texts_alone(
-    open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where the choice was made on a short text, or is sent nevertheless, nothing is computed either."""
-    monkeypatch.setattr(allowed, "LEARNS", 25)
-    for who, offered in ((ANN, ["mix"]), (LECTURER, ["mix", "dynamic"])):
-        now_is(who)
-        app = upload(open_app("perplexity"), a__txt="The Time Traveller")
-        assert len(app.button_group(key="learns").options) == 2
-        assert "For visitors" not in everything(app)
-        app.button_group(key="learns").set_value(["mix", "dynamic"]).run()
-        app = upload(app, a__txt="The Time Traveller and his machine")
-        app.session_state["learns"] = ["mix", "dynamic"]
-        app = settled(app.run(), "perplexity")
-        assert app.session_state["learns"] == offered
-        assert ("only on texts of up to 25 characters" in everything(app)) is (who is ANN)
-        assert (r", dynamic \+ " in everything(app)) is (who is LECTURER)
-
-
 @pytest.mark.parametrize("which", ["train-file", "train-paste"])
 def test_a_visitors_text_to_train_on_is_short(
     open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch, which: str

@@ -30,11 +30,10 @@ def test_train_cannot_start(open_app: Open, locale: str, said: str) -> None:
     assert app.button(key="train-start").disabled
 
 
-def test_a_text_is_scored_and_going_on_training_says_what_it_needs(open_app: Open) -> None:
+def test_a_text_is_scored(open_app: Open) -> None:
     app = upload(open_app("perplexity", model="tiny-gru"), a__txt=TEXT)
     clean(app)
-    assert app.button_group(key="learns").options == ["Mix in tiny-3gram"]
-    assert f"`{install('train')}`" in everything(app)
+    assert app.metric[0].label == r"Perplexity of a\.txt"
 
 
 def test_inside_compares_two_networks_but_not_with_one_before_its_training(

@@ -26,10 +26,6 @@ BYTES = MEGABYTES * 1_000_000
 FILES = 5
 """Files that a visitor has scored at a time."""
 
-LEARNS = 20_000
-"""Characters of a text on which a network goes on training for a visitor: 5 MB would keep a core busy
-for an hour."""
-
 JOBS = 100
 """Jobs of a visitor that wait or run at a time on one page."""
 
@@ -142,11 +138,6 @@ def to_unpack(name: str) -> bool:
 def to_score(files: int, bytes: int) -> bool:
     """Whether this person may have so many files scored at a time, with so many bytes together."""
     return everything() or (files <= FILES and bytes <= BYTES)
-
-
-def to_learn(characters: int) -> bool:
-    """Whether this person may have a network go on training on a text of that length."""
-    return everything() or characters <= LEARNS
 
 
 def jobs() -> int | None:

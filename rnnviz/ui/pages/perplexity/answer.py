@@ -9,8 +9,7 @@ from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.worker import Jobs
-from rnnviz.ui.pages.perplexity import caution, details, foreign, learning, scale
-from rnnviz.ui.pages.perplexity.learning import Learning
+from rnnviz.ui.pages.perplexity import caution, details, foreign, scale
 from rnnviz.ui.pages.perplexity.second import Second
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
@@ -22,14 +21,7 @@ MATTERS = 1.01  # times the perplexity of the known characters, from which on un
 SAME = 0.005  # share of bits by which two models may differ and still be called alike
 
 
-def show(
-    context: Context,
-    jobs: Jobs,
-    text: Text,
-    scored: Scored,
-    second: Second | None,
-    learned: Learning | None,
-) -> None:
+def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Second | None) -> None:
     report = scored.report
     with st.container(border=True, key="answer"):
         number = rounded(report.perplexity)
@@ -46,7 +38,6 @@ def show(
                 st.markdown(
                     _("**{perplexity}** with {model}").format(perplexity=other, model=plain(second.name))
                 )
-            learning.number(learned)
         with rest:
             st.markdown("  \n".join(meaning(context, report)))
             st.html(
@@ -59,11 +50,8 @@ def show(
             )
             if second is not None:
                 beside(jobs, report, second)
-            if learned is not None:
-                learning.words(jobs, report, learned)
             caution.notes(scored)
             foreign.offer(context, text, report)
-            learning.pick(context, report)
         details.show(text, scored)
 
 

@@ -9,14 +9,14 @@ import streamlit as st
 
 from rnnviz.errors import install
 from rnnviz.reading.scoring import Report
+from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import OVER, Jobs, Make
-from rnnviz.ui.pages.perplexity import learning, work
-from rnnviz.ui.pages.perplexity.learning import Learning
+from rnnviz.ui.pages.perplexity import work
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import plain
@@ -25,14 +25,9 @@ from rnnviz.ui.words import size
 PATIENCE = 0.5
 
 
-def show(context: Context, jobs: Jobs, text: Text, scored: Scored, learned: Learning | None) -> list[Key]:
+def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Key]:
     """Compress, then decompress and compare. Returns the jobs it wants."""
     report, model = scored.report, context.model
-    name = context.info.path.stem
-    of = work.full_key(context.info, text)
-    if learned is not None and learned.report is not None:
-        report, model = learned.report, learning.model(context, report)
-        name, of = report.model, learned.key
     promised = report.bits_per_character * report.characters / 8
     st.markdown(
         _(
@@ -45,10 +40,11 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored, learned: Lear
         said = _("Compressing needs constriction, which is not installed. This brings it: {command}")
         st.caption(said.format(command=f"`{install('compress')}`"))
         return []
-    kept, pack, unpack = store.shared(), text.key("pack", of), text.key("unpack", of)
+    kept, digest = store.shared(), model_cache.digest(context.info)
+    pack, unpack = text.key("pack", digest), text.key("unpack", digest)
     data: bytes | None = kept.get(pack)
     if data is None:
-        label = _("Compress this text with {model}").format(model=plain(name))
+        label = _("Compress this text with {model}").format(model=plain(context.info.path.stem))
         if st.button(label, icon=":material/compress:", type="primary", key="pack"):
             jobs.forget([unpack])
             start(jobs, pack, text, partial(work.compressing, pack, model, scored))

@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from rnnviz.ui import choice, forgetting, sidebar
+from rnnviz.ui import address, choice, forgetting, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
@@ -19,7 +19,6 @@ from rnnviz.ui.pages.perplexity import (
     answer,
     compression,
     encodings,
-    learning,
     origin,
     rows,
     second,
@@ -29,13 +28,13 @@ from rnnviz.ui.pages.perplexity import (
     work,
 )
 from rnnviz.ui.pages.perplexity import sum as sum_section
-from rnnviz.ui.pages.perplexity.learning import Learning
 from rnnviz.ui.pages.perplexity.second import Second
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import describe, plain
 
 _FILES = "perplexity.held"  # the checksums of the files in view
+_LEARNS = "perplexity.learns"  # what an address of 1.0.0 asked for: "mix", "dynamic" or "mix,dynamic"
 PATIENCE = 0.6  # seconds that the page waits for short texts before it shows a progress bar
 
 
@@ -51,7 +50,6 @@ class Outcome:
 
 def page(context: Context) -> None:
     jobs = of_session("perplexity")
-    learning.arrive()
     st.html(f"<style>{_STYLE}{sidebar.BAR}</style>")
     st.title(_("Perplexity of your texts"))
     st.markdown(
@@ -60,6 +58,7 @@ def page(context: Context) -> None:
             "next. The better it predicts, the lower the **perplexity**."
         ).format(model=plain(context.info.path.stem))
     )
+    learning(context)
     chosen, there = texts.chosen(jobs)
     if not chosen:
         chosen = [texts.example(context.model.card)]
@@ -77,6 +76,20 @@ def page(context: Context) -> None:
     wanted += rows.show(context, jobs, tables)
     wanted += [work.full_key(context.info, text) for text in there]  # a look at another stops none
     jobs.retain([*wanted, texts.download(st.session_state.get("corpus"))])
+
+
+def learning(context: Context) -> None:
+    """What to do where the address asks for a model that learns while it reads."""
+    address.say(learns=None)
+    if address.arrived():
+        st.session_state[_LEARNS] = (address.asked("learns") or "").split(",")
+    ngram = "NAME" if context.yardstick is None else context.yardstick.name
+    options = {"mix": f" --mix {ngram}", "dynamic": " --dynamic"}
+    wanted = "".join(said for way, said in options.items() if way in st.session_state.get(_LEARNS, []))
+    if wanted:
+        said = _("On this page no model learns while it reads; in a terminal this does: {command}")
+        command = f"`python -m rnnviz perplexity FILE --model {context.info.path.stem}{wanted}`"
+        st.warning(said.format(command=command), icon=":material/swap_horiz:")
 
 
 def beginning(text: str, longest: int = 80) -> str:
@@ -123,10 +136,9 @@ def results(context: Context, jobs: Jobs, outcomes: Sequence[Outcome]) -> list[K
         return []
     text, scored = done[0] if len(done) == 1 else several.show(done, all_known=not busy)
     other = second.chosen(context, jobs, text)
-    learned = learning.chosen(context, jobs, text, scored.report)
-    answer.show(context, jobs, text, scored, other, learned)
-    wanted = section(context, jobs, done, text, scored, other, learned)
-    return [*(one.key for one in (other, learned) if one is not None), *wanted]
+    answer.show(context, jobs, text, scored, other)
+    wanted = section(context, jobs, done, text, scored, other)
+    return wanted if other is None else [other.key, *wanted]
 
 
 def section(
@@ -136,7 +148,6 @@ def section(
     text: Text,
     scored: Scored,
     other: Second | None,
-    learned: Learning | None,
 ) -> list[Key]:
     """The chosen section for one of the texts that are `done`; returns the jobs it wants."""
     words = {
@@ -157,7 +168,7 @@ def section(
     elif chosen == "take":
         take.show([s.report for _text, s in done], text, scored)
     elif chosen == "compression":
-        return compression.show(context, jobs, text, scored, learned) if scored.complete else []
+        return compression.show(context, jobs, text, scored) if scored.complete else []
     else:
         second.pick(context)
         if scored.complete:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import time
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from rnnviz.reading import compression
-from rnnviz.reading.mixing import mix
-from rnnviz.reading.scoring import LanguageModel, Progress, Report, score
+from rnnviz.reading.scoring import Progress, Report, score
 from rnnviz.reports import baselines, contamination
 from rnnviz.reports.interval import Interval, interval
 from rnnviz.reports.record import Record, record
@@ -27,15 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rnnviz.networks.checkpoint import ModelInfo
-    from rnnviz.networks.torch_model import CharModel
     from rnnviz.text.vocabulary import Vocabulary
     from rnnviz.ui.pages.perplexity.text import Text
 
 NOT_KEPT: tuple[State, ...] = ("left", "done")  # how a job ended whose result is not in the store any more
 LISTED = 500  # different unknown characters that are told apart
 BLOCK = 1 << 16
-
-_TRIED: dict[Hashable, float] = {}  # what `seconds_to_learn` found, by a file's digest
 
 
 @dataclass(frozen=True)
@@ -125,48 +117,6 @@ def comparing(info: ModelInfo, text: Text, check: Check) -> Steps[Report]:
     if report is None:
         yield Step(0.0)
         report = yield from as_steps(score(model_cache.scorer(info), **text.source(check)), step_of)
-        store.shared().put(key, report)
-    return report
-
-
-def learner(info: ModelInfo, other: ModelInfo | None, ways: tuple[str, ...]) -> LanguageModel:
-    """The model of a file, as one that learns from what it reads in these `ways`; `other` is mixed in."""
-    model: LanguageModel = model_cache.scorer(info)
-    if "dynamic" in ways:
-        from rnnviz.reading.dynamic import dynamic
-
-        model = dynamic(cast("CharModel", model))
-    if "mix" in ways and other is not None:
-        model = mix(model, model_cache.scorer(other))
-    return model
-
-
-def seconds_to_learn(info: ModelInfo) -> float:
-    """Seconds a character that the network of a file takes while it goes on training, tried once."""
-    digest = model_cache.digest(info)
-    if digest not in _TRIED:
-        from rnnviz.reading.dynamic import dynamic
-
-        settings = dynamic(model_cache.scorer(info))
-        scorer, ids = settings.scorer(), np.zeros(settings.every, np.int64)
-        times = []
-        for _try in range(4):  # the first one finds everything cold
-            begin = time.perf_counter()
-            scorer.advance(ids)
-            times.append((time.perf_counter() - begin) / len(ids))
-        _TRIED[digest] = min(times)
-    return _TRIED[digest]
-
-
-def learning(
-    key: Key, info: ModelInfo, other: ModelInfo | None, ways: tuple[str, ...], text: Text, check: Check
-) -> Steps[Report]:
-    """The report of a text by a model that learns from it in these `ways`; stored under `key`."""
-    report: Report | None = store.shared().get(key)
-    if report is None:
-        yield Step(0.0)
-        model = learner(info, other, ways)
-        report = yield from as_steps(score(model, **text.source(check)), step_of)
         store.shared().put(key, report)
     return report
 
