@@ -10,25 +10,20 @@ probabilities to the last bit, so both read one character at a time, in numpy, t
 
 A file, numbers little-endian:
 
-    4 bytes   magic and format            6 bytes   of the SHA-256 of the model
-    1 to 3    varint: twice the number of characters, plus 1 if normalising changed the text
-    4 bytes   CRC-32 of the text's code points, as uint32
-    4 bytes   CRC-32 of the rest          the rest      what the range coder wrote, zeros at its end left out
+    4 bytes   "rnz" and FORMAT                4 bytes   CRC-32 of all that follows
+    8 bytes   of the SHA-256 of the model: see `rnnviz.reading.signature`
+    8 bytes   of the SHA-256 of the text's code points, as uint32
+    1 to 6    varint: the number of characters
+    the rest  what the range coder wrote, zeros at its end left out
 
-A text of more than `SHORT` characters has format 2: its varint may have up to 6 bytes, and the second CRC-32
-is of the varint and the rest. With a model made of others (`rnnviz.mix`) it has format 3, whatever its
-length: as format 2, and after the model's 6 bytes come
-
-    1 byte    what is done with it: 1 mixed with another model, 2 goes on learning; 3 both
-    6 bytes   of the SHA-256 of that other model and of the settings: see `rnnviz.reading.signature`
-
-The second CRC-32 is of these 7 too.
+So another model is refused before anything is read, and no text comes back but the one that was written. The
+CRC tells a damaged file at once from one whose probabilities come out differently here.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
-import struct
 import zlib
 from array import array
 from collections.abc import Callable, Generator
@@ -41,31 +36,27 @@ from rnnviz.errors import CheckpointError, ConfigError, DecodingError
 from rnnviz.networks.progress import Clock, run
 from rnnviz.reading.range_coding import LEAST, Decoder, Encoder, Steps, Unknown, unrestorable
 from rnnviz.reading.reader import Readable, Reader, reader
-from rnnviz.reading.signature import LENGTH, MIXED, Signature, signature
-from rnnviz.text.normalising import Normaliser
+from rnnviz.reading.signature import LENGTH, signature
+from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import UNKNOWN, code_points
 
-SHORT = 200_000
-"""Characters up to which a file has format 1, which every version reads."""
-
-MAGIC = b"rnz"
-LENGTH_BYTES = {1: 3, 2: 6, 3: 6}
-"""The formats, and how many bytes a text's length may take in each."""
+MAGIC, FORMAT = b"rnz", 4
+LENGTH_BYTES = 6  # of a text's number of characters, at most
 
 FREE = 4  # bytes' worth of characters that need no payload: zeros at its end were left out, however many
 
-FIXED = len(MAGIC) + 1 + 6 + 1 + 4 + 4  # bytes of the shortest header
+CHECKED = len(MAGIC) + 1 + 4  # where that begins of which there is a checksum
+FIXED = CHECKED + 2 * LENGTH + 1  # bytes of the shortest header
 BLOCK = 1 << 16  # characters prepared at a time
 
 
 @dataclass(frozen=True)
 class Header:
-    """A compressed text's length, whether normalising had changed it, and the model it was written with."""
+    """What a compressed text says before it is read: `signature` names its model, `digest` the text."""
 
+    signature: bytes
+    digest: bytes
     characters: int
-    normalised: bool
-    signature: Signature
-    text_checksum: int
     payload: bytes
 
 
@@ -90,14 +81,13 @@ def decompress(model: Readable, data: bytes, *, progress: Callable[[float], None
 
 def compressing(model: Readable, text: str) -> Generator[float, None, bytes]:
     """`compress` step by step: yields the share done about ten times a second, returns the bytes."""
-    normaliser = Normaliser(model.normaliser)
-    text = normaliser.feed(text) + normaliser.finish()
+    text = normalise(text, model.normaliser)
     named, vocabulary, clock = signature(model), model.vocabulary, Clock()
     before, unknown = reader(model), Unknown(vocabulary)
-    steps, checksum = Steps(Encoder()), 0
+    steps, digest = Steps(Encoder()), hashlib.sha256()
     for start in range(0, len(text), BLOCK):
         points = code_points(text[start : start + BLOCK])
-        checksum = zlib.crc32(points.tobytes(), checksum)
+        digest.update(points.tobytes())
         ids = vocabulary.encode(text[start : start + BLOCK])
         for place, (symbol, point) in enumerate(zip(ids.tolist(), points.tolist(), strict=True), start):
             if clock.due():
@@ -108,18 +98,20 @@ def compressing(model: Readable, text: str) -> Generator[float, None, bytes]:
             before.read(np.array([symbol]))
     payload = steps.coder.finish().ljust(_least(len(text)), b"\0")
     yield 1.0
-    length = _varint(2 * len(text) + (normaliser.changed > 0))
-    version = 3 if named.done else 1 if len(text) <= SHORT else 2
-    header = named.to_bytes() + length
-    checksums = struct.pack("<II", checksum, _checksum(version, header[LENGTH:], payload))
-    return b"".join((MAGIC, bytes([version]), header, checksums, payload))
+    checked: bytes = named + digest.digest()[:LENGTH] + _varint(len(text)) + payload
+    return MAGIC + bytes([FORMAT]) + zlib.crc32(checked).to_bytes(4, "little") + checked
 
 
 def decompressing(model: Readable, data: bytes) -> Generator[float, None, str]:
     """`decompress` step by step: yields the share done about ten times a second, returns the text."""
     header = read_header(data)
-    if header.signature != (here := signature(model)):
-        raise _another_model(header.signature, here, model.name or "this one")
+    if header.signature != signature(model):
+        raise ConfigError(
+            "this text was compressed with another model than {name!r} (its weights differ, or their "
+            "preparation on this machine, or its mixing or dynamic evaluation); choose the model it was "
+            "compressed with",
+            name=model.name or "this one",
+        )
     vocabulary = model.vocabulary
     point_of = [0, *map(ord, vocabulary.characters)]
     before, unknown = reader(model), Unknown(vocabulary)
@@ -132,44 +124,40 @@ def decompressing(model: Readable, data: bytes) -> Generator[float, None, str]:
         symbol = steps.symbol(_log_probs(before, model.name))
         points.append(unknown.code(steps.coder) if symbol == UNKNOWN else point_of[symbol])
         before.read(np.array([symbol]))
-    if zlib.crc32(points.tobytes()) != header.text_checksum:
+    if hashlib.sha256(points.tobytes()).digest()[:LENGTH] != header.digest:
         raise unrestorable()
     yield 1.0
     return points.tobytes().decode("utf-32-le")
 
 
 def read_header(data: bytes) -> Header:
-    """A compressed text's header. Raises DecodingError if it is none, or incomplete."""
+    """A compressed text's header. Raises DecodingError if it is none, or damaged, or of another version."""
     if not data.startswith(MAGIC):
         raise DecodingError(
             "this is no text that rnnviz compressed: it doesn't begin as one; choose a file that was "
             "made with “compress this text with the model”"
         )
-    cut_off = DecodingError("this compressed text is cut off or damaged; make or copy it again")
-    if len(data) < FIXED:
-        raise cut_off
-    version = data[len(MAGIC)]
-    if version not in LENGTH_BYTES:
+    version = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 1])
+    if 0 < version < FORMAT:
+        raise DecodingError(
+            "this compressed text has format {format}, which this version doesn't read any more; "
+            "rnnviz 1.0.0 reads it: {command}",
+            format=version,
+            command='pip install "rnnviz[app]==1.0.0"',
+        )
+    if version > FORMAT:
         raise DecodingError(
             "this compressed text has format {format} and this version reads {newest}; update rnnviz",
             format=version,
-            newest=max(LENGTH_BYTES),
+            newest=FORMAT,
         )
-    start = len(MAGIC) + 1 + LENGTH
-    named, at = Signature(data[start - LENGTH : start]), start
-    if version == 3:
-        at += 1 + LENGTH
-        named = Signature(named.model, data[start], data[start + 1 : at])
-    number, end = _number(data, at, LENGTH_BYTES[version])
-    if len(data) < end + 8 or (version == 1 and number // 2 > SHORT):
-        raise cut_off
-    of_text, of_payload = struct.unpack_from("<II", data, end)
-    payload = data[end + 8 :]
-    if len(payload) < _least(number // 2):  # it would be read for days
-        raise cut_off
-    if _checksum(version, data[start:end], payload) != of_payload:
-        raise cut_off
-    return Header(number // 2, bool(number % 2), named, of_text, payload)
+    body = data[CHECKED:]
+    characters, end = _number(body, 2 * LENGTH)
+    payload = body[end:]
+    whole = len(data) >= FIXED and zlib.crc32(body) == int.from_bytes(data[CHECKED - 4 : CHECKED], "little")
+    if not whole or len(payload) < _least(characters):  # one that says it is longer would be read for days
+        raise DecodingError("this compressed text is cut off or damaged; make or copy it again")
+    return Header(body[:LENGTH], body[LENGTH : 2 * LENGTH], characters, payload)
 
 
 def _least(characters: int) -> int:
@@ -179,44 +167,14 @@ def _least(characters: int) -> int:
     return max(math.ceil(characters * LEAST / 8) - FREE, 0)
 
 
-def _number(data: bytes, at: int, most: int) -> tuple[int, int]:
-    """The varint of at most `most` bytes at `at`, and where it ends."""
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """The varint at `at`, and where it ends."""
     number = 0
-    for nth, byte in enumerate(data[at : at + most]):
+    for nth, byte in enumerate(data[at : at + LENGTH_BYTES]):
         number |= (byte & 0x7F) << 7 * nth
         if byte < 0x80:
             return number, at + nth + 1
-    return number, at + most
-
-
-def _another_model(written: Signature, here: Signature, name: str) -> ConfigError:
-    """What to raise where a text was written with another model, or with something else done with it."""
-    if not written.done and here.done:
-        return ConfigError(
-            "this text was compressed with a model alone; received {name!r}: leave out the mixing, and what "
-            "lets a network go on learning",
-            name=name,
-        )
-    if written.done & MIXED > here.done & MIXED:
-        return ConfigError(
-            "this text was compressed with two models, mixed; received {name!r}: mix it with the other one",
-            name=name,
-        )
-    if written.done != here.done:
-        return ConfigError(
-            "this text was compressed with other options than those of {name!r}: mixing with another model, "
-            "or a network that goes on learning; use the same ones",
-            name=name,
-        )
-    return ConfigError(
-        "this text was compressed with another model than {name!r} (its weights "
-        "differ, or their preparation on this machine); choose the model it was compressed with",
-        name=name,
-    )
-
-
-def _checksum(version: int, length: bytes, payload: bytes) -> int:
-    return zlib.crc32(payload, zlib.crc32(length) if version > 1 else 0)
+    return number, at + LENGTH_BYTES
 
 
 def _log_probs(before: Reader, name: str) -> npt.NDArray[np.float64]:

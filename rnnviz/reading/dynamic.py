@@ -51,7 +51,7 @@ from rnnviz.networks.threads import Threads
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.networks.torch_network import State
 from rnnviz.reading.language_model import LanguageModel
-from rnnviz.reading.signature import LEARNS, Signature, signature
+from rnnviz.reading.signature import digest_of, signature
 from rnnviz.text.vocabulary import Ids, Vocabulary
 
 Floats = npt.NDArray[np.float64]
@@ -159,10 +159,10 @@ class DynamicModel:
 
     reader = scorer
 
-    def signature(self) -> Signature:
+    def signature(self) -> bytes:
         """What names the network in a compressed text, and how it learns."""
         settings = struct.pack("<I4d", self.every, self.rate, self.decay, self.clip, EVEN)
-        return signature(self.model).with_more(LEARNS, settings)
+        return digest_of(b"dynamic", signature(self.model), settings)
 
 
 class DynamicScorer:

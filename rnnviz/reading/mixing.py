@@ -37,7 +37,7 @@ from rnnviz.networks.numpy_model import no_model
 from rnnviz.networks.prediction import Scores, WholePredictions, entropy, rank
 from rnnviz.reading.language_model import LanguageModel, scorer_of
 from rnnviz.reading.reader import reader
-from rnnviz.reading.signature import MIXED, Signature, signature
+from rnnviz.reading.signature import digest_of, signature
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Ids, Vocabulary
 
 if TYPE_CHECKING:
@@ -141,10 +141,10 @@ class MixedModel:
         """At a text's beginning, one character at a time."""
         return MixedReader(self)
 
-    def signature(self) -> Signature:
-        """What a compressed text names: the first model, the other one, and how they are mixed."""
+    def signature(self) -> bytes:
+        """What a compressed text names: both models, in this order, and how they are mixed."""
         settings = struct.pack(f"<{3 + len(RATES)}d2I", START, LIMIT, LEAST, *RATES, BLOCK, SLOTS)
-        return signature(self.model).with_more(MIXED, signature(self.other).to_bytes(), settings)
+        return digest_of(b"mixed", signature(self.model), signature(self.other), settings)
 
     @cached_property
     def shared(self) -> tuple[_Share, _Share]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,52 +12,31 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import weights_of
 
-LENGTH = 6
+LENGTH = 8
 """Bytes of a digest."""
-
-
-MIXED, LEARNS = 1, 2
-"""What may be done with a model: it is mixed with another; it goes on learning from what it reads."""
-
-
-class Signature(NamedTuple):
-    """What names a model.
-
-    model  LENGTH bytes of the SHA-256 of its numbers
-    done   the sum of what is done with it
-    how    LENGTH bytes that name the models and settings of that, none where nothing is done
-    """
-
-    model: bytes
-    done: int = 0
-    how: bytes = b""
-
-    def with_more(self, done: int, *data: bytes) -> Signature:
-        """The same, and more is done with it, which `data` names."""
-        how = hashlib.sha256(b"".join((self.how, bytes([done]), *data))).digest()[:LENGTH]
-        return Signature(self.model, self.done | done, how)
-
-    def to_bytes(self) -> bytes:
-        """All of it, in 6 or 13 bytes."""
-        return self.model + (bytes([self.done]) + self.how if self.done else b"")
 
 
 @runtime_checkable
 class Signed(Protocol):
     """A model made of others that says itself what names it."""
 
-    def signature(self) -> Signature:
-        """That of what it is made of, `with_more`."""
+    def signature(self) -> bytes:
+        """`digest_of` what it is made of, and how."""
         ...
 
 
-def signature(model: Any) -> Signature:
-    """What names a model. Raises ConfigError for one that is a Python function, and for what is no model."""
-    return model.signature() if isinstance(model, Signed) else Signature(_digest(model))
+def signature(model: Any) -> bytes:
+    """LENGTH bytes that name a model. Raises ConfigError for a Python function, and for what is no model."""
+    return model.signature() if isinstance(model, Signed) else _digest(model)
+
+
+def digest_of(*parts: bytes) -> bytes:
+    """LENGTH bytes of the SHA-256 of these parts."""
+    return hashlib.sha256(b"".join(parts)).digest()[:LENGTH]
 
 
 def _digest(model: Any) -> bytes:
-    """Six bytes that name a model's numbers and its characters."""
+    """LENGTH bytes that name a model's numbers and its characters."""
     if isinstance(model, NgramModel):
         digest = _of_characters(model)
         for name, tensor in sorted(model.to_tensors().items()):

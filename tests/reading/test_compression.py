@@ -69,7 +69,6 @@ def assert_kept(model: Any, text: str) -> None:
     """It comes back, and is as large as promised."""
     data = compress(model, text)
     assert decompress(model, data) == normalise(text)
-    assert read_header(data).normalised == ("\r" in text)
     expected = promised(model, text)
     assert abs(len(data) - expected) <= 0.001 * expected + 32
 
@@ -168,17 +167,28 @@ def test_both_ways_stop_when_they_are_closed(monkeypatch: pytest.MonkeyPatch) ->
             next(steps)
 
 
+def sealed(body: bytes) -> bytes:
+    """A whole file, as somebody could make it."""
+    return b"rnz\x04" + zlib.crc32(body).to_bytes(4, "little") + body
+
+
 FAULTS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "nothing": (lambda d: b"", "no text that rnnviz compressed"),
     "another program's": (lambda d: b"\x1f\x8b" + d, "no text that rnnviz compressed"),
     "a text": (lambda d: b"The Time Machine, by H. G. Wells", "no text that rnnviz compressed"),
     "newer": (lambda d: d[:3] + b"\x09" + d[4:], "has format 9"),
+    "no format": (lambda d: d[:3] + b"\0" + d[4:60], "cut off or damaged"),
     "longer": (lambda d: d + b"x", "cut off or damaged"),
     "a bit turned": (lambda d: d[:-3] + bytes([d[-3] ^ 4]) + d[-2:], "cut off or damaged"),
-    "a length beyond the limit": (lambda d: d[:10] + b"\xff\xff\x7f" + d[12:], "cut off or damaged"),
-    "a length without end": (lambda d: d[:10] + b"\xff" * 60, "cut off or damaged"),
-    "a shorter length": (lambda d: d[:10] + bytes([d[10] ^ 2]) + d[11:], "can't be restored here"),
-    "another checksum of the text": (lambda d: d[:12] + bytes(4) + d[16:], "can't be restored here"),
+    "another model's name": (lambda d: d[:8] + bytes(8) + d[16:], "cut off or damaged"),
+    "a length beyond the limit": (
+        lambda d: sealed(d[8:24] + b"\xff" * 5 + b"\x7f" + d[26:]),
+        "cut off or damaged",
+    ),
+    "a length without end": (lambda d: sealed(d[8:24] + b"\xff" * 60), "cut off or damaged"),
+    "a shorter length": (lambda d: sealed(d[8:24] + bytes([d[24] ^ 2]) + d[25:]), "can't be restored here"),
+    "another text's digest": (lambda d: sealed(d[8:16] + bytes(8) + d[24:]), "can't be restored here"),
+    "another text": (lambda d: sealed(d[8:-3] + bytes([d[-3] ^ 4]) + d[-2:]), "can't be restored here"),
 }
 
 
@@ -198,57 +208,63 @@ def test_every_cut_is_noticed() -> None:
             decompress(model, data[:length])
 
 
+@pytest.mark.parametrize("format", [1, 2, 3])
+def test_what_earlier_versions_wrote_names_the_version_that_reads_it(format: int) -> None:
+    """By the first bytes alone, whatever the model."""
+    with pytest.raises(DecodingError, match=rf"has format {format}, .* rnnviz 1\.0\.0 reads it: pip install"):
+        decompress(make("gru"), b"rnz" + bytes([format]))
+
+
 @given(data=st.binary(max_size=80), own=st.booleans())
 def test_arbitrary_bytes_are_refused_in_words(data: bytes, own: bool) -> None:
     model = make("3-gram")
     with pytest.raises(DecodingError):
-        decompress(model, compress(model, "machine")[:11] + data if own else data)
+        decompress(model, sealed(compress(model, "machine")[8:25] + data) if own else data)
 
 
 @pytest.mark.parametrize("kind", ["gru", "6-gram"])
 @given(payload=st.binary(max_size=60), characters=st.integers(0, 60))
 def test_numbers_that_lead_nowhere_are_refused(kind: str, payload: bytes, characters: int) -> None:
-    """As on a machine that computes other probabilities: the file is whole, and what comes out is no text."""
-    data = compress(make(kind), "")[:10] + bytes([2 * characters]) + b"\x01\x02\x03\x04"
+    """The file is whole, and what comes out is no text, or another one."""
+    named = compress(make(kind), "")[8:16]
     with pytest.raises(DecodingError, match="can't be restored here"):
-        decompress(make(kind), data + zlib.crc32(payload).to_bytes(4, "little") + payload)
+        decompress(make(kind), sealed(named + b"\1" * 8 + bytes([characters]) + payload))
 
 
-def test_a_long_text_has_a_format_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if format 1 were for a few characters and few were prepared at a time."""
-    monkeypatch.setattr(compression, "SHORT", 20)
+@pytest.mark.parametrize("by", [1e-5, 1e-3, 1.0])
+def test_on_a_machine_that_computes_otherwise_no_other_text_comes_back(
+    by: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make("gru")
+    data, exact = compress(model, TEXT), compression._log_probs
+    tilt = by * np.linspace(0, 1, model.vocabulary.size)
+    monkeypatch.setattr(compression, "_log_probs", lambda *given: exact(*given) - tilt)
+    with pytest.raises(DecodingError, match="can't be restored here"):
+        decompress(model, data)
+
+
+def test_a_text_prepared_in_several_blocks_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compression, "BLOCK", 7)
-    model = make("3-gram")
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
-    seen: list[float] = []
-    data, long = compress(model, TEXT[:20]), compress(model, TEXT + "时", progress=seen.append)
+    model, seen = make("3-gram"), list[float]()
+    data = compress(model, TEXT + "时", progress=seen.append)
     assert seen == sorted(seen)
-    assert (data[3], long[3]) == (1, 2)
-    assert decompress(model, data) == TEXT[:20]
-    assert decompress(model, long) == TEXT + "时"
-    for damaged in (long[:10] + bytes([long[10] ^ 2]) + long[11:], long[:-1], long[:14]):
-        with pytest.raises(DecodingError, match="cut off or damaged"):
-            decompress(model, damaged)
+    assert decompress(model, data) == TEXT + "时"
 
 
-def claiming(characters: int, format: int, payload: bytes) -> bytes:
+def claiming(characters: int, payload: bytes) -> bytes:
     """A whole file of the 3-gram that says how long its text is."""
-    body = compress(make("3-gram"), "")[4:10] + (bytes([2]) + bytes(6) if format == 3 else b"")
-    length = b"".join(bytes([2 * characters >> 7 * n & 0x7F | 0x80]) for n in range(5)) + b"\0"
-    checked = (body[6:] + length if format > 1 else b"") + payload
-    checksums = bytes(4) + zlib.crc32(checked).to_bytes(4, "little")
-    return b"rnz" + bytes([format]) + body + length + checksums + payload
+    length = b"".join(bytes([characters >> 7 * n & 0x7F | 0x80]) for n in range(5)) + b"\0"
+    return sealed(compress(make("3-gram"), "")[8:24] + length + payload)
 
 
-@pytest.mark.parametrize("format", [2, 3])
-def test_no_file_is_read_for_longer_than_it_can_be(format: int) -> None:
+def test_no_file_is_read_for_longer_than_it_can_be() -> None:
     """A character takes 2^-14 bits at least, and 4 bytes of zeros at the end may have been left out."""
-    with pytest.raises(DecodingError, match="cut off or damaged"):
-        read_header(claiming(2 * 10**9, format, b"\1"))
-    with pytest.raises(DecodingError, match="cut off or damaged"):
-        read_header(claiming(32 * 2**14 + 1, format, b""))
-    assert read_header(claiming(32 * 2**14, format, b"")).characters == 32 * 2**14
-    assert read_header(claiming(40 * 2**14, format, b"\1")).characters == 40 * 2**14
+    for characters, payload in ((2 * 10**9, b"\1"), (32 * 2**14 + 1, b"")):
+        with pytest.raises(DecodingError, match="cut off or damaged"):
+            read_header(claiming(characters, payload))
+    assert read_header(claiming(32 * 2**14, b"")).characters == 32 * 2**14
+    assert read_header(claiming(40 * 2**14, b"\1")).characters == 40 * 2**14
 
 
 def test_a_text_that_takes_next_to_nothing_is_as_long_as_it_must_be(monkeypatch: pytest.MonkeyPatch) -> None:

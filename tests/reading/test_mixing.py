@@ -18,7 +18,7 @@ import rnnviz
 from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading import mixing
-from rnnviz.reading.compression import compress, decompress, read_header
+from rnnviz.reading.compression import compress, decompress
 from rnnviz.reading.mixing import MixedModel, mix
 from rnnviz.reading.scoring import UniformModel, perplexity, pieces, score
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
@@ -233,23 +233,15 @@ def test_a_longer_text_is_as_large_as_promised() -> None:
 def test_a_compressed_text_names_both_models() -> None:
     gru, counts, others = tiny("gru"), NgramModel.fit(TEXT, order=3), NgramModel.fit(TEXT, order=2)
     alone, data = compress(gru, TEXT[:50]), compress(mix(gru, counts), TEXT[:50])
-    assert (alone[3], data[3]) == (1, 3)
-    assert [read_header(one).signature.done for one in (alone, data)] == [0, 1]
-    assert read_header(data).signature.model == read_header(alone).signature.model
-    for model, sentence in (
-        (gru, "two models, mixed; received"),
-        (mix(gru, others), "another model than"),
-        (mix(counts, gru), "another model than"),
-        (mix(tiny("rnn"), counts), "another model than"),
-    ):
-        with pytest.raises(ConfigError, match=sentence):
+    for model in (gru, mix(gru, others), mix(counts, gru), mix(tiny("rnn"), counts)):
+        with pytest.raises(ConfigError, match="another model than"):
             decompress(model, data)
-    with pytest.raises(ConfigError, match="a model alone"):
+    with pytest.raises(ConfigError, match="another model than"):
         decompress(mix(gru, counts), alone)
 
 
 @given(st.integers(4, 40), st.integers(0, 255))
-def test_a_damaged_header_is_refused(place: int, value: int) -> None:
+def test_a_damaged_file_is_refused(place: int, value: int) -> None:
     model = mix(NgramModel.fit(TEXT, order=3), NgramModel.fit(TEXT, order=2))
     data = bytearray(compress(model, "he"))
     same = data[place % len(data)] == value
@@ -257,7 +249,7 @@ def test_a_damaged_header_is_refused(place: int, value: int) -> None:
     if same:
         assert decompress(model, bytes(data)) == "he"
         return
-    with pytest.raises((ConfigError, rnnviz.DecodingError)):
+    with pytest.raises(rnnviz.DecodingError):
         decompress(model, bytes(data))
 
 
