@@ -27,14 +27,10 @@ PAGES = {
     "README.md": "readme.md",
     "SECURITY.md": "security.md",
     "deploy/README.md": "deploy.md",
-    "examples/article/what_a_network_remembers.md": "article/what_a_network_remembers.md",
     "models/README.md": "models.md",
     "tests/benchmarks/README.md": "benchmarks.md",
 }
 """Pages outside docs/, by the path in the repository."""
-
-PICTURES = {"examples/article/figures": "article/figures"}
-"""Folders of pictures outside docs/, likewise."""
 
 FENCE = re.compile(r"^(`{3,}).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|!?\[[^\]]*\](?:\([^)]*\))?)*)\]\(([^()\s]+)\)")
@@ -60,8 +56,7 @@ def shown(path: str) -> str | None:
     """Where the site shows a file of the repository; None where it has no copy of it."""
     if path.startswith("docs/") and not path.endswith(".py"):
         return path.removeprefix("docs/")
-    folder, _, name = path.rpartition("/")
-    return f"{PICTURES[folder]}/{name}" if folder in PICTURES else PAGES.get(path)
+    return PAGES.get(path)
 
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:
@@ -122,8 +117,6 @@ def lay(folder: Path) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, place)
     shutil.copy(ICON, folder)
-    for pictures, name in PICTURES.items():
-        shutil.copytree(ROOT / pictures, folder / name)
     for path, name in pages().items():
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
