@@ -13,8 +13,6 @@ from rnnviz.figures import frame
 from rnnviz.figures.frame import Figure, axis, colours, layout, legend, line, log_axis
 from rnnviz.figures.themes import LIGHT, Theme
 
-Doubles = npt.NDArray[np.float64]
-
 MOST = 4
 """Lines that one figure can tell apart."""
 

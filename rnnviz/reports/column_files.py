@@ -61,7 +61,6 @@ class ColumnFiles:
         for column, size in sizes.items():
             if size != expected[column] or not self._length:
                 raise _damaged(self.folder, f"{filename(column)} has {size:,} bytes")
-        self._bytes = sum(sizes.values())
         self._sums = self._pread("sums", 0, expected["sums"] // 8)
 
     def __len__(self) -> int:

@@ -37,8 +37,7 @@ class Record(ColumnFiles):
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         super().__init__(folder)
         try:
-            data = (self.folder / REPORT).read_bytes()
-            value = json.loads(data)
+            value = json.loads((self.folder / REPORT).read_bytes())
             if value.pop("format") != FORMAT:
                 raise ValueError("it is of another version")
             self.report = Report(**value)
@@ -52,17 +51,11 @@ class Record(ColumnFiles):
                 report=REPORT,
                 error=error,
             ) from None
-        self._bytes += len(data)
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Record:
         """The record in `folder`. Raises TextError if it is missing or damaged."""
         return cls(folder)
-
-    @property
-    def bytes_on_disk(self) -> int:
-        """The files' size, about 16 bytes a character."""
-        return self._bytes
 
     curve = analysis.curve
     surprising_passages = surprising_passages

@@ -28,7 +28,6 @@ from rnnviz.text.row_parquet import values as column_values
 from rnnviz.text.vocabulary import code_points
 
 Format = Literal["jsonl", "csv", "parquet"]
-FORMATS: tuple[Format, ...] = ("jsonl", "csv", "parquet")
 
 ENDINGS: dict[str, Format] = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet",

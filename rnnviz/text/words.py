@@ -11,8 +11,6 @@ import numpy as np
 
 from rnnviz.text.vocabulary import code_points
 
-RULE = "runs of characters between white space"
-
 UNSPACED_SHARE = 0.1
 """The share of characters from scripts without spaces above which a text has no number of words."""
 

@@ -36,9 +36,7 @@ SHORT = 80  # characters of each of them
 WIDEST = 400  # columns that a window has at most, whatever the browser asks
 FEW = 16  # characters that are read in no time
 
-Ids = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
-Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
