@@ -1,0 +1,125 @@
+"""Every address of 1.0.0, in slides, worksheets and bookmarks, leads where addresses.json says."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+import streamlit as st
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from rnnviz.networks.checkpoint import save
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.ui import entry
+from rnnviz.ui.browser.payload import unpack
+from rnnviz.ui.pages.learn.session import Lecture
+from tests.conftest import TEXT, tiny
+from tests.runs.made_runs import made
+from tests.ui.apptest import addressed, components
+
+SCRIPT = Path(__file__).resolve().parents[2] / "rnnviz" / "ui" / "script" / "main.py"
+ROWS = json.loads(Path(__file__).with_name("addresses.json").read_text("utf-8"))
+LECTURE = [row for row in ROWS if row[1].startswith("scene_")]
+FILES = [row for row in ROWS if row[1] in ("redirect", "file")]
+PAGES = [row for row in ROWS if row not in LECTURE and row not in FILES]
+
+
+def name(row: list[str]) -> str:
+    return row[0]
+
+
+def query(address: str) -> dict[str, str]:
+    return dict(parse_qsl(urlsplit(address).query))
+
+
+@pytest.fixture(scope="session")
+def networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Small ones of shipped names, which hide those."""
+    folder = tmp_path_factory.mktemp("networks")
+    for cell in ("gru", "lstm"):
+        save(tiny(cell), folder / f"timemachine-{cell}.safetensors")
+    save(NgramModel.fit(TEXT, order=3, name="timemachine-6gram"), folder / "timemachine-6gram.safetensors")
+    return folder
+
+
+@pytest.fixture
+def own(networks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Networks, and a run, of this test."""
+    monkeypatch.setenv("RNNVIZ_MODELS", str(networks))
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))
+    made("my-gru")
+    scan = cache(manifest_scanner.scan_component_manifests)  # of all installed packages, for each AppTest
+    monkeypatch.setattr(manifest_scanner, "scan_component_manifests", scan)
+
+
+def arrived(address: str) -> AppTest:
+    """The app as somebody finds it who opens an address."""
+    app = AppTest.from_file(SCRIPT, default_timeout=120)
+    app.context = {"locale": "en-GB"}
+    for key, value in query(address).items():
+        app.query_params[key] = value
+    app._page_hash = calc_hash(urlsplit(address).path[1:] or "explore")
+    return app.run()
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize("row", PAGES, ids=name)
+def test_a_page(row: list[str]) -> None:
+    """It shows what its address asks for, as the address that it gives itself says, or says why not."""
+    address, page, found = row
+    app = arrived(address)
+    st.cache_resource.clear()
+    assert not app.exception
+    assert not app.error
+    assert (app.session_state["address.page"] or "explore") == page
+    assert app.title or components(app), "an empty page"
+    missed = [one.value for one in app.warning if one.icon == ":material/swap_horiz:"]
+    said = " ".join(one.value for kind in ("warning", "info") for one in app.get(kind))
+    if found and "=" not in found:
+        assert found in said
+        return
+    assert not missed
+    shown = addressed(app)
+    for component in components(app):
+        if component.proto.component_name == "rnnviz.live":
+            header = unpack(component.proto.bytes)[0]
+            shown |= header | header.get("arrival", {})
+    assert {key: str(shown.get(key)) for key, _ in parse_qsl(found)} == dict(parse_qsl(found))
+
+
+@pytest.mark.parametrize("row", LECTURE, ids=name)
+def test_a_step_of_the_lecture(row: list[str]) -> None:
+    address, module, step, *more = row
+    lecture = Lecture(query(address))
+    shown = json.loads(lecture.answer(None, {}, str))
+    assert "error" not in shown
+    assert (shown["module"], lecture.scene.NAMES[shown["step"]]) == (module, step)
+    assert shown["notice"]
+    assert shown["data"]
+    assert dict(parse_qsl("".join(more))).items() <= shown["query"].items()
+
+
+def test_the_lectures_page_shows_the_step_of_its_address() -> None:
+    (component,) = components(arrived("/learn?scene=3&step=4"))
+    shown = json.loads(component.proto.bytes)
+    assert (shown["module"], shown["step"]) == ("scene_3_recurrence", 3)
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize("row", FILES, ids=name)
+def test_an_address_beside_the_pages(row: list[str]) -> None:
+    address, kind, found = row
+    with TestClient(Starlette(routes=entry.parts()["routes"]), follow_redirects=False) as browser:
+        answer = browser.get(address)
+    if kind == "redirect":
+        assert (answer.is_redirect, answer.headers["location"]) == (True, found)
+    else:
+        assert answer.status_code == 200
+        assert found in answer.text
