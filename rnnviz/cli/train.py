@@ -19,7 +19,7 @@ from typing import Any
 from rnnviz.cli.output import add_quiet, command_line, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint, has_torch, modelfile
-from rnnviz.networks.config import CELLS, TrainConfig
+from rnnviz.networks.config import CELLS, TrainConfig, gone
 from rnnviz.runs import choice, elsewhere, process
 from rnnviz.runs.folder import Description, RunFolder, home
 from rnnviz.runs.stop import EXIT_INTERRUPTED
@@ -68,11 +68,18 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     recipe = parser.add_argument_group("recipe (defaults of rnnviz.TrainConfig)")
     recipe.add_argument(
         "--cell",
+        type=_cell,
         choices=(*CELLS, "ngram"),
         help=f"the network's cell; ngram counts instead (default: {TrainConfig.cell})",
     )
     _add(recipe, tuple((flag, kind, text + _default(flag)) for flag, kind, text in RECIPE))
     parser.set_defaults(run=main, device="auto", half=False, probe="", queued=False, order=6)
+
+
+def _cell(name: str) -> str:
+    if (error := gone(name)) is not None:
+        raise argparse.ArgumentTypeError(str(error))
+    return name
 
 
 def _default(flag: str) -> str:

@@ -41,11 +41,6 @@ SYMBOLS = {
     "input": "I",
     "forget": "F",
     "output": "O",
-    "recurrence": "R",
-    "decay": "A",
-    "step": "Δ",
-    "write": "B",
-    "read": "output projection",
     "candidate": "candidate",
 }
 """The textbook's letters."""
@@ -73,13 +68,10 @@ def scale(quantity: str, span: str = "tanh") -> Scale:
             symbols=", ".join(SYMBOLS),
             quantity=quantity,
         )
-    if quantity in ("cell", "write", "read"):
+    if quantity == "cell":
         return themes.CELL
-    if quantity == "step":
-        return themes.RELU
     if quantity in ("hidden", "candidate"):
-        of = {"relu": themes.RELU, "positive": themes.RELU, "signed": themes.CELL}
-        return of.get(span, themes.TANH)
+        return themes.RELU if span in ("relu", "positive") else themes.TANH
     return themes.GATE
 
 

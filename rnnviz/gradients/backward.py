@@ -46,7 +46,7 @@ def norms(rows: Floats, exponents: Exponents) -> Doubles:
 
 
 class _Layer:
-    """One layer's adjoints: `state` (rows, H) is λ of h; `cell` (rows, H), of an lstm or an s6, is λ of c,
+    """One layer's adjoints: `state` (rows, H) is λ of h; `cell` (rows, H), of an lstm, is λ of c,
     less what comes through h until `complete` adds that.
     """
 
@@ -83,8 +83,6 @@ class _Layer:
         if self.cell is not None and keep is not None:
             np.multiply(self.cell[:n, None], parts, out=d)
             np.multiply(state, parts[2], out=d[:, 2])
-            if self.slopes.past is not None:
-                d[:, 3] += state * self.slopes.past[t]
             self.cell[:n] *= keep
         else:
             np.multiply(state[:, None], parts, out=d)

@@ -43,15 +43,13 @@ class Slopes:
 
     parts    (n, P, H)  factors of the rows of W_h and W_x: P = G, for a gru 4: r, z, n to W_h and n to W_x
     keep     (n, H)     gru: z; lstm: f; of a linear recurrence A; else None
-    through  (n, H)     lstm, s6: ∂h/∂c; else None
-    past     (n, H)     s6: of the last part, ∂h/∂(its row) with c fixed; else None
+    through  (n, H)     lstm: ∂h/∂c; else None
     """
 
     layer: Layer
     parts: Floats
     keep: Floats | None = None
     through: Floats | None = None
-    past: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -195,7 +193,8 @@ def slopes(layer: Layer, x: Floats, before: Floats, cell: Floats | None) -> Slop
     """One layer's slopes, of inputs' parts x (n, G·H), states before (n, H) and an lstm's cell (n + 1, H)."""
     with np.errstate(over="ignore", under="ignore"):
         if CELLS[layer.cell].linear:
-            return _linear(layer, x, before, cell)
+            parts = np.stack(linear.slopes(x, before, linear.NUMPY), axis=1)
+            return Slopes(layer, parts, keep=linear.step(x, linear.NUMPY)[0])
         if layer.W_h is None:
             return Slopes(layer, _squash(x, layer.activation)[:, None])
         h = before @ layer.W_h.T  # (n, G·H)
@@ -236,19 +235,6 @@ def _gru(layer: Layer, x: Floats, h: Floats, before: Floats) -> Slopes:
     np.multiply(to_n, 2 * r, out=parts[:, 2])
     parts[:, 3] = to_n
     return Slopes(layer, parts, keep=z)
-
-
-def _linear(layer: Layer, x: Floats, before: Floats, cell: Floats | None) -> Slopes:
-    """For the blocks of a linear recurrence, of their pre-activations x (n, G·H)."""
-    own = layer.cell, x, layer.rate
-    keep, _ = linear.step(*own, linear.NUMPY)
-    blocks, _ = linear.slopes(*own, before if cell is None else cell[:-1], linear.NUMPY)
-    shown = linear.shown(*own, linear.NUMPY)
-    if cell is None or shown is None:
-        return Slopes(layer, np.stack(blocks, axis=1), keep=keep)
-    blocks[2] = cell[1:]  # as an lstm's o: of h, the others of c
-    past, _ = linear.slopes_shown(x, layer.rate, linear.NUMPY)
-    return Slopes(layer, np.stack(blocks, axis=1), keep=keep, through=shown[0], past=past)
 
 
 def _lstm(layer: Layer, a: Floats, cell: Floats) -> Slopes:

@@ -5,7 +5,7 @@
 of H_t = A_t ⊙ H_{t-1} + B_t: what was written at step s, times the share of it that is left. An attention
 without queries and keys (Ali, Zimerman & Wolf 2024, "The hidden attention of Mamba models"). A GRU or an LSTM
 has no such sum: its gates look at the state. In the lowest layer B_s rests on character s alone, in those
-above on the whole text up to it. An s6's sum is its cell, from which H_t = V_t ⊙ C_t + D ⊙ U_t follows.
+above on the whole text up to it.
 
 Shape letters: n steps (the start symbol and T characters), H units.
 """
@@ -96,7 +96,7 @@ def remaining(model: Network, text: str, *, layer: int = 0) -> Remaining:
     hidden, _ = states(model, weights, inputs)
     of = weights.layers[layer]
     rows = of.from_inputs(hidden[1:, layer - 1]) if layer else first_inputs(weights, inputs)
-    keep, write = (np.asarray(part, np.float64) for part in linear.step(of.cell, rows, of.rate, linear.NUMPY))
+    keep, write = (np.asarray(part, np.float64) for part in linear.step(rows, linear.NUMPY))
     keep.setflags(write=False)
     write.setflags(write=False)
     return Remaining(text, layer, keep, write)

@@ -20,7 +20,7 @@ from rnnviz.networks.scan import TORCH
 from rnnviz.networks.stepping import Doubles, Floats, Weights
 
 State = tuple[list[Tensor], list[Tensor]]
-"""H and C of each layer, (B, H) each; C is of use to an lstm and an s6 alone."""
+"""H and C of each layer, (B, H) each; C is of use to an lstm alone."""
 
 
 class Unrolled:
@@ -35,7 +35,6 @@ class Unrolled:
                 None if layer.W_h is None else torch.from_numpy(layer.W_h.T),
                 None if layer.b_n is None else torch.from_numpy(layer.b_n),
                 layer.activation,
-                None if layer.rate is None else torch.from_numpy(layer.rate),
             )
             for layer in weights.layers
         ]
@@ -106,12 +105,13 @@ class Unrolled:
         hidden, cell = state
         new_hidden: list[Tensor] = []
         new_cell: list[Tensor] = []
-        for number, (W_x, b, W_h, b_n, activation, rate) in enumerate(self._layers):
+        for number, (W_x, b, W_h, b_n, activation) in enumerate(self._layers):
             if number:
                 x = new_hidden[-1] @ W_x + b
             h, c = hidden[number], cell[number]
             if CELLS[self._cell].linear:
-                h, c = _linear(self._cell, x, rate, h, c)
+                keep, write = linear.step(x, TORCH)
+                h = keep * h + write
             elif W_h is None:
                 h = _activated(x, activation)
             elif self._cell == "rnn":
@@ -151,15 +151,6 @@ def _gru(x: Tensor, h: Tensor, W_h: Tensor, b_n: Tensor) -> Tensor:
     gates = torch.tanh(x[:, : 2 * H] + pre[:, : 2 * H]) + 1  # twice their values
     candidate = torch.tanh(x[:, 2 * H :] + gates[:, :H] * (pre[:, 2 * H :] + b_n))
     return candidate + 0.5 * gates[:, H:] * (h - candidate)
-
-
-def _linear(cell: str, x: Tensor, rate: Tensor | None, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-    keep, write = linear.step(cell, x, rate, TORCH)
-    shown = linear.shown(cell, x, rate, TORCH)
-    if shown is None:
-        return keep * h + write, c
-    c = keep * c + write
-    return shown[0] * c + shown[1], c
 
 
 def _lstm(pre: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:

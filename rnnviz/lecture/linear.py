@@ -103,7 +103,7 @@ def read(cell: Cell, p: Parameters, ids: list[int]) -> Read:
     reset = np.ones((T, UNITS))
     if cell == "mingru":
         rows = np.concatenate([update, from_input], axis=1)
-        keep, candidate = linear.parts(cell, rows, None, NUMPY).values()
+        keep, candidate = linear.parts(rows, NUMPY).values()
         for t in range(T):
             states[t + 1] = keep[t] * states[t] + (1 - keep[t]) * candidate[t]
     else:

@@ -86,9 +86,9 @@ class Batch:
                 if layer.cell == "gru":
                     _gru(layer, x, h)
                 elif CELLS[layer.cell].linear:
-                    _linear(
-                        layer, x, h, None if self.cell is None else self.cell[n], changes.get((n, "cell"))
-                    )
+                    keep, write = linear.step(x, linear.NUMPY)
+                    h *= keep
+                    h += write
                 elif layer.cell == "lstm":
                     assert self.cell is not None
                     _lstm(layer, x, h, self.cell[n], changes.get((n, "cell")))
@@ -104,18 +104,6 @@ class Batch:
             self._held.apply(h)
         if (change := changes.get((layer, "hidden"))) is not None:
             change(h)
-
-
-def _linear(layer: Layer, x: Floats, h: Floats, c: Floats | None, change: Change | None) -> None:
-    keep, write = linear.step(layer.cell, x, layer.rate, linear.NUMPY)
-    state = h if c is None else c
-    state *= keep
-    state += write
-    if (shown := linear.shown(layer.cell, x, layer.rate, linear.NUMPY)) is not None:
-        if change is not None:
-            change(state)
-        np.multiply(state, shown[0], out=h)
-        h += shown[1]
 
 
 def _lstm(layer: Layer, x: Floats, h: Floats, c: Floats, change: Change | None) -> None:

@@ -28,11 +28,10 @@ import torch
 from torch import Tensor
 
 from rnnviz.networks.bptt import Rows
-from rnnviz.networks.config import Cell, ModelConfig
+from rnnviz.networks.config import CELLS, Cell, ModelConfig
 
 KINDS = ("tanh", "relu", "gru", "lstm")
-LINEAR = ("mingru", "minlstm", "rglru", "s6")
-TRAINED = ("rnn", "gru", "lstm", *LINEAR)
+TRAINED = ("rnn", "gru", "lstm", "mingru")
 """The cells of which all this can be used."""
 
 SGEMM, BRGEMM, BFLOAT16 = range(3)
@@ -117,7 +116,7 @@ def prepared(cell: Cell) -> bool:
     """Whether `ready`, and all that such a network needs is compiled: takes its time if it wasn't. What goes
     wrong says no.
     """
-    return _prepared(cell in LINEAR)
+    return _prepared(CELLS[cell].linear)
 
 
 @cache
@@ -182,7 +181,7 @@ def _kept(numba: Any) -> Iterator[None]:
     """
     from rnnviz.text.downloads import cache_folder
 
-    names = "config", "draws", "kernels", "linear_kernels", "products"
+    names = "draws", "kernels", "linear_kernels", "products"
     sources = [Path(__file__).with_name(f"{name}.py") for name in names]
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
     before = numba.config.CACHE_DIR
@@ -241,18 +240,10 @@ def unroll(kind: str, inputs: Tensor | Rows, w_hh: Tensor, first: Sequence[Tenso
     return cast(tuple[Tensor, ...], _Unrolled.apply(kind, x, ids, w_hh, *first))  # type: ignore[no-untyped-call]
 
 
-def recurrence(cell: str, inputs: Tensor | Rows, rate: Tensor | None, first: Tensor) -> tuple[Tensor, Tensor]:
-    """One layer of a linear recurrence, of inputs (B, T, G·H) and the state `first` (B, H): H (B, T, H), and
-    what is carried on, (B, H). `rate` is that of `linear.rate_of`.
-    """
+def recurrence(inputs: Tensor | Rows, first: Tensor) -> Tensor:
+    """One layer of a linear recurrence, of inputs (B, T, 2 H) and the state `first` (B, H): H (B, T, H)."""
     x, ids = _by_row(inputs)
-    if rate is None:
-        rate = x.new_zeros(2, first.shape[1])
-    elif rate.dim() == 1:
-        rate = torch.stack([rate, torch.zeros_like(rate)])
-    looked_up = isinstance(inputs, Rows)
-    found = _Linear.apply(cell, x, ids, looked_up, rate.float(), first.float())  # type: ignore[no-untyped-call]
-    return cast(tuple[Tensor, Tensor], found)
+    return cast(Tensor, _Linear.apply(x, ids, isinstance(inputs, Rows), first.float()))  # type: ignore[no-untyped-call]
 
 
 def _by_row(inputs: Tensor | Rows) -> tuple[Tensor, Tensor]:
@@ -335,29 +326,20 @@ class _Linear(torch.autograd.Function):
     """See `linear_kernels.forward` and `linear_kernels.backward`."""
 
     @staticmethod
-    def forward(
-        ctx: Any, cell: str, x: Tensor, ids: Tensor, looked_up: bool, rate: Tensor, first: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        ctx.looked_up = looked_up
-        x, ids, rate, first = (one.contiguous() for one in (x, ids, rate, first))
+    def forward(ctx: Any, x: Tensor, ids: Tensor, looked_up: bool, first: Tensor) -> Tensor:
+        x, ids, first = (one.contiguous() for one in (x, ids, first))
         states = x.new_empty(*ids.shape, first.shape[1])
-        shown = torch.empty_like(states) if cell == "s6" else states[:0]
-        sizes = torch.tensor([LINEAR.index(cell), *states.shape, *x.shape, len(shown) > 0])
-        _call(prepare(True).forward, torch.get_num_threads(), sizes, x, ids, rate, first, states, shown)
-        ctx.save_for_backward(sizes, x, ids, rate, first, states)
-        ctx.set_materialize_grads(False)
-        return (shown if len(shown) else states), states[:, -1].clone()
+        sizes = torch.tensor([*states.shape, *x.shape, looked_up])
+        _call(prepare(True).forward, torch.get_num_threads(), sizes, x, ids, first, states)
+        ctx.save_for_backward(sizes, x, ids, first, states)
+        return states
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
-        sizes, x, ids, rate, first, states = ctx.saved_tensors
-        above, last = gradients
-        above = torch.zeros_like(states) if above is None else above.contiguous()
-        d = torch.zeros_like(first) if last is None else last.clone(memory_format=torch.contiguous_format)
-        threads, looked_up = torch.get_num_threads(), ctx.looked_up
-        to_rows, to_rate = x.new_empty(*ids.shape, x.shape[1]), rate.new_zeros(threads, *rate.shape)
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        sizes, x, ids, first, states = ctx.saved_tensors
+        looked_up = bool(sizes[-1])
+        d, to_rows = torch.zeros_like(first), x.new_empty(*ids.shape, x.shape[1])
         to_x = torch.zeros_like(x) if looked_up else x[:0]
-        sizes = torch.cat([sizes[:-1], torch.tensor([looked_up])])
-        arrays = (sizes, x, ids, rate, first, states, above, d, to_rows, to_rate, to_x)
-        _call(prepare(True).backward, threads, *arrays)
-        return None, (to_x if looked_up else to_rows.view_as(x)), None, None, to_rate.sum(0), d
+        arrays = (sizes, x, ids, first, states, gradients[0].contiguous(), d, to_rows, to_x)
+        _call(prepare(True).backward, torch.get_num_threads(), *arrays)
+        return (to_x if looked_up else to_rows.view_as(x)), None, None, d

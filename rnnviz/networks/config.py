@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from rnnviz.errors import ConfigError
+from rnnviz.errors import EARLIER, ConfigError
 
-Cell = Literal["mlp", "rnn", "gru", "lstm", "mingru", "minlstm", "rglru", "s6"]
+Cell = Literal["mlp", "rnn", "gru", "lstm", "mingru"]
 Activation = Literal["tanh", "relu"]
 Precision = Literal["auto", "float32", "bfloat16"]
 Engine = Literal["auto", "torch", "rnnviz", "numba"]
@@ -28,8 +28,7 @@ class CellKind:
     gates     the named parts of a step: numbers from 0 to 1 but for `anywhere`, and last the candidate
     keeps     the gate that multiplies a unit's previous value, or None
     mixes     whether a matrix W_hh carries the state on
-    span      where its states lie: as their activation says, "positive", or anywhere: "signed"
-    anywhere  those of `gates` that are no share: any numbers
+    span      where its states lie: as their activation says, or "positive"
     """
 
     label: str
@@ -38,14 +37,11 @@ class CellKind:
     has_cell: bool = False
     keeps: str | None = None
     mixes: bool = True
-    span: Literal["activation", "positive", "signed"] = "activation"
-    anywhere: tuple[str, ...] = ()
+    span: Literal["activation", "positive"] = "activation"
 
     @property
     def linear(self) -> bool:
-        """Whether its gates see X_t alone: H_t = A_t ⊙ H_{t-1} + B_t, or with a cell C_t in H_t's place; see
-        `rnnviz.networks.linear`.
-        """
+        """Whether its gates see X_t alone: H_t = A_t ⊙ H_{t-1} + B_t; see `rnnviz.networks.linear`."""
         return self.keeps is not None and not self.mixes
 
     @property
@@ -60,27 +56,22 @@ CELLS: Mapping[str, CellKind] = {
     "gru": CellKind("GRU", 3, ("reset", "update", "candidate"), keeps="update"),
     "lstm": CellKind("LSTM", 4, ("input", "forget", "output", "candidate"), has_cell=True, keeps="forget"),
     "mingru": CellKind("minGRU", 2, ("update", "candidate"), keeps="update", mixes=False, span="positive"),
-    "minlstm": CellKind(
-        "minLSTM", 3, ("input", "forget", "decay", "candidate"), keeps="decay", mixes=False, span="positive"
-    ),
-    "rglru": CellKind(
-        "RG-LRU", 3, ("recurrence", "input", "decay", "candidate"), keeps="decay", mixes=False, span="signed"
-    ),
-    "s6": CellKind(
-        "S6",
-        4,
-        ("step", "decay", "write", "read", "candidate"),
-        has_cell=True,
-        keeps="decay",
-        mixes=False,
-        span="signed",
-        anywhere=("step", "write", "read"),
-    ),
 }
 
 
-STATES = 4
-"""N of an s6: the states of each channel; its units are the first state of each channel, then the second …"""
+GONE = ("minlstm", "rglru", "s6")
+"""Cells of 1.0.0, whose models may still lie somewhere."""
+
+
+def gone(cell: object) -> ConfigError | None:
+    """The error for one of GONE, which says what reads it."""
+    if cell not in GONE:
+        return None
+    return ConfigError(
+        "this version no longer reads or trains the cell {cell}; rnnviz 1.0.0 does: {command}",
+        cell=cell,
+        command=EARLIER,
+    )
 
 
 def span(cell: str, activation: str) -> str:
@@ -100,8 +91,8 @@ class ModelConfig:
     >>> ModelConfig("gru", 70, hidden_size=256).parameter_count
     323526
 
-    cell            "mlp" (no hidden state), "rnn", "gru", "lstm", or one whose gates don't look at the state:
-                    "mingru", "minlstm", "rglru", "s6"
+    cell            "mlp" (no hidden state), "rnn", "gru", "lstm", or "mingru", whose gate doesn't look at the
+                    state
     vocabulary_size V, the symbols that can be predicted
     hidden_size     H, units per layer
     layers          L, recurrences stacked on one another
@@ -119,6 +110,8 @@ class ModelConfig:
     tied: bool = False
 
     def __post_init__(self) -> None:
+        if (error := gone(self.cell)) is not None:
+            raise error
         if not isinstance(self.cell, str) or self.cell not in CELLS:
             raise ConfigError(
                 "cell is one of {cells}; received {cell!r}", cells=", ".join(CELLS), cell=self.cell
@@ -148,13 +141,6 @@ class ModelConfig:
                     high=high,
                     value=value,
                 )
-        if self.cell == "s6" and self.hidden_size % STATES:
-            raise ConfigError(
-                "an s6 has {states} states a channel, so that hidden_size is a multiple of {states}; "
-                "received {size}",
-                states=STATES,
-                size=self.hidden_size,
-            )
         if type(self.tied) is not bool:
             raise ConfigError("tied is true or false; received {tied!r}", tied=self.tied)
         if self.tied and self.embedding_size != self.hidden_size:
@@ -176,18 +162,17 @@ class ModelConfig:
 
     @property
     def span(self) -> str:
-        """Where the states lie: "tanh" in [-1, 1], "relu" or "positive" from 0 on, "signed" anywhere."""
+        """Where the states lie: "tanh" in [-1, 1], "relu" or "positive" from 0 on."""
         return span(self.cell, self.activation)
 
     def layer_names(self, n: int) -> tuple[str, ...]:
         """The tensors of layer n as torch names them: W_x, W_h and a bias beside each; W_x and b alone where
-        there is no W_h; of an rglru Λ too, of an s6 ln(-A) and D.
+        there is no W_h.
         """
         if self.cell == "mlp":
             return f"recurrence.{n}.weight", f"recurrence.{n}.bias"
         if not CELLS[self.cell].mixes:
-            more = {"rglru": ("decay",), "s6": ("decay", "skip")}.get(self.cell, ())
-            return tuple(f"recurrence.{kind}_l{n}" for kind in ("weight_ih", "bias_ih", *more))
+            return f"recurrence.weight_ih_l{n}", f"recurrence.bias_ih_l{n}"
         return tuple(f"recurrence.{kind}_l{n}" for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -197,14 +182,11 @@ class ModelConfig:
         if self.embedding_size:
             found["embedding.weight"] = (v + 1, self.embedding_size)
         gates = CELLS[self.cell].blocks * h
-        if self.cell == "s6":  # Δ and the candidate have a row a channel, B and C one a state
-            gates = 2 * (h // STATES) + 2 * STATES
         for n in range(self.layers):
             x = h if n else self.input_size
             shapes: list[tuple[int, ...]] = [(gates, x), (gates,)]
             if CELLS[self.cell].mixes:
                 shapes = [(gates, x), (gates, h), (gates,), (gates,)]
-            shapes += [(h,)] * (len(self.layer_names(n)) - len(shapes))
             found |= dict(zip(self.layer_names(n), shapes, strict=True))
         if not self.tied:
             found["readout.weight"] = (v, h)

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks import linear, selective
 from rnnviz.networks.config import CELLS, ModelConfig
 from rnnviz.networks.numpy_abreast import char_scorer, short_texts
 from rnnviz.networks.precise_scorer import PreciseScorer
@@ -62,15 +61,10 @@ def weights_from(
 def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Floats | None) -> Layer:
     """Layer n; `inputs` (V + 1, X) are the first layer's unless one-hot: W_x then has their rows."""
     cell, H = config.cell, config.hidden_size
-    W_h = b_n = rate = None
+    W_h = b_n = None
     own = [arrays[name] for name in config.layer_names(n)]
-    if cell == "mlp":
+    if not CELLS[cell].mixes:
         W_x, b = own
-    elif not CELLS[cell].mixes:
-        W_x, b, *more = own
-        rate = linear.rate_of(more[0], linear.NUMPY, *more[1:]) if more else None
-        if (spread := selective.spread(config)) is not None:
-            W_x, b = W_x[spread], b[spread]
     else:
         W_x, W_h, b_x, b_h = own
         b = b_x + b_h
@@ -99,7 +93,7 @@ def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Fl
         # In float64, where sums of float16 weights' products are exact, so that the number of threads, which
         # decides in what order they are added up, changes no bit: a compressed text depends on every one.
         table = (inputs.astype(np.float64) @ W_x.T.astype(np.float64) + b).astype(b.dtype)
-    return Layer(cell, H, config.span, table, W_x if table is None else None, b, W_h, b_n, W_x, rate)
+    return Layer(cell, H, config.span, table, W_x if table is None else None, b, W_h, b_n, W_x)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -61,7 +61,6 @@ class Layer:
     W_h   (G·H, H)      None for an mlp
     b_n   (H,)          a GRU candidate's second bias, halved
     W_in  (G·H, X)      W_x, kept beside a table too, for gradients with respect to inputs
-    rate  (H,)          of an rglru, (2, H) of an s6: see `rnnviz.networks.linear`; weights are not halved
     """
 
     cell: str
@@ -73,7 +72,6 @@ class Layer:
     W_h: Floats | None
     b_n: Floats | None
     W_in: Floats
-    rate: Floats | None = None
 
     def from_inputs(self, x: Floats) -> Floats:
         """X W_x + b, (n, G·H), for inputs (n, X)."""
@@ -134,8 +132,7 @@ class Weights:
                     elif layer.cell == "rnn":
                         _rnn(layer, rows, pick, h, hook)
                     elif CELLS[layer.cell].linear:
-                        cell_hook = None if c is None else _in_block(hooks.get((n, "cell")), time + begin, c)
-                        _linear(layer, rows[pick], h, c, hook, cell_hook)
+                        _linear(rows[pick], h, hook)
                     else:
                         _activate(rows[pick], layer.activation, h[1:])
                         if hook:
@@ -164,7 +161,7 @@ class Weights:
             for number, layer in enumerate(self.layers):
                 rows, pick = self._inputs(layer, ids[begin:end], hidden[begin + 1 : end + 1, number - 1])
                 if CELLS[self.cell].linear:
-                    parts = linear.parts(layer.cell, rows[pick], layer.rate, linear.NUMPY)
+                    parts = linear.parts(rows[pick], linear.NUMPY)
                     for name in names:
                         out[name][begin:end, number] = parts[name]
                     continue
@@ -277,23 +274,12 @@ def _in_block(hook: Hook | None, begin: int, states: Floats) -> BlockHook:
     return lambda t: hook(begin + t, states[t + 1 : t + 2])
 
 
-def _linear(
-    layer: Layer, inputs: Floats, h: Floats, c: Floats | None, hook: BlockHook, cell_hook: BlockHook
-) -> None:
-    """H_t = A_t ⊙ H_{t-1} + B_t, of inputs (n, G·H); both parts for all steps at once. Of an s6 C_t, and
-    H_t = V_t ⊙ C_t + D ⊙ U_t.
-    """
-    keep, write = linear.step(layer.cell, inputs, layer.rate, linear.NUMPY)
-    shown = linear.shown(layer.cell, inputs, layer.rate, linear.NUMPY)
-    state = h if c is None else c
+def _linear(inputs: Floats, h: Floats, hook: BlockHook) -> None:
+    """H_t = A_t ⊙ H_{t-1} + B_t, of inputs (n, G·H); both parts for all steps at once."""
+    keep, write = linear.step(inputs, linear.NUMPY)
     for t in range(len(inputs)):
-        np.multiply(state[t], keep[t], out=state[t + 1])
-        state[t + 1] += write[t]
-        if shown is not None:
-            if cell_hook:
-                cell_hook(t)
-            np.multiply(state[t + 1], shown[0][t], out=h[t + 1])
-            h[t + 1] += shown[1][t]
+        np.multiply(h[t], keep[t], out=h[t + 1])
+        h[t + 1] += write[t]
         if hook:
             hook(t)
 

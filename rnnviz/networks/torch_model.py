@@ -201,14 +201,15 @@ class CharModel(Pictured, nn.Module):
             )
         d = dropout or Dropout()
         if isinstance(self.recurrence, LinearRecurrence):
-            first = (self.zero_state(inputs.shape[0]) if state is None else state)[-1]  # an s6's C
+            (first,) = self.zero_state(inputs.shape[0]) if state is None else state
             W, b = (cast(Tensor, getattr(self.recurrence, f"{kind}_ih_l0")) for kind in ("weight", "bias"))
             # Where there is nothing to learn, each symbol's A and B are found once.
             once = inputs.numel() > self.config.vocabulary_size and not torch.is_grad_enabled()
             read = torch.arange(self.config.vocabulary_size + 1, device=inputs.device) if once else inputs
             rows = self._rows(read, W, b, d, generator)
             by = compiled.recurrence if self._unrolls() else None
-            h, state = self.recurrence.after(rows, first, inputs if once else None, d.between(generator), by)
+            h, last = self.recurrence.after(rows, first, inputs if once else None, d.between(generator), by)
+            state = (last,)
         elif self._unrolls():
             h, state = self._unrolled(inputs, state, d, generator)
         else:

@@ -36,10 +36,6 @@ def tensors(config: ModelConfig, seed: int) -> dict[str, Floats]:
     for name, shape in config.shapes().items():
         if name == "embedding.weight" and not config.tied:
             values = drawn.standard_normal(shape)
-        elif CELLS[config.cell].linear and name.startswith("recurrence."):
-            values = np.empty(shape)
-            for rows, low, high in linear.start(config, name):
-                values[rows] = drawn.uniform(low, high, values[rows].shape)
         else:
             values = drawn.uniform(*_bounds(config, name), shape)
         out[name] = values.astype(np.float32)
@@ -50,8 +46,11 @@ def _bounds(config: ModelConfig, name: str) -> tuple[float, float]:
     """Between what a weight is drawn: 0.1 of a tied embedding, else mostly 1 / sqrt(what feeds a unit)."""
     if name == "embedding.weight":
         return -0.1, 0.1
-    inputs = config.input_size if config.cell == "mlp" and name.startswith("recurrence.0.") else 0
-    most = 1 / math.sqrt(inputs or config.hidden_size)
+    if CELLS[config.cell].linear and name.startswith("recurrence."):
+        most = linear.most(config, name)
+    else:
+        inputs = config.input_size if config.cell == "mlp" and name.startswith("recurrence.0.") else 0
+        most = 1 / math.sqrt(inputs or config.hidden_size)
     return -most, most
 
 

@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError, ConfigError, ExportError
+from rnnviz.networks.config import gone
 from rnnviz.networks.stepping import Layer, Weights
 from rnnviz.text import packed, regular
 from rnnviz.text.vocabulary import Vocabulary, code_points
@@ -53,7 +54,7 @@ ARRAYS = ("known", "nll", "perplexity", "rank", "entropy", "_inputs", "_states",
 _KINDS = dict(zip(ARRAYS, ("b", "f", "f", "i", "f", "iu", "f", "f"), strict=True))
 
 _SPLIT = {"_inputs": "ids", "_states": "hidden", "_cells": "cell"}
-_LAYER = ("table", "W_x", "b", "W_h", "b_n", "W_in", "rate")
+_LAYER = ("table", "W_x", "b", "W_h", "b_n", "W_in")
 _OTHER = ("embedding", "readout", "bias")
 
 
@@ -141,6 +142,8 @@ def _stored(there: dict[str, npt.NDArray[Any]]) -> Stored:
     if about["format"] != FORMAT:
         raise ValueError(f"format {about['format']}")
     kinds = [tuple(kind) for kind in about["layers"]]
+    if (error := gone(kinds[0][0])) is not None:
+        raise CheckpointError(error.message, **error.values)
     wanted_kinds = {name: "f" for name in there if name.startswith("weights.")} | {"text": "u"}
     for name, kind in wanted_kinds.items():
         if there[name].dtype.kind != kind:

@@ -32,7 +32,7 @@ import portalocker
 
 from rnnviz.errors import CheckpointError, ConfigError, RnnvizError, TrainingError
 from rnnviz.networks import modelfile
-from rnnviz.networks.config import Engine, TrainConfig
+from rnnviz.networks.config import Engine, TrainConfig, gone
 from rnnviz.text import regular
 
 RESERVE = 64 * 1024
@@ -183,9 +183,13 @@ class Description:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Description:
-        """What `to_json` wrote, of this version or an older one. Raises ConfigError or TypeError."""
+        """What `to_json` wrote, of this version or an older one. Raises ConfigError or TypeError, and
+        TrainingError for a cell that only 1.0.0 trains.
+        """
         names = cls._names()
         found = {names[k]: v for k, v in values.items() if k in names and v is not None}
+        if (error := gone(values["config"].get("cell"))) is not None:
+            raise TrainingError(error.message, **error.values)
         return cls(**{**found, "config": TrainConfig(**values["config"])})
 
 
@@ -234,6 +238,8 @@ class RunFolder:
         """Read the description. Raises TrainingError if there is none, or it is damaged."""
         try:
             return Description.from_json(json.loads(regular.read(self.description_file, LONGEST_DESCRIPTION)))
+        except TrainingError:
+            raise
         except FileNotFoundError:
             raise TrainingError(
                 "there is no run in {path}; start one with --run-dir {path}", path=self.path

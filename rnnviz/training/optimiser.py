@@ -11,7 +11,7 @@ from torch import nn
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks import compiled
-from rnnviz.networks.config import STATES, Cell, ModelConfig, TrainConfig
+from rnnviz.networks.config import Cell, ModelConfig, TrainConfig
 from rnnviz.networks.torch_model import untrained
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -37,7 +37,7 @@ def no_bfloat16(cell: Cell, device: torch.device) -> ConfigError | None:
     tried.
     """
     vocabulary = Vocabulary(("a",))
-    model = untrained(ModelConfig(cell, vocabulary.size, STATES), vocabulary, seed=0).to(device)
+    model = untrained(ModelConfig(cell, vocabulary.size, 1), vocabulary, seed=0).to(device)
     model.engine = "torch"
     try:
         with torch.autocast(device.type, torch.bfloat16):

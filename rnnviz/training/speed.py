@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from rnnviz.errors import ConfigError, TrainingError, install
-from rnnviz.networks.config import Engine, Precision, TrainConfig
+from rnnviz.networks.config import CELLS, Engine, Precision, TrainConfig
 from rnnviz.networks.threads import ALIKE, Threads, worth_trying
 from rnnviz.training import remembered
 from rnnviz.training.tuning import own_python, tune_process
@@ -153,7 +153,7 @@ def _engines(config: TrainConfig, precision: Precision, engine: Engine) -> list[
     if engine != "auto" or config.cell not in compiled.TRAINED:
         return [engine]
     numba = compiled.prepared(config.cell)
-    if config.cell in compiled.LINEAR:
+    if CELLS[config.cell].linear:
         return ["numba" if numba else "auto"]
     if precision == "bfloat16":
         return ["numba" if numba and compiled.blocks_bfloat16() else "auto"]

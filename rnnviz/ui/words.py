@@ -148,11 +148,6 @@ def quantities() -> dict[str, str]:
         "input": _("input gate I"),
         "forget": _("forget gate F"),
         "output": _("output gate O"),
-        "recurrence": _("recurrence gate R"),
-        "decay": _("decay A"),
-        "step": _("step size Δ"),
-        "write": _("input projection B"),
-        "read": _("output projection"),
     }
 
 
@@ -167,11 +162,4 @@ def notices() -> dict[str, str]:
         "input": _("near 1 new content is written: look at the first letter of a word"),
         "forget": _("near 1 the memory is kept: look for columns where it is let go"),
         "output": _("near 1 the memory is shown: look for units that stay silent for long"),
-        "recurrence": _(
-            "near 0 the old state is kept: look for characters at which many units open this gate"
-        ),
-        "decay": _("the share of the old state that is kept: look for columns where many units forget"),
-        "step": _("large where a character is written, near 0 where it is passed over: look at spaces"),
-        "write": _("how a character enters the memory: each channel has the same few values"),
-        "read": _("how the memory is read at a character: near 0 it stays hidden"),
     }

@@ -72,10 +72,8 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
     check_layer(layer, trace.hidden.shape[1])
     if not len(trace):
         raise EmptyTextError("gates are measured over a text; this trace has no characters")
-    other = ("candidate", *KINDS[cell].anywhere)
-    values = {
-        name: activations(trace, layer=layer, quantity=name) for name in trace.gates if name not in other
-    }
+    gates = [name for name in trace.gates if name != "candidate"]
+    values = {name: activations(trace, layer=layer, quantity=name) for name in gates}
     mean = {name: v.mean(axis=0, dtype=np.float64) for name, v in values.items()}
     return Gates(
         layer=layer,

@@ -137,7 +137,7 @@ class Intervention(Brief):
         check_units(self._index, H)
         if self.quantity == "cell" and not KINDS[weights.cell].has_cell:
             raise ConfigError(
-                "only an LSTM or an S6 has a cell to change; this network has {cell} cells", cell=weights.cell
+                "only an LSTM has a cell to change; this network has {cell} cells", cell=weights.cell
             )
 
     def _apply(self, t: int, state: Floats) -> None:

@@ -139,9 +139,7 @@ def _along(weights: Weights, direction: Direction, layer: int | None) -> Part:
 
 
 def _no_cell(weights: Weights) -> None:
-    raise ConfigError(
-        "only an LSTM or an S6 has a cell to change; this network has {cell} cells", cell=weights.cell
-    )
+    raise ConfigError("only an LSTM has a cell to change; this network has {cell} cells", cell=weights.cell)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,16 +9,9 @@ const GATES = {
   gru: ["reset", "update", "candidate"],
   lstm: ["input", "forget", "candidate", "output"],
   mingru: ["update", "candidate"],
-  minlstm: ["input", "forget", "decay", "candidate"],
-  rglru: ["recurrence", "input", "decay", "candidate"],
-  s6: ["step", "decay", "write", "read", "candidate"],
 };
 
-const SHARPNESS = 8; // of an rglru, and an s6's states a channel: rnnviz/networks/linear.py and config.py
-const STATES = 4;
-
 const sigmoid = (/** @type {number} */ x) => 1 / (1 + Math.exp(-x));
-const softplus = (/** @type {number} */ x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)));
 const positive = (/** @type {number} */ x) => (x >= 0 ? x + 0.5 : sigmoid(x)); // minGRU's candidate
 
 /**
@@ -47,7 +40,7 @@ export function affine(out, W, x, b) {
  */
 
 /** @type {Record<Config["cell"], (layer: Layer, step: Step) => void>} */
-const STEPS = { mlp: plain, rnn: plain, gru, lstm, mingru, minlstm, rglru, s6 };
+const STEPS = { mlp: plain, rnn: plain, gru, lstm, mingru };
 
 /** @param {Layer} layer @param {Step} step */
 function plain({ units: H, carried, relu }, { driven, after }) {
@@ -91,53 +84,8 @@ function mingru({ units: H, parts }, { driven, before, after }) {
   }
 }
 
-/** @param {Layer} layer @param {Step} step */
-function minlstm({ units: H, parts }, { driven, before, after }) {
-  const { input, forget, decay, candidate } = parts;
-  for (let i = 0; i < H; i++) {
-    const ratio = softplus(-driven[i]) - softplus(-driven[H + i]); // ln F - ln I
-    input[i] = sigmoid(driven[i]);
-    forget[i] = sigmoid(driven[H + i]);
-    decay[i] = sigmoid(ratio);
-    candidate[i] = positive(driven[2 * H + i]);
-    after[i] = decay[i] * before[i] + sigmoid(-ratio) * candidate[i];
-  }
-}
-
-/** @param {Layer} layer @param {Step} step */
-function rglru({ units: H, parts, rate }, { driven, before, after }) {
-  const { recurrence, input, decay, candidate } = parts;
-  for (let i = 0; i < H; i++) {
-    recurrence[i] = sigmoid(driven[i]);
-    input[i] = sigmoid(driven[H + i]);
-    candidate[i] = driven[2 * H + i];
-    const log = -SHARPNESS * softplus(-rate[i]) * recurrence[i];
-    decay[i] = Math.exp(log);
-    after[i] = decay[i] * before[i] + Math.sqrt(-Math.expm1(2 * log)) * input[i] * candidate[i];
-  }
-}
-
-/** @param {Layer} layer @param {Step} step */
-function s6({ units: H, parts, rate, skip }, { driven, after, cell, next }) {
-  const { step, decay, write, read, candidate } = parts;
-  const channels = H / STATES;
-  const last = channels + 2 * STATES; // rows: Δ by channel, B and C by state, u by channel
-  for (let i = 0; i < H; i++) {
-    const [channel, state] = [i % channels, Math.floor(i / channels)];
-    const u = driven[last + channel];
-    step[i] = softplus(driven[channel]);
-    write[i] = driven[channels + state];
-    read[i] = driven[channels + STATES + state];
-    candidate[i] = u * sigmoid(u);
-    const a = Math.exp(rate[i]);
-    decay[i] = Math.exp(-step[i] * a);
-    next[i] = decay[i] * cell[i] - (Math.expm1(-step[i] * a) / a) * write[i] * candidate[i];
-    after[i] = read[i] * next[i] + skip[i] * candidate[i];
-  }
-}
-
 /** Whether there is a cell beside the state. @param {Config["cell"]} cell */
-export const hasCell = (cell) => cell === "lstm" || cell === "s6";
+export const hasCell = (cell) => cell === "lstm";
 
 const NONE = new Float32Array();
 
@@ -155,8 +103,6 @@ export class Layer {
     this.b = of("bias_ih") ?? tensors[`recurrence.${n}.bias`];
     this.U = of("weight_hh");
     this.c = of("bias_hh");
-    this.rate = of("decay") ?? NONE; // Λ of an rglru, ln a of an s6
-    this.skip = of("skip") ?? NONE;
     this.driven = new Float32Array(this.b.length); // W x + b
     this.carried = new Float32Array(this.b.length); // U h + c
     /** @type {Record<string, Float32Array>} what the gates were at the last step */

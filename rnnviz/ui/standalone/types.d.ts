@@ -3,7 +3,7 @@
 import type { Fixed, Answer as Header } from "../pages/explore/static/types";
 
 export interface Config {
-  cell: "mlp" | "rnn" | "gru" | "lstm" | "mingru" | "minlstm" | "rglru" | "s6";
+  cell: "mlp" | "rnn" | "gru" | "lstm" | "mingru";
   vocabulary_size: number;
   hidden_size: number;
   layers: number;

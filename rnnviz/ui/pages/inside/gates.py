@@ -164,10 +164,4 @@ def _notice(gate: str) -> str:
         "input": _("Near 1 new content is written: look at the first letters of words."),
         "forget": _("Near 1 the memory is kept: look for columns where many units let go at once."),
         "output": _("Near 1 the memory is shown: look for units that stay silent for long."),
-        "recurrence": _(
-            "Near 0 the old state is kept: look for characters at which many units open this gate."
-        ),
-        "decay": _(
-            "The share of the old state that is kept: look for columns where many units forget at once."
-        ),
     }.get(gate) or notices()[gate]

@@ -207,13 +207,12 @@ def _left(view: View) -> list[Panel]:
     )
     with np.errstate(divide="ignore"):
         log10 = np.log10(shares).astype(np.float32)
-    title = _("{model}: what is left in the state of layer {n}")
-    if view.trace.cell is not None:
-        title = _("{model}: what is left in the cell state of layer {n}")
     return [
         _triangle(
             "left",
-            title.format(model=view.context.info.name, n=view.layer),
+            _("{model}: what is left in the state of layer {n}").format(
+                model=view.context.info.name, n=view.layer
+            ),
             log10,
             _("state after character"),
             _(

@@ -146,35 +146,6 @@ def _part(view: View) -> dict[str, Any] | None:
     if int(view.model.config.layers) > 1:
         words["layer"] = _("the layer in view")
     words["part"] = _("units or a direction")
-    found = _chosen(view, words)
-    if found is not None and CELLS[view.cell].linear and CELLS[view.cell].has_cell:
-        _carried(view, found)
-    return found
-
-
-def _carried(view: View, found: Mapping[str, Any]) -> None:
-    """What becomes of H alone in a network whose C alone is carried on."""
-    along = found.get("units")
-    if isinstance(along, units.Direction):
-        quantity, layer = along.quantity, along.layer
-    else:
-        quantity, layer = found["quantity"], found.get("layer", 0)
-    if quantity != "hidden":
-        return
-    if layer == int(view.model.config.layers) - 1:
-        said = _(
-            "An S6 computes each H anew from C. So H alone moves the prediction at the patch, no later one."
-        )
-    else:
-        said = _(
-            "An S6 computes each H anew from C. So H alone moves the prediction at the patch; "
-            "later ones move only through the layers above."
-        )
-    st.caption(said)
-
-
-def _chosen(view: View, words: Mapping[str, str]) -> dict[str, Any] | None:
-    """What is chosen among these `words` and beside them."""
     left, middle, right = st.columns([5, 5, 2], vertical_alignment="bottom")
     with left:
         which = choice.pick(_("What is put in"), words, f"{patched.KEY}.part", default="all")

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import CELLS, STATES, TrainConfig
+from rnnviz.networks.config import CELLS, TrainConfig
 from rnnviz.training import presets
 from rnnviz.training.estimate import cores
 from rnnviz.ui.hosting import allowed
@@ -149,9 +149,6 @@ def _network() -> None:
         "gru": _("GRU: two gates"),
         "lstm": _("LSTM: three gates and a cell"),
         "mingru": _("minGRU: one gate that sees the input alone"),
-        "minlstm": _("minLSTM: two gates that see the input alone"),
-        "rglru": _("RG-LRU: two gates and a decay that see the input alone"),
-        "s6": _("S6: the selective state space of Mamba, {n} states a channel").format(n=STATES),
     }
     cell = st.selectbox(
         say.settings()["cell"],
