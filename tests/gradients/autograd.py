@@ -29,9 +29,7 @@ NETWORKS: list[tuple[str, dict[str, Any]]] = [
     ("lstm", {}),
     ("lstm", {"layers": 2, "embedding_size": 0}),
     ("mingru", {"layers": 2}),
-    ("minlstm", {"layers": 2, "embedding_size": 0}),
-    ("rglru", {"layers": 2}),
-    ("s6", {"layers": 2}),
+    ("mingru", {"layers": 2, "embedding_size": 0}),
 ]
 
 

@@ -31,11 +31,7 @@ NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
     "lstm": ("lstm", {"layers": 2}),
     "one-hot": ("lstm", {"embedding_size": 0}),
     "mingru": ("mingru", {"layers": 2}),
-    "minlstm": ("minlstm", {"layers": 2, "embedding_size": 0}),
-    "rglru": ("rglru", {"layers": 2}),
-    "s6": ("s6", {"layers": 2}),
 }
-LINEAR = "input", "recurrence", "decay", "step", "write", "read"
 ASKS: list[dict[str, Any]] = [
     {"text": ""},
     {"text": "T"},
@@ -51,7 +47,7 @@ ASKS: list[dict[str, Any]] = [
     {"text": "The Time was his ", "temperature": 0.0},
     *(
         {"text": TEXT[:300], "quantity": q, "layer": 1}
-        for q in ("update", "forget", "cell", "candidate", *LINEAR)
+        for q in ("update", "input", "forget", "cell", "candidate")
     ),
     {"text": TEXT[:301], "quantity": "candidate", "layer": 1, "start": 100, "columns": 60},
     {"text": TEXT[:310], "quantity": "candidate", "layer": 1, "start": 130, "columns": 60},

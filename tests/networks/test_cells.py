@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -66,28 +65,11 @@ def test_lstm_by_hand() -> None:
     by_hand(found, cell=0.5970231, state=0.3105482)
 
 
-def test_s6_is_its_papers_layer_but_for_the_sum() -> None:
-    """Gu & Dao 2023, equations 1 to 4 with a zero-order hold, a channel and a state at a time."""
-    drawn, N, K = np.random.default_rng(0), 4, 3
-    config = ModelConfig("s6", 5, K * N, embedding_size=2)
-    weights = {name: torch.from_numpy(drawn.normal(size=shape)) for name, shape in config.shapes().items()}
-    (p,) = of_torch(config, weights)
-    w, b, log_a, skip = (weights[name].numpy() for name in config.layer_names(0))
-    c, memory = torch.zeros(1, K * N, dtype=torch.float64), np.zeros((K, N))
-    for x in drawn.normal(size=(6, 2)):
-        found = step("s6", p, torch.from_numpy(x)[None], c, c)
-        c = found["cell"]
-        row = w @ x + b
-        delta, B, C, z = np.log1p(np.exp(row[:K])), row[K : K + N], row[K + N : K + 2 * N], row[K + 2 * N :]
-        u, y = z / (1 + np.exp(-z)), np.zeros(K)
-        for k in range(K):
-            for n in range(N):
-                A = -np.exp(log_a[n * K + k])
-                B_bar = 1 / (delta[k] * A) * (np.exp(delta[k] * A) - 1) * delta[k] * B[n]
-                memory[k, n] = np.exp(delta[k] * A) * memory[k, n] + B_bar * u[k]
-                y[k] += C[n] * memory[k, n] + skip[n * K + k] * u[k]
-        np.testing.assert_allclose(c.numpy().reshape(N, K).T, memory, rtol=1e-9)
-        np.testing.assert_allclose(found["state"].numpy().reshape(N, K).sum(axis=0), y, rtol=1e-9)
+def test_min_gru_by_hand() -> None:
+    """Feng et al. 2024, algorithm 6, with 1 - Z_t in Z_t's place."""
+    p = scalars(W_xz=-0.4, b_z=0.05, W_xh=0.9, b_h=0.2)
+    by_hand(step("mingru", p, X, H), update=0.4625702, candidate=1.15, state=0.2479881)
+    by_hand(step("mingru", {**p, "b_h": torch.tensor([-0.95])}, X, H), candidate=0.3775407, state=-0.1671550)
 
 
 def test_where_the_reset_acts_makes_a_difference_unless_it_is_one() -> None:

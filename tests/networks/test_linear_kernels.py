@@ -13,7 +13,7 @@ from torch import Tensor
 from rnnviz import TrainConfig, corpora
 from rnnviz.networks import compiled, linear
 from rnnviz.networks.bptt import Rows
-from rnnviz.networks.config import STATES, ModelConfig
+from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.dropout import Dropout
 from rnnviz.networks.scan import TORCH
 from rnnviz.networks.torch_model import CharModel, untrained
@@ -24,37 +24,26 @@ from rnnviz.training.trainer import Trainer
 pytestmark = pytest.mark.skipif(not compiled.ready(), reason="no numba, or a torch without sgemm_")
 
 
-def columns(cell: str, H: int) -> int:
-    """Of X W_x + b."""
-    return {"mingru": 2 * H, "minlstm": 3 * H, "rglru": 3 * H, "s6": 2 * (H // STATES + STATES)}[cell]
-
-
-def one_by_one(cell: str, rows: Tensor, rate: Tensor | None, first: Tensor) -> tuple[Tensor, Tensor]:
-    """A plain loop over time: H (B, T, H), and the last state."""
-    keep, write = (part.reshape(*rows.shape[:2], -1) for part in linear.step(cell, rows, rate, TORCH))
+def one_by_one(rows: Tensor, first: Tensor) -> Tensor:
+    """A plain loop over time: H (B, T, H)."""
+    keep, write = linear.step(rows, TORCH)
     state, found = first, []
     for t in range(rows.shape[1]):
         state = keep[:, t] * state + write[:, t]
         found.append(state)
-    h = torch.stack(found, dim=1)
-    if (out := linear.shown(cell, rows, rate, TORCH)) is None:
-        return h, state
-    gain, skip = out
-    return (skip + gain * h.view(*rows.shape[:2], STATES, -1)).flatten(2), state
+    return torch.stack(found, dim=1)
 
 
-def gradients(results: tuple[Tensor, Tensor], wanted: list[Tensor]) -> tuple[Tensor, ...]:
-    """Of a loss that reaches all of the results."""
-    loss = sum((out * torch.linspace(-1, 1, out.numel()).to(out).view(out.shape)).sum() for out in results)
-    return torch.autograd.grad(loss, wanted)
+def gradients(h: Tensor, wanted: list[Tensor]) -> tuple[Tensor, ...]:
+    """Of a loss that all of the states have a part in."""
+    return torch.autograd.grad((h * torch.linspace(-1, 1, h.numel()).to(h).view(h.shape)).sum(), wanted)
 
 
 @settings(max_examples=80, deadline=None)
 @given(
-    cell=st.sampled_from(compiled.LINEAR),
     T=st.sampled_from([1, 2, 3, 7, 40]),
     B=st.integers(1, 7),
-    channels=st.integers(1, 18),
+    H=st.integers(1, 72),
     symbols=st.integers(1, 9),
     threads=st.integers(1, 5),
     looked_up=st.booleans(),
@@ -62,44 +51,29 @@ def gradients(results: tuple[Tensor, Tensor], wanted: list[Tensor]) -> tuple[Ten
     seed=st.integers(0, 1000),
 )
 def test_it_is_the_step_one_after_another_in_double_precision(
-    cell: str,
-    T: int,
-    B: int,
-    channels: int,
-    symbols: int,
-    threads: int,
-    looked_up: bool,
-    spread: float,
-    seed: int,
+    T: int, B: int, H: int, symbols: int, threads: int, looked_up: bool, spread: float, seed: int
 ) -> None:
     """Its gradients too. Batches of fewer rows than threads, and as many symbols as places, among them."""
-    generator, H = torch.Generator().manual_seed(seed), STATES * channels
-    x = torch.randn(symbols if looked_up else B * T, columns(cell, H), generator=generator) * spread
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(symbols if looked_up else B * T, 2 * H, generator=generator) * spread
     ids = torch.randint(symbols, (B, T), generator=generator)
     first = torch.randn(B, H, generator=generator)
     wanted = [x if looked_up else x.view(B, T, -1), first]
-    if cell == "rglru":
-        wanted.append(torch.rand(H, generator=generator) * 3 + 0.01)
-    if cell == "s6":
-        wanted.append(
-            torch.stack([torch.rand(H, generator=generator) * 4 + 0.2, torch.rand(H, generator=generator)])
-        )
     torch.set_num_threads(threads)
-    x, first, *rest = ours = [one.requires_grad_() for one in wanted]
-    out = compiled.recurrence(cell, Rows(x, ids) if looked_up else x, rest[0] if rest else None, first)
+    x, first = ours = [one.requires_grad_() for one in wanted]
+    out = compiled.recurrence(Rows(x, ids) if looked_up else x, first)
     found = gradients(out, ours)
-    x, first, *rest = exact = [one.detach().double().requires_grad_() for one in ours]
-    right = one_by_one(cell, x[ids] if looked_up else x, rest[0] if rest else None, first)
-    for mine, theirs in zip([*out, *found], [*right, *gradients(right, exact)], strict=True):
+    x, first = exact = [one.detach().double().requires_grad_() for one in ours]
+    right = one_by_one(x[ids] if looked_up else x, first)
+    for mine, theirs in zip([out, *found], [right, *gradients(right, exact)], strict=True):
         mine, theirs = mine.detach().double(), theirs.detach()
         torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-5 * (1 + float(theirs.abs().max())))
 
 
-@pytest.mark.parametrize("cell", compiled.LINEAR)
 @pytest.mark.parametrize("layers", [1, 2])
-def test_a_step_of_training_is_that_of_the_scan(cell: str, layers: int) -> None:
+def test_a_step_of_training_is_that_of_the_scan(layers: int) -> None:
     """Loss and all gradients, with the same dropout, tied or not."""
-    config = ModelConfig(cell, 20, 32, layers=layers, embedding_size=32, tied=layers == 2)  # type: ignore[arg-type]
+    config = ModelConfig("mingru", 20, 32, layers=layers, embedding_size=32, tied=layers == 2)
     vocabulary = Vocabulary(tuple("abcdefghijklmnopqrs"))
     inputs = torch.randint(20, (5, 30), generator=torch.Generator().manual_seed(3))
 
@@ -116,30 +90,22 @@ def test_a_step_of_training_is_that_of_the_scan(cell: str, layers: int) -> None:
         torch.testing.assert_close(mine, theirs, rtol=1e-3, atol=1e-6)
 
 
-@pytest.mark.parametrize("cell", compiled.LINEAR)
-def test_huge_inputs_saturate_and_no_number_stays_none(cell: str) -> None:
-    rate = {"rglru": torch.ones(8), "s6": torch.ones(2, 8)}.get(cell)
+def test_huge_inputs_saturate_and_no_number_stays_none() -> None:
     for size in (-1e30, -200.0, -88.0, -1e-6, 1e-6, 88.0, 200.0, 1e30):
-        x = torch.full((1, 3, columns(cell, 8)), size, requires_grad=True)
-        h, _ = compiled.recurrence(cell, x, rate, torch.zeros(1, 8))
+        x = torch.full((1, 3, 16), size, requires_grad=True)
+        h = compiled.recurrence(x, torch.zeros(1, 8))
         if abs(size) <= 200:
             assert h.isfinite().all()
             assert torch.autograd.grad(h.sum(), x)[0].isfinite().all()
-    x = torch.full((1, 3, columns(cell, 8)), float("nan"))
-    assert compiled.recurrence(cell, x, rate, torch.zeros(1, 8))[0].isnan().all()
+    x = torch.full((1, 3, 16), float("nan"))
+    assert compiled.recurrence(x, torch.zeros(1, 8)).isnan().all()
 
 
 def test_a_memory_of_a_million_steps_keeps_its_digits() -> None:
-    """1 - A of a mingru isn't found by a subtraction, of which nothing would be left."""
+    """1 - A isn't found by a subtraction, of which nothing would be left."""
     x = torch.tensor([17.0, 1.0, 0.5, 0.5]).expand(1, 2, 4).contiguous()
-    for cell in ("mingru", "minlstm"):
-        # A minlstm's A is F / (F + I): I = σ(-17).
-        rows = (
-            x if cell == "mingru" else torch.cat([-x[..., :2], torch.full((1, 2, 2), 40.0), x[..., 2:]], -1)
-        )
-        h, _ = compiled.recurrence(cell, rows, None, torch.zeros(1, 2))
-        right, _ = one_by_one(cell, rows.double(), None, torch.zeros(1, 2).double())
-        torch.testing.assert_close(h.double(), right, rtol=1e-5, atol=0)
+    h, right = compiled.recurrence(x, torch.zeros(1, 2)), one_by_one(x.double(), torch.zeros(1, 2).double())
+    torch.testing.assert_close(h.double(), right, rtol=1e-5, atol=0)
 
 
 @pytest.mark.parametrize("wrong", [-1, 3])
@@ -147,7 +113,7 @@ def test_a_row_that_is_not_there_is_refused(wrong: int) -> None:
     """Compiled code would read, and write, whatever lies at that place."""
     ids = torch.tensor([[0, wrong], [2, 1]])
     with pytest.raises(IndexError):
-        compiled.recurrence("mingru", Rows(torch.zeros(3, 16), ids), None, torch.zeros(2, 8))
+        compiled.recurrence(Rows(torch.zeros(3, 16), ids), torch.zeros(2, 8))
 
 
 def test_training_takes_it_where_it_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:

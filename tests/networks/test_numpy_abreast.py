@@ -27,7 +27,6 @@ SHAPES: list[tuple[str, dict[str, Any]]] = [
     ("gru", {"layers": 2, "embedding_size": 0}),
     ("rnn", {"activation": "relu", "layers": 2}),
     ("gru", {"tied": True, "embedding_size": 12}),
-    ("s6", {"layers": 2}),
 ]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
@@ -12,17 +10,15 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks import linear, selective
+from rnnviz.networks import linear
 from rnnviz.networks.cells import step
-from rnnviz.networks.config import CELLS, ModelConfig, TrainConfig
+from rnnviz.networks.config import ModelConfig, TrainConfig
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.scan import TORCH, scan
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.reading.scoring import perplexity
 from rnnviz.reading.trace import trace
 from tests.conftest import TEXT, tiny
-
-LINEAR = [name for name, kind in CELLS.items() if kind.linear]
 
 
 def loop(keep: Tensor, write: Tensor, first: Tensor) -> Tensor:
@@ -42,15 +38,13 @@ def by_steps(model: CharModel, x: Tensor, state: tuple[Tensor, ...]) -> tuple[Te
     for t in range(x.shape[1]):
         h = x[:, t]
         for n, p in enumerate(model.layer_parameters()):
-            parts = step(model.config.cell, p, h, states[n], states[n])
-            h, states[n] = parts["state"], parts.get("cell", parts["state"])
+            h = states[n] = step("mingru", p, h, states[n])["state"]
         out.append(h)
     return torch.stack(out, dim=1), torch.stack(states)
 
 
 @settings(max_examples=25, deadline=None)
 @given(
-    cell=st.sampled_from(LINEAR),
     layers=st.integers(1, 3),
     batch=st.integers(1, 4),
     length=st.integers(1, 70),
@@ -58,9 +52,9 @@ def by_steps(model: CharModel, x: Tensor, state: tuple[Tensor, ...]) -> tuple[Te
     seed=st.integers(0, 9),
 )
 def test_all_steps_at_once_are_those_of_the_textbook_however_they_are_cut(
-    cell: str, layers: int, batch: int, length: int, cut: int, seed: int
+    layers: int, batch: int, length: int, cut: int, seed: int
 ) -> None:
-    model = tiny(cell, layers=layers)
+    model = tiny("mingru", layers=layers)
     drawn = torch.Generator().manual_seed(seed)
     x = torch.randn(batch, length, 6, generator=drawn)
     first = tuple(torch.randn(part.shape, generator=drawn) for part in model.zero_state(batch))
@@ -91,66 +85,52 @@ def test_ten_thousand_steps_lose_no_digits(decay: float | str) -> None:
     assert float((found - exact).abs().max() / exact.abs().max()) < 1e-5
 
 
-@pytest.mark.parametrize("cell", LINEAR)
-def test_gates_shut_or_wide_open_for_ten_thousand_steps(cell: str) -> None:
+def test_gates_shut_or_wide_open_for_ten_thousand_steps() -> None:
     """Pre-activations up to ±40: sigmoids of exactly 0 and 1, and all between."""
     drawn = torch.Generator().manual_seed(0)
-    blocks = CELLS[cell].blocks
-    rows = 10 * torch.randn(1, 10_000, blocks * 8, generator=drawn)
-    rate = linear.rate_of(torch.randn(8, generator=drawn) * 5, TORCH) if cell == "rglru" else None
-    if cell == "s6":
-        rate = linear.rate_of(torch.randn(8, generator=drawn), TORCH, torch.ones(8))
-    keep, write = linear.step(cell, rows, rate, TORCH)
+    rows = 10 * torch.randn(1, 10_000, 2 * 8, generator=drawn)
+    keep, write = linear.step(rows, TORCH)
     found = scan(keep, write, torch.zeros(1, 8))
-    wide = linear.step(cell, rows.double(), None if rate is None else rate.double(), TORCH)
+    wide = linear.step(rows.double(), TORCH)
     exact = loop(*wide, torch.zeros(1, 8, dtype=torch.float64))
     assert float(((found - exact).abs() / exact.abs().clamp_min(1)).max()) < 1e-4
-    plain = linear.step(cell, rows.numpy(), None if rate is None else rate.numpy(), linear.NUMPY)
+    plain = linear.step(rows.numpy(), linear.NUMPY)
     for one, other in zip(plain, (keep, write), strict=True):
         assert one.dtype == np.float32
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("cell", LINEAR)
 @pytest.mark.parametrize("length", [1, 2, 7, 20])
-def test_gradients_are_those_of_the_steps(cell: str, length: int) -> None:
+def test_gradients_are_those_of_the_steps(length: int) -> None:
     drawn = torch.Generator().manual_seed(1)
-    model = tiny(cell, layers=2).double().requires_grad_()
+    model = tiny("mingru", layers=2).double().requires_grad_()
     x = torch.randn(3, length, 6, generator=drawn, dtype=torch.float64, requires_grad=True)
     first = torch.randn(2, 3, 12, generator=drawn, dtype=torch.float64, requires_grad=True)
     inputs = [x, first, *model.recurrence.parameters()]
-    state = (first,) if not CELLS[cell].has_cell else (torch.zeros_like(first), first)
-    h, last = model.hidden(x, state)
+    h, last = model.hidden(x, (first,))
     weights = torch.randn(h.shape, generator=drawn, dtype=torch.float64)
     found = torch.autograd.grad((h * weights).sum() + last[-1].sin().sum(), inputs)
-    expected_h, carried = by_steps(model, x, state)
+    expected_h, carried = by_steps(model, x, (first,))
     expected = torch.autograd.grad((expected_h * weights).sum() + carried.sin().sum(), inputs)
     for one, other in zip(found, expected, strict=True):
         assert torch.allclose(one, other, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("cell", LINEAR)
-def test_a_decay_of_exactly_one_has_finite_gradients(cell: str) -> None:
-    model = tiny(cell).requires_grad_()
+def test_a_gate_of_exactly_one_has_finite_gradients() -> None:
+    model = tiny("mingru").requires_grad_()
     with torch.no_grad():
-        for name, parameter in model.recurrence.named_parameters():
-            parameter.mul_(1 if cell == "s6" and "decay" in name else 1000)  # of which a is the exponential
+        for parameter in model.recurrence.parameters():
+            parameter.mul_(1000)
     x = torch.tensor([-1.0, 1.0, 1.0])[:, None].expand(3, 6)[None].requires_grad_()
     h, _ = model.hidden(x)
-    rows = model.recurrence.rows(0, x)  # type: ignore[operator]
-    if (spread := selective.spread(model.config)) is not None:
-        rows = rows[..., torch.from_numpy(spread)]
-    keep, _ = linear.step(cell, rows, torch.ones(2, 12) if cell == "s6" else torch.ones(12), TORCH)
+    keep, _ = linear.step(model.recurrence.rows(0, x), TORCH)  # type: ignore[operator]
     assert (keep == 1).any()
     for found in torch.autograd.grad(h.sum(), [x, *model.recurrence.parameters()]):
         assert found.isfinite().all()
 
 
-@pytest.mark.parametrize("cell", LINEAR)
-def test_a_long_text_costs_what_its_steps_cost(cell: str) -> None:
-    model, text = tiny(cell, layers=2), TEXT * 20  # longer than one call's characters
-    for name, parameter in model.named_parameters():
-        parameter.mul_(".decay" not in name)  # a state of decays near 1, not trained, is far from 0
+def test_a_long_text_costs_what_its_steps_cost() -> None:
+    model, text = tiny("mingru", layers=2), TEXT * 20  # longer than one call's characters
     found, read = perplexity(model, text=text), trace(model, text)
     assert found.perplexity == pytest.approx(read.perplexity[-1], rel=1e-5)
     precise = perplexity(model, text=text, precise=True)
@@ -185,10 +165,9 @@ def test_under_autocast_the_recurrence_stays_in_float32() -> None:
     assert float(h[0, -1, 0]) == pytest.approx(1 - (1 / (1 + np.exp(-8.0))) ** 4000, rel=1e-3)
 
 
-@pytest.mark.parametrize("cell", LINEAR)
-def test_what_there_is_no_matrix_for_is_refused(cell: Any) -> None:
-    with pytest.raises(ConfigError, match=rf"W_hh, and cell '{cell}' has none"):
-        TrainConfig(cell=cell, dropout_weight=0.1)
-    with pytest.raises(ConfigError, match=rf"cell '{cell}' has its own functions"):
-        ModelConfig(cell, 9, activation="relu")
-    assert not any("weight_hh" in name for name in ModelConfig(cell, 9).shapes())
+def test_what_there_is_no_matrix_for_is_refused() -> None:
+    with pytest.raises(ConfigError, match="W_hh, and cell 'mingru' has none"):
+        TrainConfig(cell="mingru", dropout_weight=0.1)
+    with pytest.raises(ConfigError, match="cell 'mingru' has its own functions"):
+        ModelConfig("mingru", 9, activation="relu")
+    assert not any("weight_hh" in name for name in ModelConfig("mingru", 9).shapes())

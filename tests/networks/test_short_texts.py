@@ -20,8 +20,6 @@ CELLS: list[tuple[str, dict[str, Any]]] = [
     ("gru", {"layers": 2, "embedding_size": 0}),
     ("lstm", {"layers": 2}),
     ("mingru", {"layers": 2}),
-    ("rglru", {}),
-    ("s6", {"layers": 2}),
     ("gru", {"tied": True, "embedding_size": 12}),
 ]
 

@@ -190,7 +190,7 @@ def test_a_gradient_too_large_to_be_squared_is_left_out() -> None:
     assert np.isfinite(found).all()
 
 
-@pytest.mark.parametrize("cell", ["lstm", "rglru"])
+@pytest.mark.parametrize("cell", ["lstm", "mingru"])
 def test_a_text_of_several_stretches_is_compressed_and_restored(cell: str) -> None:
     """By a reader of its own, on one thread or several; the size is that of the costs."""
     model = learning(cell, rate=0.02)

@@ -300,7 +300,7 @@ def test_a_perplexity_beyond_float64_is_infinite_and_not_a_crash() -> None:
     assert running([1.0, 1e4]).tolist() == [pytest.approx(math.e), math.inf]
 
 
-@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm", "mingru", "minlstm", "rglru", "s6"])
+@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm", "mingru"])
 def test_a_neural_model_scores_the_same_one_character_at_a_time(cell: str) -> None:
     torch.manual_seed(0)
     vocabulary = Vocabulary.from_text("abc, ", min_count=1)

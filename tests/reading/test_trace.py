@@ -23,7 +23,7 @@ from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 VOCABULARY = Vocabulary(tuple(sorted("\n abcdefghijklm,.世界é😀")))
 TEXT = "a cab,\na bad\tbeef é 世界 😀. zzz"
 ARRAYS = ("ids", "known", "hidden", "cell", "nll", "perplexity", "rank", "entropy")
-KINDS = ("mlp", "rnn", "gru", "lstm", "mingru", "minlstm", "rglru", "s6")
+KINDS = ("mlp", "rnn", "gru", "lstm", "mingru")
 
 
 @cache
@@ -31,17 +31,10 @@ def make(cell: str = "gru", **options: Any) -> CharModel:
     """A random model, its weights spread far enough that states and gates vary; not to be changed."""
     torch.manual_seed(0)
     options = {"hidden_size": 10, "embedding_size": 7, "layers": 2, **options}
-    if cell == "s6":  # four units a channel; twice its weights would make it a polynomial without bounds
-        options |= {
-            "hidden_size": 12,
-            "embedding_size": 12 if options.get("tied") else options["embedding_size"],
-        }
     model = CharModel(ModelConfig(cell, VOCABULARY.size, **options), VOCABULARY, name=f"tiny-{cell}")  # type: ignore[arg-type]
     with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            parameter.mul_(
-                0 if ".decay" in name else 1 if cell == "s6" else 2
-            )  # long decays are tried in test_scan
+        for parameter in model.parameters():
+            parameter.mul_(2)
     return model
 
 

@@ -1,4 +1,4 @@
-"""Every page with a network whose gates don't look at the state."""
+"""Every page with a network whose gate doesn't look at the state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 from rnnviz.networks.checkpoint import load, save
 from rnnviz.reading.trace import trace
 from rnnviz.runs import api as runs
-from rnnviz.ui.pages.inside import patched
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, sent, settled
 from tests.ui.conftest import Open, everything
@@ -22,69 +21,35 @@ __all__ = ["boards"]
 
 @pytest.fixture
 def linear(tmp_path: Path, only_tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A minGRU, an RG-LRU and an S6 stand beside the tiny models."""
-    for cell in ("mingru", "rglru", "s6"):
-        save(tiny(cell, layers=2, card=tiny_card()), tmp_path / f"tiny-{cell}.safetensors")
+    """A minGRU stands beside the tiny models."""
+    save(tiny("mingru", layers=2, card=tiny_card()), tmp_path / "tiny-mingru.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path, only_tiny_models])
 
 
 @pytest.mark.usefixtures("linear")
 def test_explore_offers_its_parts_in_scales_of_their_own(open_app: Open) -> None:
-    found = {}
-    for cell in ("mingru", "rglru", "s6"):
-        app = open_app("explore", model=f"tiny-{cell}")
-        clean(app)
-        found[cell] = sent(app)[0]["static"]["quantities"]
-    assert list(found["mingru"]) == ["hidden", "update", "candidate"]
-    assert list(found["rglru"]) == ["hidden", "recurrence", "input", "decay", "candidate"]
-    ends = {name: (q["low"], q["high"]) for name, q in found["mingru"].items()}
+    app = open_app("explore", model="tiny-mingru")
+    clean(app)
+    found = sent(app)[0]["static"]["quantities"]
+    ends = {name: (q["low"], q["high"]) for name, q in found.items()}
     assert ends == {"hidden": (0, 4), "update": (0, 1), "candidate": (0, 4)}
-    ends = {name: (q["low"], q["high"]) for name, q in found["rglru"].items()}
-    assert ends["hidden"] == ends["candidate"] == (-3, 3)
-    assert ends["decay"] == (0, 1)
-    ends = {name: (q["low"], q["high"]) for name, q in found["s6"].items()}
-    assert list(ends) == ["hidden", "cell", "step", "decay", "write", "read", "candidate"]
-    assert ends["step"] == (0, 4)
-    assert ends["decay"] == (0, 1)
-    assert {ends[name] for name in ("hidden", "cell", "write", "read", "candidate")} == {(-3, 3)}
 
 
 @pytest.mark.usefixtures("linear")
 @pytest.mark.parametrize("part", PARTS)
 def test_every_part_of_inside_opens(open_app: Open, part: str) -> None:
-    app = open_app("inside", part=part, model="tiny-s6")
+    app = open_app("inside", part=part, model="tiny-mingru")
     clean(app)
     assert "no gates" not in everything(app)
 
 
 @pytest.mark.usefixtures("linear")
 def test_a_unit_is_held_at_any_value_that_its_layer_has(open_app: Open, tmp_path: Path) -> None:
-    app = open_app("inside", part="cause", model="tiny-s6")
+    app = open_app("inside", part="cause", model="tiny-mingru")
     clean(app)
-    read = trace(load(tmp_path / "tiny-s6.safetensors"), app.text_area(key="inside.text").value)
+    read = trace(load(tmp_path / "tiny-mingru.safetensors"), app.text_area(key="inside.text").value)
     (value,) = [one for one in app.slider if one.label == "value"]
     assert value.max == -value.min >= abs(read.hidden[:, 0]).max() > value.max - 0.1
-
-
-@pytest.mark.usefixtures("linear")
-def test_what_becomes_of_a_patched_state_that_is_not_carried_on_is_said(open_app: Open) -> None:
-    """Of an S6's H; the layer above has its own C."""
-    app = open_app("inside", part="patch", model="tiny-s6", layer="1")
-    part, quantity = (f"{patched.KEY}.{name}" for name in ("part", "quantity"))
-    said = {}
-    for which, of in (("layer", "state"), ("layer", "cell"), ("layer", "hidden"), ("all", "hidden")):
-        for key, value in ((part, which), (quantity, of)):
-            next(c for c in app.segmented_control if c.key == key).set_value(value).run()
-        clean(app)
-        (line,) = [c.value for c in app.caption if "anew from C" in c.value] or [""]
-        said[which, of] = line.removeprefix("An S6 computes each H anew from C. ")
-    assert said == {
-        ("layer", "state"): "",
-        ("layer", "cell"): "",
-        ("layer", "hidden"): "So H alone moves the prediction at the patch, no later one.",
-        ("all", "hidden"): "So H alone moves the prediction at the patch; later ones move only through the "
-        "layers above.",
-    }
 
 
 @pytest.mark.usefixtures("linear")
@@ -93,9 +58,6 @@ def test_connectivity_shows_what_is_left_in_the_state(open_app: Open, boards: di
     clean(app)
     (panel,) = [p for p in boards["inside.memory"]["panels"] if p["name"] == "left"]
     assert "the state of layer 1" in panel["title"]
-    settled(open_app("inside", part="memory", model="tiny-s6"), "inside")
-    (panel,) = [p for p in boards["inside.memory"]["panels"] if p["name"] == "left"]
-    assert "the cell state of layer 0" in panel["title"]
     settled(open_app("inside", part="memory", model="tiny-gru"), "inside")
     assert not [p for p in boards["inside.memory"]["panels"] if p["name"] == "left"]
 
@@ -120,11 +82,6 @@ def test_a_cell_without_w_hh_is_trained_without_dropping_its_entries(
     assert app.slider(key="set-dropout_layer").disabled  # there is one layer
     app.number_input(key="set-layers").set_value(2).run()
     app.slider(key="set-dropout_layer").set_value(0.2).run()
-    app.selectbox(key="set-cell").select("s6").run()
-    app.number_input(key="set-hidden_size").set_value(130).run()
-    assert button(app, "train-start").disabled
-    assert "is a multiple of 4" in everything(app)
-    app.selectbox(key="set-cell").select("mingru").run()
     button(app, "train-start").click().run()
     assert [
         (one.config.cell, one.config.dropout_weight, one.config.dropout_layer, one.name) for one in started

@@ -108,7 +108,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
         run(effect(model, "a", Intervention((1,)), controls=0))
     with pytest.raises(ConfigError, match="units 0 to 11"):
         run(effect(model, "a", Intervention((12,))))
-    with pytest.raises(ConfigError, match="only an LSTM or an S6 has a cell"):
+    with pytest.raises(ConfigError, match="only an LSTM has a cell"):
         run(effect(model, "a", Intervention((1,), quantity="cell")))
     with pytest.raises(ConfigError, match="received line-position of 4"):
         run(effect(model, "abcd", Intervention((1,)), target=target("line-position", "abcd")))

@@ -58,10 +58,7 @@ def plain(model: CharModel, text: str, changes: list[Intervention]) -> tuple[np.
             x = parts["state"]
             if "cell" in parts:
                 c[n] = changed(parts["cell"], n, "cell", t)
-                if model.config.cell == "s6":
-                    x = parts["read"] * c[n] + p["skip"] * parts["candidate"]
-                else:
-                    x = parts["output"] * torch.tanh(c[n])
+                x = parts["output"] * torch.tanh(c[n])
             x = h[n] = changed(x, n, "hidden", t)
         states.append(h[:, 0].numpy().copy())
         logits = x @ model.readout_weight.T + model.readout.bias
@@ -97,9 +94,8 @@ def test_an_intervention_is_what_a_plain_loop_does(
     np.testing.assert_allclose(found.nll[found.known], cost[found.known], atol=5e-6)
 
 
-@pytest.mark.parametrize("cell", ["lstm", "s6"])
-def test_a_cell_can_be_held(cell: str) -> None:
-    model = tiny(cell, layers=2)
+def test_a_cell_can_be_held() -> None:
+    model = tiny("lstm", layers=2)
     changes = [
         Intervention((3, 4), "clamp", 1.5, quantity="cell", start=5),
         Intervention((0,), "zero", layer=1),
@@ -112,7 +108,7 @@ def test_a_cell_can_be_held(cell: str) -> None:
     assert (found.cell[5:, 0, 3:5] == 1.5).all()
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp", "rglru", "s6"])
+@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp", "mingru"])
 def test_of_no_intervention_it_is_the_trace(cell: str) -> None:
     model = tiny(cell, layers=2)
     text = SHORT + "é\r\n"

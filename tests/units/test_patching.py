@@ -112,13 +112,6 @@ def test_an_lstms_cell_alone_changes_the_state_that_follows_from_it() -> None:
     assert done.lengths.keys() == {(0, "cell")}
 
 
-@pytest.mark.parametrize("layer", [0, 1])
-def test_an_s6s_h_alone_is_carried_on_by_the_layers_above_only(layer: int) -> None:
-    done = units.patch(tiny("s6", layers=2), SOURCE, 20, TARGET, 30, layer=layer, quantity="hidden")
-    assert done.divergence[30] > 1e-6
-    assert bool(done.divergence[31:].any()) == (layer == 0)
-
-
 def test_a_coordinates_direction_is_the_unit() -> None:
     model = tiny("gru", layers=2)
     axis = units.directions.coordinate(units.Unit(1, 5), 12)
