@@ -13,12 +13,20 @@ neither torch nor the app.
 
 import lazy_loader
 
+from rnnviz import deprecated
+
 __version__ = "1.0.0"
 _found, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["__version__"]
+_missing = deprecated.gone(
+    __name__,
+    {"adapt_state_dict": "load the state dict into torch's layers and give those to rnnviz.adapt"},
+)
 
 
 def __getattr__(name: str) -> object:
+    if name not in __all__:
+        return _missing(name)
     try:
         return _found(name)
     except ModuleNotFoundError as error:

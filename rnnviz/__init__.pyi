@@ -70,9 +70,6 @@ from .gradients import (
 from .networks.adapter import (
     adapt as adapt,
 )
-from .networks.adapter import (
-    adapt_state_dict as adapt_state_dict,
-)
 from .networks.checkpoint import (
     ModelInfo as ModelInfo,
 )

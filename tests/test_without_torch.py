@@ -24,8 +24,7 @@ NEEDS_TORCH = {
     *(
         f"networks.{name}"
         for name in (
-            "adapter", "adapter_check", "adapter_layouts", "adapter_parts", "adapter_steps",
-            "adapter_weights",
+            "adapter", "adapter_check", "adapter_steps", "adapter_weights",
             "bptt", "cells", "compiled", "dropout", "scan", "torch_abreast", "torch_model",
         )
     ),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from torch import nn
 
 import rnnviz
 from rnnviz import corpora, units
@@ -26,7 +27,6 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "a recipe": (None, b"gru", ["gru"], PATH, "timemachine-gru", 1.5),
 }
 CONFIG = rnnviz.TrainConfig(hidden_size=4, epochs=1)
-STATE: dict[str, Any] = {}
 
 CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "trace: model": ("a model", lambda x: rnnviz.trace(x, "machine")),
@@ -62,8 +62,7 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "runs.follow: text": ("a text", lambda x: rnnviz.runs.follow("mine", text=x)),
     "runs.follow: total": ("a number", lambda x: rnnviz.runs.follow("mine", total=x or 0)),
     "adapt": ("a model", lambda x: rnnviz.adapt(x, x, "abc")),
-    "adapt: characters": ("a text", lambda x: rnnviz.adapt_state_dict(STATE, x)),
-    "adapt_state_dict": ("a model", lambda x: rnnviz.adapt_state_dict(x, "abc")),
+    "adapt: characters": ("a text", lambda x: rnnviz.adapt(nn.GRU(1, 2), nn.Linear(2, 1), x)),
     "ModelConfig": ("a name", lambda x: rnnviz.ModelConfig(x, 5)),
     "ModelConfig: V": ("a number", lambda x: rnnviz.ModelConfig("gru", x)),
     "TrainConfig": ("a name", lambda x: rnnviz.TrainConfig(cell=x)),

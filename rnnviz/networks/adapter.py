@@ -20,21 +20,15 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks.adapter_check import Check, compare
-from rnnviz.networks.adapter_layouts import renamed
-from rnnviz.networks.adapter_parts import check_parts, count_layers, part_of, used
 from rnnviz.networks.adapter_steps import build_custom
-from rnnviz.networks.adapter_weights import Symbols, build, without_projections
+from rnnviz.networks.adapter_weights import Symbols, build
 from rnnviz.networks.custom import CustomModel, Readout, Step
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.checked import received
-
-KEYS: Mapping[str, str] = {"embedding": "embedding", "recurrence": "rnn", "output": "output"}
-"""The parts' default names in a state dict."""
 
 
 @overload
@@ -145,22 +139,12 @@ def adapt(
         raise ConfigError("the output layer is an nn.Linear; received {layer}", layer=received(output))
     if embedding is not None and (not isinstance(embedding, nn.Embedding) or embedding.max_norm is not None):
         raise ConfigError("the embedding is an nn.Embedding without max_norm, which changes it as it is read")
-    modules = {"recurrence": recurrence, "output": output, "embedding": embedding}
-    found = nn.ModuleDict({KEYS[part]: m for part, m in modules.items() if m is not None}).state_dict()
-    padding = None if embedding is None else embedding.padding_idx
-    if embedding is not None and padding is not None and len(embedding.weight) == len(characters) + 1:
-        table = found["embedding.weight"]
-        found["embedding.weight"] = torch.cat([table[:padding], table[padding + 1 :]])
-    return adapt_state_dict(
-        found,
-        characters,
-        activation=getattr(recurrence, "nonlinearity", "tanh"),
-        start=start,
-        unknown=unknown,
-        unknown_gap=unknown_gap,
-        name=name,
-        check=check,
-    )
+    _check_gap(unknown_gap)
+    symbols = Symbols(characters, start, unknown)
+    model = build(recurrence, output, embedding, symbols, unknown_gap, name)
+    if check is not None:
+        compare(model, symbols, check)
+    return model
 
 
 def _adapt_step(
@@ -186,64 +170,6 @@ def _adapt_step(
     _check_gap(gap)
     symbols = Symbols(characters, start, unknown)
     model = build_custom(steps, readout, {} if state is None else state, symbols, gap, name)
-    if check is not None:
-        compare(model, symbols, check)
-    return model
-
-
-def adapt_state_dict(
-    state: Mapping[str, Tensor],
-    characters: Sequence[str],
-    *,
-    keys: Mapping[str, str] | None = None,
-    layout: str = "torch",
-    activation: str = "tanh",
-    start: str | int | None = None,
-    unknown: int | None = None,
-    unknown_gap: float = 20.0,
-    name: str = "adapted",
-    check: Check | None = None,
-) -> CharModel:
-    """`adapt` from the state dict of a module that has such layers; of tensors or of arrays.
-
-    `keys` overrides KEYS, the layers' names: {"recurrence": "lstm"} reads lstm.weight_ih_l0,
-    lstm.weight_hh_l0 …, embedding.weight (missing: one-hot inputs), output.weight and output.bias. The cell
-    follows from the shapes. `activation`, "tanh" or "relu", is an nn.RNN's, which a state dict doesn't tell.
-    A tensor of any other layer raises ConfigError: what it does to the predictions would be missing.
-    `layout` "char-rnn", "min-char-rnn" or "keras" reads those programs' weights by the names that they have
-    there, see `rnnviz.networks.adapter_layouts`. `check` is the network itself, as for `adapt`: give one, as
-    names and shapes can't tell everything.
-
-    >>> import rnnviz
-    >>> import torch
-    >>> network = torch.nn.ModuleDict({"lstm": torch.nn.LSTM(3, 8), "output": torch.nn.Linear(8, 3)})
-    >>> rnnviz.adapt_state_dict(network.state_dict(), "abc", keys={"recurrence": "lstm"}).config.cell
-    'lstm'
-    """
-    if not isinstance(state, Mapping):
-        raise ConfigError("a state dict maps names to tensors; received {received}", received=received(state))
-    if keys and layout != "torch":
-        raise ConfigError(
-            "keys= goes with torch's layout; in the layout {layout} leave it out", layout=layout
-        )
-    if unexpected := sorted((keys or {}).keys() - KEYS.keys()):
-        raise ConfigError(
-            "keys are {keys}; received {unexpected}",
-            keys=", ".join(KEYS),
-            unexpected=", ".join(map(repr, unexpected)),
-        )
-    _check_gap(unknown_gap)
-    if layout != "torch":
-        state = renamed(state, layout)
-    symbols = Symbols(characters, start, unknown)
-    called = {**KEYS, **(keys or {})}
-    parts = {part: part_of(state, prefix) for part, prefix in called.items()}
-    layers = count_layers(parts["recurrence"], called["recurrence"])
-    if projected := "weight_hr_l0" in parts["recurrence"]:
-        without_projections(parts, layers)
-    cell, H = check_parts(parts, symbols, called, layers)
-    parts = used(state, parts, called, layers, projected)
-    model = build(cell, (layers, H, activation), parts, symbols, unknown_gap, name)
     if check is not None:
         compare(model, symbols, check)
     return model

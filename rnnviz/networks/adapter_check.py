@@ -23,9 +23,10 @@ TOLERANCE = 1e-4
 
 
 def compare(model: Network, symbols: Symbols, check: Check) -> None:
-    """Read a few random texts with both. Raises ConfigError where a log P differs by more than TOLERANCE."""
+    """Read a few random texts with both. Raises ConfigError where a log P differs by more than TOLERANCE, and
+    says where that is so first.
+    """
     drawn = np.random.default_rng(0)
-    largest, where = 0.0, 0
     for _ in range(TEXTS):
         picked = drawn.integers(0, len(symbols.rows), LENGTH)
         begin = [] if symbols.start is None else [symbols.start]
@@ -34,20 +35,19 @@ def compare(model: Network, symbols: Symbols, check: Check) -> None:
             given = _ask(check, ids)
         theirs = _log_probs(given, len(ids), symbols)
         ours = _ours(model, picked + 1, symbols)[-len(ids) :]
-        apart = np.abs(ours - theirs)
-        apart[(ours == theirs) | (np.isnan(ours) & np.isnan(theirs))] = 0  # both certain
-        apart[np.isnan(apart)] = np.inf
-        if apart.max() > largest:
-            largest, where = float(apart.max()), int(apart.max(axis=1).argmax())
-    if largest > TOLERANCE:
-        raise ConfigError(
-            "the adapted network is another one: after {count} symbols a log-probability differs from "
-            "check's by {largest:.3g} nats, and at most {tolerance:g} is rounding. See that layers are "
-            "called and ordered as they are, and that nothing else stands between them",
-            count=where + 1,
-            largest=largest,
-            tolerance=TOLERANCE,
-        )
+        differ = ~np.isclose(ours, theirs, rtol=0, atol=TOLERANCE, equal_nan=True)
+        if differ.any():
+            row = int(differ.any(axis=1).argmax())
+            by = np.abs(np.exp(ours[row]) - np.exp(theirs[row]))
+            column = int(np.where(differ[row], by, -1).argmax())
+            raise ConfigError(
+                "the adapted network is another one than check: after {read!r} its log P of {next!r} is "
+                "{ours:.4f} nats, and check's {theirs:.4f}",
+                read="".join(model.vocabulary.symbol(int(n) + 1) for n in picked[: row + 1 - len(begin)]),
+                next=model.vocabulary.symbol(column + (symbols.unknown is None)),
+                ours=float(ours[row, column]),
+                theirs=float(theirs[row, column]),
+            )
 
 
 def _ask(check: Check, ids: list[int]) -> Any:

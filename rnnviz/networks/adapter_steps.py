@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
 from torch import nn
 
 from rnnviz.errors import ConfigError, Phrase
@@ -52,6 +51,7 @@ def build_custom(
         outputs=0,
     )
     tried = [_try(draft, index) for index in (symbols.rows[0], symbols.rows[-1])]
+    _check_repeats(tried[0], _try(draft, symbols.rows[0]))
     same = tuple(_same([trial[n] for trial in tried]) for n in range(len(steps)))
     if same[-1] is None and symbols.start is None:
         raise ConfigError(
@@ -70,9 +70,7 @@ def build_custom(
     _check_logits(StepWeights.of(own), len(symbols.entries))
     matrix = None
     if isinstance(readout, nn.Linear):
-        with torch.no_grad():
-            bias = torch.zeros(readout.out_features) if readout.bias is None else readout.bias
-            rows = predicted_rows({"weight": readout.weight, "bias": bias}, symbols, unknown_gap)
+        rows = predicted_rows(readout.weight, readout.bias, symbols, unknown_gap)
         matrix = as_array(rows[:, :-1]).copy(), as_array(rows[:, -1]).copy()
     return CustomModel(symbols.vocabulary, StepWeights.of(own, matrix), name)
 
@@ -104,58 +102,49 @@ _Trial = list[tuple[Any, Mapping[str, Any]]]
 
 
 def _try(own: Functions, index: int) -> _Trial:
-    """What each step gives for one symbol from the initial state; the steps return the same twice."""
-    one, other = _once(own, index), _once(own, index)
-    for (_, new), (_, again) in zip(one, other, strict=True):
-        for name in new:
-            if not np.array_equal(as_array(new[name]), as_array(again[name]), equal_nan=True):
+    """What each step gives for one symbol from the initial state. Raises ConfigError for anything else than
+    outputs and the parts of the state, each from one step and in the shape that it began with.
+    """
+    x: Any = like_of(next(iter(own.initial.values())), np.array([index]))
+    state, found, parts = dict(own.initial), [], []
+    for step in own.steps:
+        with no_gradients(own.initial):
+            given = step(x, dict(state))
+        if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[1], Mapping):
+            raise _other(own, received(given))
+        x, new = given
+        parts += [(name, tuple(part.shape)) for name, part in new.items()]
+        state |= new
+        found.append((x, new))
+    if sorted(parts) != sorted((name, tuple(part.shape)) for name, part in own.initial.items()):
+        raise _other(own, _listed(parts))
+    if as_array(x).ndim != 2 or len(x) != 1:
+        raise _other(own, Phrase("outputs of shape {shape}", shape=tuple(as_array(x).shape)))
+    return found
+
+
+def _check_repeats(one: _Trial, again: _Trial) -> None:
+    for (_, first), (_, second) in zip(one, again, strict=True):
+        for name, part in first.items():
+            if not np.array_equal(as_array(part), as_array(second[name]), equal_nan=True):
                 raise ConfigError(
                     "the step gave another {name!r} the second time it read the same: dropout may be on; "
                     "call the network's eval() first",
                     name=name,
                 )
-    return one
 
 
-def _once(own: Functions, index: int) -> _Trial:
-    x: Any = like_of(next(iter(own.initial.values())), np.array([index]))
-    state, found, seen = dict(own.initial), [], set()
-    for step in own.steps:
-        with no_gradients(own.initial):
-            given = step(x, dict(state))
-        if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[1], Mapping):
-            raise ConfigError(
-                "a step returns its outputs and the new state, a dictionary; received {given}",
-                given=received(given),
-            )
-        x, new = given
-        for name, part in new.items():
-            if name not in own.initial or name in seen:
-                raise ConfigError(
-                    "the step returned a part {name!r}, and the parts are {parts}, each returned by one step",
-                    name=name,
-                    parts=", ".join(own.initial),
-                )
-            seen.add(name)
-            if tuple(part.shape) != tuple(own.initial[name].shape):
-                raise ConfigError(
-                    "the step returned the part {name!r} of shape {shape}; it began as {expected}",
-                    name=name,
-                    shape=tuple(part.shape),
-                    expected=tuple(own.initial[name].shape),
-                )
-        state |= new
-        found.append((x, new))
-    if missing := own.initial.keys() - seen:
-        raise ConfigError(
-            "the step returned no {missing}: the new state has all of its parts", missing=", ".join(missing)
-        )
-    if as_array(x).ndim != 2 or len(x) != 1:
-        raise ConfigError(
-            "the step's outputs are a row for each text, (1, width) for one; received shape {shape}",
-            shape=tuple(as_array(x).shape),
-        )
-    return found
+def _other(own: Functions, given: str) -> ConfigError:
+    return ConfigError(
+        "a step gets (ids, state) and returns (outputs, state): a row of outputs for each text, and of the "
+        "parts {parts} those of its layer; received {received}",
+        parts=_listed((name, tuple(part.shape)) for name, part in own.initial.items()),
+        received=given,
+    )
+
+
+def _listed(parts: Iterable[tuple[str, tuple[int, ...]]]) -> str:
+    return ", ".join(f"{name} {shape}" for name, shape in parts) or Phrase("no parts")
 
 
 def _same(trials: Sequence[tuple[Any, Mapping[str, Any]]]) -> str | None:

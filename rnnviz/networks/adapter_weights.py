@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from rnnviz.errors import ConfigError
-from rnnviz.networks.config import Cell, ModelConfig
+from rnnviz.errors import ConfigError, Phrase
+from rnnviz.networks.config import Activation, Cell, ModelConfig
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.checked import received
 from rnnviz.text.vocabulary import Vocabulary
@@ -80,24 +81,25 @@ def _is_padding(entry: object) -> bool:
 
 
 def build(
-    cell: Cell,
-    shape: tuple[int, int, str],
-    parts: Mapping[str, Mapping[str, Tensor]],
+    recurrence: nn.RNN | nn.GRU | nn.LSTM,
+    output: nn.Linear,
+    embedding: nn.Embedding | None,
     symbols: Symbols,
     unknown_gap: float,
     name: str,
 ) -> CharModel:
-    """The CharModel of these weights: our symbols in our order, plus a start symbol of our own.
+    """The CharModel of these layers' weights: our symbols in our order, plus a start symbol of our own.
 
-    shape  L, H and an rnn's activation
-    parts  the tensors of torch's layers by their own names: "recurrence" with all its biases, "output" with
-           "weight" (n, H) and "bias" (n,), "embedding" with "weight" (n, X) or nothing
+    Raises ConfigError for layers that don't fit, or from which no such model can be made.
     """
-    recurrence, output, embedding = parts["recurrence"], parts["output"], parts["embedding"].get("weight")
-    tensors = {f"recurrence.{key}": w for key, w in recurrence.items()}
-    layers, H, activation = shape
-    W_x = recurrence["weight_ih_l0"]  # (G·H, X)
-    still = _leaves_at_zero(cell, H, recurrence)  # (G·H,) what the start symbol must add
+    table = _rows_of(embedding, symbols)
+    _check(recurrence, output, table, symbols)
+    cell = cast(Cell, recurrence.mode.partition("_")[0].lower())
+    layers, H = recurrence.num_layers, recurrence.hidden_size
+    read, predicts = _copies(recurrence, _copy(output.weight))
+    W_x = read["weight_ih_l0"]  # (G·H, X)
+    still = _leaves_at_zero(cell, H, read)  # (G·H,) what the start symbol must add
+    tensors = {f"recurrence.{key}": w for key, w in read.items()}
 
     def ours(rows: Tensor, begin: Tensor) -> Tensor:
         """Rows of unknown, the characters, the start symbol: (V + 1, X)."""
@@ -106,41 +108,104 @@ def build(
         return torch.cat([unknown[None], rows[symbols.rows], first[None]])
 
     width = 0
-    if embedding is None:
+    if table is None:
         tensors["recurrence.weight_ih_l0"] = ours(W_x.T, still).T.contiguous()
     else:
-        table = ours(embedding, torch.zeros(embedding.shape[1]))
+        table = ours(table, torch.zeros(table.shape[1]))
         if symbols.start is None:  # one number more, which only the start symbol has
             table = torch.cat([table, torch.zeros(len(table), 1)], dim=1)
             table[-1, -1] = START_ENTRY
             tensors["recurrence.weight_ih_l0"] = torch.cat([W_x, still[:, None] / START_ENTRY], dim=1)
         tensors["embedding.weight"], width = table, table.shape[1]
-    readout = predicted_rows(output, symbols, unknown_gap)
+    readout = predicted_rows(predicts, output.bias, symbols, unknown_gap)
     tensors |= {"readout.weight": readout[:, :-1].contiguous(), "readout.bias": readout[:, -1].contiguous()}
-    config = ModelConfig(cell, symbols.vocabulary.size, H, layers, width, activation)  # type: ignore[arg-type]
+    activation = cast(Activation, getattr(recurrence, "nonlinearity", "tanh"))
+    config = ModelConfig(cell, symbols.vocabulary.size, H, layers, width, activation)
     model = CharModel(config, symbols.vocabulary, name=name)
     model.load_state_dict(tensors)
     return model.requires_grad_(False).eval()
 
 
-def without_projections(parts: Mapping[str, dict[str, Tensor]], layers: int) -> None:
-    """Multiply an LSTM's projections W_hr (P, H) into the weights that read what they give.
+def _check(
+    recurrence: nn.RNN | nn.GRU | nn.LSTM, output: nn.Linear, table: Tensor | None, symbols: Symbols
+) -> None:
+    n, units, reads = (
+        len(symbols.entries),
+        recurrence.proj_size or recurrence.hidden_size,
+        recurrence.input_size,
+    )
+    if recurrence.bidirectional:
+        raise ConfigError(
+            "the recurrence is bidirectional: it reads what comes next to predict what comes next, "
+            "so it is no language model; train it in one direction, or give its forward half to "
+            "adapt(step=…)"
+        )
+    if (output.in_features, output.out_features) != (units, n):
+        raise ConfigError(
+            "for {n} characters the output layer is nn.Linear({units}, {n}); received "
+            "nn.Linear({read}, {rows})",
+            n=n,
+            units=units,
+            read=output.in_features,
+            rows=output.out_features,
+        )
+    shape = (n, n) if table is None else tuple(table.shape)
+    if shape != (n, reads):
+        raise ConfigError(
+            "for {n} characters the recurrence reads nn.Embedding({n}, {reads}); received {inputs}",
+            n=n,
+            reads=reads,
+            inputs=Phrase("one-hot vectors of {n}", n=n) if table is None else f"nn.Embedding{shape}",
+        )
+    if symbols.start is None and recurrence.num_layers > 1:
+        raise ConfigError(
+            "this network has {layers} layers, and no input leaves them all as they are before a text; "
+            "name the character that is read first, such as start='\\n'",
+            layers=recurrence.num_layers,
+        )
 
-    The network stays the same: W_hh W_hr, and the next layer's or the output's W W_hr, read the H numbers
-    before the projection, which are then the hidden state.
+
+def _copy(w: Tensor) -> Tensor:
+    return w.detach().to("cpu", torch.float32, copy=True)
+
+
+def _rows_of(embedding: nn.Embedding | None, symbols: Symbols) -> Tensor | None:
+    """An embedding's row for each entry, without one for padding that is no entry."""
+    if embedding is None:
+        return None
+    table, padding = _copy(embedding.weight), embedding.padding_idx
+    if padding is not None and len(table) == len(symbols.entries) + 1:
+        table = torch.cat([table[:padding], table[padding + 1 :]])
+    return table
+
+
+def _copies(recurrence: nn.RNN | nn.GRU | nn.LSTM, output: Tensor) -> tuple[dict[str, Tensor], Tensor]:
+    """The recurrence's weights and biases (zeros where it has none) by torch's names, and the output's.
+
+    An LSTM's projections W_hr (P, H) are multiplied into the weights that read what they give: W_hh W_hr, and
+    the next layer's or the output's W W_hr, read the H numbers before the projection, which are then the
+    hidden state.
     """
-    recurrence, output = parts["recurrence"], parts["output"]
-    for n in range(layers):
-        W = recurrence.pop(f"weight_hr_l{n}").double()
-        above = (output, "weight") if n == layers - 1 else (recurrence, f"weight_ih_l{n + 1}")
-        for part, key in ((recurrence, f"weight_hh_l{n}"), above):
-            if key in part and part[key].dim() == 2 and part[key].shape[1] == len(W):
-                part[key] = (part[key].double() @ W).float()
+    kinds = ("weight_ih", "weight_hh", *(("bias_ih", "bias_hh") if recurrence.bias else ()))
+    layers = range(recurrence.num_layers)
+    found = {f"{kind}_l{n}": _copy(getattr(recurrence, f"{kind}_l{n}")) for n in layers for kind in kinds}
+    for n in layers:
+        for kind in ("ih", "hh"):
+            found.setdefault(f"bias_{kind}_l{n}", torch.zeros(len(found[f"weight_hh_l{n}"])))
+        if recurrence.proj_size:
+            W = getattr(recurrence, f"weight_hr_l{n}").detach().cpu().double()
+            found[f"weight_hh_l{n}"] = (found[f"weight_hh_l{n}"].double() @ W).float()
+            if n + 1 in layers:
+                found[f"weight_ih_l{n + 1}"] = (found[f"weight_ih_l{n + 1}"].double() @ W).float()
+            else:
+                output = (output.double() @ W).float()
+    return found, output
 
 
-def predicted_rows(output: Mapping[str, Tensor], symbols: Symbols, unknown_gap: float) -> Tensor:
+def predicted_rows(weight: Tensor, bias: Tensor | None, symbols: Symbols, unknown_gap: float) -> Tensor:
     """W_hq and b_q beside it, (V, H + 1), of our symbols: <unk> is the mean less the gap, or its own."""
-    readout = torch.cat([output["weight"], output["bias"][:, None]], dim=1).float()  # (n, H + 1)
+    column = torch.zeros(len(weight)) if bias is None else _copy(bias)
+    readout = torch.cat([_copy(weight), column[:, None]], dim=1)  # (n, H + 1)
     kept = readout[symbols.rows]
     if symbols.unknown is None:
         unknown = kept.double().mean(dim=0).float()

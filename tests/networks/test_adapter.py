@@ -1,8 +1,9 @@
-"""A wrapped network predicts what it predicted, from its own layers and from a state dict."""
+"""A wrapped network predicts what it predicted."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from rnnviz.errors import ConfigError
 CHARACTERS = list("eat ofshn\n,xT世")  # in the order of somebody else's vocabulary
 TEXT = "The fox\neats 世, no hat on ,,the fence of ten"
 ASCII = "".join(c for c in TEXT if c in CHARACTERS)
-NAMES = {"embedding": "encoder", "recurrence": "rnn", "output": "decoder"}
 
 
 def network(kind: type[nn.RNNBase], n: int, *, embedding: bool = True, **options: Any) -> nn.ModuleDict:
@@ -219,45 +219,28 @@ def test_a_check_is_of_the_networks_own_predictions() -> None:
     options: dict[str, Any] = {"start": 0, "unknown": len(entries) - 1}
     adapted(parts, entries, check=alone, **options)
     adapted(parts, entries, check=lambda ids: torch.log_softmax(alone(ids), 1)[None], **options)
-    with pytest.raises(ConfigError, match=r"a log-probability differs from check's by 0\.\d+"):
+    with pytest.raises(
+        ConfigError, match="the adapted network is another one than check: after '' its log P"
+    ):
         adapted(parts, entries, check=lambda ids: alone(ids, 0.99), **options)
 
 
-def test_a_state_dict_is_the_module() -> None:
-    parts = network(nn.LSTM, len(CHARACTERS))
-    state = parts.state_dict()
-    one, other = rnnviz.adapt_state_dict(state, CHARACTERS, keys=NAMES), adapted(parts)
-    np.testing.assert_array_equal(rnnviz.trace(one, ASCII).nll, rnnviz.trace(other, ASCII).nll)
-    assert one.config == other.config
-    relu = network(nn.RNN, len(CHARACTERS), nonlinearity="relu", embedding=False)
-    made = rnnviz.adapt_state_dict(relu.state_dict(), CHARACTERS, keys=NAMES, activation="relu")
-    states, _ = run_alone(relu, indices(ASCII))
-    np.testing.assert_allclose(rnnviz.trace(made, ASCII).hidden, states, rtol=1e-5)
+def test_where_a_check_differs_first_is_said() -> None:
+    parts = network(nn.GRU, N)
 
+    def late(ids: list[int]) -> np.ndarray:
+        _, log_probs = run_alone(parts, ids)
+        log_probs[8, 3] += 1.0
+        return log_probs[1:]
 
-def test_a_layer_that_would_be_left_out_is_named() -> None:
-    parts = network(nn.GRU, len(CHARACTERS))
-    state = {**parts.state_dict(), "norm.weight": torch.ones(9), "norm.bias": torch.zeros(9)}
-    with pytest.raises(ConfigError, match=r"no place for: norm\.weight, norm\.bias\. If"):
-        rnnviz.adapt_state_dict(state, CHARACTERS, keys=NAMES)
-    # An embedding under another name: read as one-hot inputs, were there as many.
-    square = nn.ModuleDict(
-        {"rnn": nn.GRU(14, 9), "decoder": nn.Linear(9, 14), "lookup": nn.Embedding(14, 14)}
-    )
-    with pytest.raises(ConfigError, match=r"no place for: lookup\.weight"):
-        rnnviz.adapt_state_dict(square.state_dict(), CHARACTERS, keys=NAMES)
-    inside = {"rnn.extra": torch.ones(2), **parts.state_dict()}
-    with pytest.raises(ConfigError, match=r"no place for: rnn\.extra"):
-        rnnviz.adapt_state_dict(inside, CHARACTERS, keys=NAMES)
-    several = network(nn.LSTM, len(CHARACTERS), num_layers=3, bias=False).state_dict()
-    assert rnnviz.adapt_state_dict(several, CHARACTERS, keys=NAMES, start="\n").config.layers == 3
-
-
-def test_a_recurrence_may_stand_at_the_root_of_a_state_dict() -> None:
-    parts = network(nn.GRU, len(CHARACTERS))
-    state = {key.removeprefix("rnn."): value for key, value in parts.state_dict().items()}
-    found = rnnviz.adapt_state_dict(state, CHARACTERS, keys={**NAMES, "recurrence": ""})
-    np.testing.assert_array_equal(rnnviz.trace(found, ASCII).nll, rnnviz.trace(adapted(parts), ASCII).nll)
+    read = np.random.default_rng(0).integers(0, N, 8)
+    text = "".join(sorted(CHARACTERS)[n] for n in read)
+    with pytest.raises(ConfigError) as caught:
+        adapted(parts, check=late)
+    said = str(caught.value)
+    assert f"after {text!r} its log P of {CHARACTERS[3]!r} is" in said
+    ours, theirs = map(float, re.findall(r"-\d+\.\d+", said))
+    assert theirs > ours
 
 
 def test_everything_else_works_on_a_wrapped_network(tmp_path: Path) -> None:
@@ -294,11 +277,11 @@ N, GRU = len(CHARACTERS), nn.GRU(6, 9)
         ("received Linear", nn.Linear(6, 9), {}),
         ("received GRUCell", nn.GRUCell(6, 9), {}),
         ("is an nn.Linear; received Bilinear", GRU, {"output": nn.Bilinear(9, 9, N)}),
-        (rf"output.weight has a row for each of the {N} .* \({N}, 8\)", GRU, {"output": nn.Linear(8, N)}),
-        (rf"a row for each of the {N} .* \({N + 1}, 9\)", GRU, {"output": nn.Linear(9, N + 1)}),
-        ("embedding.weight has a row", GRU, {"embedding": nn.Embedding(N + 1, 6)}),
-        ("reads 6 numbers and has 5 from the embedding", GRU, {"embedding": nn.Embedding(N, 5)}),
-        (f"reads 6 numbers and has {N} from one-hot", GRU, {"embedding": None}),
+        (rf"nn.Linear\(9, {N}\); received nn.Linear\(8, {N}\)", GRU, {"output": nn.Linear(8, N)}),
+        (rf"output layer is .* received nn.Linear\(9, {N + 1}\)", GRU, {"output": nn.Linear(9, N + 1)}),
+        (rf"reads nn.Embedding\({N}, 6\); .*\({N + 1}, 6\)", GRU, {"embedding": nn.Embedding(N + 1, 6)}),
+        (rf"reads nn.Embedding\({N}, 6\); .*\({N}, 5\)", GRU, {"embedding": nn.Embedding(N, 5)}),
+        (f"received one-hot vectors of {N}", GRU, {"embedding": None}),
         ("without max_norm", GRU, {"embedding": nn.Embedding(N, 6, max_norm=1.0)}),
         ("2 layers, and no input leaves them all", nn.GRU(6, 9, 2), {}),
         ("'é' is not among the", GRU, {"start": "é"}),
@@ -314,25 +297,6 @@ def test_what_no_model_can_be_is_refused(message: str, rnn: nn.Module, options: 
     given = {"output": nn.Linear(9, N), "characters": CHARACTERS, "embedding": nn.Embedding(N, 6), **options}
     with pytest.raises(ConfigError, match=message):
         rnnviz.adapt(rnn, **given)
-
-
-@pytest.mark.parametrize(
-    ("message", "keys", "tensors"),
-    [
-        (r"no lstm\.weight_ih_l0 with lstm\.weight_hh_l0", {"recurrence": "lstm"}, {}),
-        (r"head\.weight has .* received none", {"output": "head"}, {}),
-        ("keys are embedding, recurrence, output; received 'decoder'", {"decoder": "decoder"}, {}),
-        ("no rnn's, gru's or lstm's", {}, {"rnn.weight_hh_l0": torch.zeros(20, 9)}),
-        ("no rnn's, gru's or lstm's", {}, {"rnn.weight_hh_l0": torch.zeros(18, 9)}),
-        (r"rnn\.bias_ih_l0 .* \(27,\); received \(5,\)", {}, {"rnn.bias_ih_l0": torch.zeros(5)}),
-    ],
-)
-def test_a_state_dict_that_lacks_something_says_what(
-    message: str, keys: dict[str, str], tensors: dict[str, torch.Tensor]
-) -> None:
-    state = {**network(nn.GRU, N).state_dict(), **tensors}
-    with pytest.raises(ConfigError, match=message):
-        rnnviz.adapt_state_dict(state, CHARACTERS, keys={**NAMES, **keys})
 
 
 def test_all_of_it_is_exported() -> None:
