@@ -52,7 +52,7 @@ def _digest(model: Any) -> bytes:
         )
     for number, layer in enumerate(weights.layers):
         digest.update(f"{number} {layer.cell} {layer.activation}".encode())
-        for name in ("table", "W_x", "b", "W_h", "b_n", "rate"):
+        for name in ("table", "W_x", "b", "W_h", "b_n"):
             _hash(digest, name, getattr(layer, name))
     for name in ("embedding", "readout", "bias"):
         _hash(digest, name, getattr(weights, name))

@@ -42,10 +42,6 @@ SHAPES: tuple[tuple[Cell, int, int], ...] = (
     ("mingru", 256, 1),
     ("mingru", 256, 2),
     ("mingru", 240, 3),
-    ("minlstm", 256, 2),
-    ("rglru", 256, 2),
-    ("s6", 256, 2),
-    ("s6", 512, 2),
 )
 SHIPPED = (
     "timemachine-rnn", "timemachine-gru", "timemachine-lstm", "timemachine-mingru", "shakespeare-lstm",
