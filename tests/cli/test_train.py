@@ -162,6 +162,15 @@ def test_the_command_refuses_in_one_line(tmp_path: Path, words: list[str], messa
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+def test_a_cell_that_is_gone_is_refused_with_the_version_that_trains_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["train", "--cell", "s6"])
+    said = "no longer reads or trains the cell s6; rnnviz 1.0.0 does: pip install rnnviz==1.0.0\n"
+    assert capsys.readouterr().err.endswith(said)
+
+
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="oneDNN's limits are for x86")
 def test_an_lstm_in_bfloat16_is_refused_before_anything_starts_where_the_processor_has_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -126,6 +126,7 @@ def described(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], ob
     return lambda path: rewrite(path, change)
 
 
+EARLIER = r"no longer reads or trains the cell s6; rnnviz 1\.0\.0 does: pip install rnnviz==1\.0\.0$"
 FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "empty": (written(lambda _: b""), "cut off after 0 bytes"),
     "cut in the header": (written(lambda data: data[:40]), "cut off inside its header"),
@@ -139,6 +140,7 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "format of no version": (described(lambda m: m.update(format="1")), "no version of rnnviz"),
     "no configuration": (described(lambda m: m.pop("config")), "description is incomplete"),
     "unknown cell": (described(lambda m: m["config"].update(cell="transformer")), "cell is one of"),
+    "a cell of 1.0.0": (described(lambda m: m["config"].update(cell="s6")), EARLIER),
     "unknown setting": (described(lambda m: m["config"].update(x=1)), "unexpected keyword"),
     "huge layer": (described(lambda m: m["config"].update(hidden_size=16384)), "should have shape"),
     "other vocabulary": (described(lambda m: m["vocabulary"].pop()), "they must be equal"),

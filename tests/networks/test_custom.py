@@ -20,6 +20,7 @@ from rnnviz.networks.custom import CustomModel
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.reading.compression import compress
 from rnnviz.units.indexing import fingerprint
+from tests.written import ROOT, blocks
 
 CHARACTERS = list("eat ofshn\n,xT世")
 N, H, X = len(CHARACTERS), 9, 6
@@ -135,6 +136,34 @@ def test_a_mingru_is_the_recurrence_written_out() -> None:
     expected = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
     np.testing.assert_allclose(traced.log_probs[1:, 1:], expected[:, rows], atol=1e-4)
     assert traced.log_probs[:, 0].max() < -20
+
+
+def test_the_guides_rg_lru_is_the_papers() -> None:
+    """De et al. 2024, equations 1 to 4, one unit at a time in double precision."""
+    (block,) = [each for each in blocks(ROOT / "docs/own-network.md", "python") if "rglru" in each]
+    torch.manual_seed(0)
+    made: dict[str, Any] = {}
+    exec(block, made)
+    text = "the machine that remembers"
+    embedding, W, b, V, c, decay = (
+        part.detach().double().numpy()
+        for part in (
+            made["embedding"].weight, *made["recurrence_gate"].parameters(), *made["input_gate"].parameters(),
+            made["decay"],
+        )
+    )  # fmt: skip
+    h, states = np.zeros(32), []
+    for symbol in text:
+        x = embedding[made["letters"].index(symbol)]
+        r, i = (1 / (1 + np.exp(-z)) for z in (W @ x + b, V @ x + c))
+        a = (1 / (1 + np.exp(-decay))) ** (8 * r)
+        h = a * h + np.sqrt(1 - a**2) * (i * x)
+        states.append(h)
+    found = rnnviz.trace(made["rglru"], text)
+    np.testing.assert_allclose(found.hidden[:, 0], states, atol=1e-5)
+    logits = made["readout"](torch.tensor(np.array(states)).float()).detach().numpy()
+    expected = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(found.log_probs[1:, 1:], expected, atol=1e-4)
 
 
 def test_a_bidirectional_taggers_forward_half() -> None:

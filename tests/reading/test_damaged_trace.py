@@ -85,6 +85,15 @@ def test_whatever_its_arrays_are_only_words_come_out(
     used(packed(arrays))
 
 
+def test_a_trace_of_a_cell_that_is_gone_says_which_version_reads_it() -> None:
+    arrays = arrays_of(whole())
+    about = json.loads(arrays["about"].tobytes())
+    about["layers"] = [["minlstm", *layer[1:]] for layer in about["layers"]]
+    file = packed({**arrays, "about": np.frombuffer(json.dumps(about).encode(), np.uint8)})
+    with pytest.raises(CheckpointError, match=r"cell minlstm; rnnviz 1\.0\.0 does: pip install rnnviz==1"):
+        Trace.load(io.BytesIO(file))
+
+
 def test_an_array_less_is_no_trace_or_the_same_one() -> None:
     arrays = arrays_of(whole())
     for key in arrays:

@@ -82,6 +82,18 @@ def test_a_damaged_description_is_told(home: Path) -> None:
     assert "created is a Unix time; received 'x'" in runs.find("odd").reason
 
 
+def test_a_run_of_a_cell_that_is_gone_says_which_version_reads_it(home: Path) -> None:
+    path = made("odd", created=2.0)
+    described(path, config={**json.loads((path / "run.json").read_text())["config"], "cell": "rglru"})
+    said = (
+        "this version no longer reads or trains the cell rglru; rnnviz 1.0.0 does: pip install rnnviz==1.0.0"
+    )
+    assert runs.find("odd").reason == said
+    with pytest.raises(TrainingError) as caught:
+        RunFolder(path).description()
+    assert str(caught.value) == said
+
+
 @pytest.mark.skipif(os.name != "posix", reason="names that are bytes")
 def test_a_folder_whose_name_is_no_text_hides_no_run(home: Path) -> None:
     shutil.copytree(home / "sound", home / os.fsdecode(b"odd\xff"))
