@@ -100,7 +100,7 @@ def missed(
     usual = _("There is no model called **{asked}** here; its file may have been renamed or removed.")
     said = reasons.get(asked, usual).replace("{asked}", plain(asked[:100]))
     st.warning(
-        f"{said} " + _("This is **{shown}**.").format(shown=plain(instead)), icon=":material/swap_horiz:"
+        f"{said}  \n" + _("This is **{shown}**.").format(shown=plain(instead)), icon=":material/swap_horiz:"
     )
 
 
