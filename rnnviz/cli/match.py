@@ -1,7 +1,6 @@
 """`python -m rnnviz match`: the units that are on throughout a passage, and where else in a corpus most of
-them are. A row a place: its units and length, its context, what is expected next, and the annotations it
-lies in; then what the places have in common, beside what the same characters, the whole corpus and the
-matches of untrained copies of the network have.
+them are. A row a place: its units and length, its context, and what is expected next; then how many places
+end as the passage does, beside the whole corpus and the matches of untrained copies of the network.
 """
 
 from __future__ import annotations
@@ -13,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from rnnviz.cli.output import (
     STANDARD_INPUT,
+    Gone,
     add_model,
     add_quiet,
     add_source,
-    add_unclosed,
     as_json,
     at_least,
     command,
+    complain,
     network,
     print_table,
     progress_bar,
@@ -32,7 +32,7 @@ from rnnviz.errors import ConfigError
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.reading.trace import Trace
-    from rnnviz.units import Index, Match, Matches, Target
+    from rnnviz.units import Index, Matches
     from rnnviz.units.match_controls import Controls, Share
     from rnnviz.units.match_untrained import Untrained
 
@@ -49,11 +49,9 @@ EXAMPLE = """examples:
   python -m rnnviz match --model shakespeare-lstm --corpus tinyshakespeare --threshold 0.3 \\
       --text "ROMEO: What, shall this speech be spoke" --span 7:12
   python -m rnnviz match --model python-gru --corpus python-source --text "x = 'the value'" --span 5:14 \\
-      --threshold 0.8 --target quotes --annotations mine.csv --json
+      --threshold 0.8 --json
 
---span counts characters from 0; its second number is the first character after the passage. Annotations are
-a CSV file with the columns start, stop and label, or a JSON list of such objects; they count the corpus's
-characters in the same way.
+--span counts characters from 0; its second number is the first character after the passage.
 """
 
 
@@ -95,16 +93,17 @@ def add_parser(commands: Any) -> None:
         "--least", type=int, help="characters over which it needs them (default: as many as the passage has)"
     )
     parser.add_argument("--most", type=int, default=20, help="places to show at most (default: 20)")
-    parser.add_argument("--annotations", metavar="FILE", help="labelled spans of the corpus, CSV or JSON")
     parser.add_argument(
-        "--target", action="append", metavar="NAME", help="quotes and the like as annotations, again for more"
+        *("--annotations", "--target", "--unclosed"),
+        action=Gone,
+        const="this version doesn't say what else holds at a match; in Python, look the places up in a "
+        "mask such as `rnnviz.units.target(name, text).values`",
     )
-    add_unclosed(parser)
     parser.add_argument(
         "--characters", type=int, default=MOST, help=f"characters to index at most (default: {MOST:,})"
     )
     parser.add_argument(
-        "--index", metavar="FOLDER", help="keep the index there (default: in the user's cache folder)"
+        "--index", metavar="FOLDER", help="keep the index there, to be found again (default: it isn't kept)"
     )
     parser.add_argument(
         "--untrained",
@@ -124,6 +123,7 @@ def main(args: argparse.Namespace) -> int:
     """
     from rnnviz import units
     from rnnviz.reading.trace import trace
+    from rnnviz.text.downloads import cache_folder
     from rnnviz.text.normalising import normalise
     from rnnviz.units import match_controls
 
@@ -133,23 +133,24 @@ def main(args: argparse.Namespace) -> int:
     start, stop = _span(args.span)
     pattern = units.pattern(read, start, stop, threshold=args.threshold, edges=args.edges, layer=args.layer)
     text = normalise(source_text(args, whole=True), model.normaliser)
-    tracks = _tracks(args, text)
     with progress_bar(f"indexing {min(len(text), args.characters):,} characters", args) as show:
         index = units.run(
             units.index(model, text[: args.characters], args.index),
             show and (lambda now: show(now.fraction, f"{now.characters:,} characters")),
         )
+    if (kept := cache_folder() / "indexes").is_dir():
+        complain(f"rnnviz 1.0.0 kept indexes in {kept}; this version doesn't look there: remove the folder")
     found = index.match(pattern, share=args.share, least=args.least, most=args.most)
-    controls = match_controls.beside(index, found, read.text[start:stop], tracks)
+    controls = match_controls.beside(index, found, read.text[start:stop])
     untrained = None
     if args.untrained and found.found:
         with progress_bar(f"reading with {args.untrained} untrained copies", args) as show:
-            untrained = _untrained(args, model, index, found, controls, read, start, tracks, show)
+            untrained = _untrained(args, model, index, found, controls, read, start, show)
     if args.json:
-        print(as_json(_object(args, model, index, found, controls, untrained, tracks)))
+        print(as_json(_object(args, model, index, found, controls, untrained)))
     else:
         print(f"{len(pattern)} units are on throughout {read.text[start:stop]!r}: {_names(found)}")
-        _print(model, index, found, controls, untrained, tracks)
+        _print(model, index, found, controls, untrained)
     return 0
 
 
@@ -161,7 +162,6 @@ def _untrained(
     controls: Controls,
     read: Trace,
     start: int,
-    tracks: list[Target],
     show: Callable[[float, str], None] | None,
 ) -> Untrained:
     """The same passage in untrained copies."""
@@ -182,7 +182,6 @@ def _untrained(
         edges=args.edges,
         layer=args.layer,
         most=args.most,
-        tracks=tracks,
     )
 
 
@@ -205,25 +204,6 @@ def _passages_text(args: argparse.Namespace) -> str:
     return read_text(STANDARD_INPUT, None)
 
 
-def _tracks(args: argparse.Namespace, text: str) -> list[Target]:
-    """The annotations of one's own, then the targets asked for by name."""
-    from rnnviz import units
-
-    tracks = units.read_annotations(args.annotations, len(text)) if args.annotations else []
-    for name in args.target or []:
-        found = units.target(name, text, unclosed=args.unclosed)
-        if found.graded:
-            raise ConfigError(
-                "{name} is a matter of degree and has no spans; choose one that holds or not", name=name
-            )
-        tracks.append(found)
-    return tracks
-
-
-def _inside(match: Match, tracks: list[Target]) -> list[str]:
-    return [track.name for track in tracks if track.values[match.stop - 1]]
-
-
 def _object(
     args: argparse.Namespace,
     model: NumpyModel,
@@ -231,7 +211,6 @@ def _object(
     found: Matches,
     controls: Controls,
     untrained: Untrained | None,
-    tracks: list[Target],
 ) -> dict[str, Any]:
     pattern = found.pattern
     return {
@@ -256,13 +235,11 @@ def _object(
                 "text": index.text(match.start, match.stop),
                 "after": index.text(match.stop, match.stop + 2 * AFTER),
                 "next": [list(one) for one in index.next(model, match.stop - 1)],
-                "annotations": _inside(match, tracks),
             }
             for match in found.found
         ],
         "ending": {"text": controls.ending, **_share(controls.ends)},
         "passage": {"text": controls.whole.name, **_share(controls.whole)},
-        "annotations": {share.name: _share(share) for share in controls.tracks},
         "untrained": None if untrained is None else asdict(untrained),
     }
 
@@ -271,7 +248,6 @@ def _share(share: Share) -> dict[str, Any]:
     return {
         "inside": share.inside,
         "matches": share.matches,
-        "same_ending": share.same,
         "everywhere": share.everywhere,
     }
 
@@ -288,7 +264,6 @@ def _print(
     found: Matches,
     controls: Controls,
     untrained: Untrained | None,
-    tracks: list[Target],
 ) -> None:
     print(
         f"at least {found.needed} of them over {found.least} characters: "
@@ -313,16 +288,13 @@ def _print(
                 shown(index.text(match.start, match.stop)),
                 shown(index.text(match.stop, match.stop + AFTER)),
                 " ".join(f"{visible(symbol)} {p:.0%}" for symbol, p in expected),
-                ", ".join(_inside(match, tracks)),
             )
         )
-    head = ("at", "units", "length", "before", "match", "after", "expected next", "in")
+    head = ("at", "units", "length", "before", "match", "after", "expected next")
     print_table(head, rows, numbers={0, 1, 2, 3})
     endings = [controls.whole] + [controls.ends] * (controls.ending != controls.whole.name)
-    for share in (*endings, *controls.tracks):
-        name = f"end in {share.name!r}" if share in endings else share.name
-        same = "" if share.same is None else f"; where the text ends in {controls.ending!r}: {share.same:.1%}"
-        print(f"{name}: {share.inside} of {share.matches}{same}; everywhere: {share.everywhere:.2%}")
+    for share in endings:
+        print(f"end in {share.name!r}: {share.inside} of {share.matches}; everywhere: {share.everywhere:.2%}")
     if untrained is not None:
         _print_untrained(untrained, controls)
 
@@ -334,10 +306,8 @@ def _print_untrained(found: Untrained, controls: Controls) -> None:
         f"untrained copies, in the first {found.characters:,} characters: {units} units are on throughout "
         "the passage, with thresholds that as large a share of their states passes"
     )
-    whole, ending, *tracks = found.shares
-    endings = [whole, ending][: 1 + (controls.ending != controls.whole.name)]
-    for one in (*endings, *tracks):
-        name = f"end in {one.name!r}" if one in endings else one.name
+    for one in found.shares[: 1 + (controls.ending != controls.whole.name)]:
         print(
-            f"  {name}: {one.untrained} of {found.matches}; of this network's there: {one.own} of {found.own}"
+            f"  end in {one.name!r}: {one.untrained} of {found.matches}; of this network's there: "
+            f"{one.own} of {found.own}"
         )

@@ -109,6 +109,16 @@ def add_unclosed(parser: argparse.ArgumentParser) -> None:
     )
 
 
+class Gone(argparse.Action):
+    """An option that is gone; `const` says what to do instead."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, const: str) -> None:
+        super().__init__(option_strings, dest, nargs="?", const=const, help=argparse.SUPPRESS)
+
+    def __call__(self, _parser: object, _args: object, _given: object, option: str | None = None) -> None:
+        raise ConfigError("{option} is gone: {instead}", option=option, instead=self.const)
+
+
 def at_least(args: argparse.Namespace, **least: int) -> None:
     """Raises ConfigError for an option of `args` that is lower than its number here."""
     for name, lowest in least.items():

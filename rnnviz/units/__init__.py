@@ -31,11 +31,13 @@ result: `units.run` waits for it, closing cancels.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from rnnviz.deprecated import gone
 from rnnviz.networks.progress import run
 from rnnviz.units import directions
 from rnnviz.units.ablated import Ablation, Within
 from rnnviz.units.ablation import AblationProgress, ablate
-from rnnviz.units.annotation_file import read_annotations
 from rnnviz.units.claims import Evidence, Found, Report, Rival, Search, holm
 from rnnviz.units.comparison import Comparison, compare
 from rnnviz.units.controls import ControlProgress, control, echoes, untrained
@@ -130,7 +132,6 @@ __all__ = [
     "project",
     "pushes",
     "quantities",
-    "read_annotations",
     "resume",
     "run",
     "scan",
@@ -140,3 +141,12 @@ __all__ = [
     "untrained",
     "weigh",
 ]
+
+if not TYPE_CHECKING:  # where a checker would take it to say that every name is there
+    __getattr__ = gone(
+        __name__,
+        {
+            "read_annotations": "read the file yourself, and write `span_target([(start, stop)], text)`, or "
+            "`Target(label, mask)` with a bool for each character",
+        },
+    )

@@ -23,7 +23,6 @@ from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock
 from rnnviz.networks.stepping import NetworkReader
 from rnnviz.text.vocabulary import code_points
-from rnnviz.units.index_cache import ABOUT
 
 Floats = npt.NDArray[np.float32]
 Halves = npt.NDArray[np.float16]
@@ -35,7 +34,7 @@ PIECE = 2048
 WRITTEN = 16_384
 """Characters that are written at a time: each unit's in one piece."""
 
-VALUES, POINTS = "values.npy", "points.npy"
+ABOUT, VALUES, POINTS = "index.json", "values.npy", "points.npy"
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def writing(path: Path) -> Iterator[Path]:
         yield path.parent
     except OSError as error:
         raise ConfigError(
-            "the index can't be written to {path} ({strerror}); choose another folder, or set RNNVIZ_CACHE",
+            "the index can't be written to {path} ({strerror}); choose another folder",
             path=path,
             strerror=error.strerror or error,
         ) from None

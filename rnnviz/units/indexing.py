@@ -14,12 +14,12 @@ Shape letters: N characters of the text, n of a piece, L layers, H units of each
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
 import shutil
 import tempfile
+import weakref
 from collections.abc import Generator, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -32,9 +32,7 @@ from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.stepping import Layer, Weights
 from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import code_points
-from rnnviz.units import index_cache
-from rnnviz.units.index_cache import ABOUT, PARTIAL
-from rnnviz.units.index_file import FORMAT, POINTS, VALUES, About, write, writing
+from rnnviz.units.index_file import ABOUT, FORMAT, POINTS, VALUES, About, write, writing
 from rnnviz.units.index_file import IndexProgress as IndexProgress
 from rnnviz.units.matching import Matches, Pattern, find
 from rnnviz.units.unit import check_layer
@@ -180,8 +178,8 @@ def fingerprint(model: Network) -> str:
 def index(
     model: Network, text: str, path: str | os.PathLike[str] | None = None
 ) -> Generator[IndexProgress, None, Index]:
-    """Read `text` and keep every hidden state in the folder `path`; returns the Index. Without a `path` it
-    goes into the user's cache, which holds at most `rnnviz.units.index_cache.KEPT` bytes.
+    """Read `text` and keep every hidden state in the folder `path`; returns the Index. Without a `path` the
+    folder is a temporary one, removed with the Index.
 
     Yields about ten times a second; closed before its end, it leaves nothing behind. An index of the same
     network and text that is there already is opened instead. A GRU with 256 units takes half a minute and
@@ -213,14 +211,24 @@ def index(
         len(weights.layers),
         weights.layers[0].units,
     )
-    in_cache = path is None
-    path = index_cache.place(about.model, about.text) if path is None else Path(path)
+    if path is None:
+        folder = tempfile.mkdtemp(prefix="rnnviz-index-")
+        try:
+            made = yield from _made(model, text, Path(folder, "index"), about)
+        except BaseException:  # GeneratorExit too
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
+        return made
+    return (yield from _made(model, text, Path(path), about))
+
+
+def _made(model: Network, text: str, path: Path, about: About) -> Generator[IndexProgress, None, Index]:
+    """The index in the folder `path`, written unless it is there."""
     if path.exists():
         return _same(open_index(path), about)
     with writing(path) as folder:
-        if in_cache:
-            index_cache.make_room(2 * about.characters * about.layers * about.units)
-        partial = Path(tempfile.mkdtemp(prefix=PARTIAL, dir=folder))
+        partial = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder))
     try:
         with writing(path):
             yield from write(model, text, partial, about)
@@ -254,8 +262,6 @@ def open_index(path: str | os.PathLike[str]) -> Index:
         np.dtype("<u4"),
     ):
         raise _unusable(path)
-    with contextlib.suppress(OSError):
-        os.utime(path / ABOUT)  # used just now
     return Index(path, about, values, points)
 
 

@@ -29,7 +29,6 @@ from rnnviz.units.controls import COPIES, ControlProgress
 from rnnviz.units.indexing import Index
 from rnnviz.units.match_controls import Controls
 from rnnviz.units.matching import Halves, Matches, find, pattern
-from rnnviz.units.targets import Target
 from rnnviz.units.unit import activations
 
 CHARACTERS = 30_000
@@ -49,7 +48,7 @@ class Copy(Brief):
 
 @dataclass(frozen=True, repr=False)
 class Compared(Brief):
-    """How many matches have something at their last character: of the network's own, and of all copies'."""
+    """How many matches end in the text `name`: of the network's own, and of all copies'."""
 
     name: str
     own: int
@@ -64,7 +63,7 @@ class Untrained(Brief):
     thresholds  of each copy
     own         matches of the network itself there
     matches     of all copies together
-    shares      for the whole passage, its ending and each track, as in `rnnviz.units.match_controls.Controls`
+    shares      for the whole passage and its ending, as in `rnnviz.units.match_controls.Controls`
     """
 
     characters: int
@@ -105,12 +104,11 @@ def untrained(
     edges: int = 0,
     layer: int | None = None,
     most: int = 20,
-    tracks: Sequence[Target] = (),
 ) -> Untrained:
     """The matches of untrained copies beside the network's own, in the characters that the copies have read.
 
     `found` are the matches in the `index` of the pattern of characters `start` on of `read`, `beside` their
-    controls with the same `tracks`; `share`, `edges`, `layer` and `most` are as they were for these. `made`
+    controls; `share`, `edges`, `layer` and `most` are as they were for these. `made`
     are `copies` of the same text. Raises ConfigError where there is no copy.
 
     >>> import tempfile
@@ -145,7 +143,6 @@ def untrained(
         if len(same):
             theirs += _ends(find(copy.states, index.units, same, share=share, least=found.least, most=most))
     held = [(beside.whole.name, index.ends_with(beside.whole.name)), (beside.ending, beside.same)]
-    held += [(track.name, np.flatnonzero(track.values)) for track in tracks]
     shares = (Compared(name, _among(own, places), _among(theirs, places)) for name, places in held)
     return Untrained(count, tuple(units), tuple(thresholds), len(own), len(theirs), tuple(shares))
 

@@ -33,10 +33,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_json_holds_what_the_index_finds(
     asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    mine = tmp_path / "mine.csv"
-    mine.write_text("start,stop,label\n0,2000,first half\n", encoding="utf-8")
-    more = ["--edges", "1", "--most", "5", "--annotations", str(mine), "--target", "quotes", "--json"]
-    assert main([*asked, *SPAN, *more]) == 0
+    assert main([*asked, *SPAN, "--edges", "1", "--most", "5", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     pattern = units.pattern(rnnviz.trace(built(), SAID), 3, 7, threshold=0.9, edges=1)
     assert found["units"] == [
@@ -54,24 +51,18 @@ def test_json_holds_what_the_index_finds(
     for one in found["matches"]:
         assert one["text"] == BOOK[one["start"] : one["stop"]]
         assert one["before"] == BOOK[max(0, one["start"] - 60) : one["start"]]
-        assert ("first half" in one["annotations"]) == (one["stop"] <= 2000)
         assert one["next"] == [list(x) for x in index.next(built(), one["stop"] - 1)]
-    assert found["annotations"].keys() == {"first half", "quotes"}
-    among = [m for m in found["matches"] if "quotes" in m["annotations"]]
-    assert found["annotations"]["quotes"]["inside"] == len(among)
     assert (found["ending"]["text"], found["passage"]["text"]) == ("e", "“cde")
     control = found["untrained"]
     assert (control["characters"], len(control["units"])) == (len(BOOK), 3)
-    assert [one["name"] for one in control["shares"]] == ["“cde", "e", "first half", "quotes"]
-    assert [one["own"] for one in control["shares"][2:]] == [
-        found["annotations"][name]["inside"] for name in ("first half", "quotes")
-    ]
+    assert [one["name"] for one in control["shares"]] == ["“cde", "e"]
+    assert [one["own"] for one in control["shares"]] == [found[of]["inside"] for of in ("passage", "ending")]
 
 
 def test_the_table_shows_each_place_and_the_controls(
     asked: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([*asked, *SPAN, "--target", "quotes", "--most", "3", "--least", "3"]) == 0
+    assert main([*asked, *SPAN, "--most", "3", "--least", "3"]) == 0
     out = capsys.readouterr().out.splitlines()
     assert "units are on throughout '“cde'" in out[0]
     assert f"+0:{LATCHES}" in out[0].split()
@@ -81,26 +72,29 @@ def test_the_table_shows_each_place_and_the_controls(
     assert all(0 <= place < len(BOOK) for place in places)
     assert out[6].startswith("end in '“cde': 0 of 3; ")
     assert out[7].startswith("end in 'e': ")
-    assert out[8].startswith("quotes: 3 of 3; ")
-    assert "everywhere: " in out[8]
-    assert out[9].startswith(f"untrained copies, in the first {len(BOOK):,} characters: ")
-    assert out[12].startswith("  quotes: ")
-    assert out[12].endswith("of this network's there: 3 of 3")
+    assert "everywhere: " in out[7]
+    assert out[8].startswith(f"untrained copies, in the first {len(BOOK):,} characters: ")
+    assert out[9].startswith("  end in '“cde': ")
+    assert out[9].endswith("of this network's there: 0 of 3")
     assert main([*asked, *SPAN, "--untrained", "0"]) == 0
     assert "untrained" not in capsys.readouterr().out
 
 
-def test_the_index_is_kept_and_found_again(
+def test_the_index_is_kept_where_it_was_asked_for_and_found_again(
     asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*asked, *SPAN]) == 0
     first = capsys.readouterr().out
-    (kept,) = (tmp_path / "cache" / "indexes").iterdir()
+    assert not (tmp_path / "cache").exists()
+    assert main([*asked, *SPAN, "--index", str(tmp_path / "kept")]) == 0
     monkeypatch.setattr(units.indexing, "write", None)
+    assert main([*asked, *SPAN, "--index", str(tmp_path / "kept")]) == 0
+    assert capsys.readouterr().out == 2 * first
+    monkeypatch.undo()
+    (tmp_path / "cache" / "indexes").mkdir(parents=True)  # as 1.0.0 left it
+    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path / "cache"))
     assert main([*asked, *SPAN]) == 0
-    assert capsys.readouterr().out == first
-    assert main([*asked, *SPAN, "--index", str(kept)]) == 0
-    assert capsys.readouterr().out == first
+    assert "remove the folder" in capsys.readouterr().err
 
 
 def test_the_passage_can_come_through_a_pipe(
@@ -123,9 +117,9 @@ def test_the_passage_can_come_through_a_pipe(
         (["--share", "2"], "above 0 and at most 1"),
         (["--characters", "0"], "characters is at least 1"),
         (["--untrained", "-1"], "untrained is at least 0"),
-        (["--target", "line-position"], "is a matter of degree"),
-        (["--target", "nonsense"], "there is no target 'nonsense'"),
-        (["--annotations", "/nowhere.csv"], "nowhere.csv"),
+        (["--target", "quotes"], "--target is gone"),
+        (["--annotations", "mine.csv"], "--annotations is gone"),
+        (["--unclosed", "line"], "units.target"),
     ],
 )
 def test_what_it_refuses(

@@ -105,7 +105,6 @@ CONTROLS: dict[str, str | tuple[str, ...]] = {
     "pages.inside.map.section mount": EVERYBODY,
     "pages.inside.match.section mount": EVERYBODY,
     "pages.inside.match_places._show mount": EVERYBODY,
-    "pages.inside.match_tracks.pick file_uploader": FILES,
     "pages.inside.memory._mount mount": EVERYBODY,
     "pages.inside.page._text button": EVERYBODY,
     "pages.inside.patch._place mount": EVERYBODY,

@@ -10,7 +10,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
-from rnnviz.networks.checkpoint import save
 from rnnviz.reading.trace import trace
 from rnnviz.text import corpora
 from rnnviz.ui.jobs import store
@@ -74,21 +73,6 @@ def test_a_passages_units_are_found_elsewhere(open_app: Open, boards: dict[str, 
     assert f"{100 * found.share:.2g} % of the places in 600 characters" in everything(app)
 
 
-def test_the_tracks_are_where_the_annotations_are(open_app: Open, boards: dict[str, Any]) -> None:
-    app = opened(open_app)
-    box = next(b for b in app.multiselect if b.label == "Annotations to show")
-    app = box.set_value(["vowel", "capital"]).run()
-    clean(app)
-    sent = boards["inside.matches"]
-    assert sent["tracks"] == ["a vowel", "a capital letter"]
-    for row in sent["texts"]:
-        text = "".join(map(chr, sent["arrays"][row["codes"]]))
-        bits = sent["arrays"][row["tracks"]].tolist()
-        assert bits == [(c in "aeiouAEIOU") + 2 * c.isupper() for c in text]
-    (table,) = app.dataframe
-    assert table.value.iloc[-2, 0] == "a vowel"
-
-
 def test_untrained_copies_stand_beside_the_matches(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(open_app)
     clean(app)
@@ -114,19 +98,6 @@ def test_untrained_copies_stand_beside_the_matches(open_app: Open, monkeypatch: 
 def _thresholds(read: Any, made: Any) -> list[float]:
     share = (abs(read.hidden) >= 0.05).mean()
     return [float(np.quantile(abs(trace(copy.model, read.text).hidden), 1 - share)) for copy in made]
-
-
-def test_annotations_of_ones_own_come_first(open_app: Open, boards: dict[str, Any]) -> None:
-    app = opened(open_app)
-    mine = b"start,stop,label\n0,300,first half\n"
-    app.file_uploader(key="inside.match.annotations").upload("mine.csv", mine, "text/csv").run()
-    clean(app)
-    assert boards["inside.matches"]["tracks"] == ["first half"]
-    bad = b"start,stop,label\n0,601,too far\n"
-    app.file_uploader(key="inside.match.annotations").upload("bad.csv", bad, "text/csv").run()
-    clean(app)
-    assert "goes from 0 to 601" in app.warning[0].value
-    assert boards["inside.matches"]["tracks"] == ["inside quotation marks"]
 
 
 def test_a_click_makes_a_match_the_text_in_view(
@@ -159,8 +130,11 @@ def test_a_corpus_is_indexed_on_request_and_kept(
     assert "states of up to 30,000 characters on this machine" in everything(app)
     app = settled(app.button(key="inside.index.start").click().run(), "inside")
     clean(app)
-    (kept,) = (tmp_path / "cache" / "indexes").iterdir()
+    (kept,) = [
+        found.path for found, _folder, _size in store.shared()._results.values() if len(found) == len(text)
+    ]
     assert units.open_index(kept).text() == text
+    assert not (tmp_path / "cache").exists()
     assert "in 30,000 characters" in everything(app)
     again = settled(choose(opened(open_app), "python-docs"), "inside")  # another session finds it
     assert not [b for b in again.button if b.key == "inside.index.start"]
@@ -176,21 +150,12 @@ def test_a_readers_own_file_goes_with_the_session(open_app: Open, tmp_path: Path
     assert f"in {len(TEXT):,} characters" in everything(app)
     assert not (tmp_path / "cache").exists()
     kept = store.shared()
-    folders = [found.index.path for found, _folder, _size in kept._results.values()]
+    folders = [found.path for found, _folder, _size in kept._results.values()]
     assert len(folders) == 2  # the page's own text, and the file
     assert all(folder.is_dir() for folder in folders)
     for holder in list(kept._held):
         kept.release(holder)
     assert not any(folder.exists() for folder in folders)
-
-
-def test_of_a_program_pythons_tokeniser_finds_the_annotations(
-    open_app: Open, boards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    save(tiny("gru", card=tiny_card(language="python")), tmp_path / "tiny-gru.safetensors")
-    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
-    clean(opened(open_app))
-    assert boards["inside.matches"]["tracks"] == ["inside a Python string"]
 
 
 def test_no_unit_is_said_and_nothing_looked_for(open_app: Open, boards: dict[str, Any]) -> None:

@@ -27,10 +27,9 @@ def test_all_that_is_counted(layer: int | None, tmp_path: Path, monkeypatch: pyt
     index = units.run(units.index(model, TEXT, tmp_path / "tiny"))
     read = rnnviz.trace(model, TEXT[3:60])
     found = index.match(units.pattern(read, 20, 23, threshold=0.05, layer=layer), **asked)
-    quotes, vowels = units.target("brackets", TEXT), units.target("vowel", TEXT)
-    beside = match_controls.beside(index, found, TEXT[23:26], [quotes, vowels])
+    beside = match_controls.beside(index, found, TEXT[23:26])
     made = units.run(copies(model, TEXT, 2))
-    control = untrained(index, found, beside, read, 20, made, layer=layer, tracks=[quotes, vowels], **asked)
+    control = untrained(index, found, beside, read, 20, made, layer=layer, **asked)
 
     networks = [model, *units.untrained(model, 2)]
     share = np.mean(abs(units.activations(read, layer=layer)) >= 0.05)
@@ -55,14 +54,12 @@ def test_all_that_is_counted(layer: int | None, tmp_path: Path, monkeypatch: pyt
         (
             lambda n: TEXT[: n + 1].endswith(TEXT[23:26]),
             lambda n: TEXT[: n + 1].endswith(beside.ending),
-            lambda n: quotes.values[n],
-            lambda n: vowels.values[n],
         ),
         strict=True,
     ):
         assert shares.own == sum(map(holds, own))
         assert shares.untrained == sum(map(holds, theirs))
-    assert [one.name for one in control.shares] == [TEXT[23:26], beside.ending, "brackets", "vowel"]
+    assert [one.name for one in control.shares] == [TEXT[23:26], beside.ending]
 
 
 def test_copies_may_have_no_unit_that_is_on_throughout(tmp_path: Path) -> None:
@@ -71,12 +68,11 @@ def test_copies_may_have_no_unit_that_is_on_throughout(tmp_path: Path) -> None:
     read = rnnviz.trace(built(), SAID)
     pattern = units.pattern(read, 3, 7, threshold=0.9, edges=1)
     found = index.match(pattern, share=1.0)
-    quotes = units.target("quotes", BOOK)
-    beside = match_controls.beside(index, found, SAID[3:7], [quotes])
+    beside = match_controls.beside(index, found, SAID[3:7])
     made = units.run(copies(built(), BOOK))
-    control = untrained(index, found, beside, read, 3, made, edges=1, tracks=[quotes])
-    assert control.shares[2].own == control.own > 5
-    assert (control.units, control.matches, control.shares[2].untrained) == ((0, 0, 0), 0, 0)
+    control = untrained(index, found, beside, read, 3, made, edges=1)
+    assert control.own > 5
+    assert (control.units, control.matches, control.shares[1].untrained) == ((0, 0, 0), 0, 0)
 
 
 def test_no_more_is_read_than_the_beginning_and_progress_runs_to_the_end(tmp_path: Path) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import stat
-import time
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 import rnnviz
 from rnnviz import units
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
-from rnnviz.units import Pattern, Unit, index_cache, match_controls, matching
+from rnnviz.units import Pattern, Unit, match_controls, matching
 from rnnviz.units.indexing import fingerprint
 from tests.conftest import TEXT, tiny
 from tests.units.built import COUNTS, LATCHES, built, quoted
@@ -214,34 +215,19 @@ def test_an_index_is_whole_or_not_there_and_its_users_alone(tmp_path: Path) -> N
         units.run(units.index(tiny("rnn"), TEXT, path))
 
 
-def test_an_index_without_a_path_is_found_again_in_the_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
-    model = tiny("gru")
-    first = units.run(units.index(model, TEXT))
-    assert first.path.parent == tmp_path / "indexes"
-    monkeypatch.setattr(units.indexing, "write", None)  # it is not written again
-    assert units.run(units.index(model, TEXT.replace("\n", "\r\n"))).path == first.path
-
-
-def test_the_cache_keeps_what_was_used_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
-    model, now = tiny("gru"), time.time()
-    made = [units.run(units.index(model, TEXT + "." * n)) for n in range(3)]
-    for age, each in zip((30, 10, 20), made, strict=True):
-        os.utime(each.path / "index.json", (now - age, now - age))
-    left, fresh = (tmp_path / "indexes" / f".partial-{n}" for n in "ab")
-    for folder in (left, fresh):
-        folder.mkdir()
-    os.utime(left, (1, 1))
-    size = sum(file.stat().st_size for file in made[0].path.iterdir())
-    index_cache.make_room(kept=int(2.5 * size))
-    assert [each.path.exists() for each in made] == [False, True, True]
-    assert (left.exists(), fresh.exists()) == (False, True)
-    index_cache.make_room(size, kept=int(2.5 * size))
-    assert [each.path.exists() for each in made] == [False, True, False]
-    assert made[2].text() == TEXT + ".."  # what is open can be read to the end
+def test_an_index_without_a_path_goes_with_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    steps = units.index(tiny("gru"), TEXT * 40)
+    next(steps)
+    assert list(tmp_path.iterdir())
+    steps.close()  # cancelled
+    assert not list(tmp_path.iterdir())
+    made = units.run(units.index(tiny("gru"), TEXT))
+    assert made.path.is_relative_to(tmp_path)
+    assert made.text() == TEXT
+    del made
+    gc.collect()
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("damage", ["none", "json", "other", "short", "pickle", "version"])
@@ -334,10 +320,7 @@ def test_the_share_that_is_on_at_each_character(two_layers: tuple[Any, str, unit
 def test_what_matches_have_in_common_stands_beside_what_the_same_characters_have(tmp_path: Path) -> None:
     index = units.run(units.index(built(), BOOK, tmp_path / "built"))
     found = index.match(Pattern((Unit(0, LATCHES),), (1,), 0.9, 3), most=1000)
-    quotes = units.target("quotes", BOOK)
-    longer = units.Target("longer", np.append(quotes.values, [True] * 9))
-    capital = units.target("capital", BOOK)
-    controls = match_controls.beside(index, found, "“a", [quotes, longer, capital])
+    controls = match_controls.beside(index, found, "“a")
     ends = [match.stop - 1 for match in found.found]
     same = [n for n in range(1, len(BOOK)) if BOOK[n - 1 : n + 1] == "“a"]
     assert len(same) < match_controls.ENOUGH  # so fewer characters must do
@@ -349,23 +332,13 @@ def test_what_matches_have_in_common_stands_beside_what_the_same_characters_have
     whole = [n for n in range(1, len(BOOK)) if BOOK[n - 1 : n + 1] == "“a"]
     assert controls.whole.inside == len({*whole} & {*ends})
     assert (controls.whole.name, controls.whole.everywhere) == ("“a", len(whole) / len(BOOK))
-    inside, again, third = controls.tracks
-    assert (inside.inside, inside.matches) == (len(ends), len(ends))
-    assert inside.same == pytest.approx(np.mean([quotes.values[n] for n in same]))
-    assert inside.everywhere == pytest.approx(quotes.values.mean())
-    assert (again.inside, again.same, again.everywhere) == (inside.inside, inside.same, inside.everywhere)
-    assert third.inside == sum(BOOK[n] in "ABC" for n in ends)
-    for wrong in (units.target("line-position", BOOK), units.target("quotes", BOOK[:-1])):
-        with pytest.raises(ConfigError, match="a track says for each of the"):
-            match_controls.beside(index, found, "a", [wrong])
 
 
-def test_too_few_places_with_the_same_ending_give_no_share(two_layers: tuple[Any, str, units.Index]) -> None:
-    _, text, index = two_layers
+def test_an_ending_is_as_long_as_many_places_have_it(two_layers: tuple[Any, str, units.Index]) -> None:
+    _, _text, index = two_layers
     found = index.match(Pattern((Unit(0, 0),), (1,), 0.01, 2))
-    controls = match_controls.beside(index, found, "q", [units.target("quotes", text)])
-    assert (controls.ending, controls.tracks[0].same) == ("q", None)
-    often = match_controls.beside(index, found, "a machine", [])
+    assert match_controls.beside(index, found, "q").ending == "q"  # rare as it is
+    often = match_controls.beside(index, found, "a machine")
     assert len(often.same) >= match_controls.ENOUGH
     assert often.same.tolist() == index.ends_with(often.ending).tolist()
     assert "a machine".endswith(often.ending)

@@ -43,7 +43,6 @@ class Text:
     at       a character to mark, or None
     linked   whether it shares the cursor
     marked   start and stop of a stretch to mark, in a text that isn't linked
-    tracks   (n,) uint8, bit k: whether track k of `mount` holds there; drawn as lines below the characters
     bars     symbols with their probabilities, beside the label
     pick     what a click on the text picks, see `Ask.pick`; None: nothing
     """
@@ -57,13 +56,8 @@ class Text:
     linked: bool = True
     said: str = ""
     marked: tuple[int, int] | None = None
-    tracks: Array | None = None
     bars: Sequence[tuple[str, float]] = ()
     pick: int | None = None
-
-
-TRACKS = 4
-"""Tracks that can be told apart below one text."""
 
 
 def painted(text: str, values: Array, scale: Scale, label: str, palette: str = "", **options: Any) -> Text:
@@ -213,11 +207,10 @@ def mount(
     select: bool = False,
     scale: tuple[str, str, str] | None = None,
     quiet: bool = False,
-    tracks: Sequence[str] = (),
 ) -> None:
     """Put a dashboard on the page, or redraw it; at the next run `asked(key)` has its ask. `select`: whether
     passages can be selected. `scale` is (palette, word for its lowest colour, word for its highest). `quiet`:
-    without words on the cursor. `tracks` names those of the texts, at most TRACKS.
+    without words on the cursor.
     """
     pool: dict[str, Array] = {}
     before: Ask = st.session_state.get(f"{key}.before", Ask())
@@ -234,7 +227,6 @@ def mount(
         "select": select,
         "quiet": quiet,
         "scale": scale,
-        "tracks": list(tracks),
         "texts": [
             {
                 "codes": _name(code_points(one.text), pool),
@@ -246,7 +238,6 @@ def mount(
                 "at": one.at,
                 "linked": one.linked,
                 "marked": one.marked,
-                "tracks": None if one.tracks is None else _name(one.tracks, pool),
                 "bars": [list(bar) for bar in one.bars],
                 "pick": one.pick,
             }

@@ -17,8 +17,7 @@ from rnnviz.units.controls import COPIES
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Network
-    from rnnviz.ui.pages.inside.indexing import Indexed
-    from rnnviz.units import Index, Matches, Target
+    from rnnviz.units import Index, Matches
     from rnnviz.units.match_controls import Controls
     from rnnviz.units.match_untrained import Copy, Untrained
 
@@ -36,12 +35,11 @@ class Asked:
 
 def beside(
     view: View,
-    indexed: Indexed,
+    index: Index,
     found: Matches,
     controls: Controls,
     start: int,
     asked: Asked,
-    tracks: list[Target],
     *,
     key: Key,
 ) -> Untrained | None:
@@ -49,9 +47,9 @@ def beside(
     while they read. `key` identifies it all.
     """
     made: tuple[Copy, ...] | None = done(
-        Key("match copies", key.text, (view.mark, str(indexed.index.path))),
+        Key("match copies", key.text, (view.mark, str(index.path))),
         _("Reading the text with {n} untrained copies of the network").format(n=COPIES),
-        lambda check: _reading(view.model, indexed.index),
+        lambda check: _reading(view.model, index),
         "match-copies",
         patience=0.0,
     )
@@ -59,7 +57,7 @@ def beside(
         return None
     compare = partial(
         match_untrained.untrained,
-        indexed.index,
+        index,
         found,
         controls,
         view.trace,
@@ -69,7 +67,6 @@ def beside(
         edges=asked.edges,
         layer=view.layer,
         most=asked.most,
-        tracks=tracks,
     )
     compared: Untrained | None = done(
         replace(key, what="match untrained", rest=(key.rest, view.text, start)),

@@ -17,8 +17,6 @@ export class Text {
   levels = [];
   /** @type {ArrayLike<number> | null} */
   values = null;
-  /** @type {ArrayLike<number> | null} */
-  tracks = null;
   codes = "";
   look = "";
   /** @type {HTMLElement[]} the spans that bear a mark */
@@ -57,14 +55,12 @@ export class Text {
     this.about = about;
     this.levels = arrays[about.levels];
     this.values = about.values ? arrays[about.values] : null;
-    this.tracks = about.tracks ? arrays[about.tracks] : null;
     put(this.name, about.label);
     this.head.hidden = !about.label;
     if (about.bars.length || this.bars.firstChild)
       this.bars.replaceChildren(...about.bars.map(([symbol, p]) => this.bar(symbol, p)));
     this.flow.classList.toggle("bd-open", about.linked);
     this.flow.classList.toggle("bd-one", !!about.marked);
-    this.flow.classList.toggle("bd-tracked", !!about.tracks);
     this.picks(about.pick !== null);
     if (about.linked) {
       this.flow.tabIndex = 0;
@@ -102,13 +98,12 @@ export class Text {
   /** @param {BoardTheme} theme @param {number} levels */
   paint(theme, levels) {
     const { palette, at, marked } = this.about;
-    const look = [theme.name, palette, this.codes, this.about.levels, this.about.tracks].join();
+    const look = [theme.name, palette, this.codes, this.about.levels].join();
     if (look !== this.look) {
       const colours = theme.palettes[palette];
       const step = (colours.length - 1) / (levels - 1);
       this.spans.forEach((span, t) => {
         [span.style.background, span.style.color] = colours[Math.round(this.levels[t] * step)];
-        span.style.boxShadow = this.lines(theme, t);
       });
     }
     this.look = look;
@@ -117,16 +112,6 @@ export class Text {
       ["bd-at", at === null ? [] : [this.spans[at]]],
       ["bd-in", marked ? this.spans.slice(...marked) : []],
     ]);
-  }
-
-  /** A line below a character for each track that holds there, one below the other. @param {BoardTheme} theme @param {number} t */
-  lines(theme, t) {
-    const held = this.tracks?.[t] ?? 0;
-    if (!held) return "";
-    const count = this.board.head.tracks.length;
-    const line = (/** @type {number} */ k) =>
-      `0 ${3 * k + 3}px 0 ${held & (1 << k) ? theme.runs[k] : theme.background}`;
-    return Array.from({ length: count }, (_, k) => line(k)).join(", ");
   }
 
   /** @param {number | null} t @param {number | null} at */

@@ -6,7 +6,6 @@ import type { Figure, Header, Themes, WireArray, Words } from "../../../browser/
 export interface BoardTheme {
   [name: string]: unknown;
   name: "light" | "dark";
-  runs: string[];
   palettes: Record<string, [behind: string, letter: string][]>;
 }
 
@@ -21,7 +20,6 @@ export interface AboutText {
   at: number | null;
   linked: boolean;
   marked: [start: number, stop: number] | null;
-  tracks: string | null;
   bars: [symbol: string, probability: number][];
   pick: number | null;
 }
@@ -52,7 +50,6 @@ export interface Answer extends Header {
   select: boolean;
   quiet: boolean;
   scale: [palette: string, low: string, high: string] | null;
-  tracks: string[];
   texts: AboutText[];
   panels: AboutPanel[];
 }

@@ -129,7 +129,7 @@ export class View extends BaseView {
   // ---- looks --------------------------------------------------------------------------------------
 
   build() {
-    const { texts, panels, quiet, scale, tracks } = this.head;
+    const { texts, panels, quiet, scale } = this.head;
     while (this.texts.length > texts.length) this.texts.pop()?.element.remove();
     while (this.texts.length < texts.length) {
       const text = new Text(this);
@@ -141,7 +141,7 @@ export class View extends BaseView {
     });
     this.length = this.texts.find((text) => text.linked)?.length ?? 0;
     this.sheet.hidden = !texts.length;
-    this.foot.hidden = !texts.length || (quiet && !scale && !tracks.length);
+    this.foot.hidden = !texts.length || (quiet && !scale);
     this.foot.classList.toggle("bd-above", quiet);
     this.said.hidden = quiet;
     const kept = new Set(panels.map((panel) => panel.name));
@@ -194,13 +194,8 @@ export class View extends BaseView {
   }
 
   /** @param {BoardTheme} theme */
-  legend({ palettes, runs }) {
+  legend({ palettes }) {
     this.key.replaceChildren();
-    this.head.tracks.forEach((name, k) => {
-      const line = make("i", "bd-line");
-      line.style.background = runs[k];
-      this.key.append(line, make("span", "", name));
-    });
     if (!this.head.scale) return;
     const [palette, low, high] = this.head.scale;
     const band = make("i");
