@@ -20,12 +20,12 @@
     units.perturb(model, text, 40, "x")                                how long a letter is remembered
     units.patch(model, one, 40, other, 30)                             a state put into another text's reading
     units.patch_controls(model, patched, third)                        the same beside what any state does
-    for progress in units.patch_grid(model, one, other): ...           the same at all places of both
+    units.patch(model, one, "all", other)                              each state of one in each of the other
     units.compare([one, other], text)                                  several networks on one text
     for progress in units.index(model, text): ...                      every state of a corpus, on disk
     made.match(units.pattern(trace, 10, 24))                           where else the same units are on
 
-`scan`, `ablate`, `effect`, `patch_grid`, `control`, `weigh` and `index` are generators that return their
+`scan`, `ablate`, `effect`, `control`, `weigh` and `index` are generators that return their
 result: `units.run` waits for it, closing cancels.
 """
 
@@ -47,13 +47,7 @@ from rnnviz.units.gating import Gates, gates
 from rnnviz.units.indexing import Index, IndexProgress, index, open_index
 from rnnviz.units.interventions import Intervention, continuation, intervene, resume
 from rnnviz.units.matching import Match, Matches, Pattern, pattern
-from rnnviz.units.patch_effects import (
-    PatchControls,
-    PatchGrid,
-    PatchProgress,
-    patch_controls,
-    patch_grid,
-)
+from rnnviz.units.patch_effects import PatchControls, patch_controls
 from rnnviz.units.patching import Patched, patch
 from rnnviz.units.perturbation import Memory, Perturbation, memory, perturb, perturb_all
 from rnnviz.units.probing import Few, Probe, ProbeProgress, probe
@@ -87,8 +81,6 @@ __all__ = [
     "Memory",
     "Move",
     "PatchControls",
-    "PatchGrid",
-    "PatchProgress",
     "Patched",
     "Pattern",
     "Perturbation",
@@ -123,7 +115,6 @@ __all__ = [
     "open_index",
     "patch",
     "patch_controls",
-    "patch_grid",
     "pattern",
     "pattern_target",
     "perturb",
@@ -146,6 +137,10 @@ if not TYPE_CHECKING:  # where a checker would take it to say that every name is
     __getattr__ = gone(
         __name__,
         {
+            **dict.fromkeys(
+                ("patch_grid", "PatchGrid", "PatchProgress"),
+                'write `patch(model, source, "all", target)`, which returns the array (S + 1, T + 1) at once',
+            ),
             "read_annotations": "read the file yourself, and write `span_target([(start, stop)], text)`, or "
             "`Target(label, mask)` with a bool for each character",
         },

@@ -11,20 +11,20 @@ al. 2020, arXiv:2004.12265; of whole states: Geiger et al. 2021, arXiv:2106.0299
 Any other state moves predictions too: see the controls in `rnnviz.units.patch_effects`. A whole state that is
 patched gives the source's prediction by definition; what tells is a part of it, or what is read afterwards.
 
-Shape letters: T characters of the target, L layers, H units, B states side by side.
+Shape letters: T, S characters of target and source, L layers, H units, V symbols, B states side by side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, get_args, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.batch import Change
+from rnnviz.networks.batch import NO_CHANGES, Batch, Change, Changes
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.stepping import LOGITS, Floats, Hook, Ids, Weights
@@ -36,8 +36,12 @@ from rnnviz.units.unit import Unit, check_layer, check_units, may_be_one, refuse
 
 Doubles = npt.NDArray[np.float64]
 Quantity = Literal["state", "hidden", "cell"]
+Units = int | Sequence[int] | Unit | Sequence[Unit] | Direction | None
 States = tuple[Floats, "Floats | None"]
 """H, and C of an LSTM, (B, L, H) each."""
+
+ROWS = 128
+"""Patches that are read side by side."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ def part(
     weights: Weights,
     *,
     layer: int | None = None,
-    units: int | Sequence[int] | Unit | Sequence[Unit] | Direction | None = None,
+    units: Units = None,
     quantity: Quantity = "state",
 ) -> Part:
     """A part of a network's state: all of it, one `layer`, or some `units` of a layer, or a Direction.
@@ -191,6 +195,7 @@ class Patched:
         return sampling.resume(self.after, self.to, length, temperature=temperature, top_k=top_k, seed=seed)
 
 
+@overload
 def patch(
     model: Network,
     source: str | Trace,
@@ -199,14 +204,48 @@ def patch(
     to: int,
     *,
     layer: int | None = None,
-    units: int | Sequence[int] | Unit | Sequence[Unit] | Direction | None = None,
+    units: Units = None,
     quantity: Quantity = "state",
-) -> Patched:
+) -> Patched: ...
+
+
+@overload
+def patch(
+    model: Network,
+    source: str | Trace,
+    at: Literal["all"],
+    target: str | Trace,
+    *,
+    layer: int | None = None,
+    units: Units = None,
+    quantity: Quantity = "state",
+    ahead: int = 1,
+) -> Doubles: ...
+
+
+def patch(
+    model: Network,
+    source: str | Trace,
+    at: int | Literal["all"],
+    target: str | Trace,
+    to: int | None = None,
+    *,
+    layer: int | None = None,
+    units: Units = None,
+    quantity: Quantity = "state",
+    ahead: int | None = None,
+) -> Patched | Doubles:
     """Read `target` with what the state was after `at` characters of `source` put in after `to` of its own.
 
     `layer`, `units` and `quantity` say which part of the state, all of it by default; see `part`. Layers
-    above a patched one follow from it in the same step. Raises ConfigError for places outside the texts and
-    parts that aren't there, TextError for half a surrogate pair.
+    above a patched one follow from it in the same step.
+
+    With `at` "all", and no `to`, each place of the source is put into each of the target. Returns the effect
+    (S + 1, T + 1), nats: the mean KL over `ahead` predictions (1), fewer where the target ends. 100 × 100
+    places of a GRU with 256 units take about a second.
+
+    Raises ConfigError for places outside the texts, parts that aren't there and `ahead` below 1, TextError
+    for half a surrogate pair.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -216,11 +255,16 @@ def patch(
     ((23,), False)
     >>> done.continuation(8, seed=0) == rnnviz.sample(model, '"I am afraid', 8, seed=0)
     True
+    >>> units.patch(model, "one", "all", "machine", ahead=3).shape
+    (4, 8)
     """
     taken, before = read(model, source), read(model, target)
-    check_place("at", at, taken)
-    check_place("to", to, before)
     which = part(before.weights, layer=layer, units=units, quantity=quantity)
+    if at == "all":
+        return _everywhere(taken, before, to, which, 1 if ahead is None else ahead)
+    if ahead is not None:
+        raise ConfigError("`ahead` belongs to at='all'; leave it out: a Patched has every later prediction")
+    at, to = _place("at", at, taken), _place("to", to, before)
     state = states_at(taken, [at])
 
     def hook(change: Change) -> Hook:
@@ -238,13 +282,52 @@ def patch(
     return Patched(taken, at, before, to, after, which, divergence, loss, lengths)
 
 
+def _everywhere(taken: Trace, into: Trace, to: object, which: Part, ahead: int) -> Doubles:
+    """The effect (S + 1, T + 1) of each place of one text in each of the other. Raises ConfigError."""
+    if to is not None:
+        raise ConfigError("with at='all' the places of the target are all; leave `to` out")
+    if ahead < 1:
+        raise ConfigError("ahead is at least 1 prediction; received {ahead}", ahead=ahead)
+    effect = np.empty((len(taken) + 1, len(into) + 1))
+    for begin in range(0, len(effect), ROWS):
+        places = np.arange(begin, min(begin + ROWS, len(effect)))
+        changes = which.changes(states_at(taken, places))
+        for t in range(len(into) + 1):
+            found, _ = follow(into, t, changes, len(places), min(ahead, len(into) + 1 - t))
+            effect[places, t] = found.mean(axis=1)
+    return effect
+
+
+def follow(target: Trace, to: int, changes: Changes, B: int, ahead: int) -> tuple[Doubles, Floats]:
+    """Read the target from `to` on in B copies, changed there: KL_t (B, ahead) nats, and their first log P
+    (B, V).
+    """
+    weights = target.weights
+    batch = Batch(weights, B)
+    if to:
+        hidden, cell = target.state_after(to - 1)
+        batch.hidden[:] = hidden[:, None]
+        if batch.cell is not None and cell is not None:
+            batch.cell[:] = cell[:, None]
+    inputs = np.concatenate(([target.vocabulary.start], target.ids))
+    divergence, first = np.zeros((B, ahead)), None
+    for k in range(ahead):
+        row = to + k
+        top = batch.step(inputs[row : row + 1], NO_CHANGES if k else changes)
+        log_probs = weights.log_probs(top)
+        divergence[:, k] = kl(target.log_probs_at(row, row + 1), log_probs)
+        first = log_probs if first is None else first
+    assert first is not None
+    return divergence, first
+
+
 def read(model: Network, text: str | Trace) -> Trace:
     """The Trace of a text, which may be one already."""
     return text if isinstance(text, Trace) else trace(model, text)
 
 
-def check_place(name: str, t: int, read: Trace) -> None:
-    """Raise ConfigError unless t characters of a Trace can have been read."""
+def _place(name: str, t: object, read: Trace) -> int:
+    """t, if so many characters of a Trace can have been read. Raises ConfigError."""
     if not isinstance(t, int | np.integer) or not 0 <= t <= len(read):
         raise ConfigError(
             "`{name}` counts the characters read, from 0 to {count:,}; received {t}",
@@ -252,6 +335,7 @@ def check_place(name: str, t: int, read: Trace) -> None:
             count=len(read),
             t=t,
         )
+    return int(t)
 
 
 def by_quantity(states: States) -> dict[str, Floats]:

@@ -59,7 +59,6 @@ def shown() -> dict[str, Any]:
         "unit of a scan": units.run(units.scan(MODEL, text=TEXT))[0, 3],
         "patch": PATCH,
         "controls of a patch": units.patch_controls(MODEL, PATCH, TEXT, n=2),
-        "grid of patches": units.run(units.patch_grid(MODEL, TEXT[:9], TEXT[:20])),
     }
 
 

@@ -108,7 +108,6 @@ CONTROLS: dict[str, str | tuple[str, ...]] = {
     "pages.inside.memory._mount mount": EVERYBODY,
     "pages.inside.page._text button": EVERYBODY,
     "pages.inside.patch._place mount": EVERYBODY,
-    "pages.inside.patched.grid mount": EVERYBODY,
     "pages.inside.patched.show mount": EVERYBODY,
     "pages.inside.question.ask button": EVERYBODY,
     "pages.inside.sources.pick file_uploader": FILES,

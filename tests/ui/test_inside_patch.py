@@ -11,7 +11,7 @@ from rnnviz import units
 from rnnviz.reading.trace import trace
 from rnnviz.ui.pages.inside import patch, patched
 from tests.conftest import tiny, tiny_card
-from tests.ui.apptest import clean, settled
+from tests.ui.apptest import clean
 from tests.ui.conftest import Open, everything
 from tests.ui.test_inside import ask, boards
 
@@ -90,20 +90,6 @@ def test_a_direction_moves_less_than_the_state(open_app: Open, boards: dict[str,
     app.selectbox(key="inside.patch.what").set_value("component").run()
     clean(app)
     assert 0 < kl(boards[KEY])[0] < whole[0]
-
-
-def test_the_grid_comes_on_request(open_app: Open, boards: dict[str, Any]) -> None:
-    app = open_app("inside", part="patch", model="tiny-gru")
-    assert f"{KEY}.grid" not in boards
-    app.button(key="inside.patchgrid.start").click().run()
-    app = settled(app, "inside")
-    clean(app)
-    model = tiny("gru", card=tiny_card())
-    found = units.run(units.patch_grid(model, SOURCE, TARGET))
-    panel = boards[f"{KEY}.grid"]["panels"][0]
-    z = boards[f"{KEY}.grid"]["arrays"][panel["figures"]["light"]["data"][0]["z"]["$"]]
-    assert z.shape == found.effect.shape
-    assert z.argmax() == found.effect.argmax()
 
 
 @pytest.mark.parametrize("texts", [patch.OTHER, *patch.EXAMPLES.values()])

@@ -249,12 +249,6 @@ def test_a_visitors_files_are_short_inside_too(
     now_is(ANN)
     app = settled(open_app("inside", model="tiny-gru", part="match"), "inside")
     app.slider(key="inside.match.threshold.0.5").set_value(0.05).run()
-    app = settled(on(app, "own"), "inside")
-    app.file_uploader(key="inside.match.annotations").upload(
-        "a.csv", b"start,stop,label\n" + b"0,1,x\n" * 300
-    )
-    app.run()
-    assert "at most" in app.warning[0].value
     app = on(app, "file")
     key = next(f.key for f in app.file_uploader if f.label == "A text file")
     app.file_uploader(key=key).upload("a.txt", b"The time. " * 101).run()

@@ -11,6 +11,7 @@ import rnnviz
 from rnnviz import units
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.reading import sampling
+from rnnviz.units import patching
 from rnnviz.units.patching import Patched
 from tests.conftest import TEXT, tiny
 from tests.units.built import LATCHES, UNUSED, built
@@ -123,34 +124,17 @@ def test_a_coordinates_direction_is_the_unit() -> None:
 
 @each_cell
 @pytest.mark.parametrize("part", PARTS, ids=str)
-def test_a_grid_holds_what_single_patches_give(
-    cell: str, options: dict[str, Any], part: dict[str, Any]
+def test_all_places_hold_what_single_patches_give(
+    cell: str, options: dict[str, Any], part: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(patching, "ROWS", 20)
     model = tiny(cell, **options)
-    at, to = [0, 3, 50], [0, 5, 68, 70]
-    kl = units.run(units.patch_grid(model, SOURCE, TARGET, at=at, to=to, ahead=3, **part))
-    loss = units.run(units.patch_grid(model, SOURCE, TARGET, at=at, to=to, measure="loss", ahead=3, **part))
-    for row, s in enumerate(at):
-        for column, t in enumerate(to):
-            done = units.patch(model, SOURCE, s, TARGET, t, **part)
-            assert kl.effect[row, column] == pytest.approx(done.divergence[t : t + 3].mean(), abs=2e-6)
-            if t < 70:
-                assert loss.effect[row, column] == pytest.approx(done.loss[t : t + 3].mean(), abs=2e-5)
-            else:
-                assert np.isnan(loss.effect[row, column])
-
-
-def test_a_grid_is_the_whole_of_both_texts_says_how_far_it_is_and_can_be_cancelled() -> None:
-    steps = units.patch_grid(tiny("gru"), SOURCE[:6], TARGET[:4])
-    seen: list[float] = []
-    found = units.run(steps, lambda now: seen.append(now.fraction))
-    assert found.effect.shape == (7, 5)
-    assert seen[-1] == 1
-    assert sorted(seen) == seen
-    assert np.isfinite(found.effect).all()
-    cancelled = units.patch_grid(tiny("gru"), SOURCE, TARGET)
-    next(cancelled)
-    cancelled.close()
+    effect = units.patch(model, SOURCE, "all", TARGET, ahead=3, **part)
+    assert effect.shape == (51, 71)
+    for at in (0, 3, 50):
+        for to in (0, 5, 68, 70):
+            done = units.patch(model, SOURCE, at, TARGET, to, **part)
+            assert effect[at, to] == pytest.approx(done.divergence[to : to + 3].mean(), abs=2e-6)
 
 
 def test_a_latch_that_is_patched_alone_opens_the_quote() -> None:
@@ -199,13 +183,13 @@ def test_random_moves_are_as_long_as_the_patch(monkeypatch: pytest.MonkeyPatch) 
     from rnnviz.units import patch_effects
 
     made = []
-    follow = patch_effects._follow
+    follow = patch_effects.follow
 
     def watch(target: Any, to: int, changes: Any, B: int, ahead: int) -> Any:
         made.append((target, to, changes))
         return follow(target, to, changes, B, ahead)
 
-    monkeypatch.setattr(patch_effects, "_follow", watch)
+    monkeypatch.setattr(patch_effects, "follow", watch)
     done, _ = controlled(tiny("lstm"))
     target, to, changes = made[0]
     own = dict(zip(("hidden", "cell"), target.state_after(to), strict=True))
@@ -221,6 +205,10 @@ def test_random_moves_are_as_long_as_the_patch(monkeypatch: pytest.MonkeyPatch) 
     [
         ("gru", {"at": 51}, "`at` counts the characters read, from 0 to 50; received 51"),
         ("gru", {"to": -1}, "`to` counts"),
+        ("gru", {"to": None}, "`to` counts"),
+        ("gru", {"ahead": 2}, "`ahead` belongs to at='all'"),
+        ("gru", {"at": "all"}, "leave `to` out"),
+        ("gru", {"at": "all", "to": None, "ahead": 0}, "ahead is at least 1"),
         ("gru", {"layer": 1}, "1 layers"),
         ("gru", {"units": [12]}, "units 0 to 11"),
         ("gru", {"quantity": "cell"}, "only an LSTM"),
@@ -245,6 +233,3 @@ def test_bad_numbers_are_refused() -> None:
         units.patch_controls(model, done, n=0)
     with pytest.raises(EmptyTextError):
         units.patch_controls(model, done, "")
-    for wrong in ({"measure": "x"}, {"ahead": 0}, {"at": [99]}):
-        with pytest.raises(ConfigError):
-            units.run(units.patch_grid(model, SOURCE, TARGET, **wrong))  # type: ignore[arg-type]

@@ -81,7 +81,6 @@ def section(view: View) -> None:
         controls = kept(view.key("patch controls", places, _key(part)), lambda: _controls(view, done))
         _said(done, controls)
         patched.show(view, done, controls)
-        patched.grid(view, places.source, places.target, part, _key(part))
     except RnnvizError as error:
         st.warning(describe(error), icon=":material/error:")
 

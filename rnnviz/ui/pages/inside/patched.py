@@ -1,29 +1,24 @@
-"""What a patch changes, in pictures: the next prediction, those after it, and every place in every place."""
+"""What a patch changes, in pictures: the next prediction, and those after it."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rnnviz import units
-from rnnviz.figures import bars, heat, plain
-from rnnviz.figures.themes import VERSUS_FULL, Scale
+from rnnviz.figures import bars, plain
+from rnnviz.figures.themes import VERSUS_FULL
 from rnnviz.reading import sampling
-from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
-from rnnviz.ui.jobs.worker import Step, as_steps
 from rnnviz.ui.pages.inside import cause, dashboard
-from rnnviz.ui.pages.inside.common import View, done_on_request, kept, key_of, symbols
+from rnnviz.ui.pages.inside.common import View, kept, key_of, symbols
 from rnnviz.ui.pages.inside.dashboard import Panel, Text, painted
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from rnnviz.units import PatchControls, Patched, PatchGrid
-    from rnnviz.units.patch_effects import Effect
+    from rnnviz.units import PatchControls, Patched
 
 KEY = "inside.patch"
 LENGTH = 120  # characters of a continuation
@@ -117,52 +112,4 @@ def _lines(done: Patched, controls: PatchControls) -> Panel:
         _("which part of the state matters: to find out, put in one layer, units or a direction."),
         height=360,
         width=3,
-    )
-
-
-def grid(view: View, source: str, target: str, part: dict[str, Any], key: Hashable) -> None:
-    """The effect of every place of the first text in every place of the second, once it is asked for."""
-    words = {"kl": _("the next prediction"), "loss": _("the loss on the next 10 characters")}
-    label = _("Patch every place into every place: effect on")
-    measure = cast("Effect", choice.pick(label, words, f"{KEY}.measure", default="kl"))
-
-    def make(check: Any) -> Any:
-        ahead = 1 if measure == "kl" else 10
-        steps = units.patch_grid(view.model, source, target, measure=measure, ahead=ahead, **part)
-        return as_steps(steps, lambda now: Step(now.fraction))
-
-    found: PatchGrid | None = done_on_request(
-        view.key("patch grid", source, target, measure, key),
-        _("Patching every place"),
-        make,
-        "patchgrid",
-        label=_("Compute the grid"),
-        icon=":material/grid_on:",
-        said=_("{n} patches; it takes some seconds.").format(n=f"{(len(source) + 1) * (len(target) + 1):,}"),
-    )
-    if found is None:
-        return
-    dashboard.mount(f"{KEY}.grid", panels=[_square(found, words[measure])], quiet=True)
-
-
-def _square(found: PatchGrid, measured: str) -> Panel:
-    effect = np.nan_to_num(found.effect).astype(np.float32)
-    most = float(f"{max(np.abs(effect).max(), 1e-6):.2g}")
-    scale = Scale("sequential", 0.0, most) if found.measure == "kl" else Scale("diverging", -most, most)
-    return Panel(
-        "grid",
-        _("Effect on {measure}, nats").format(measure=measured),
-        partial(
-            heat.table,
-            effect,
-            scale,
-            x=_("put in after this many characters"),
-            y=_("taken after this many characters"),
-        ),
-        _(
-            "A strong column: a place where almost any state put in changes the outcome. A strong row: a "
-            "state that changes it almost wherever it is put in. A cell near 0: the patch changes little."
-        ),
-        _("random moves, as a control. Any two states differ: compare a cell with its row and column."),
-        height=int(np.clip(8 * len(found.at), 300, 560)),
     )
