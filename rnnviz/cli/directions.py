@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST = 20_000
 """Characters of the text that a direction is found in, unless --characters says otherwise."""
 
-_FORMS = "component:N, random:SEED, difference:TARGET or probe:TARGET"
+_FORMS = "random:SEED, difference:TARGET or probe:TARGET"
 
 
 def add_direction(parser: argparse.ArgumentParser, either: Any) -> None:
@@ -24,8 +24,8 @@ def add_direction(parser: argparse.ArgumentParser, either: Any) -> None:
         "--direction",
         metavar="KIND:OF",
         help=f"a direction of the layer instead of units: {_FORMS}. All but random are found in the states "
-        "of --corpus or --file: principal component N, counted from 0; the difference of the mean states "
-        "inside a target, such as quotes, and outside; a linear probe's weights",
+        "of --corpus or --file: the difference of the mean states inside a target, such as quotes, and "
+        "outside; a linear probe's weights",
     )
     add_source(parser, ", in which the direction is found: its held-out part, the last 10 %%", required=False)
     parser.add_argument(
@@ -52,14 +52,23 @@ def direction(args: argparse.Namespace, model: Network, quantity: str) -> Direct
     from rnnviz.units import directions
 
     kind, _, of = args.direction.partition(":")
-    if kind not in ("component", "random", "difference", "probe") or not of:
+    if kind == "component":
+        raise ConfigError(
+            "{option} is gone: {instead}",
+            option="--direction component",
+            instead="name difference:TARGET or probe:TARGET; in Python, make a `Direction` of one of "
+            "`rnnviz.units.project(trace).axes`",
+        )
+    if kind not in ("random", "difference", "probe") or not of:
         raise _form(args.direction)
     layer = args.layer or 0
     if kind == "random":
         if given:
             raise ConfigError("a random direction needs no text; leave --corpus and --file out")
-        seed = _number(of, args.direction)
-        return directions.random(weights_of(model).layers[0].units, seed, layer=layer, quantity=quantity)
+        if not of.isdecimal():
+            raise _form(args.direction)
+        H = weights_of(model).layers[0].units
+        return directions.random(H, int(of), layer=layer, quantity=quantity)
     if not given:
         raise ConfigError(
             "--direction {direction} is found in the states of a text: give one with --corpus or --file",
@@ -77,19 +86,10 @@ def _found(
     from rnnviz.reading.trace import trace
 
     read = trace(model, source_text(args)[: args.characters])
-    if kind == "component":
-        number = _number(of, args.direction)
-        return units.directions.component(read, number, layer=layer, quantity=quantity)
     target = units.target(of, read.text, unclosed=args.unclosed)
     if kind == "difference":
         return units.directions.mean_difference(read, target, layer=layer, quantity=quantity)
     return units.probe(read, target, layer=layer, quantity=quantity, controls=0).direction(layer)
-
-
-def _number(written: str, whole: str) -> int:
-    if not written.isdecimal():
-        raise _form(whole)
-    return int(written)
 
 
 def _form(written: str) -> ConfigError:

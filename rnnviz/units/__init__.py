@@ -16,7 +16,7 @@
     units.continuation(model, text, 100, units.Intervention((17,)))    how it goes on then
     units.effect(model, text, units.Intervention((17,)))               what that costs, beside random ones
     for progress in units.ablate(model, text): ...                     what each unit is worth
-    units.directions.component(trace, 0)                               a direction: used as a unit is
+    units.directions.mean_difference(trace, target)                    a direction: used as a unit is
     units.perturb(model, text, 40, "x")                                how long a letter is remembered
     units.patch(model, one, 40, other, 30)                             a state put into another text's reading
     units.patch_controls(model, patched, third)                        the same beside what any state does

@@ -2,7 +2,6 @@
 
     coordinate(unit, H)              the axis of one unit: to hold it is to hold the unit, exactly
     random(H, seed)                  a control: as long as any other, and about nothing
-    component(trace, n)              a principal component of the states (Pearson 1901)
     mean_difference(trace, target)   from the mean state outside a target to the mean state inside
 
 A linear probe has one too (`rnnviz.units.probing`). `rnnviz.units.Intervention` takes a Direction where it
@@ -19,13 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.deprecated import gone
 from rnnviz.errors import ConfigError
 from rnnviz.reading.trace import Trace
-from rnnviz.units.projection import project
 from rnnviz.units.targets import Target
 from rnnviz.units.unit import Unit, activations, check_layer
 
@@ -143,38 +143,6 @@ def random(H: int, seed: int = 0, *, layer: int = 0, quantity: str = "hidden") -
     return Direction(f"random {seed}", drawn, layer, quantity, f"drawn at random, seed {seed}")
 
 
-def component(trace: Trace, n: int = 0, *, layer: int = 0, quantity: str = "hidden") -> Direction:
-    """Principal component n of the states of `trace`, counted from 0; see `components`.
-
-    >>> import rnnviz
-    >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "The Time Machine")
-    >>> component(trace, 1).name
-    'component 1'
-    """
-    return components(trace, n + 1, layer=layer, quantity=quantity)[n]
-
-
-def components(
-    trace: Trace, k: int | None = None, *, layer: int = 0, quantity: str = "hidden"
-) -> list[Direction]:
-    """The first k principal components of the states of `trace`, at right angles; as many as there are where
-    k is None. Raises ConfigError for a text with fewer, k below 1, or an absent layer or quantity.
-    """
-    check_layer(layer, trace.hidden.shape[1])
-    H = trace.hidden.shape[2]
-    axes = project(trace, H if k is None else k, layer=layer, quantity=quantity).axes
-    found = axes[np.linalg.norm(axes, axis=1) > 0]
-    if not len(found) or (k is not None and len(found) < k):
-        raise ConfigError(
-            "the states of these {characters:,} characters vary along {found} axes; asked for {k}",
-            characters=len(trace),
-            found=len(found),
-            k=1 if k is None else k,
-        )
-    origin = f"principal components of {len(trace):,} characters"
-    return [Direction(f"component {n}", axis, layer, quantity, origin) for n, axis in enumerate(found)]
-
-
 def mean_difference(
     source: Trace | npt.NDArray[np.floating], target: Target, *, layer: int = 0, quantity: str = "hidden"
 ) -> Direction:
@@ -269,3 +237,13 @@ def within(units: object) -> tuple[Direction, ...]:
             units=found,
         )
     return found
+
+
+if not TYPE_CHECKING:  # where a checker would take it to say that every name is there
+    __getattr__ = gone(
+        __name__,
+        dict.fromkeys(
+            ("component", "components"),
+            'write `Direction("component 0", units.project(trace, layer=0).axes[0])`',
+        ),
+    )

@@ -51,8 +51,7 @@ def test_the_table_has_a_row_a_prediction(model: str, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("named", "quantity"),
     [
-        ("component:1", "state"),
-        ("random:3", "hidden"),
+        ("random:3", "state"),
         ("difference:vowel", "cell"),
         ("probe:vowel", "hidden"),
     ],
@@ -67,7 +66,6 @@ def test_a_direction_is_the_functions(
     where = {"layer": 1, "quantity": "cell" if quantity == "cell" else "hidden"}
     target = units.target("vowel", read.text)
     expected = {
-        "component": lambda: units.directions.component(read, 1, **where),
         "random": lambda: units.directions.random(12, int(of), **where),
         "difference": lambda: units.directions.mean_difference(read, target, **where),
         "probe": lambda: units.probe(read, target, **where).direction(),
@@ -88,9 +86,10 @@ def test_a_direction_is_the_functions(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--direction", "component:x", "--corpus", "python-docs"], "received 'component:x'"),
+        (["--direction", "random:x"], "received 'random:x'"),
+        (["--direction", "component:0", "--corpus", "python-docs"], "--direction component is gone"),
         (["--direction", "up"], "received 'up'"),
-        (["--direction", "component:0"], "give one with --corpus or --file"),
+        (["--direction", "difference:vowel"], "give one with --corpus or --file"),
         (["--direction", "random:0", "--corpus", "python-docs"], "needs no text"),
         (["--corpus", "python-docs"], "give one, or neither"),
         (["--direction", "probe:quotas", "--corpus", "python-docs"], "there is no target 'quotas'"),

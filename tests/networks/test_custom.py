@@ -384,5 +384,5 @@ def test_a_state_is_patched_from_text_to_text() -> None:
         same(one.after, other.after)
     whole = units.patch(own, "the fox eats", 5, "the fox eats", 5)
     same(whole.after, whole.target, atol=0)
-    grids = [units.run(units.patch_grid(m, "the fox", "no hat", layer=0)).effect for m in (own, theirs)]
+    grids = [units.patch(m, "the fox", "all", "no hat", layer=0) for m in (own, theirs)]
     np.testing.assert_allclose(*grids, atol=1e-5)

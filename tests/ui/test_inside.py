@@ -314,32 +314,15 @@ def coloured(boards: dict[str, Any]) -> list[float]:
 
 def test_a_direction_colours_the_text_in_place_of_a_unit(open_app: Open, boards: dict[str, Any]) -> None:
     app = settled(write(open_app("inside", model="tiny-gru"), TEXT[:600]), "inside")
-    what = app.selectbox(key="inside.finding.what")
-    assert what.value == "unit"
+    assert app.selectbox(key="inside.finding.what").value == "unit"
     read = trace(GRU, TEXT[:600])
     means = units.directions.mean_difference(read, units.target("word-start", TEXT[:600]))
-    for kind, along in [
-        ("component", units.directions.component(read, 0)),
-        ("means", means),
-        ("random", units.directions.random(12, 0)),
-    ]:
-        app = app.selectbox(key="inside.finding.what").set_value(kind).run()
-        clean(app)
-        wanted = along.along(read)
-        np.testing.assert_allclose(coloured(boards), wanted - wanted.mean(), atol=1e-5)
-    app.number_input(key="inside.finding.random").set_value(3).run()
-    wanted = units.directions.random(12, 3).along(read)
+    app = app.selectbox(key="inside.finding.what").set_value("means").run()
+    clean(app)
+    wanted = means.along(read)
     np.testing.assert_allclose(coloured(boards), wanted - wanted.mean(), atol=1e-5)
     pushes = next(p for p in boards["inside.finding"]["panels"] if p["name"] == "pushes")
-    assert pushes["title"].endswith("random direction 3")
-
-
-def test_too_short_a_text_has_fewer_components(open_app: Open) -> None:
-    app = write(open_app("inside", model="tiny-gru", part="cause"), "abc")
-    app = app.selectbox(key="inside.cause.what").set_value("component").run()
-    app = app.number_input(key="inside.cause.component").set_value(5).run()
-    assert "vary along 2 axes" in app.warning[0].value
-    assert not app.exception
+    assert pushes["title"].endswith("difference of means: the first letter of a word")
 
 
 def test_a_button_asks_whether_it_is_one_unit_or_many(

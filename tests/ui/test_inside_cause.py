@@ -141,23 +141,19 @@ def test_units_are_written_as_numbers(written: str, found: list[int]) -> None:
 
 def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any]) -> None:
     app = write(open_app("inside", model="tiny-gru", part="cause"), TEXT[:300])
-    options = app.selectbox(key="inside.cause.what").options
-    assert not [option for option in options if "difference" in option]  # none was made yet
-    app = app.selectbox(key="inside.cause.what").set_value("component").run()
-    clean(app)
-    read = trace(GRU, TEXT[:300])
-    along = units.directions.component(read, 0)
-    value = next(s for s in app.slider if s.label == "value").value
-    held = units.intervene(GRU, TEXT[:300], units.Intervention(along, "clamp", value))
-    sent = boards["inside.cause"]
-    shown = sent["arrays"][sent["texts"][0]["values"]]
-    np.testing.assert_allclose(shown, (read.nll - held.nll) / np.log(2), atol=1e-4)
-    # What Find the units has found is offered too.
+    assert not [box for box in app.selectbox if box.key == "inside.cause.what"]  # none was found yet
     app = app.segmented_control(key="part").set_value("units").run()
     app = settled(app, "inside").segmented_control(key="part").set_value("cause").run()
     assert "difference of means: the first letter of a word" in app.selectbox(key="inside.cause.what").options
     app = app.selectbox(key="inside.cause.what").set_value("means").run()
     clean(app)
+    read = trace(GRU, TEXT[:300])
+    along = units.directions.mean_difference(read, units.target("word-start", TEXT[:300]))
+    value = next(s for s in app.slider if s.label == "value").value
+    held = units.intervene(GRU, TEXT[:300], units.Intervention(along, "clamp", value))
+    sent = boards["inside.cause"]
+    shown = sent["arrays"][sent["texts"][0]["values"]]
+    np.testing.assert_allclose(shown, (read.nll - held.nll) / np.log(2), atol=1e-4)
     app = app.selectbox(key="inside.cause.what").set_value("unit").run()
     assert app.text_input(key="inside.units").value
     clean(app)

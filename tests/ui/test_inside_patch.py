@@ -87,9 +87,13 @@ def test_a_direction_moves_less_than_the_state(open_app: Open, boards: dict[str,
     app = open_app("inside", part="patch", model="tiny-gru")
     whole = kl(boards[KEY])
     next(c for c in app.segmented_control if c.key == f"{KEY}.part").set_value("part").run()
-    app.selectbox(key="inside.patch.what").set_value("component").run()
+    app.selectbox(key="inside.patch.what").set_value("random").run()
+    app.number_input(key="inside.patch.random").set_value(3).run()
     clean(app)
     assert 0 < kl(boards[KEY])[0] < whole[0]
+    along = units.directions.random(12, 3)
+    done = units.patch(tiny("gru", card=tiny_card()), SOURCE, AT, TARGET, TO, units=along)
+    np.testing.assert_allclose(kl(boards[KEY]), done.divergence[TO : TO + patch.AHEAD], atol=1e-5)
 
 
 @pytest.mark.parametrize("texts", [patch.OTHER, *patch.EXAMPLES.values()])

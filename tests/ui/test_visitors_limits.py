@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -228,11 +227,10 @@ def on(app: AppTest, text: str) -> AppTest:
 
 
 def test_a_visitor_indexes_short_texts_alone(
-    open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(allowed, "BYTES", 1000)
-    monkeypatch.setattr(indexing, "_is_quick", lambda view, source: False)
+    monkeypatch.setattr(indexing, "AT_ONCE", 10)
     for who, starts in ((LECTURER, True), (ANN, False)):
         now_is(who)
         app = settled(open_app("inside", model="tiny-gru", part="match"), "inside")

@@ -79,7 +79,7 @@ def _controls(view: View) -> Intervention | None:
     left, middle, right = st.columns([5, 4, 3], vertical_alignment="bottom")
     with left, st.container(horizontal=True, vertical_alignment="bottom"):
         named = direction.pick(view, quantity, "cause", _("What to change"), _("units"))
-        chosen = _units(view) if named is None and not direction.wanted("cause") else None
+        chosen = _units(view) if named is None else []
     with middle:
         action = cast("Action", choice.pick(_("How"), words, "inside.action", default="clamp"))
     with right:
@@ -88,13 +88,10 @@ def _controls(view: View) -> Intervention | None:
         return Intervention(named[1], action, value)
     if chosen:
         return Intervention(tuple(chosen), action, value, layer=view.layer, quantity=quantity)
-    if chosen is not None:
-        st.info(
-            _("Write the numbers of units, from 0 to {last}, such as 3, 17 or 10-19.").format(
-                last=view.H - 1
-            ),
-            icon=":material/pin:",
-        )
+    st.info(
+        _("Write the numbers of units, from 0 to {last}, such as 3, 17 or 10-19.").format(last=view.H - 1),
+        icon=":material/pin:",
+    )
     return None
 
 

@@ -140,7 +140,7 @@ def _place(view: View, name: str, title: str, said: str, example: str) -> tuple[
 
 
 def _part(view: View) -> dict[str, Any] | None:
-    """Which part of the state, as `units.patch` takes it; None while units or a direction are awaited."""
+    """Which part of the state, as `units.patch` takes it; None while units are awaited."""
     words = {"all": _("the whole state")}
     if int(view.model.config.layers) > 1:
         words["layer"] = _("the layer in view")
@@ -151,12 +151,10 @@ def _part(view: View) -> dict[str, Any] | None:
     found: dict[str, Any] = {} if which == "all" else {"layer": view.layer}
     if which == "part":
         with middle, st.container(horizontal=True, vertical_alignment="bottom"):
-            along = direction.pick(view, "hidden", "patch", _("Which part"), _("units"))
-            chosen = _units(view) if along is None and not direction.wanted("patch") else None
+            along = direction.pick(view, "hidden", "patch", _("Which part"), _("units"), random=True)
+            chosen = _units(view) if along is None else []
         if along is not None:
             return {"units": along[1]}
-        if chosen is None:
-            return None
         if not chosen:
             _numbers_wanted(view)
             return None
