@@ -75,6 +75,9 @@ def test_a_passages_units_are_found_elsewhere(open_app: Open, boards: dict[str, 
 
 def test_untrained_copies_stand_beside_the_matches(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(open_app)
+    (table,) = app.dataframe
+    assert "copies" not in " ".join(table.value.columns)
+    app = settled(app.button(key="inside.match-copies.start").click().run(), "inside")
     clean(app)
     made = units.run(match_untrained.copies(GRU, TEXT[:600]))
     read = trace(GRU, TEXT[:600])

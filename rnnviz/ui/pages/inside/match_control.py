@@ -1,4 +1,4 @@
-"""The control of the matches: the same passage in untrained copies of the network, whose reading is a job."""
+"""The control of the matches: the same passage in untrained copies of the network, when asked for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Step, Steps, as_steps
-from rnnviz.ui.pages.inside.common import View, done
+from rnnviz.ui.pages.inside.common import View, done, done_on_request
 from rnnviz.ui.words import together
 from rnnviz.units import match_untrained
 from rnnviz.units.controls import COPIES
@@ -44,14 +44,19 @@ def beside(
     key: Key,
 ) -> Untrained | None:
     """The matches of untrained copies, as `rnnviz.units.match_untrained.untrained` takes what was asked; None
-    while they read. `key` identifies it all.
+    until they have read. `key` identifies it all.
     """
-    made: tuple[Copy, ...] | None = done(
+    made: tuple[Copy, ...] | None = done_on_request(
         Key("match copies", key.text, (view.mark, str(index.path))),
         _("Reading the text with {n} untrained copies of the network").format(n=COPIES),
         lambda check: _reading(view.model, index),
         "match-copies",
-        patience=0.0,
+        label=_("Compare with untrained copies"),
+        icon=":material/compare_arrows:",
+        said=_(
+            "Reads the first {n} characters with {copies} untrained copies of the network. It takes some "
+            "seconds, or more for a large network."
+        ).format(n=f"{min(len(index), match_untrained.CHARACTERS):,}", copies=COPIES),
     )
     if made is None:
         return None
