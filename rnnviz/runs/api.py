@@ -27,7 +27,7 @@ from typing import IO, Any, Literal
 
 from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.networks import has_torch
-from rnnviz.runs import deleted, event_log, queue
+from rnnviz.runs import event_log, queue
 from rnnviz.runs.folder import VISITORS, RunFolder, folder_of, folders, id_of, writing
 from rnnviz.runs.folder import Description as Description
 from rnnviz.runs.folder import home as home
@@ -162,10 +162,9 @@ def stop(id: str) -> None:
             ) from None
 
 
-def delete(id: str, *, created: float | None = None, restorable: bool = False) -> deleted.Deleted | None:
-    """Delete a run and all its files; `restorable`: once this process ends, and until then what is returned
-    can be restored (rnnviz.runs.deleted). Raises TrainingError if it is alive or doesn't exist; with
-    `created`, also where the run of this name was started at another time: it is another run.
+def delete(id: str, *, created: float | None = None) -> None:
+    """Delete a run and all its files. Raises TrainingError if it is alive or doesn't exist; with `created`,
+    also where the run of this name was started at another time: it is another run.
     """
     run = find(id)
     if created is not None and run.created != created:
@@ -177,13 +176,12 @@ def delete(id: str, *, created: float | None = None, restorable: bool = False) -
         if folder.lock.is_file():
             raise TrainingError("the run {id!r} is alive; stop it before you delete it", id=id) from None
         lock = contextlib.nullcontext()  # something in its place that no process can hold
-    with lock, writing(home()):
-        queue.leave(folder)
-        aside = deleted.put_aside(folder)  # hidden at once, however long its removal takes
-        if restorable:
-            return aside
-        deleted.remove(aside.path)
-    return None
+    hidden = folder.path.with_name(f".{folder.id}.{time.time_ns()}")
+    with writing(home()):
+        with lock:
+            queue.leave(folder)
+            folder.path.rename(hidden)  # out of every list at once, however long its removal takes
+        shutil.rmtree(hidden)
 
 
 def listed(place: Path | None = None) -> list[Run]:

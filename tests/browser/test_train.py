@@ -162,7 +162,7 @@ def test_words_of_a_run_are_no_markup_and_chinese_is_spoken(page: Page, app_url:
     expect(page.get_by_role("button", name="开始")).to_be_visible()
 
 
-def test_a_deleted_run_is_gone_at_once_comes_back_and_its_name_is_free(page: Page, app_url: str) -> None:
+def test_a_deleted_run_is_gone_at_once_and_its_name_is_free(page: Page, app_url: str) -> None:
     made("one", created=1.0)
     made("two", created=2.0)
     view = open_page(page, app_url, run="two")
@@ -172,13 +172,6 @@ def test_a_deleted_run_is_gone_at_once_comes_back_and_its_name_is_free(page: Pag
     page.get_by_role("button", name="Delete this run").click()
     expect(view).to_have_attribute("data-run", "one")
     expect(page.get_by_role("radio", name="two")).to_have_count(0)
-    page.get_by_role("button", name="Restore").click()
-    expect(view).to_have_attribute("data-run", "two")
-    expect(page.get_by_text("was deleted")).to_have_count(0)
-    settled(view)
-    page.get_by_role("button", name="Delete", exact=True).click()
-    page.get_by_role("button", name="Delete this run").click()
-    expect(view).to_have_attribute("data-run", "one")
     made("two", "stopped", created=3.0, watched="A machine")
     page.get_by_test_id("stSidebar").get_by_text("two", exact=True).click()
     expect(view).to_have_attribute("data-run", "two")
@@ -211,12 +204,12 @@ def test_the_question_whether_to_delete_is_about_the_run_in_view(page: Page, app
     settled(view)
     page.get_by_role("button", name="Delete", exact=True).click()
     really = page.get_by_role("button", name="Delete this run")
-    expect(page.get_by_text("Delete two? You can restore it")).to_be_visible()
+    expect(page.get_by_text("Delete two? It can't be restored. A saved model stays.")).to_be_visible()
     page.get_by_role("radio", name="one").dispatch_event("click")  # without a click outside, which closes it
     expect(view).to_have_attribute("data-run", "one")
     expect(really).to_have_count(0)
     page.get_by_role("button", name="Delete", exact=True).click()
-    expect(page.get_by_text("Delete one? You can restore it")).to_be_visible()
+    expect(page.get_by_text("Delete one? It can't be restored.")).to_be_visible()
     really.click()
     expect(view).to_have_attribute("data-run", "two")
     assert [run.id for run in runs.listed()] == ["two"]

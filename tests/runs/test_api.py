@@ -159,7 +159,7 @@ def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Pa
         runs.resume(id)
     runs.delete(id)
     assert runs.listed() == []
-    assert not run.path.exists()
+    assert [path for path in home.iterdir() if path.name != ".queue"] == []
 
 
 def test_stopped_and_resumed_from_there_and_killed_without_a_word(home: Path) -> None:

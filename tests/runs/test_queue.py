@@ -18,7 +18,7 @@ from rnnviz.errors import ConfigError, TrainingError
 from rnnviz.networks import threads
 from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import api as runs
-from rnnviz.runs import deleted, process, queue
+from rnnviz.runs import process, queue
 from rnnviz.runs.folder import Description, RunFolder
 from tests.runs.processes import until
 
@@ -212,7 +212,7 @@ OTHER = """
 import json, sys
 from rnnviz.errors import RnnvizError
 from rnnviz.networks.config import TrainConfig
-from rnnviz.runs import api as runs, deleted
+from rnnviz.runs import api as runs
 toy = TrainConfig(cell="rnn", hidden_size=4, embedding_size=0, epochs=10, batch=1, steps=8)
 for line in sys.stdin:
     try:
@@ -269,16 +269,3 @@ def test_two_processes_of_the_app_share_their_runs(busy: threading.Event, other:
     assert state(id) == "waiting"
     runs.stop(id)
     until(lambda: state(id) == "stopped")
-
-
-def test_a_run_that_one_process_deleted_another_neither_shows_nor_removes(
-    busy: threading.Event, other: Other
-) -> None:
-    runs.stop(id := start())
-    until(lambda: other.state(id) == "stopped")
-    aside = runs.delete(id, restorable=True)
-    assert aside is not None
-    assert other("[run.id for run in runs.listed()]") == []
-    assert other("deleted.deleted()") == []
-    assert deleted.restore(aside.path) == id
-    assert other.state(id) == "stopped"

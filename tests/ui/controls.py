@@ -134,8 +134,6 @@ CONTROLS: dict[str, str | tuple[str, ...]] = {
     "pages.train.bring.show file_uploader": ("bring",),
     "pages.train.bring.show form_submit_button": ("bring",),
     "pages.train.compare.show download_button": LECTURER,
-    "pages.train.deleted.offer button": ("undo",),
-    "pages.train.deleted.show button": ("restore", "delete for good"),
     "pages.train.gallery.show button": EVERYBODY,
     "pages.train.listing.limit number_input, which calls": ("limit",),
     "pages.train.page.new button": "everybody, one small run",

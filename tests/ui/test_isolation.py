@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import RnnvizError
 from rnnviz.runs import api as runs
-from rnnviz.runs import deleted, visitors
+from rnnviz.runs import visitors
 from rnnviz.runs.folder import VISITOR, RunFolder
 from rnnviz.text import corpora
 from rnnviz.ui import trouble
@@ -83,11 +83,6 @@ def kept(name: str) -> Callable[[], object]:
     return lambda: (checkpoint.folders()[0] / f"{name}.safetensors").exists()
 
 
-def delete_first(app: AppTest) -> None:
-    key("train-delete-really")(app)
-    app.run()
-
-
 def bring(app: AppTest) -> None:
     from rnnviz.networks import checkpoint
 
@@ -113,11 +108,6 @@ ACTIONS = {
         "train", label("Save among the models"), kept(f"one{visitors.tag(ANN.id)}"), owner=ANN
     ),
     "keep to explore": Action("train", key("train-explore"), kept("one")),
-    "undo": Action("train", key("train-undo"), lambda: not deleted.deleted(), before=delete_first),
-    "restore": Action("train", key("train-restore"), lambda: not deleted.deleted(), before=delete_first),
-    "delete for good": Action(
-        "train", key("train-remove"), lambda: not deleted.deleted(), before=delete_first
-    ),
     "limit": Action(
         "train", lambda app: app.number_input(key="train-limit").set_value(3), lambda: runs.limit() == 3
     ),

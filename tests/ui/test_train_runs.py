@@ -26,44 +26,16 @@ from tests.ui.test_train import button, pick, sent
 pytestmark = pytest.mark.usefixtures("started")
 
 
-def test_a_run_is_deleted_after_a_question_and_restored_with_one_click(open_app: Open) -> None:
+def test_a_run_is_deleted_after_one_question_that_names_it(open_app: Open) -> None:
     made("one", created=1.0)
     made("two", created=2.0)
     app = open_app("train", run="two")
-    assert not [e for e in app.expander if e.label == "Deleted runs"]
+    assert "Delete **two**? It can't be restored. A saved model stays." in everything(app)
+    assert [run.id for run in runs.listed()] == ["two", "one"], "nothing went yet"
     button(app, "train-delete-really.two.2.0").click().run()
     assert not app.exception
     assert [run.id for run in runs.listed()] == ["one"]
-    assert sent(app)[0]["run"] == "one"
-    assert "**two** was deleted. You can restore it until the server stops." in everything(app)
-    button(app, "train-undo").click().run()
-    assert not app.exception
-    assert [run.id for run in runs.listed()] == ["two", "one"]
-    assert (sent(app)[0]["run"], app.radio(key="run").value) == ("two", "two")
-    assert "was deleted" not in everything(app)
-
-
-def test_deleted_runs_are_listed_to_be_restored_or_deleted_for_good(open_app: Open) -> None:
-    for n, name in enumerate(("one", "two", "three"), 1):
-        made(name, created=float(n))
-    app = open_app("train", run="three")
-    for name in ("three.3.0", "two.2.0"):
-        button(app, f"train-delete-really.{name}").click().run()
-    made("new", created=4.0)
-    app.run()
-    app.radio(key="run").set_value("new").run()
-    assert "was deleted" not in everything(app), "another run is looked at"
-    (folder,) = [e for e in app.expander if e.label == "Deleted runs"]
-    assert [b.label for b in folder.button] == ["Restore", "Delete for good"] * 2
-    assert [m.value.split("**")[1] for m in folder.markdown] == ["two", "three"], "the newest first"
-    next(b for b in folder.button if b.label == "Delete for good").click().run()
-    (folder,) = [e for e in app.expander if e.label == "Deleted runs"]
-    assert [m.value.split("**")[1] for m in folder.markdown] == ["three"]
-    folder.button[0].click().run()
-    assert sent(app)[0]["run"] == "three"
-    assert not [e for e in app.expander if e.label == "Deleted runs"]
-    assert {run.id for run in runs.listed()} == {"one", "three", "new"}
-    assert not app.exception
+    assert (sent(app)[0]["run"], app.radio(key="run").value) == ("one", "one")
 
 
 def test_how_far_a_run_is_the_list_and_the_page_say_alike(open_app: Open) -> None:

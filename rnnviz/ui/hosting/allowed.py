@@ -88,11 +88,6 @@ def to_bring() -> bool:
     return everything()
 
 
-def to_restore() -> bool:
-    """Whether this person may see, restore and remove deleted runs."""
-    return everything()
-
-
 def to_set_limit() -> bool:
     """Whether this person says how many runs train at a time."""
     return everything()

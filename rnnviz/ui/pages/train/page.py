@@ -19,7 +19,6 @@ from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.train import (
     bring,
     compare,
-    deleted,
     forecast,
     gallery,
     listing,
@@ -46,7 +45,6 @@ def page(slot: Any, explore: Any) -> None:
         listing.show()
     st.title(_("Train your own"))
     listing.missed(shown)
-    deleted.offer(shown)
     if shown is None:
         st.markdown(
             _("Choose a text and press **Start**. A network learns to predict its next character; you watch.")
@@ -66,7 +64,6 @@ def page(slot: Any, explore: Any) -> None:
             bring.show()
     else:
         st.caption(_("Only the lecturer can save, download and add models, and stop others' runs."))
-    deleted.show()
 
 
 def new(jobs: Jobs) -> Chosen | None:

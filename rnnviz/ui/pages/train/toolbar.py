@@ -18,7 +18,6 @@ from rnnviz.ui import trouble
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import words as say
-from rnnviz.ui.pages.train.deleted import UNDO
 from rnnviz.ui.pages.train.subject import Subject, called
 from rnnviz.ui.trouble import plain
 
@@ -127,11 +126,8 @@ def _deleting(run: runs.Run) -> None:
     mine = f"{run.id}.{run.created}"
     with st.popover(_("Delete"), icon=":material/delete:", key=f"train-delete.{mine}"):
         st.markdown(
-            _("Delete this run? It can't be restored.")
-            if run.owner
-            else _(
-                "Delete **{name}**? You can restore it until the server stops. A saved model stays."
-            ).format(name=plain(run.id))
+            _("Delete **{name}**? It can't be restored.").format(name=plain(called(run.id)))
+            + (" " + _("A saved model stays.") if allowed.to_keep() else "")
         )
         st.button(
             _("Delete this run"),
@@ -211,11 +207,9 @@ def _resume(id: str) -> None:
 
 def _delete(id: str, created: float) -> None:
     def delete(id: str) -> None:
-        aside = runs.delete(id, created=created, restorable=allowed.to_restore() and not runs.find(id).owner)
+        runs.delete(id, created=created)
         st.session_state["train.deleted"] = id
         st.session_state["train.again"] = True
-        if aside is not None:
-            st.session_state[UNDO] = str(aside.path), None
 
     _do(delete, id, allowed.to_change)
 
