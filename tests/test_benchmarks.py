@@ -157,8 +157,6 @@ def test_a_program_that_fails_keeps_its_figures_and_the_others_run(
         code = codes[command[2].rsplit(".")[-1]]
         return ended([sys.executable, "-c", f"FILE = {str(file)!r}; {code}"], file, seconds)
 
-    forgotten: list[bool] = []
-    monkeypatch.setattr(benchmarks.remembered, "forget", lambda: forgotten.append(True))
     monkeypatch.setattr(benchmarks, "ended", instead)
     monkeypatch.setattr(benchmarks.psutil, "cpu_percent", lambda _: 0.0)
     monkeypatch.setattr(sys, "argv", ["benchmarks", "--quick", "--only", *codes])
@@ -167,7 +165,6 @@ def test_a_program_that_fails_keeps_its_figures_and_the_others_run(
     kept = [(one["program"], figure["what"]) for one in table.read() for figure in one["figures"]]
     assert kept == [("step", "old"), ("rows", "new")]
     said = capsys.readouterr().out
-    assert forgotten == [True]
     assert "failed: step: exit code 3, 0 figures" in said
     assert "failed: page: exit code 0, 0 figures" in said
 

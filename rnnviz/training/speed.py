@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple
 
 from rnnviz.errors import ConfigError, TrainingError, install
 from rnnviz.networks.config import CELLS, Engine, Precision, TrainConfig
 from rnnviz.networks.threads import ALIKE, Threads, worth_trying
-from rnnviz.training import remembered
 from rnnviz.training.tuning import own_python, tune_process
 
 if TYPE_CHECKING:
@@ -61,38 +59,6 @@ class Pace(NamedTuple):
     precision: Precision
     threads: Threads
     engine: Engine = "auto"
-
-
-def chosen(
-    config: TrainConfig, V: int, *, threads: int | None = None, device: str = "auto", engine: Engine = "auto"
-) -> Pace:
-    """`fastest`, as it was found when this machine last tried these shapes; see `remembered`."""
-    tried = [threads] if threads else worth_trying()
-    name = remembered.key(config, V, tried, [threads, device, engine])
-    if (known := _recalled(name, {1, *tried})) is not None:
-        return known
-    pace = fastest(config, V, threads=threads, device=device, engine=engine)
-    if speeds := pace.threads.speeds:
-        counts = list(pace.threads.counts)
-        found = {"precision": pace.precision, "engine": pace.engine, "counts": counts, "speeds": speeds}
-        remembered.remember(name, found)
-    return pace
-
-
-def _recalled(name: str, possible: set[int]) -> Pace | None:
-    found = remembered.recall(name)
-    try:
-        if found is None:
-            return None
-        speeds = {int(count): float(speed) for count, speed in found["speeds"].items()}
-        counts = [int(count) for count in found["counts"]]
-        known = found["precision"] in get_args(Precision) and found["engine"] in get_args(Engine)
-        sound = all(0 < speed < math.inf for speed in speeds.values())
-        if known and sound and speeds and set(speeds) <= set(counts) <= possible:
-            return Pace(found["precision"], Threads(counts, speeds), found["engine"])
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-        pass
-    return None
 
 
 def fastest(
@@ -343,7 +309,7 @@ def _measure() -> None:
     tune_process()
     if threads is not None:
         torch.set_num_threads(threads)
-    pace = chosen(config, size, threads=threads)
+    pace = fastest(config, size, threads=threads)
     torch.set_num_threads(pace.threads.now)
     recipe, text = _stand_in(replace(config, precision=pace.precision), size)
     sys.stdout.write(json.dumps(_trial(recipe, text, seconds, "auto", pace.engine)[1]))

@@ -34,7 +34,6 @@ from pathlib import Path
 
 import psutil
 
-from rnnviz.training import remembered
 from tests.benchmarks import table
 from tests.benchmarks.figures import FILE
 
@@ -200,8 +199,6 @@ def main() -> None:
     if options.list:
         return listed(runs, names)
     failed = []
-    if not options.write:
-        remembered.forget()  # a trial may have been made while this machine was busy
     for name in [] if options.write else names:
         one = PROGRAMS[name]
         quick = one.quick if options.quick else None
