@@ -31,7 +31,8 @@ def restore(folder: RunFolder, trainer: Trainer) -> bool:
         regular.opened(folder.state).close()  # a pipe would block
         with safe_open(folder.state, framework="pt") as file:
             meta = json.loads((file.metadata() or {})["run"])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+            # Cloned: in the file a tensor may lie off a cache line, where MKL's products round otherwise.
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
         unpack(trainer, tensors, meta)
     except FileNotFoundError:
         return False

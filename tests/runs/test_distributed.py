@@ -53,12 +53,14 @@ from rnnviz import corpora
 from rnnviz.runs import distributed
 from rnnviz.networks.config import TrainConfig
 from rnnviz.errors import ConfigError
+from rnnviz.training.trainer import Trainer
 recipes, text, folder = json.loads(sys.argv[1])
 torch.set_num_threads(1)
 with distributed.joined("cpu"):
     found = []
     for recipe in recipes:
         trainer = distributed.SharedTrainer(TrainConfig(**recipe), corpora.from_text(text), device="cpu")
+        trainer.model.engine = "torch"
         steps = []
         while not trainer.done:
             loss, norm, n = trainer.step()
@@ -67,7 +69,7 @@ with distributed.joined("cpu"):
         carried = [s.tolist() for s in trainer.carried]
         found.append([steps, weights, carried])
     try:
-        distributed.SharedTrainer(TrainConfig(batch=1), corpora.from_text(text), device="cpu")
+        distributed.lead(Trainer(TrainConfig(batch=1), corpora.from_text(text), device="cpu"), text)
     except ConfigError as error:
         found.append(str(error))
 Path(folder, os.environ["RANK"]).write_text(json.dumps(found))
@@ -174,10 +176,19 @@ def test_torchrun_is_stopped_resumed_loses_a_worker_and_still_ends_with_the_same
         assert torch.equal(state[f"model.{name}"], torch.tensor(weights)), name
 
 
-def test_minutes_are_refused_for_several_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"minutes": 1}, "speed of one worker, and this run has 2; say how long with --ch"),
+        ({"engine": "rnnviz"}, "PyTorch's own engine; leave out --engine rnnviz"),
+    ],
+)
+def test_what_several_workers_cannot_do_is_refused(
+    asked: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in {"TORCHELASTIC_RUN_ID": "test", "WORLD_SIZE": "2", "RANK": "0"}.items():
         monkeypatch.setenv(name, value)
     folder = RunFolder(tmp_path)
-    folder.begin(Description("night", TrainConfig(), text=TEXT, minutes=1))
-    with pytest.raises(ConfigError, match="speed of one worker, and this run has 2; say how long with --ch"):
+    folder.begin(Description("night", TrainConfig(hidden_size=8, precision="float32"), text=TEXT, **asked))
+    with pytest.raises(ConfigError, match=said):
         run_process.run(folder, lambda _: nullcontext((lambda _: None, lambda _: None)), queued=False)
