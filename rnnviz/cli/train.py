@@ -16,15 +16,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rnnviz.cli.output import add_quiet, command_line, progress_bar
+from rnnviz.cli.output import add_quiet, command_line, complain, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint, has_torch, modelfile
 from rnnviz.networks.config import CELLS, TrainConfig, gone
-from rnnviz.runs import choice, elsewhere, process
+from rnnviz.runs import choice, process, tensorboard
 from rnnviz.runs.folder import Description, RunFolder, home
 from rnnviz.runs.stop import EXIT_INTERRUPTED
 from rnnviz.training import speed
-from rnnviz.training.tuning import tune_process
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -34,8 +33,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="train a model on a text",
         description="Train a character model and write it as one file, with its recipe recorded in it.",
         epilog="Ctrl-C stops after the current step and saves; go on with --resume RUN_DIR. Precision, "
-        "threads and engine that aren't given are found by a trial, which holds for a week for runs of "
-        "the same shapes; delete speeds.json in the cache folder (RNNVIZ_CACHE) to have them tried anew.",
+        "threads and engine that aren't given are found by a trial of a second as the run begins.",
     )
     _add(parser, OPTIONS)
     add_quiet(parser)
@@ -61,8 +59,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument(
         "--log-to",
-        choices=elsewhere.KINDS,
-        help="write the figures for that program too, which an extra of the same name installs",
+        metavar="tensorboard",
+        help="write the figures for TensorBoard too, which an extra of the same name installs",
     )
     parser.add_argument("--lock", type=int, help=argparse.SUPPRESS)  # the lock's descriptor, from the app
     recipe = parser.add_argument_group("recipe (defaults of rnnviz.TrainConfig)")
@@ -160,7 +158,7 @@ def main(args: argparse.Namespace) -> int:
     if int(os.environ.get("RANK", "0")) > 0 and "TORCHELASTIC_RUN_ID" in os.environ:
         from rnnviz.runs import distributed
 
-        return distributed.help_train(args.device, tune_process)
+        return distributed.help_train(args.device)
     folder = args.resume if args.resume is not None else args.run_dir
     if args.resume is not None or (args.queued and folder is not None and not args.corpus):
         return _go_on(args, RunFolder(folder))
@@ -246,7 +244,7 @@ def _begin(args: argparse.Namespace) -> int:
         engine=args.engine or "auto",
         output=os.fspath(output.absolute()),
         command=_command(args),
-        log_to=elsewhere.check(args.log_to or ""),
+        log_to=tensorboard.check(args.log_to or ""),
     )
     _check(description, corpus)
     try:
@@ -276,6 +274,9 @@ def _go_on(args: argparse.Namespace, folder: RunFolder) -> int:
             option=unheeded[0].replace("_", "-"),
         )
     changed = description
+    if description.log_to == "trackio":  # a run that 1.0.0 began
+        complain(str(tensorboard.TRACKIO))
+        changed = replace(changed, log_to="")
     if args.threads is not None:
         changed = replace(changed, threads=args.threads)
     if args.device != "auto":

@@ -94,7 +94,7 @@ class Description:
     created   Unix time; 0 for now
     choice    the candidates that the settings were chosen from (rnnviz.runs.choice), for the card
     licence   the text's, for the card; "" for what is known of it
-    log_to    "trackio" or "tensorboard": its figures are written for that program too; "" for neither
+    log_to    "tensorboard": its figures are written for that program too; "" for none
     logged    whether another program trains it and logs here (rnnviz.runs.following); `config` says nothing
     owner     the visitor of a hosted app who started it (rnnviz.runs.visitors); "" for the app's own
     engine    whose backward pass computes: "torch", "numba" (rnnviz.networks.compiled), "rnnviz" (in float32

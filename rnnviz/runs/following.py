@@ -19,7 +19,7 @@ from typing import IO, Any
 from rnnviz.errors import ConfigError, RnnvizError, TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.config import TrainConfig
-from rnnviz.runs import api, elsewhere, event_log, readable, snapshots
+from rnnviz.runs import api, event_log, readable, snapshots, tensorboard
 from rnnviz.runs.folder import Description, RunFolder, replace_file
 from rnnviz.text import corpora
 
@@ -54,7 +54,7 @@ def follow(
     watched   the sentence to watch, which such a model reads as training goes on
     text      what it is trained on: a corpus's name, or a title. Runs on the same text can be compared
     total     steps to come, or characters, if `log` is told those: for the time left
-    log_to    "trackio" or "tensorboard": that program gets the figures too
+    log_to    "tensorboard": TensorBoard gets the figures too
 
     The folder is made in RNNVIZ_RUNS, by default ./runs, when the block begins. The run is "finished" at the
     block's end, "stopped" after Stop on the page or Ctrl-C, and "failed" if an exception leaves the block.
@@ -80,7 +80,7 @@ def follow(
         title=known.title if known else text,
         language=known.language if known else "",
         watched=watched,
-        log_to=elsewhere.check(log_to),
+        log_to=tensorboard.check(log_to),
         logged=True,
     )
     if total is not None and (type(total) is not int or total < 1):
@@ -102,7 +102,7 @@ class Followed:
         self._folder: RunFolder | None = None
         self._lock: IO[bytes] | None = None
         self._more = contextlib.ExitStack()
-        self._elsewhere: elsewhere.Elsewhere | None = None
+        self._log: tensorboard.Take | None = None
         self._losses: list[Any] = []
         self._last: dict[str, Any] = {}  # what the newest call said, while no event has it
         self._at = (0, 0, 0.0)  # step, characters and seconds of the newest event
@@ -130,7 +130,7 @@ class Followed:
         self._lock = folder.take_lock()
         folder.sign(self._lock, os.getpid())
         folder.begin(self._description)
-        self._elsewhere = self._more.enter_context(elsewhere.opened(self._description.log_to, folder))
+        self._log = self._more.enter_context(tensorboard.opened(self._description.log_to, folder))
         self._began = self._next = self._taken_at = time.monotonic()
         about = {"parameters": readable.parameters(self._model), "total_steps": self._total}
         model = readable.model(self._model)
@@ -278,8 +278,8 @@ class Followed:
             return
         with self._disk():
             event_log.append(self._in_block().events, {"event": event, **values})
-            if self._elsewhere is not None:
-                self._elsewhere.take(event, values, {})
+            if self._log is not None:
+                self._log(event, values)
 
     @contextlib.contextmanager
     def _disk(self) -> Any:

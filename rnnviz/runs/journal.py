@@ -23,9 +23,9 @@ import torch
 from rnnviz.networks import checkpoint
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.runs import event_log, training_state
-from rnnviz.runs.elsewhere import Elsewhere
 from rnnviz.runs.folder import RunFolder, replace_file
 from rnnviz.runs.snapshots import take, to_bytes
+from rnnviz.runs.tensorboard import Take
 from rnnviz.training.trainer import LARGEST, StepReport, Trainer
 
 PROGRESS = 0.5
@@ -67,10 +67,10 @@ class Journal:
         trainer: Trainer,
         watched: str,
         baselines: dict[str, Any],
-        elsewhere: Elsewhere | None = None,
+        log: Take = lambda event, values: None,
     ) -> None:
         self.folder, self.trainer, self.watched, self.baselines = folder, trainer, watched, baselines
-        self.elsewhere = elsewhere
+        self._log = log
         self._kept_steps = set(snapshot_steps(trainer.total_steps)) if watched else set()
         self._passed = False
         self._unsaved_best: CharModel | None = None
@@ -197,5 +197,4 @@ class Journal:
 
     def _write(self, event: str, **values: Any) -> None:
         event_log.append(self.folder.events, {"event": event, **values})
-        if self.elsewhere is not None:
-            self.elsewhere.take(event, values, self.trainer.config.to_json())
+        self._log(event, {**self.trainer.config.to_json(), **values})

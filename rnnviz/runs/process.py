@@ -16,14 +16,14 @@ from typing import IO, TYPE_CHECKING, Any
 
 from rnnviz.errors import ConfigError, TrainingError
 from rnnviz.networks import checkpoint, threads
-from rnnviz.runs import elsewhere, event_log, failure, queue
-from rnnviz.runs.elsewhere import Elsewhere
+from rnnviz.runs import event_log, failure, queue, tensorboard
 from rnnviz.runs.folder import Description, RunFolder, home
 from rnnviz.runs.stop import Stopped, StopRequest, wait_until
 from rnnviz.training.tuning import tune_process
 
 if TYPE_CHECKING:
     from rnnviz.networks.threads import Threads
+    from rnnviz.runs.tensorboard import Take
     from rnnviz.text.corpora import Corpus
     from rnnviz.training.trainer import StepReport, Trainer
 
@@ -90,15 +90,14 @@ def _train(
     description = folder.description()
     if description.ngram:
         checkpoint.find(description.ngram)  # fail now rather than after training
-    with elsewhere.opened(description.log_to, folder) as figures:
+    with tensorboard.opened(description.log_to, folder) as log:
         tune_process()
         corpus = finished_model.text_of(folder, description) if corpus is None else corpus
         description, taken = _settle(folder, description, corpus)
-        trainer = _learn(folder, description, request, show, corpus, taken, figures, queued=queued)
+        trainer = _learn(folder, description, request, show, corpus, taken, log, queued=queued)
         path, card = finished_model.finish(folder, description, corpus, trainer.seconds)
         held_out = card.get("held_out", {}).get("perplexity")
-        if figures is not None:
-            figures.take("finished", {"step": trainer.step_index, "held_out": held_out}, {})
+        log("finished", {"step": trainer.step_index, "held_out": held_out})
     _ended(folder, "finished", path=str(path), held_out=held_out, step=trainer.step_index)
     return path, card
 
@@ -110,24 +109,25 @@ def _learn(
     show: Show,
     corpus: Corpus,
     taken: Threads,
-    figures: Elsewhere | None,
+    log: Take,
     *,
     queued: bool,
 ) -> Trainer:
     """Train to the end. Raises Stopped, with everything saved, if asked to."""
     from rnnviz.runs import baselines, distributed, training_state
     from rnnviz.runs.journal import Journal
+    from rnnviz.training.trainer import Trainer
 
-    device = distributed.own_device(description.device)
-    with distributed.joined(device):
-        trainer = distributed.trainer(description.config, corpus, device=device, name=description.name)
+    with distributed.joined(description.device) as device:
+        kind = distributed.SharedTrainer if distributed.workers() > 1 else Trainer
+        trainer = kind(description.config, corpus, device=device, name=description.name)
         trainer.threads, trainer.model.engine = taken, description.engine
         training_state.restore(folder, trainer)
-        distributed.go_together(trainer)
+        distributed.lead(trainer, corpus.text)
         to_beat = baselines.of_earlier_start(folder) or baselines.measured(
             trainer.text, trainer.validation, trainer.model.vocabulary
         )
-        journal = Journal(folder, trainer, description.watched, to_beat, figures)
+        journal = Journal(folder, trainer, description.watched, to_beat, log)
         if queued and description.owner:
             make_way(LOWEST)
         elif queued:
@@ -147,8 +147,7 @@ def _learn(
                 journal.report(report)
                 on_report(report)
                 request.check()
-            stopped = request.seen or not trainer.done  # another worker may have been asked instead
-            if stopped:
+            if stopped := request.seen:
                 journal.save()
                 journal.ensure_model()
     if stopped:
@@ -186,10 +185,18 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
         threads.fix(description.threads)
     config, split, engine = description.config, corpus.split(), description.engine
     begun = folder.state.exists()  # which says how the run goes on
+    if distributed.workers() > 1:
+        if engine not in ("auto", "torch") and not begun:
+            raise ConfigError(
+                "several workers train with PyTorch's own engine; leave out --engine {engine}, "
+                "or train alone",
+                engine=engine,
+            )
+        engine = "torch"
     absent = begun and engine == "numba" and not compiled.prepared(config.cell)
     text = split.train + split.validation if config.train_on == "train+validation" else split.train
     size = Vocabulary.from_text(text, min_count=config.min_count).size
-    pace = speed.chosen(
+    pace = speed.fastest(
         config,
         size,
         threads=description.threads,
