@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import portalocker
 import pytest
 
 from rnnviz.ui.jobs import scratch
@@ -102,18 +103,21 @@ def test_nothing_else_is_touched(temporary: Path) -> None:
 
 def test_a_folder_that_is_swept_before_it_is_locked_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another server starts in the moment between a folder's making and its locking."""
-    make, rival = scratch._lock, []
+    make, rival = tempfile.mkdtemp, []
 
-    def lock(folder: Path) -> scratch.FileLock:
+    def swept(prefix: str) -> str:
+        folder = Path(make(prefix=prefix))
         if not rival:
-            rival.append(make(folder))
-            rival[0].acquire(blocking=False)
-        return make(folder)
+            file = (folder / scratch.LOCK).open("a")
+            portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE)
+            rival.append((folder, file))
+        return str(folder)
 
-    monkeypatch.setattr(scratch, "_lock", lock)
+    monkeypatch.setattr(tempfile, "mkdtemp", swept)
     mine = Scratch()
-    assert mine.path != Path(rival[0].lock_file).parent
-    rival[0].release()
+    folder, file = rival[0]
+    assert mine.path != folder
+    file.close()
     sweep()
     assert mine.path.is_dir()
     mine.remove()
@@ -122,12 +126,10 @@ def test_a_folder_that_is_swept_before_it_is_locked_is_made_anew(monkeypatch: py
 
 
 def test_where_nothing_can_be_locked_nothing_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Unlockable(scratch.FileLock):
-        def acquire(self, *args: object, **kwargs: object) -> None:  # type: ignore[override]
-            Path(self.lock_file).touch()
-            raise OSError("no locks available")
+    def unlockable(*_: object) -> None:
+        raise portalocker.LockException("no locks available")
 
-    monkeypatch.setattr(scratch, "FileLock", Unlockable)
+    monkeypatch.setattr(portalocker, "lock", unlockable)
     mine = Scratch()
     monkeypatch.undo()
     monkeypatch.setattr(tempfile, "tempdir", str(mine.path.parent))

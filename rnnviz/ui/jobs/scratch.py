@@ -11,8 +11,9 @@ import shutil
 import stat
 import tempfile
 from pathlib import Path
+from typing import IO
 
-from filelock import FileLock, Timeout
+import portalocker
 
 PREFIX = "rnnviz-"
 LOCK = ".lock"
@@ -24,13 +25,13 @@ class Scratch:
     def __init__(self) -> None:
         while True:
             self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
-            self._lock = _lock(self.path)
+            self._lock: IO[str] | None = None
             try:
-                self._lock.acquire(blocking=False)
-            except Timeout:  # another process found the file before it was locked, and removes the folder
+                self._lock = _locked(self.path)
+            except portalocker.AlreadyLocked:  # another process found the file and removes the folder
                 continue
-            except OSError:  # no locks on this file system: without the file nobody takes it for an orphan
-                (self.path / LOCK).unlink(missing_ok=True)
+            except (portalocker.LockException, OSError):  # no locks on this file system
+                (self.path / LOCK).unlink(missing_ok=True)  # without the file nobody takes it for an orphan
                 break
             if (self.path / LOCK).is_file():
                 break
@@ -47,17 +48,19 @@ def sweep() -> None:
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         if not _could_be_ours(folder):
             continue
-        lock = _lock(folder)
-        try:
-            lock.acquire(blocking=False)
-        except OSError:  # Timeout, too: it is in use
-            continue
-        _remove(folder, lock)
+        with contextlib.suppress(portalocker.LockException, OSError):  # it is in use
+            _remove(folder, _locked(folder))
 
 
-def _lock(folder: Path) -> FileLock:
-    # The process's lock, not that of the thread that needed the folder first.
-    return FileLock(folder / LOCK, thread_local=False)
+def _locked(folder: Path) -> IO[str]:
+    """The folder's file, locked until it is closed. Raises LockException or OSError."""
+    file = (folder / LOCK).open("a")
+    try:
+        portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+    except BaseException:
+        file.close()
+        raise
+    return file
 
 
 def _could_be_ours(folder: Path) -> bool:
@@ -70,12 +73,13 @@ def _could_be_ours(folder: Path) -> bool:
         return False
 
 
-def _remove(folder: Path, lock: FileLock) -> None:
+def _remove(folder: Path, lock: IO[str] | None) -> None:
     """Remove a locked folder, the lock last: an interrupted removal can still be found and finished."""
     with contextlib.suppress(OSError):
         for child in folder.iterdir():
             if child.name != LOCK:
                 shutil.rmtree(child, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)
-    lock.release()
+    if lock is not None:
+        lock.close()
     shutil.rmtree(folder, ignore_errors=True)  # Windows doesn't remove a file that is locked
