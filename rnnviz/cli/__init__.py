@@ -27,7 +27,6 @@ from rnnviz.cli import (
     probe,
     sample,
     sketch,
-    story,
     trace,
     train,
     units,
@@ -36,6 +35,11 @@ from rnnviz.cli.output import complain
 from rnnviz.errors import RnnvizError, TorchMissingError
 
 STOPPED = 130  # what a shell expects of a command that Ctrl-C ended
+
+GONE = {
+    "story": "story packed a run's snapshots into a file; it is gone, as the Train page replays each run from its "
+    "folder",
+}
 
 
 class Command(Protocol):
@@ -56,6 +60,10 @@ def main(arguments: Sequence[str] | None = None, more: Sequence[Command] = ()) -
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that can't show a character gets its code point
             stream.reconfigure(errors="backslashreplace")
+    first = next(iter(sys.argv[1:] if arguments is None else arguments), "")
+    if first in GONE:
+        complain(GONE[first])
+        return 1
     try:
         parser = _parser(more)
         try:
@@ -119,7 +127,6 @@ def _parser(more: Sequence[Command] = ()) -> argparse.ArgumentParser:
         perturb,
         models,
         sketch,
-        story,
         *more,
     ):
         each.add_parser(commands)

@@ -43,8 +43,8 @@ class Curves:
     characters, train, gradient, rate   (n,) of the progress events: characters read, training perplexity,
                      gradient norm before clipping, learning rate
     measured, validation   (m,) of the reports: characters read and validation perplexity
-    looked, held_out   (k,) characters read and held-out perplexity: at the end, where there is no validation
-                     text; at every report in stories of version 0.1.0
+    looked, held_out   (k,) characters read and held-out perplexity: one at the end, where there is no
+                     validation text, else none
     total            characters to be read, at least those that were
     uniform, unigram, ngram   baselines on the text that is measured; None where not measured
     order            the n-gram's n
@@ -72,7 +72,7 @@ class Curves:
 
     @property
     def snapshots(self) -> bool:
-        """Whether these are a story's measurements, at moments ever further apart, without gradients."""
+        """Whether these are measurements at moments ever further apart, without gradients."""
         return len(self.measured) > 1 and not np.isfinite(self.gradient).any()
 
 
@@ -103,9 +103,7 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: floa
         [_number(start.get("total_characters"), 1.0), *read.tolist()[-1:], *measured.tolist()[-1:]]
     )
     validation = _column(reports, "validation_perplexity")
-    looks = [event for event in reports if event.get("held_out_perplexity") is not None]
-    if not looks and not _finite(validation) and end.get("held_out") is not None:
-        looks = [{"characters": furthest, "held_out_perplexity": end["held_out"]}]
+    looks = [{"characters": furthest, **end}] if not _finite(validation) and end.get("held_out") else []
     order = start.get("ngram_order")
     rates = _column(progress, "learning_rate")
     return Curves(
@@ -116,7 +114,7 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: floa
         measured=measured,
         validation=validation,
         looked=_column(looks, "characters"),
-        held_out=_column(looks, "held_out_perplexity"),
+        held_out=_column(looks, "held_out"),
         total=furthest,
         uniform=_maybe(start.get("uniform")),
         unigram=_maybe(start.get("unigram")),
@@ -224,7 +222,7 @@ def _whole(one: Curves, words: Mapping[str, str], theme: Theme) -> Figure:
                     marker={"size": size, "color": theme.model},
                     cliponaxis=False,
                 )
-                for name, size in (("validation", 5), ("held_out", 10 if len(one.looked) == 1 else 5))
+                for name, size in (("validation", 5), ("held_out", 10))
             ),
             line("gradient", theme.muted, 1, yaxis="y2"),
             line(

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 M = TypeVar("M")
 
-SNAPSHOTS = f".snapshots{SUFFIX}"  # of a model's training (rnnviz.runs.story), beside it and no model
+SNAPSHOTS = f".snapshots{SUFFIX}"  # of a model's training (rnnviz.runs.replay), beside it and no model
 
 
 @dataclass(frozen=True, repr=False)

@@ -115,7 +115,7 @@ This page is written by `python -m rnnviz models --markdown`, and `python -m rnn
 its figures again. So that the app can say when a text was trained on, each file holds hashes of some of its
 training text's 24-grams (`rnnviz.reports.contamination`), and no text.
 
-`NAME.snapshots.safetensors` shows how a model came about (`rnnviz.runs.story`): what it made of one sentence
+`NAME.snapshots.safetensors` shows how a model came about (`rnnviz.runs.replay`): what it made of one sentence
 at moments of the training below, from the random beginning to the weights that ship, and its perplexity on
 the text it was reading, with dropout. Its perplexity on the held-out text is there for the end only.
 
@@ -180,9 +180,9 @@ python tests/benchmarks/choices.py --folder choices --corpora . --processes 3
 ```
 
 trains the candidates and writes `choices/NAME.json`. Then the commands of the cards, those of the n-gram
-models first, as the networks are compared with them; for each network `python -m rnnviz story runs/NAME`,
-which packs what its run kept into `models/NAME.snapshots.safetensors`, and the command above its table of
-units; at last
+models first, as the networks are compared with them; for each network the command above its table of units;
+for timemachine-gru and python-gru `rnnviz.runs.replay.write`, which packs what the run kept into
+`models/NAME.snapshots.safetensors`; at last
 
 ```
 python -m tests.benchmarks.linear --record models/speeds.json

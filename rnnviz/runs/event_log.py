@@ -41,7 +41,7 @@ OF_0_1_0 = {"held_out_perplexity": "validation_perplexity"}
 
 NUMBERS = {
     *("time", "step", "characters", "seconds", "eta", "resumed_at", "parameters", "vocabulary", "held_out"),
-    *("train_perplexity", "validation_perplexity", "held_out_perplexity", "characters_per_second"),
+    *("train_perplexity", "validation_perplexity", "characters_per_second"),
     *("gradient_norm", "clipped", "clip", "learning_rate", "uniform", "unigram", "ngram", "ngram_order"),
     *("total_steps", "total_characters", "train_characters", "validation_characters"),
 }
@@ -175,7 +175,8 @@ def _parsed(lines: Iterable[bytes]) -> Iterable[Event]:
             continue
         if isinstance(event, dict):
             event.setdefault("event", "report")  # early versions wrote only reports, without a name
-            if sound(event := renamed(event)):
+            event = {OF_0_1_0.get(name, name): value for name, value in event.items()}
+            if sound(event):
                 yield event
 
 
@@ -189,11 +190,6 @@ def sound(event: object) -> bool:
 
 def _is_number(value: object) -> bool:
     return value is None or (type(value) in (int, float) and abs(value) < 1e300)  # type: ignore[arg-type]
-
-
-def renamed(event: Event) -> Event:
-    """An event of any version under the names used here."""
-    return {OF_0_1_0.get(name, name): value for name, value in event.items()}
 
 
 def _plain(value: Any) -> Any:

@@ -1,6 +1,6 @@
 """Snapshots: what a model makes of one sentence at a moment of its training, and their files. A file is
-safetensors, with the sentence and symbols as JSON in its header; reading one needs no torch. A story
-(rnnviz.runs.story) has an axis for its K moments in front.
+safetensors, with the sentence and symbols as JSON in its header; reading one needs no torch. A replay
+(rnnviz.runs.replay) has an axis for its K moments in front.
 """
 
 from __future__ import annotations

@@ -69,18 +69,17 @@ def test_what_is_shared_names_no_folder(tmp_path: Path) -> None:
     home = tmp_path / "very" / "private"
     home.mkdir(parents=True)
     (home / "diary.txt").write_text(TEXT)
-    count, network, story = (home / f"{name}.safetensors" for name in ("count", "own", "own.snapshots"))
+    count, network = (home / f"{name}.safetensors" for name in ("count", "own"))
     own = f"train --corp {home}/diary.txt --name own --output {network} --ngram {count} --run-dir {home}/r"
     for words in (
         f"train --corpus very/private/diary.txt --name count --output={count} --cell ngram".split(),
         [*own.split(), "--epochs", "0.2", *RECIPE, "--watch", "// and / or"],
         f"units --file {home}/diary.txt -m {network} --target word-start --shifts 19 --card".split(),
-        f"story {home}/r --output {story}".split(),
         f"perplexity {home}/diary.txt -m {network} --html {home}/page.html".split(),
     ):
         done = command(*words, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-    for shared in (count, network, story, home / "page.html"):
+    for shared in (count, network, home / "page.html"):
         assert b"private" not in shared.read_bytes(), shared
     card = checkpoint.load(network).card
     assert card["command"].startswith(

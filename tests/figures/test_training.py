@@ -66,10 +66,6 @@ def test_a_held_out_figure_is_a_dot_at_the_end_where_there_is_no_validation_text
     assert (dot["x"], dot["y"]) == ([10_000], [4.2])
     assert dot["marker"]["size"] > 5
     assert training.curves([*EVENTS, end]).held_out.tolist() == []  # the curve is of validation text
-    looks = [{**report(n, None), "held_out_perplexity": 9.0 - n} for n in (1, 4)]
-    one = training.curves([START, *looks, end])
-    assert (one.looked.tolist(), one.held_out.tolist()) == ([100, 400], [8.0, 5.0])
-    assert np.isnan(one.validation).all()
 
 
 def test_a_long_run_is_thinned_and_keeps_its_ends() -> None:
@@ -95,7 +91,7 @@ def test_the_axis_stands_still_while_the_curve_falls() -> None:
     assert deep[0] <= 0
 
 
-def test_a_story_of_snapshots_has_one_panel_and_an_axis_that_shows_its_beginning() -> None:
+def test_a_run_of_snapshots_has_one_panel_and_an_axis_that_shows_its_beginning() -> None:
     steps = (0, 1, 10, 50)
     bare = [{**report(n, 60.0 - n), "characters": 100 * n, "gradient_norm": None} for n in steps]
     one = training.curves([START, *bare])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.figures import training
 from rnnviz.runs import api as runs
-from rnnviz.runs import event_log, queue, story
+from rnnviz.runs import event_log, queue, replay
 from rnnviz.runs.folder import RunFolder
 from tests.networks.test_damaged_files import JSON, places, put
 from tests.runs.made_runs import made
@@ -125,8 +125,8 @@ def looked_at(id: str) -> None:
         except TrainingError:
             continue
     try:
-        file = story.write(id, run.path.parent / f"{id}{story.SUFFIX}")
-        told = story.read(file)
+        file = replay.write(id, run.path.parent / f"{id}{replay.SUFFIX}")
+        told = replay.read(file)
     except RnnvizError:
         return
     training.curves(told.events)
@@ -166,13 +166,13 @@ def test_whatever_is_written_in_a_run_only_words_come_out(
 
 
 @given(data=st.data())
-def test_whatever_is_written_in_a_story_only_words_come_out(
+def test_whatever_is_written_in_a_replay_only_words_come_out(
     data: st.DataObject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
     shutil.rmtree(runs.home(), ignore_errors=True)
     made("sound", created=1.0)
-    path = story.write("sound", tmp_path / f"sound{story.SUFFIX}")
+    path = replay.write("sound", tmp_path / f"sound{replay.SUFFIX}")
     whole = path.read_bytes()
     length = int.from_bytes(whole[:8], "little")
     raw = json.loads(whole[8 : 8 + length])
@@ -182,7 +182,7 @@ def test_whatever_is_written_in_a_story_only_words_come_out(
     written = json.dumps(raw).encode()
     path.write_bytes(len(written).to_bytes(8, "little") + written + whole[8 + length :])
     try:
-        told = story.read(path)
+        told = replay.read(path)
     except RnnvizError:
         return
     training.curves(told.events)

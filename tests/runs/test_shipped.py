@@ -15,7 +15,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.reading import scoring
 from rnnviz.runs import card as model_card
 from rnnviz.runs import check
-from rnnviz.runs import story as run_story
+from rnnviz.runs import replay as run_replay
 from rnnviz.text import corpora
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,27 +55,27 @@ def test_all_are_there_and_nothing_else() -> None:
     assert sum(m.bytes for m in models) <= 40e6
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob(f"*{run_story.SUFFIX}")), ids=lambda path: path.stem)
-def test_a_story_ends_with_the_model_it_stands_beside(path: Path) -> None:
-    story = run_story.read(path)
-    model = checkpoint.load(story.name)
-    last = story.snapshot()
+@pytest.mark.parametrize("path", sorted(FOLDER.glob(f"*{run_replay.SUFFIX}")), ids=lambda path: path.stem)
+def test_a_replay_ends_with_the_model_it_stands_beside(path: Path) -> None:
+    replay = run_replay.read(path)
+    model = checkpoint.load(replay.name)
+    last = replay.snapshot()
     traced = rnnviz.trace(model, last.text)
     # All moments are kept as int8 in steps of one size, 1/127 of the largest state that was ever reached.
-    largest = max(float(np.abs(story.snapshot(step).hidden).max()) for step in story.steps)
+    largest = max(float(np.abs(replay.snapshot(step).hidden).max()) for step in replay.steps)
     # The weights ship as float16, which moves a state too.
     assert np.abs(last.hidden - traced.hidden).max() < max(1.0, largest) / 127 / 2 + 0.006
     assert largest <= 1.5 * max(
         1.0, float(np.abs(traced.hidden).max())
     )  # so that the end is still told apart
     assert last.nll == pytest.approx(traced.nll, abs=2e-3)  # the weights ship as float16
-    end = next(e for e in reversed(story.events) if e["event"] == "finished")
+    end = next(e for e in reversed(replay.events) if e["event"] == "finished")
     assert end["held_out"] == pytest.approx(model.card["held_out"]["perplexity"], rel=1e-4)
-    start = next(e for e in reversed(story.events) if e["event"] == "start")
+    start = next(e for e in reversed(replay.events) if e["event"] == "start")
     assert start["ngram"] == pytest.approx(model.card["held_out"]["ngram"], rel=1e-4)
     # It was trained on the validation text: no figure is called after that.
-    assert not any("validation_perplexity" in e for e in story.events)
-    reached = [e["train_perplexity"] for e in story.events if "train_perplexity" in e]
+    assert not any("validation_perplexity" in e for e in replay.events)
+    reached = [e["train_perplexity"] for e in replay.events if "train_perplexity" in e]
     assert reached[0] > reached[len(reached) // 2] > reached[-1]
 
 

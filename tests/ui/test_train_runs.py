@@ -12,7 +12,7 @@ import rnnviz
 from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
-from rnnviz.runs import event_log, story
+from rnnviz.runs import event_log, replay
 from rnnviz.runs.folder import RunFolder
 from rnnviz.runs.snapshots import opened, pack
 from rnnviz.training import speed
@@ -119,14 +119,26 @@ def test_explore_opens_with_the_model(open_app: Open, tmp_path: Path) -> None:
     assert (tmp_path / "kept" / "one.safetensors").is_file()
 
 
-def test_a_shipped_story_is_played_and_told_from_a_run_of_its_name(open_app: Open, tmp_path: Path) -> None:
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, only_tiny_models: Path) -> Path:
+    """A folder of shipped models."""
+    folder = tmp_path / "shipped"
+    folder.mkdir()
+    monkeypatch.setattr(checkpoint, "folders", lambda: [tmp_path / "kept", only_tiny_models, folder])
+    return folder
+
+
+def test_a_shipped_replay_is_played_and_told_from_a_run_of_its_name(
+    open_app: Open, shipped: Path, tmp_path: Path
+) -> None:
     made("tiny-gru")
-    story.write("tiny-gru", tmp_path / "kept" / "tiny-gru.snapshots.safetensors")
+    replay.write("tiny-gru", shipped / "tiny-gru.snapshots.safetensors")
+    shutil.copy(shipped / "tiny-gru.snapshots.safetensors", tmp_path / "kept" / "own.snapshots.safetensors")
     app = open_app("train", run="shipped:tiny-gru")
     assert app.radio(key="run").options[0] != app.radio(key="run").options[1]
     for id in ("shipped:tiny-gru", "tiny-gru", "tiny-gru"):
         if id.startswith("shipped:"):
-            assert button(app, "train-story.tiny-gru").disabled, "it is on the stage"
+            assert button(app, "train-replay.tiny-gru").disabled, "it is on the stage"
         else:
             app.radio(key="run").set_value(id).run()
         assert app.run().radio(key="run").value == id
@@ -137,42 +149,44 @@ def test_a_shipped_story_is_played_and_told_from_a_run_of_its_name(open_app: Ope
     runs.delete("tiny-gru")
     app = open_app("train")
     assert not components(app), "the opening says one thing"
-    assert button(app, "train-story.tiny-gru").label.replace("\\", "") == "How tiny-gru learned"
-    button(app, "train-story.tiny-gru").click().run()
+    assert [b.key for b in app.button if str(b.key).startswith("train-replay.")] == ["train-replay.tiny-gru"]
+    assert button(app, "train-replay.tiny-gru").label.replace("\\", "") == "How tiny-gru learned"
+    button(app, "train-replay.tiny-gru").click().run()
     assert sent(app)[0]["run"] == "shipped:tiny-gru"
     assert addressed(app)["run"] == "shipped:tiny-gru"
 
 
+def test_an_address_of_a_replay_that_does_not_ship_any_more_says_so(open_app: Open) -> None:
+    app = open_app("train", run="shipped:timemachine-lstm")
+    assert not app.exception
+    assert "There is no replay of **timemachine-lstm** here" in app.warning[0].value.replace("\\", "")
+
+
 @pytest.mark.parametrize(
-    ("train_on", "of_0_1_0", "lines", "train", "notice"),
+    ("train_on", "lines", "notice"),
     [
-        ("train", False, ["validation", "train"], "with dropout", "Below the dotted line"),
-        ("train", True, ["validation", "train"], "with dropout", "Below the dotted line"),
-        ("train+validation", False, ["end", "train"], "with dropout", "The dot is held-out text"),
-        ("train+validation", True, ["held_out", "train"], "without dropout", "On held-out text"),
+        ("train", ["validation", "train"], "Below the dotted line"),
+        ("train+validation", ["end", "train"], "The dot is held-out text"),
     ],
 )
-def test_a_story_says_what_its_figures_are_of(
-    open_app: Open, tmp_path: Path, train_on: str, of_0_1_0: bool, lines: list[str], train: str, notice: str
+def test_a_replay_says_what_its_figures_are_of(
+    open_app: Open, shipped: Path, train_on: str, lines: list[str], notice: str
 ) -> None:
-    """Stories of 0.1.0 measured held-out text all along, where the validation text had been trained on."""
     made("tiny-gru", held_out=4.1)
-    path = story.write("tiny-gru", tmp_path / "kept" / "tiny-gru.snapshots.safetensors")
+    path = replay.write("tiny-gru", shipped / "tiny-gru.snapshots.safetensors")
     with opened(path, "story") as (about, arrays):
         about["description"]["config"]["train_on"] = train_on
-        for event in about["events"]:
-            figure = event.pop("validation_perplexity", None)
-            if figure and (of_0_1_0 or train_on == "train"):
-                event["held_out_perplexity" if of_0_1_0 else "validation_perplexity"] = figure
-        path.write_bytes(pack("story", story.read(path).snapshot(), about, arrays))
+        for event in about["events"] if train_on != "train" else ():
+            event.pop("validation_perplexity", None)
+        path.write_bytes(pack("story", replay.read(path).snapshot(), about, arrays))
     runs.delete("tiny-gru")
     header, arrays = sent(open_app("train", run="shipped:tiny-gru"))
     words = header["static"]["words"]
     assert header["lines"] == lines
-    assert train in words["number.train.help"]
+    assert "with dropout" in words["number.train.help"]
     assert words["curve.counted"].startswith(f"Lower is better. {notice}")
     assert (len(arrays["looked"]), header["numbers"]["held_out"]) == (
-        (0, None) if lines[0] == "validation" else (1, 4.2 if of_0_1_0 else 4.1)
+        (0, None) if lines[0] == "validation" else (1, 4.1)
     )
     assert header["numbers"]["validation"] == (4.2 if lines[0] == "validation" else None)
 
@@ -233,21 +247,6 @@ def test_a_speed_that_cannot_be_measured_is_asked_for_once(
     assert "being measured" not in everything(app)
 
 
-def test_a_newcomer_meets_the_same_stories_first_whatever_else_there_is() -> None:
-    names = [
-        "python-gru",
-        "shakespeare-lstm",
-        "timemachine-mlp",
-        "timemachine-rnn",
-        "timemachine-gru",
-        "mine",
-    ]
-    ordered = [
-        "timemachine-gru",
-        "timemachine-rnn",
-        "timemachine-mlp",
-        "python-gru",
-        "shakespeare-lstm",
-        "mine",
-    ]
-    assert listing.first(names) == ordered
+def test_a_newcomer_meets_the_replay_of_the_model_that_opens_first() -> None:
+    names = ["holmes-lstm", "python-gru", "timemachine-gru"]
+    assert listing.first(names) == ["timemachine-gru", "holmes-lstm", "python-gru"]

@@ -14,11 +14,11 @@ ACROSS = 3
 
 
 def show(shown: str | None) -> None:
-    """A button for each story; nothing where there is none."""
-    names = listing.first(list(subject.stories()))
+    """A button for each; nothing where there is none."""
+    names = listing.first(list(subject.replays()))
     if not names:
         return
-    st.markdown("## " + _("How the shipped models learned"))
+    st.markdown("## " + _("How shipped models learned"))
     st.caption(_("Choose one to replay its training, from random weights to the model that ships."))
     about = {info.path.stem: info for info in checkpoint.available()[0]}
     for begin in range(0, len(names), ACROSS):
@@ -27,7 +27,7 @@ def show(shown: str | None) -> None:
             with column:
                 st.button(
                     _("How {name} learned").format(name=plain(name)),
-                    key=f"train-story.{name}",
+                    key=f"train-replay.{name}",
                     icon=":material/replay:",
                     disabled=id == shown,
                     width="stretch",

@@ -19,7 +19,7 @@ from rnnviz.ui.words import rounded
 
 EVERY = 2.0  # seconds between two looks
 FEW = 8  # runs that are over and still listed, before anyone asks for all
-STORY = "\u2060"  # nothing to see; tells a shipped story from a run that is called the same
+REPLAY = "\u2060"  # nothing to see; tells a shipped replay from a run that is called the same
 MISSED = "train.missed"  # the run that was asked for in vain, and the one shown instead
 CHOSEN = "run"  # the shown run's id: a widget's key, and a word in the address
 
@@ -59,16 +59,18 @@ def missed(shown: str | None) -> None:
     if not asked or instead != shown:
         st.session_state.pop(MISSED, None)
         return
-    said = _("There is no run called **{asked}** here; it may have been deleted.").format(
-        asked=plain(subject.called(asked)[:100])
-    )
+    said = (
+        _("There is no replay of **{asked}** here; rnnviz 1.0.0 came with more of them.")
+        if asked.startswith(subject.SHIPPED)
+        else _("There is no run called **{asked}** here; it may have been deleted.")
+    ).format(asked=plain(subject.called(asked)[:100]))
     if shown is not None:
-        said += " " + _("This is **{shown}**.").format(shown=label(shown).rstrip(STORY))
+        said += " " + _("This is **{shown}**.").format(shown=label(shown).rstrip(REPLAY))
     st.warning(said, icon=":material/swap_horiz:")
 
 
 def usual(found: list[runs.Run]) -> str | None:
-    """The default choice: a run of one's own. A shipped story is for those who ask for it, as is another
+    """The default choice: a run of one's own. A shipped replay is for those who ask for it, as is another
     person's run.
     """
     found = [run for run in found if run.owner == allowed.whose()] or [r for r in found if not r.owner]
@@ -78,23 +80,17 @@ def usual(found: list[runs.Run]) -> str | None:
 
 
 def first(names: list[str]) -> list[str]:
-    """Stories in a newcomer's order: one text first, the longest memory first."""
-    kinds = ("gru", "lstm", "rnn")
-
-    def order(name: str) -> tuple[bool, int, str]:
-        text, _, kind = name.rpartition("-")
-        return text != FIRST.rpartition("-")[0], kinds.index(kind) if kind in kinds else len(kinds), name
-
-    return sorted(names, key=order)
+    """Replays in a newcomer's order: of the model that opens first, then by name."""
+    return sorted(names, key=lambda name: (name != FIRST, name))
 
 
 def options(found: list[runs.Run], *, everything: bool) -> list[str]:
-    """Ids, newest runs first, then the shipped stories."""
+    """Ids, newest runs first, then the shipped replays."""
     over = [run.id for run in found if not run.alive]
     hidden = set() if everything else set(over[FEW:])
     return [
         *(run.id for run in found if run.id not in hidden),
-        *(subject.SHIPPED + name for name in first(list(subject.stories()))),
+        *(subject.SHIPPED + name for name in first(list(subject.replays()))),
     ]
 
 
@@ -171,7 +167,7 @@ def label(id: str) -> str:
     name = plain(subject.called(id))
     if id.startswith(VISITOR) and allowed.whose():
         return _("{name} (yours)").format(name=name)
-    return name + STORY if id.startswith(subject.SHIPPED) else name
+    return name + REPLAY if id.startswith(subject.SHIPPED) else name
 
 
 def caption(run: runs.Run | None) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from rnnviz.runs import queue, story
+from rnnviz.runs import queue
 from rnnviz.runs.folder import RunFolder
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.i18n import _, language
@@ -68,10 +68,9 @@ def _take() -> None:
 
 def measured(subject: Subject, watch: Watch) -> str:
     """Which perplexities this run has beside that of its training text."""
-    if watch.last("report").get("held_out_perplexity") is not None:
-        return say.THROUGHOUT
     unmeasured = watch.last("start").get("validation_characters") == 0
-    return say.AT_THE_END if unmeasured or story.together(subject.description) else say.VALIDATION
+    together = subject.config.get("train_on") == "train+validation"
+    return say.AT_THE_END if unmeasured or together else say.VALIDATION
 
 
 def said(subject: Subject, watch: Watch) -> dict[str, Any]:
@@ -79,9 +78,9 @@ def said(subject: Subject, watch: Watch) -> dict[str, Any]:
     last, report, start = (watch.last(kind) for kind in ("progress", "report", "start"))
     end = watch.last("failed" if subject.state == "failed" else "finished")
     held_out, lines = None, ["validation", "train"]
-    if (kind := measured(subject, watch)) != say.VALIDATION:
-        held_out = report.get("held_out_perplexity") or watch.last("finished").get("held_out")
-        lines = [*(["end" if kind == say.AT_THE_END else "held_out"] if held_out else []), "train"]
+    if measured(subject, watch) == say.AT_THE_END:
+        held_out = watch.last("finished").get("held_out")
+        lines = [*(["end"] if held_out else []), "train"]
     sampled = ""
     if report.get("characters") and report.get("sample"):
         counted = _("after {n} steps") if last.get("counted") == "steps" else _("after {n} characters")

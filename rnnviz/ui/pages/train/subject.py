@@ -1,4 +1,4 @@
-"""What the stage can show: a run in its folder, or the story shipped with a model."""
+"""What the stage can show: a run in its folder, or how a shipped model learned."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import streamlit as st
 from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
-from rnnviz.runs import story as run_story
+from rnnviz.runs import replay as run_replay
 from rnnviz.runs import visitors
 from rnnviz.runs.folder import VISITOR, RunFolder
 from rnnviz.runs.snapshots import Snapshot
@@ -20,12 +20,12 @@ from rnnviz.ui.hosting import allowed
 from rnnviz.ui.trouble import sentence
 
 SHIPPED = "shipped:"
-"""Prefix of the id of a shipped story; no run's id begins with it."""
+"""Prefix of the id of a shipped replay; no run's id begins with it."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """One run, living or past: a `run`, or a shipped `story`; `born` distinguishes it from a deleted
+    """One run, living or past: a `run`, or a shipped `replay`; `born` distinguishes it from a deleted
     namesake.
     """
 
@@ -37,7 +37,7 @@ class Subject:
     alive: bool = False
     born: float = 0.0
     run: runs.Run | None = None
-    story: run_story.Story | None = None
+    replay: run_replay.Replay | None = None
 
     @property
     def logged(self) -> bool:
@@ -51,17 +51,17 @@ class Subject:
 
     def follow(self, after: int) -> tuple[list[dict[str, Any]], int]:
         """New events, and where to go on."""
-        if self.story is None:
+        if self.replay is None:
             return runs.follow(self.id, after)
-        return ([], after) if after else (self.story.events, 1)
+        return ([], after) if after else (self.replay.events, 1)
 
     def steps(self) -> list[int]:
         """The steps with a snapshot."""
-        return runs.snapshots(self.id) if self.story is None else list(self.story.steps)
+        return runs.snapshots(self.id) if self.replay is None else list(self.replay.steps)
 
     def snapshot(self, step: int | None) -> Snapshot:
         """What the network made of the sentence to watch at a step; None: now."""
-        return runs.snapshot(self.id, step) if self.story is None else self.story.snapshot(step)
+        return runs.snapshot(self.id, step) if self.replay is None else self.replay.snapshot(step)
 
     def mark(self) -> object:
         """Changes with each new snapshot; None before the first."""
@@ -88,24 +88,21 @@ def find(id: str) -> Subject | None:
                 return None
             reason = sentence(run.error) if run.error else ""
             return Subject(id, run.name, run.description, run.state, reason, run.alive, run.created, run=run)
-        path = stories().get(id.removeprefix(SHIPPED))
+        path = replays().get(id.removeprefix(SHIPPED))
         if path is None:
             return None
-        story = _read(str(path), path.stat().st_mtime_ns)
-        return Subject(id, story.name, story.description, story=story)
+        replay = _read(str(path), path.stat().st_mtime_ns)
+        return Subject(id, replay.name, replay.description, replay=replay)
     except (TrainingError, OSError):
         return None
 
 
-def stories() -> dict[str, Path]:
-    """The files of the stories beside models, by the model's name."""
-    found: dict[str, Path] = {}
-    for folder in checkpoint.folders():
-        for path in filter(regular.is_shown, sorted(folder.glob(f"*{run_story.SUFFIX}"))):
-            found.setdefault(path.name.removesuffix(run_story.SUFFIX), path)
-    return found
+def replays() -> dict[str, Path]:
+    """The files of the replays that ship, by the model's name."""
+    found = filter(regular.is_shown, sorted(checkpoint.folders()[-1].glob(f"*{run_replay.SUFFIX}")))
+    return {path.name.removesuffix(run_replay.SUFFIX): path for path in found}
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _read(path: str, changed: int) -> run_story.Story:
-    return run_story.read(path)
+def _read(path: str, changed: int) -> run_replay.Replay:
+    return run_replay.read(path)

@@ -10,9 +10,9 @@ from rnnviz.ui import presenting
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.words import duration, network, rounded, view_words
 
-VALIDATION, AT_THE_END, THROUGHOUT = "validation", "end", "throughout"
-"""What a run measures beside its training text: its validation text as it goes on; the held-out text, at the
-end; or, in stories that came with 0.1.0, the held-out text all along, and training text without dropout."""
+VALIDATION, AT_THE_END = "validation", "end"
+"""What a run measures beside its training text: its validation text as it goes on, or the held-out text, at
+the end."""
 
 
 def words(
@@ -58,13 +58,11 @@ def words(
         "curve.counted": {
             VALIDATION: _("Lower is better. Below the dotted line it predicts better than the n-gram."),
             AT_THE_END: _("Lower is better. The dot is held-out text, measured once, without dropout."),
-            THROUGHOUT: _("Lower is better. On held-out text, below the dotted line it beats the n-gram."),
         }[measured],
         "curve.blind": _("Lower is better. Below the dashed line it predicts better than a uniform guess.")
         if uniform
         else _("Lower is better."),
         "line.validation": _("validation text"),
-        "line.held_out": _("held-out text"),
         "line.end": _("held-out text"),
         "line.train": _("training text"),
         "uniform": _("uniform guess"),
@@ -74,11 +72,11 @@ def words(
         "rate": _("learning rate"),
         "sample": _("Sample text"),
         "sample.none": _("None yet."),
-        **_numbers(measured, steps=steps),
+        **_numbers(steps=steps),
     }
 
 
-def _numbers(measured: str, *, steps: bool) -> dict[str, str]:
+def _numbers(*, steps: bool) -> dict[str, str]:
     return {
         "number.validation": _("validation perplexity"),
         "number.validation.help": _(
@@ -87,9 +85,7 @@ def _numbers(measured: str, *, steps: bool) -> dict[str, str]:
         "number.held_out": _("held-out perplexity"),
         "number.held_out.help": _("On the last 10 % of the text, which it was never trained on"),
         "number.train": _("training perplexity"),
-        "number.train.help": _("On the first 50,000 characters of the training text, without dropout")
-        if measured == THROUGHOUT
-        else _("On the text it is reading, with dropout, over the last seconds"),
+        "number.train.help": _("On the text it is reading, with dropout, over the last seconds"),
         "number.probe": _("sentence to watch"),
         "number.probe.help": _("The newest perplexity of the sentence to watch"),
         "number.speed": _("steps a second") if steps else _("characters a second"),

@@ -50,7 +50,7 @@ function ends({ say, numbers }, head, baseline) {
   return head.lines.flatMap((name) => {
     const p = name === "end" ? head.numbers.held_out : head.numbers[/** @type {"train"} */ (name)];
     if (p === null || p === undefined) return [];
-    const compared = baseline !== null && ["validation", "held_out"].includes(name);
+    const compared = baseline !== null && name === "validation";
     const sentence = !compared ? "curve.ends" : p < baseline ? "curve.below" : "curve.above";
     const values = { p: numbers.number(p), ngram: say("ngram"), q: numbers.number(baseline) };
     return [say(sentence, { line: say(`line.${name}`), ...values })];

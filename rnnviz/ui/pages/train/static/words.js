@@ -42,7 +42,7 @@ export class Words {
     };
     for (const name of NUMBERS) {
       put(fields[name], shown[name]);
-      // What a shipped story never kept is left out; a run that has just begun keeps its places.
+      // What a shipped replay never kept is left out; a run that has just begun keeps its places.
       const kept = head.alive || shown[name] !== "–" || ["train", "probe"].includes(name);
       const group = /** @type {HTMLElement} */ (fields[name].parentElement);
       group.hidden =

@@ -1,4 +1,4 @@
-"""A run's story in one small file beside its model: NAME.snapshots.safetensors.
+"""How a shipped model learned, in one small file beside it: NAME.snapshots.safetensors.
 
     hidden     (K, T, L, H) int8   states of the sentence to watch at K moments, in units of `unit`
     log_probs  (K, T + 1, V) float16, nats
@@ -7,19 +7,16 @@
 The header has, as JSON, the sentence, symbols, steps and characters of the moments, the thinned events of the
 curves, and the run's description.
 
-    python -m rnnviz story runs/timemachine-gru       # from a run's folder
-    story = read(path); story.snapshot(story.steps[0]).hidden
+    write("timemachine-gru", path)                    # of a run that is finished
+    replay = read(path); replay.snapshot(replay.steps[0]).hidden
 
-A run on the first 90 % has no validation text, and its story no curve of one: it has the perplexity of the
+A run on the first 90 % has no validation text, and its replay no curve of one: it has the perplexity of the
 text that was being read, with dropout, and the held-out perplexity of the model at the end. The perplexities
-to beat are of the held-out text then, else of the validation text. Stories of such runs that came with
-version 0.1.0 measured the held-out text at every moment, and the first 50,000 characters of the training text
-without dropout.
+to beat are of the held-out text then, else of the validation text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,8 +48,7 @@ _KEPT = {
         "clipped", "learning_rate", "clip",
     ),
     "report": (
-        "step", "characters", "seconds", "train_perplexity", "validation_perplexity", "held_out_perplexity",
-        "sample",
+        "step", "characters", "seconds", "train_perplexity", "validation_perplexity", "sample",
     ),
     "passed": ("step", "characters", "seconds"),
     "finished": ("held_out",),
@@ -60,7 +56,7 @@ _KEPT = {
 
 
 @dataclass(frozen=True, eq=False)
-class Story:
+class Replay:
     """What `read` found: `events` as `api.follow` gives them, thinned, and the run's `description`."""
 
     name: str
@@ -84,17 +80,6 @@ class Story:
                 steps=self.steps,
             )
         return self._snapshots[step]
-
-
-def together(description: Mapping[str, Any]) -> bool:
-    """Whether a run, by its description, trained on the validation text too."""
-    config = description.get("config")
-    return isinstance(config, dict) and config.get("train_on") == "train+validation"
-
-
-def beside(model: Path) -> Path:
-    """The path of a model file's story."""
-    return model.with_name(model.name.removesuffix(modelfile.SUFFIX) + SUFFIX)
 
 
 def write(run: str | RunFolder, path: str | Path) -> Path:
@@ -165,8 +150,8 @@ def _short(value: Any) -> Any:
     return float(f"{value:.5g}") if isinstance(value, float) else value
 
 
-def read(path: str | Path) -> Story:
-    """The story in a file. Raises TrainingError if there is none, or the file is damaged."""
+def read(path: str | Path) -> Replay:
+    """The replay in a file. Raises TrainingError if there is none, or the file is damaged."""
     path = Path(path)
     with opened(path, "story") as (about, arrays):
         moments = list(zip(about["steps"], about["characters"], strict=True))
@@ -175,9 +160,7 @@ def read(path: str | Path) -> Story:
         events = [e for e in about["events"] if event_log.sound(e)]
         description = dict(about["description"])
         TrainConfig(**description["config"])  # raises what is wrong with it
-        if not together(description):
-            events = list(map(event_log.renamed, events))
-        return Story(
+        return Replay(
             path.name.removesuffix(SUFFIX),
             events,
             description,
