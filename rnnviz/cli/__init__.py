@@ -37,8 +37,8 @@ from rnnviz.errors import RnnvizError, TorchMissingError
 STOPPED = 130  # what a shell expects of a command that Ctrl-C ended
 
 GONE = {
-    "story": "story packed a run's snapshots into a file; it is gone, as the Train page replays each run from its "
-    "folder",
+    "story": "story packed a run's snapshots into a file; it is gone, as the Train page replays each run "
+    "from its folder",
 }
 
 
