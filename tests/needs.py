@@ -1,4 +1,4 @@
-"""What some tests need of the machine, and others can do without: a browser, nginx."""
+"""What some tests need of the machine, and others can do without: a browser."""
 
 from __future__ import annotations
 

@@ -73,7 +73,6 @@ async def _page(request: Request) -> RedirectResponse:
 def _door() -> list[Middleware]:
     if not setting.hosted():
         return []
-    from rnnviz.ui.hosting.bounds import Bounds
     from rnnviz.ui.hosting.door import Door
 
-    return [Middleware(Door, beside=(direct.ADDRESS,)), Middleware(Bounds)]
+    return [Middleware(Door, beside=(direct.ADDRESS,))]

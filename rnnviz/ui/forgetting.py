@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import streamlit as st
 
-from rnnviz.ui.hosting import bounds
+from rnnviz.ui.hosting import uploads
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import memory, store
 from rnnviz.ui.jobs.worker import Jobs
@@ -64,7 +64,7 @@ def forget() -> None:
     state[_TIMES] = times
     for name in PASTED:
         state[name] = ""
-    bounds.drop_all()
+    uploads.drop_all()
     timer = threading.Timer(SOON, _give_back)  # once the page has let go of what it showed
     timer.daemon = True
     timer.start()

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from rnnviz.cli.output import command
 from rnnviz.ui import starting
-from rnnviz.ui.hosting.setting import CAPACITY
+from rnnviz.ui.hosting.limits import CAPACITY
 
 EXAMPLES = """examples:
   rnnviz host
@@ -33,7 +33,12 @@ def add_parser(commands: Any) -> None:
         help="another name that visitors open the app by, again for more; the first is printed. A whole "
         "address, such as https://hall.example.org, where a proxy answers to it",
     )
-    parser.add_argument("--capacity", type=int, metavar="N", help=f"visitors at a time (default: {CAPACITY})")
+    parser.add_argument(
+        "--capacity",
+        type=int,
+        metavar="N",
+        help=f"pages that visitors have open at a time (default: {CAPACITY})",
+    )
     parser.add_argument(
         "--trust-proxy",
         default="",

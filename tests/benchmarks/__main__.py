@@ -80,7 +80,6 @@ PROGRAMS: dict[str, Program] = {
     "inside": Program(f"{SERVES} rnnviz/units rnnviz/ui/pages/inside", 120, quick="--rounds 8", short=70),
     "contended": Program(TRAINS, 600, quick=None),
     "uploads": Program(f"{READS} rnnviz/ui/jobs rnnviz/ui/pages/perplexity", 300),
-    "processes": Program("deploy rnnviz/ui/server", 180),
     "matching": Program("rnnviz/units", 240),
     "claims": Program("rnnviz/units", 300, "--only finds --model timemachine-gru --trials 400"),
     "mixing": Program(f"{READS} models", 900, quick="--corpora timemachine", short=60),

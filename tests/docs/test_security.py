@@ -151,7 +151,7 @@ def test_numbers_are_the_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RNNVIZ_KEY", raising=False)
     assert (len(setting.key.__wrapped__()), setting.SHORTEST) == (24, 16)
     assert (header.MAX_HEADER, header.MAX_CARD, header.MAX_FILE) == (4 * 2**20, 262_144, 2 * 2**30)
-    assert (setting.MEGABYTES, allowed.BYTES) == (1, 5 * 10**6)
+    assert (limits.MEGABYTES, limits.FILES, allowed.held_bytes()) == (1, 5, 10**7)
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
     assert (config["server"]["maxUploadSize"], config["server"]["maxMessageSize"]) == (200, 8)
     assert (line.Line.longest, line.PATIENCE) == (2**16, 10.0)

@@ -27,7 +27,6 @@ GUARDED = {
     **{(module, name): "runs" for module in ("runs", "visitors") for name in RUNS},
     ("rooms", "open_for"): "rooms",
     ("rooms", "claim"): "rooms",
-    ("handout", "hand_out"): "listeners",
     ("modelfile", "copy"): "models",
     ("work", "fetching"): "corpora",
 }

@@ -19,7 +19,7 @@ import streamlit as st
 from rnnviz.cli import main as run
 from rnnviz.errors import ConfigError
 from rnnviz.ui import entry, host
-from rnnviz.ui.hosting import greeting, setting
+from rnnviz.ui.hosting import greeting, limits, setting
 from rnnviz.ui.hosting.cookies import VISITOR
 from rnnviz.ui.room.addresses import Address
 from tests.browser.driving import ROOT
@@ -69,7 +69,7 @@ def test_the_greeting_has_the_key_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert f"http://a:1/?key={setting.key()}" in said
     assert setting.key() not in said[said.index("Visitors") :]  # with the code, that alone is for the hall
     assert "http://b:1" in said
-    assert f"({setting.CAPACITY} at a time)" in said
+    assert f"({limits.CAPACITY} at a time)" in said
     monkeypatch.setenv("RNNVIZ_KEY", "a key with spaces & more")
     setting.key.cache_clear()
     assert "?key=a%20key%20with%20spaces%20%26%20more\n" in greeting.text(["http://a"], tell=True)
@@ -94,12 +94,17 @@ def test_the_greeting_names_the_address_that_visitors_open(monkeypatch: pytest.M
     assert greeting.addresses() == ["https://hall.example.org"]
 
 
-def test_one_of_several_processes_knows_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RNNVIZ_PROCESSES", raising=False)
-    assert not setting.one_of_several()
-    for number, several in (("", False), ("1", False), ("3", True)):
+def test_more_than_one_process_is_refused_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in ("", "1"):
         monkeypatch.setenv("RNNVIZ_PROCESSES", number)
-        assert setting.one_of_several() == several
+        setting.check()
+    monkeypatch.setenv("RNNVIZ_HOSTED", "")
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")
+    monkeypatch.setenv("RNNVIZ_PROCESSES", "3")
+    assert run(["host"], more=[host]) == 1
+    assert "asks for 3 processes, and this version of the app is always one" in capsys.readouterr().err
 
 
 def test_a_setting_that_makes_no_sense_is_refused_in_a_sentence(
@@ -113,7 +118,7 @@ def test_a_setting_that_makes_no_sense_is_refused_in_a_sentence(
     monkeypatch.delenv("RNNVIZ_KEY")
     setting.key.cache_clear()
     assert run(["host", "--capacity", "-3"], more=[host]) == 1
-    assert "number of visitors; received '-3'" in capsys.readouterr().err
+    assert "number of open pages; received '-3'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

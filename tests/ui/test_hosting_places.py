@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
 from starlette.applications import Starlette
@@ -16,10 +17,9 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from rnnviz.ui.hosting import cookies, setting, traffic
+from rnnviz.ui.hosting import allowed, cookies, setting, traffic, uploads
 from rnnviz.ui.hosting.door import Door
-from rnnviz.ui.hosting.places import AWAY, TABS, Places
-from rnnviz.ui.hosting.traffic import MOST
+from rnnviz.ui.hosting.places import AWAY, Places
 
 KEY = "the lecturer's own key"
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -38,10 +38,12 @@ def test_whoever_reloads_or_comes_back_has_a_place() -> None:
     places = Places(2, clock)
     assert places.enter("ann")
     assert places.enter("bob")
+    assert places.is_here("ann")
     places.leave("ann")  # reloads
-    assert not places.room_for("eve")
-    assert places.room_for("ann")
+    assert not places.has_room("eve")
+    assert places.has_room("ann")
     assert places.enter("ann")
+    assert not places.enter("ann")
     places.leave("bob")
     clock.now += AWAY - 1
     assert not places.enter("eve")
@@ -50,20 +52,21 @@ def test_whoever_reloads_or_comes_back_has_a_place() -> None:
     assert not places.enter("bob")
 
 
-def test_a_lost_connection_keeps_nobody_out_and_nobody_has_endlessly_many() -> None:
-    places = Places(1, Clock())
-    assert [places.enter("ann") for _ in range(TABS + 2)] == [True] * TABS + [False] * 2
-    places.leave("ann")
-    assert places.enter("ann")
-    assert places.taken() == 1
+def test_each_session_has_a_place() -> None:
+    places = Places(3, Clock())
+    assert [places.enter("ann") for _ in range(4)] == [True] * 3 + [False]
+    for _ in range(2):
+        places.leave("ann")
+    assert (places.taken(), places.is_here("ann"), places.has_room("bob")) == (3, True, False)
+    assert [places.enter("ann") for _ in range(3)] == [True] * 2 + [False], "one for each that it gave back"
 
 
 def test_thousands_who_ask_take_no_place() -> None:
     places = Places(3, Clock())
-    assert all(places.room_for(str(i)) for i in range(10_000))
+    assert all(places.has_room(str(i)) for i in range(10_000))
     assert places.taken() == 0
     assert places.enter("ann")
-    assert not Places(0, Clock()).room_for("ann")
+    assert not Places(0, Clock()).has_room("ann")
 
 
 # ---- through the door ----
@@ -160,18 +163,16 @@ def test_a_page_whose_place_is_taken_is_told_and_a_proxy_is_not(full: Door) -> N
     assert client.get("/_stcore/health").status_code == 200
 
 
-def test_a_tab_too_many_is_told_and_goes_on_when_another_is_closed(door: Door) -> None:
+def test_a_page_is_loaded_again_while_its_connection_is_still_there(door: Door) -> None:
     client = TestClient(door)
-    assert client.get("/", headers=HTML).status_code == 200
-    with ExitStack() as tabs:
-        for _ in range(TABS):
-            assert client.get("/_stcore/health").status_code == 200
-            tabs.enter_context(client.websocket_connect("/_stcore/stream"))
-        assert client.get("/", headers=HTML).status_code == 200  # of one that is loaded again
-        answer = client.get("/_stcore/health", headers={"Accept-Language": "en"})
-        assert answer.status_code == 503
-        assert f"{TABS} of your tabs" in answer.json()
+    client.get("/", headers=HTML)  # for the cookie
+    with client.websocket_connect("/_stcore/stream"):
+        assert client.get("/", headers=HTML).status_code == 200
+        answer = client.get("/_stcore/health", headers={"Accept-Language": "en"})  # of a second tab
+        assert (answer.status_code, "Every place is taken" in answer.json()) == (503, True)
     assert client.get("/_stcore/health").status_code == 200
+    with client.websocket_connect("/_stcore/stream"):
+        pass
 
 
 def test_a_page_that_is_asked_for_takes_no_place_and_the_session_that_connects_does(door: Door) -> None:
@@ -179,7 +180,7 @@ def test_a_page_that_is_asked_for_takes_no_place_and_the_session_that_connects_d
         assert TestClient(door).get("/", headers=HTML).status_code == 200
     first, second = TestClient(door), TestClient(door)
     first.get("/", headers=HTML)  # for the cookie
-    with first.websocket_connect("/_stcore/stream"), first.websocket_connect("/_stcore/stream"):
+    with first.websocket_connect("/_stcore/stream"):
         assert second.get("/", headers=HTML).status_code == 503
         with pytest.raises(WebSocketDisconnect), second.websocket_connect("/_stcore/stream"):
             pass
@@ -247,16 +248,38 @@ def test_the_lecturers_messages_are_not_looked_at(door: Door) -> None:
         assert socket.receive_bytes() == message("clear_cache")
 
 
+MOST = 1_000_000 + traffic.AROUND
+
+
 def test_a_body_has_an_end(door: Door) -> None:
     client = TestClient(door)
     assert client.put("/x", content=bytes(MOST)).text == str(MOST)
-    assert client.put("/x", content=bytes(MOST + 1)).status_code == 413
-    pieces = (bytes(2**20) for _ in range(7))  # no length said beforehand
+    refused = client.put("/x", content=bytes(MOST + 1))
+    assert (refused.status_code, refused.text[:41]) == (413, "A visitor's text has at most 1 MB. If it ")
+    pieces = (bytes(2**18) for _ in range(7))  # no length said beforehand
     assert client.put("/x", content=pieces).status_code == 413
     for length in ("x", "-1", "²", "9" * 30):
         assert client.put("/x", content=b"", headers={"Content-Length": length.encode()}).status_code == 413
     client.get("/", params={"key": KEY})
     assert client.put("/x", content=bytes(MOST + 1)).text == str(MOST + 1)
+
+
+def test_a_session_s_uploads_have_an_end(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    held, client = {"a": SimpleNamespace(data=bytes(10_000_000 - 99))}, TestClient(door)
+    files = SimpleNamespace(file_storage={"mine": held}, remove_file=lambda session, file: held.pop(file))
+    server = SimpleNamespace(uploaded_file_mgr=files, get_client=lambda session: None)
+    monkeypatch.setattr(uploads.runtime, "exists", lambda: True)
+    monkeypatch.setattr(uploads.runtime, "get_instance", lambda: server)
+    monkeypatch.setattr(uploads, "get_script_run_ctx", lambda: SimpleNamespace(session_id="mine"))
+    monkeypatch.setattr(Door, "_answer", lambda *given, **more: None)
+    assert allowed.held_bytes() == 10_000_000
+    put = "/_stcore/upload_file/mine/b"
+    assert client.put(put, content=bytes(99 + traffic.AROUND)).status_code == 200
+    assert client.put(put, content=bytes(100 + traffic.AROUND)).status_code == 413
+    held["c"] = SimpleNamespace(data=bytes(5_000))  # two that came at once
+    assert client.delete(put).status_code == 405  # the door lets it pass
+    uploads.drop("a")
+    assert client.put(put, content=bytes(100 + traffic.AROUND)).status_code == 200
 
 
 def test_a_session_is_its_owners_alone(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -12,8 +13,6 @@ import requests
 from websockets.exceptions import InvalidStatus
 
 from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies
-from rnnviz.ui.hosting.places import TABS
-from rnnviz.ui.hosting.traffic import MOST
 from tests.browser.driving import ROOT, serve
 from tests.ui.visitor import Visitor
 
@@ -22,13 +21,23 @@ VISITORS = ("ann", "bob", "host")  # the lecturer too, without the lecturer's co
 XSRF = "2|00000000|00000000000000000000000000000000|1700000000"
 
 
+def hosting(models_folder: Path, **more: str) -> AbstractContextManager[str]:
+    """The address of a hosted app."""
+    hosted = {"RNNVIZ_HOSTED": "1", "RNNVIZ_KEY": KEY, "RNNVIZ_MODELS": str(models_folder), **more}
+    return serve(ROOT / "app.py", environment={**os.environ, **hosted})
+
+
 @pytest.fixture(scope="module")
 def url(models_folder: Path) -> Iterator[str]:
-    """The address of a hosted app with few places."""
-    hosted = {"RNNVIZ_HOSTED": "1", "RNNVIZ_KEY": KEY, "RNNVIZ_CAPACITY": str(len(VISITORS))}
-    with serve(
-        ROOT / "app.py", environment={**os.environ, **hosted, "RNNVIZ_MODELS": str(models_folder)}
-    ) as address:
+    """The same, for the whole module."""
+    with hosting(models_folder) as address:
+        yield address
+
+
+@pytest.fixture
+def small(models_folder: Path) -> Iterator[str]:
+    """The address of one with few places."""
+    with hosting(models_folder, RNNVIZ_CAPACITY=str(len(VISITORS))) as address:
         yield address
 
 
@@ -74,25 +83,27 @@ def test_nobody_takes_over_a_session_whose_id_they_have(url: str) -> None:
         visitor.leave()
 
 
-def test_beyond_its_places_a_visitor_gets_a_page_and_no_connection(url: str) -> None:
-    first = [come(url, cookie(id)) for id in VISITORS]
-    refused = get(f"{url}/train", cookie("late"))
+def test_beyond_its_places_a_visitor_gets_a_page_and_no_connection(small: str) -> None:
+    first = [come(small, cookie(id)) for id in VISITORS]
+    assert get(f"{small}/train", cookie("ann")).status_code == 200  # whoever is there may load it again
+    refused = get(f"{small}/train", cookie("late"))
     assert refused.status_code == 503
     assert 15 <= int(refused.headers["Retry-After"]) <= 25
     with pytest.raises(InvalidStatus, match="403"):
-        come(url, cookie("late"))
+        come(small, cookie("late"))
     with pytest.raises(InvalidStatus, match="403"):
-        come(url, "")  # without cookies, as everybody else
-    assert get(f"{url}/train", cookie("ann")).status_code == 200  # whoever is there may load it again
-    lecturer = come(url, cookie("host", lecturer=True))  # who always gets in
-    assert get(f"{url}/train", cookie("host", lecturer=True)).status_code == 200
-    assert get(f"{url}/page/timemachine-gru.html", cookie("late")).status_code in (200, 404)  # needs no place
-    again = [come(url, cookie("ann")) for _ in range(TABS - 1)]  # tabs, and connections that are lost
+        come(small, "")  # without cookies, as everybody else
+    lecturer = come(small, cookie("host", lecturer=True))  # who always gets in
+    assert get(f"{small}/train", cookie("host", lecturer=True)).status_code == 200
+    assert get(f"{small}/page/timemachine-gru.html", cookie("late")).status_code in (
+        200,
+        404,
+    )  # needs no place
     with pytest.raises(InvalidStatus, match="403"):
-        come(url, cookie("ann"))
-    for visitor in (*first, *again, lecturer):
+        come(small, cookie("ann"))  # another tab
+    for visitor in (*first, lecturer):
         visitor.leave()
-    assert come(url, cookie("bob"), first[1].session).session == first[1].session  # kept for a moment
+    assert come(small, cookie("bob"), first[1].session).session == first[1].session  # kept for a moment
 
 
 def test_a_visitor_changes_nothing_for_others(url: str) -> None:
@@ -110,7 +121,7 @@ def test_a_visitor_changes_nothing_for_others(url: str) -> None:
             browser.headers["X-Xsrftoken"] = XSRF
             file = {"f": ("f.txt", b"text", "text/plain")}
             assert browser.put(put.format(session), files=file, timeout=30).status_code == status
-            long = {"f": ("f.txt", bytes(MOST), "text/plain")}
+            long = {"f": ("f.txt", bytes(1_010_000), "text/plain")}
             assert (
                 browser.put(put.format(session), files=long, timeout=30).status_code == 413 or status == 403
             )

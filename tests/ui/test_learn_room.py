@@ -17,7 +17,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.ui.pages.learn import asking, models, scene_6_perplexity, scene_8_questions, scenes, shannon_game
 from rnnviz.ui.pages.learn.page import words
 from rnnviz.ui.pages.learn.session import Lecture
-from rnnviz.ui.room import entrance, rooms
+from rnnviz.ui.room import rooms
 from rnnviz.ui.room.addresses import Address
 from rnnviz.ui.room.room import Question
 
@@ -150,7 +150,7 @@ def next_letters(model: Any, text: str) -> Any:
 def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A session with a network."""
     monkeypatch.setattr(asking, "_session", lambda: "mine")
-    monkeypatch.setattr(entrance, "addresses", lambda: [Address("127.0.0.1", "wlan0")])
+    monkeypatch.setattr(rooms, "addresses", lambda: [Address("127.0.0.1", "wlan0")])
     yield
     rooms.close_all()
 
@@ -190,7 +190,7 @@ def test_a_step_s_question_is_the_room_s_and_is_revealed_once() -> None:
 
 @pytest.mark.usefixtures("session")
 def test_without_a_network_the_stage_is_told_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entrance, "addresses", list)
+    monkeypatch.setattr(rooms, "addresses", list)
     found = asking.taken({"room": {"open": True}}, lambda error: f"told: {error}")
     assert found["door"] is None
     assert found["trouble"].startswith("told: this computer has no address")

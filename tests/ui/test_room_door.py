@@ -116,6 +116,7 @@ def test_an_id_is_given_once_and_no_two_phones_have_the_same(port: int, one: Pho
 
 NOWHERE = (
     "/ /abcdf /abcdf/events /abcde/else /abcde/../etc /_stcore/health /learn /plotly/plotly.min.js "
+    "/page/timemachine-gru.html /page/.html "
     "/room/abcde /static/x.js /%61bcdf /abcde%00 /%E4%B8%AD"
 )
 

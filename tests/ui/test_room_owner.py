@@ -12,7 +12,7 @@ import segno
 from starlette.applications import Starlette
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.room import entrance, rooms
+from rnnviz.ui.room import rooms
 from rnnviz.ui.room.addresses import Address
 from rnnviz.ui.room.listener import Listener
 from tests.ui.phones import SHUT, SOON, Phone, hang_up, shut
@@ -30,7 +30,7 @@ def _ended() -> Iterator[None]:
 def networked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """This computer has two addresses in a network."""
     found = [Address("127.0.0.1", "wlan0"), Address("127.0.0.2", "eth0")]
-    monkeypatch.setattr(entrance, "addresses", lambda: found)
+    monkeypatch.setattr(rooms, "addresses", lambda: found)
     yield
     rooms.close_all()
 
@@ -49,13 +49,13 @@ def test_a_session_has_one_room_and_no_other_can_see_or_close_it() -> None:
     assert rooms.open_for("mine", "en") is mine
     theirs = rooms.open_for("theirs", "zh")
     assert theirs.key != mine.key
-    assert theirs.code != mine.code
+    assert theirs.phones.code != mine.phones.code
     assert theirs.listener.port != mine.listener.port
     mine.stage(COLOURS)
     theirs.stage(None)
     assert look(mine.key)[1]["question"]["key"] == "colour"
     assert look(theirs.key)[1]["question"] is None
-    for key in ("x", mine.code, mine.key[:-1], mine.key + "x"):
+    for key in ("x", mine.phones.code, mine.key[:-1], mine.key + "x"):
         assert look(key) == (200, {"closed": True})
     assert rooms.claim("a third", "x") is None
     assert rooms.claim("theirs", mine.key) is theirs, "who has a room keeps it"
@@ -63,15 +63,15 @@ def test_a_session_has_one_room_and_no_other_can_see_or_close_it() -> None:
     assert rooms.of("theirs") is None
     assert rooms.of("mine") is mine
     assert not mine.room.closed
-    assert Phone(mine.listener.port, mine.code).open().status == 200
-    other = Phone(mine.listener.port, theirs.code)
+    assert Phone(mine.listener.port, mine.phones.code).open().status == 200
+    other = Phone(mine.listener.port, theirs.phones.code)
     assert other.open().status == 404
 
 
 @pytest.mark.usefixtures("networked")
 def test_a_closed_room_lets_go_of_its_port() -> None:
     opened = rooms.open_for("mine", "en")
-    one = Phone(opened.listener.port, opened.code)
+    one = Phone(opened.listener.port, opened.phones.code)
     one.open()
     assert one.listen()["state"] == "waiting"
     rooms.close_of(["mine"])
@@ -98,7 +98,7 @@ def test_a_page_that_is_loaded_again_takes_its_room_over_with_the_key() -> None:
 def test_another_of_this_computer_s_addresses_can_be_shown_and_no_other() -> None:
     opened = rooms.open_for("mine", "en")
     first = opened.door()
-    assert first["url"] == f"http://127.0.0.1:{opened.listener.port}/{opened.code}"
+    assert first["url"] == f"http://127.0.0.1:{opened.listener.port}/{opened.phones.code}"
     assert first["qr"] == segno.make(first["url"], error="m", micro=False).svg_data_uri(
         border=4, dark="#000", light="#fff", omitsize=True
     )
@@ -134,10 +134,10 @@ def test_a_look_waits_for_news_but_not_for_ever(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_without_a_network_or_beyond_the_most_rooms_it_is_said_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entrance, "addresses", list)
+    monkeypatch.setattr(rooms, "addresses", list)
     with pytest.raises(ConfigError, match="Wi-Fi"):
         rooms.open_for("mine", "en")
-    monkeypatch.setattr(entrance, "addresses", lambda: [Address("127.0.0.1", "wlan0")])
+    monkeypatch.setattr(rooms, "addresses", lambda: [Address("127.0.0.1", "wlan0")])
     monkeypatch.setattr(rooms, "ROOMS", 0)
     with pytest.raises(ConfigError, match="close one of them"):
         rooms.open_for("mine", "en")

@@ -1,5 +1,5 @@
-"""What a visitor of a hosted app may do, and how much of it. The lecturer may do everything, and so may
-everybody where the app isn't hosted.
+"""What a visitor of a hosted app may do, and how much of it, by limits.py. The lecturer may do everything, as
+may everybody where the app isn't hosted.
 
 A page asks before it shows a control, and what the control does asks again (`insist`): a browser can send the
 message of a button that it was not shown.
@@ -13,42 +13,11 @@ from typing import TYPE_CHECKING
 from rnnviz.errors import ConfigError
 from rnnviz.text import corpora
 from rnnviz.text.packed import packing
-from rnnviz.ui.hosting import person, setting
+from rnnviz.ui.hosting import limits, person, setting
 
 if TYPE_CHECKING:
     from rnnviz.runs.api import Run
     from rnnviz.runs.folder import Description
-
-MEGABYTES = setting.LARGEST
-BYTES = MEGABYTES * 1_000_000
-"""Of all texts that a visitor has scored at a time, and of a corpus to train on."""
-
-FILES = 5
-"""Files that a visitor has scored at a time."""
-
-JOBS = 100
-"""Jobs of a visitor that wait or run at a time on one page."""
-
-SECONDS = 120.0
-"""How long a visitor's run may take, from its turn on; its own process ends it then."""
-
-MINUTES = 1.5
-"""Of training that a visitor can plan, so that there is time left to measure what was learnt."""
-
-PRESETS = ("toy", "one-minute", "one-minute-mingru")
-"""The training times that a visitor is offered."""
-
-SIZES = {"hidden_size": 512, "layers": 2, "embedding_size": 128, "steps": 64, "batch": 32}
-"""The largest network and steps of a visitor's run: a one-minute preset's, and a little more."""
-
-RUNS = 30
-"""Visitors' runs that train and wait at a time: one that waits takes 20 MB."""
-
-HELD_FILES, HELD_BYTES = 10, 2 * BYTES
-"""Uploads of one visitor's session that the server holds, whether a page uses them or not."""
-
-ALL_BYTES = 100 * BYTES
-"""Of all visitors' uploads together."""
 
 
 def everything() -> bool:
@@ -130,14 +99,11 @@ def to_unpack(name: str) -> bool:
     return everything() or not (packing(name) or name.lower().endswith(".parquet"))
 
 
-def to_score(files: int, bytes: int) -> bool:
-    """Whether this person may have so many files scored at a time, with so many bytes together."""
-    return everything() or (files <= FILES and bytes <= BYTES)
+def to_score(files: int) -> bool:
+    """Whether this person may have so many files scored at a time."""
+    return everything() or files <= limits.FILES
 
 
-def jobs() -> int | None:
-    """How many jobs of this person may wait or run at a time on a page; None for as many as they like."""
-    return None if everything() else JOBS
 
 
 def whose() -> str:
@@ -151,6 +117,11 @@ def text_bytes() -> int:
     return setting.megabytes() * 1_000_000
 
 
+def held_bytes() -> int:
+    """Of all uploads of one visitor's session: those that are scored, and as many again."""
+    return 2 * limits.FILES * text_bytes()
+
+
 def megabytes() -> int | None:
     """The largest upload, for a field; None for what the server takes."""
     return None if everything() else setting.megabytes()
@@ -158,17 +129,12 @@ def megabytes() -> int | None:
 
 def most(setting: str, otherwise: int) -> int:
     """The largest value of a recipe's setting."""
-    return otherwise if everything() else SIZES.get(setting, otherwise)
+    return otherwise if everything() else limits.SIZES.get(setting, otherwise)
 
 
 def minutes(otherwise: float) -> float:
     """The longest training that can be planned."""
-    return otherwise if everything() else MINUTES
-
-
-def presets(fitting: list[str]) -> list[str]:
-    """Those of the training times that fit a text which are offered, one at least."""
-    return fitting if everything() else [key for key in fitting if key in PRESETS] or fitting[:1]
+    return otherwise if everything() else limits.MINUTES
 
 
 def their_run(description: Description) -> Description:
@@ -179,7 +145,7 @@ def their_run(description: Description) -> Description:
     if who.lecturer:
         return description
     insist(who != person.NOBODY)
-    for name, largest in SIZES.items():
+    for name, largest in limits.SIZES.items():
         if getattr(description.config, name) > largest:
             raise ConfigError(
                 "a visitor's run has {name} up to {largest}; received {value}",
@@ -187,20 +153,20 @@ def their_run(description: Description) -> Description:
                 largest=largest,
                 value=getattr(description.config, name),
             )
-    if (description.minutes or 0.0) > MINUTES:
+    if (description.minutes or 0.0) > limits.MINUTES:
         raise ConfigError(
             "a visitor's run trains for {most} minutes at most; received {minutes}",
-            most=MINUTES,
+            most=limits.MINUTES,
             minutes=description.minutes,
         )
     if text := description.text:
         size, most = len(text.encode("utf-8", "replace")), text_bytes()
     else:
-        size, most = corpora.describe(description.corpus).bytes, BYTES
+        size, most = corpora.describe(description.corpus).bytes, limits.CORPUS
     if size > most:
         raise ConfigError(
             "a visitor's run reads a text of {most} MB at most; received {size:.1f}",
             most=most // 1_000_000,
             size=size / 1e6,
         )
-    return replace(description, owner=who.id, threads=1, device="cpu", longest=SECONDS)
+    return replace(description, owner=who.id, threads=1, device="cpu", longest=limits.SECONDS)

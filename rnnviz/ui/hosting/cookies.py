@@ -39,7 +39,7 @@ def header(name: str, value: str, *, secure: bool) -> str:
 
 
 class Cookies:
-    """Writes and reads the values; processes with the same key accept each other's."""
+    """Writes and reads the values; a process with the same key accepts those of the one before it."""
 
     def __init__(self, key: str) -> None:
         secret = hashlib.pbkdf2_hmac("sha256", key.encode(), b"rnnviz cookies", ROUNDS)

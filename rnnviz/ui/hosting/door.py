@@ -23,15 +23,13 @@ from rnnviz.errors import ConfigError
 from rnnviz.ui.hosting import notice, person, setting, traffic
 from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies, header, new_id
 from rnnviz.ui.hosting.person import Person
-from rnnviz.ui.hosting.places import TABS, Places
-from rnnviz.ui.room.limits import Limit
+from rnnviz.ui.hosting.places import Places
 
 QUIET = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 """Of an answer to an address with a key in it."""
 
 PRIVATE = ("/_stcore/metrics", "/_stcore/script-health-check")
 """What tells about everybody: the lecturer's alone."""
-
 
 PLACELESS = ("/page/", "/_stcore/")
 """What is looked at without a connection: models' own pages, and whether the server is well."""
@@ -52,7 +50,6 @@ class Door:
         self._app, self._beside = app, beside
         self._key = setting.key().encode()
         self._cookies = Cookies(setting.key())
-        self._guesses = Limit(burst=10, rate=1 / 6)
         self._places = Places(setting.capacity())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -70,12 +67,13 @@ class Door:
         if fresh:
             send = telling(send, header(VISITOR, fresh, secure=is_secure(scope)))
         if answer is None and not who.lecturer:
+            most = traffic.most(scope["path"])
             try:
-                receive = traffic.bounded(receive, request.headers.get("content-length"))
+                receive = traffic.bounded(receive, request.headers.get("content-length"), most)
             except HTTPException as refused:
-                answer = PlainTextResponse(
-                    "This is longer than a visitor's texts may be.\n", refused.status_code
-                )
+                text = f"A visitor's text has at most {setting.megabytes()} MB."
+                more = " If it has less, remove others first.\n"
+                answer = PlainTextResponse(text + more, refused.status_code)
         await (answer or self._app)(scope, receive, send)
 
     def _who(self, request: HTTPConnection) -> tuple[Person, str]:
@@ -98,18 +96,17 @@ class Door:
             return None
         if path.rstrip("/").endswith(PRIVATE):
             return PlainTextResponse("This is for the lecturer.\n", 403)
-        if looks and is_page(request) and not self._places.room_for(who.id):
+        if not looks or self._places.has_room(who.id):
+            return None
+        if is_page(request) and not self._places.is_here(who.id):
             return notice.full(request, self._places.capacity)
         # A page that wants its connection back asks this first, with its cookie; a proxy has none.
-        if looks and not new and path.endswith("/_stcore/health"):
-            if self._places.crowded(who.id):
-                return notice.crowded(request, TABS)
-            if not self._places.room_for(who.id):
-                return notice.away(request)
+        if not new and path.endswith("/_stcore/health"):
+            return notice.away(request)
         return None
 
     async def _connect(self, who: Person, scope: Scope, receive: Receive, send: Send) -> None:
-        """A tab's connection, which takes a visitor's place as long as it lasts."""
+        """A tab's connection, which has a place as long as it lasts."""
         if who.lecturer or scope["path"].endswith(self._beside):
             await self._app(scope, receive, send)
         elif not self._places.enter(who.id):
@@ -121,11 +118,9 @@ class Door:
                 self._places.leave(who.id)
 
     def _unlock(self, request: HTTPConnection, given: str) -> Response:
-        place = request.client.host if request.client else ""
         link = without_key(request.scope)
         if not hmac.compare_digest(given.encode(errors="replace"), self._key):
-            # Wrong ones alone are counted: whoever mistypes, in the same network, keeps no lecturer out.
-            return notice.refused(request, "wrong" if self._guesses.allows(place) else "often", link)
+            return notice.wrong(request, link)
         value = self._cookies.sign(LECTURER, new_id())
         known = {"Set-Cookie": header(LECTURER, value, secure=is_secure(request.scope))}
         return Response(None, 303, {**QUIET, **known, "Location": link})

@@ -27,7 +27,7 @@ LOOKS_AGAIN = (15, 25)
 WORDS = {
     "full": (
         N_("Every place is taken"),
-        N_("Visitors' places: {count}. As soon as one is free, the app opens here by itself."),
+        N_("Pages that visitors may have open: {count}. As soon as one is closed, this one opens by itself."),
         N_("Until then, try the live view of one network. It runs in your browser alone and needs no place."),
         N_("Open the live view"),
     ),
@@ -37,22 +37,13 @@ WORDS = {
         N_("Everybody else opens the app without a key."),
         N_("Open the app"),
     ),
-    "often": (
-        N_("Too many keys were tried"),
-        N_("Wait a minute, then open the lecturer's address again."),
-        N_("Everybody else opens the app without a key."),
-        N_("Open the app"),
-    ),
 }
 """A page's title, what it says, and what its link is called."""
 
 AWAY = N_("Every place is taken now.\nThis page goes on as soon as one is free.")
 """What a page says that is open and may not connect again now, in Streamlit's own dialog."""
 
-TABS = N_("This app is open in {count} of your tabs already.\nThis one goes on as soon as you close another.")
-"""What one says that is a tab too many, likewise."""
-
-STATUS = {"full": 503, "wrong": 403, "often": 429}
+STATUS = {"full": 503, "wrong": 403}
 
 
 def full(request: HTTPConnection, count: int) -> Response:
@@ -64,22 +55,12 @@ def full(request: HTTPConnection, count: int) -> Response:
 
 def away(request: HTTPConnection) -> Response:
     """There is no place now for a page that looks whether the server is well: it shows this, and looks on."""
-    return _dialog(request, AWAY)
+    return JSONResponse(i18n.translations(language(request)).gettext(AWAY), 503, _headers())
 
 
-def crowded(request: HTTPConnection, count: int) -> Response:
-    """A visitor's other tabs have all connections that one person may have: the same."""
-    return _dialog(request, TABS, count=count)
-
-
-def _dialog(request: HTTPConnection, said: str, **values: object) -> Response:
-    said = i18n.translations(language(request)).gettext(said).format_map(values)
-    return JSONResponse(said, 503, _headers())
-
-
-def refused(request: HTTPConnection, why: str, link: str) -> Response:
-    """A key that is no good: `why` is "wrong" or "often"; the link leads to the same page without it."""
-    return _page(request, why, link, 60 if why == "often" else 0)
+def wrong(request: HTTPConnection, link: str) -> Response:
+    """A key that is no good; the link leads to the same page without it."""
+    return _page(request, "wrong", link)
 
 
 def language(request: HTTPConnection) -> str:
@@ -110,7 +91,7 @@ def _up(request: HTTPConnection) -> str:
     return "../" * request.scope["path"].lstrip("/").count("/") or "./"
 
 
-def _page(request: HTTPConnection, name: str, link: str, again: int, **values: str) -> Response:
+def _page(request: HTTPConnection, name: str, link: str, again: int = 0, **values: str) -> Response:
     spoken = language(request)
     say = i18n.translations(spoken).gettext
     title, *said, called = (escape(say(word).format_map(values), quote=False) for word in WORDS[name])
@@ -120,7 +101,7 @@ def _page(request: HTTPConnection, name: str, link: str, again: int, **values: s
         "said": "\n".join(f"<p>{line}</p>" for line in said),
         "link": escape(link),
         "called": called,
-        "again": f'<meta http-equiv="refresh" content="{again}">' if name == "full" else "",
+        "again": f'<meta http-equiv="refresh" content="{again}">' if again else "",
         "style": _file("notice.css"),
     }
     page = _file("notice.html")

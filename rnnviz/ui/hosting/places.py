@@ -1,4 +1,4 @@
-"""How many visitors there is room for: a place is a visitor's, however often they reload or reconnect."""
+"""How many sessions there is room for: a place for each, and a moment longer, for its visitor alone."""
 
 from __future__ import annotations
 
@@ -6,55 +6,54 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-TABS = 4
-"""Connections of one visitor: tabs, and those that a lost network has not ended yet."""
-
 AWAY = 10.0
-"""Seconds that it is kept after the last connection has ended: time to reload, or to reconnect."""
+"""Seconds that a place is kept after its session's connection has ended: time to reload, or to reconnect."""
 
 
 class Places:
-    """At most `capacity` visitors at a time, known by their ids; `clock` returns seconds.
+    """At most `capacity` sessions at a time, each of a visitor, known by an id; `clock` returns seconds.
 
     >>> places = Places(1, clock=lambda: 0.0)
-    >>> [places.room_for("ann"), places.enter("bob"), places.room_for("ann"), places.enter("ann")]
+    >>> [places.has_room("ann"), places.enter("bob"), places.has_room("ann"), places.enter("ann")]
     [True, True, False, False]
     """
 
     def __init__(self, capacity: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.capacity = capacity
         self._clock = clock
-        self._here: Counter[str] = Counter()  # connections of each visitor
-        self._kept: dict[str, float] = {}  # until when, for those without one
+        self._open: Counter[str] = Counter()  # sessions of each visitor
+        self._kept: list[tuple[float, str]] = []  # until when, and for whom
 
-    def room_for(self, id: str) -> bool:
-        """Whether a visitor has a place, or would get one now. To ask takes none: whoever asks again and
-        again, without a cookie, would soon have them all.
+    def has_room(self, id: str) -> bool:
+        """Whether a visitor's session may begin now. To ask takes no place: whoever asks again and again,
+        without a cookie, would soon have them all.
         """
         taken = self.taken()
-        return id in self._here or id in self._kept or taken < self.capacity
+        return taken < self.capacity or any(id == whose for _until, whose in self._kept)
+
+    def is_here(self, id: str) -> bool:
+        """Whether a visitor has a session: a page that is loaded again is asked for before it has ended."""
+        return id in self._open
 
     def enter(self, id: str) -> bool:
-        """Whether a visitor's connection may be made; each that may has to `leave`."""
-        if self.crowded(id) or not self.room_for(id):
+        """Whether a visitor's session begins; each that does has to `leave`."""
+        if not self.has_room(id):
             return False
-        self._kept.pop(id, None)
-        self._here[id] += 1
+        own = next((one for one in self._kept if one[1] == id), None)
+        if own is not None:
+            self._kept.remove(own)
+        self._open[id] += 1
         return True
 
-    def crowded(self, id: str) -> bool:
-        """Whether a visitor has all the connections that one may have."""
-        return self._here[id] >= TABS
-
     def leave(self, id: str) -> None:
-        """A connection has ended."""
-        self._here[id] -= 1
-        if self._here[id] <= 0:
-            del self._here[id]
-            self._kept[id] = self._clock() + AWAY
+        """A session's connection has ended."""
+        self._open[id] -= 1
+        if not self._open[id]:
+            del self._open[id]
+        self._kept.append((self._clock() + AWAY, id))
 
     def taken(self) -> int:
         """Places that are taken or kept."""
         now = self._clock()
-        self._kept = {id: until for id, until in self._kept.items() if until > now}
-        return len(self._here) + len(self._kept)
+        self._kept = [one for one in self._kept if one[0] > now]
+        return self._open.total() + len(self._kept)

@@ -8,15 +8,8 @@ import secrets
 from functools import cache
 
 from rnnviz.errors import ConfigError
+from rnnviz.ui.hosting.limits import CAPACITY, LARGEST, MEGABYTES
 
-CAPACITY = 100
-"""Visitors at a time that one process has room for, where RNNVIZ_CAPACITY says nothing else: as many type at
-once, four characters a second each, on 40 % of a processor (tests/benchmarks/hall.py).
-"""
-MEGABYTES, LARGEST = 1, 5
-"""Megabytes of a visitor's text, where RNNVIZ_TEXT_MB says nothing else, and what it can say at most: a core
-takes about ten seconds to score one, and a whole class comes at once.
-"""
 SHORTEST = 16
 """Characters of a key: what it signs, visitors have, and may try keys on."""
 
@@ -25,6 +18,12 @@ _NAME = re.compile(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 def check() -> None:
     """Raise ConfigError, before anything is served, for what makes no sense in the settings below."""
+    if (given := os.environ.get("RNNVIZ_PROCESSES", "").strip()) not in ("", "1"):
+        raise ConfigError(
+            "RNNVIZ_PROCESSES asks for {given} processes, and this version of the app is always one, in "
+            "which a hundred people can type at once; leave it out",
+            given=given,
+        )
     hosts()
     if hosted():
         key(), capacity(), megabytes()
@@ -37,7 +36,7 @@ def hosted() -> bool:
 
 @cache
 def key() -> str:
-    """The lecturer's key: RNNVIZ_KEY, which several processes can share, or one made for this process.
+    """The lecturer's key: RNNVIZ_KEY, which outlasts a restart, or one made for this process.
 
     Raises ConfigError for one that can be guessed.
     """
@@ -54,11 +53,6 @@ def key() -> str:
 def key_is_made() -> bool:
     """Whether nobody has been told the key yet."""
     return not os.environ.get("RNNVIZ_KEY")
-
-
-def one_of_several() -> bool:
-    """Whether other processes stand behind the same address: RNNVIZ_PROCESSES is their number."""
-    return os.environ.get("RNNVIZ_PROCESSES", "").strip() not in ("", "1")
 
 
 def address() -> str:
@@ -84,12 +78,12 @@ def hosts() -> list[str]:
 
 
 def capacity() -> int:
-    """How many visitors this process serves at a time. Raises ConfigError if RNNVIZ_CAPACITY is no number."""
+    """How many sessions visitors have at a time. Raises ConfigError if RNNVIZ_CAPACITY is no number."""
     given = os.environ.get("RNNVIZ_CAPACITY", "").strip()
     if not given:
         return CAPACITY
     if not given.isascii() or not given.isdigit():
-        raise ConfigError("RNNVIZ_CAPACITY is a number of visitors; received {given}", given=repr(given))
+        raise ConfigError("RNNVIZ_CAPACITY is a number of open pages; received {given}", given=repr(given))
     return int(given)
 
 

@@ -9,12 +9,10 @@ from starlette.types import Message, Receive, Send
 from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from rnnviz.ui.hosting import allowed, person
+from rnnviz.ui.hosting import allowed, person, uploads
 
-MOST = allowed.BYTES + 2**20
-"""Bytes of what a visitor sends at a time by HTTP: a text and what is around it. A message over a WebSocket
-may have `server.maxMessageSize`.
-"""
+AROUND = 4_096
+"""Bytes around a file in the request that brings it."""
 
 USUAL = {"rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "backend_operation_request"}
 """What a page sends. The rest empties caches that all sessions share, or asks for the server's git state."""
@@ -41,7 +39,16 @@ def owner(session: str) -> str | None:
     return next((value for name, value in client.client_context.headers if name == person.HEADER), None)
 
 
-def bounded(receive: Receive, length: str | None, most: int = MOST) -> Receive:
+def most(path: str) -> int:
+    """Bytes that a visitor may send at a time to a path: a text, if the session's others leave room for it. A
+    message over a WebSocket may have `server.maxMessageSize`.
+    """
+    upload = upload_of(path)
+    room = allowed.held_bytes() - (uploads.held(upload[0]) if upload else 0)
+    return min(allowed.text_bytes(), max(0, room)) + AROUND
+
+
+def bounded(receive: Receive, length: str | None, most: int) -> Receive:
     """`receive`, for a request's body of at most `most` bytes; `length` is what its header announces.
 
     Raises HTTPException, at once or on the way.

@@ -9,14 +9,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Hashable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 
 from rnnviz.networks import threads
-from rnnviz.runs.folder import home
-from rnnviz.ui.hosting import setting
-from rnnviz.ui.jobs.machine import Machine
 
 LOOK = 0.2  # seconds between two looks whether a waiting job is still wanted
 SHARE = 0.05  # of a job that must be done before its pace counts: what comes first takes longer, or no time
@@ -48,18 +45,15 @@ class Turn:
 
 
 class Slots:
-    """So many `places`, of which each kind in `alone` takes one at most; a job that has one waits for one of
-    the `machine` too, whose places all processes share. `changed` hears how many are taken here.
-    """
+    """So many `places`, of which each kind in `alone` takes one at most. `changed` hears how many are."""
 
     def __init__(
         self,
         places: int,
         alone: Collection[str] = (),
-        machine: Machine | None = None,
         changed: Callable[[int], None] = lambda working: None,
     ) -> None:
-        self.places, self._alone, self._machine, self._say = places, alone, machine, changed
+        self.places, self._alone, self._say = places, alone, changed
         self._waiting: list[Turn] = []
         self._working: list[Turn] = []
         self._paces: dict[Hashable, float] = {}  # of the last job of each kind of work
@@ -73,9 +67,8 @@ class Slots:
         try:
             while not self._taken(turn):
                 check()
-            with self._machine.taking(turn.kind, check, LOOK) if self._machine else nullcontext():
-                turn.began = time.monotonic()
-                yield
+            turn.began = time.monotonic()
+            yield
         finally:
             with self._changed:
                 if (pace := turn.pace) is not None:
@@ -93,12 +86,12 @@ class Slots:
             return order.index(turn) if turn in order else 0
 
     def seconds(self, turn: Turn) -> float | None:
-        """How long it will wait, at the pace that such work had here; None where that isn't known: nothing
-        like it was measured yet, or other processes have the machine's places.
+        """How long it will wait, at the pace that such work had here; None where nothing like it was
+        measured yet.
         """
         with self._changed:
             order, left = self._order(), 0.0
-            if turn not in order or not all(one.began for one in self._working):
+            if turn not in order:
                 return None
             paces = self._paces | {one.work: pace for one in self._working if (pace := one.pace)}
             for one in (*self._working, *order[: order.index(turn)]):
@@ -132,9 +125,6 @@ class Slots:
 @cache
 def shared() -> Slots:
     """The server's places: half as many as it has cores, so that the pages have the others. One job alone may
-    use more than one, several take one each. A trial of a recipe's speed would measure another trial. Where
-    the app is hosted, the places are of all its processes together.
+    use more than one, several take one each. A trial of a recipe's speed would measure another trial.
     """
-    places, alone = max(1, (os.cpu_count() or 1) // 2), ("trial",)
-    machine = Machine(home(), places, alone) if setting.hosted() else None
-    return Slots(places, alone, machine, threads.share)
+    return Slots(max(1, (os.cpu_count() or 1) // 2), ("trial",), threads.share)

@@ -19,7 +19,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from rnnviz.errors import ConfigError, RnnvizError
+from rnnviz.errors import RnnvizError
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import memory, slots
 from rnnviz.ui.jobs.slots import Slots, Turn
@@ -99,8 +99,8 @@ class Job:
 
 class Jobs:
     """The jobs of one session, or of a visitor's several, the `owner`. `alive` says whether its reader is
-    still there; `places` whose turn it is, of all sessions; `most` how many may wait or run at a time;
-    `first` whether their turns come before those of others.
+    still there; `places` whose turn it is, of all sessions; `first` whether their turns come before those of
+    others.
     """
 
     def __init__(
@@ -108,14 +108,13 @@ class Jobs:
         alive: Callable[[], bool] = lambda: True,
         places: Slots | None = None,
         owner: Hashable = None,
-        most: int | None = None,
         first: bool = True,
     ) -> None:
         self._jobs: dict[Hashable, Job] = {}
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._alive, self._places, self._owner = alive, places or Slots(1), owner
-        self._most, self._first = most, first
+        self._first = first
         self._turn: tuple[Job, Turn] | None = None  # of the job that the worker is at
 
     def get(self, key: Hashable) -> Job | None:
@@ -132,17 +131,10 @@ class Jobs:
         kind: Kind = "work",
         size: int = 0,
     ) -> Job:
-        """The job of this key, started if there is none or if it ended in a state among `again`. Raises
-        ConfigError if that is one too many.
-        """
+        """The job of this key, started if there is none or if it ended in a state among `again`."""
         with self._changed:
             job = self._jobs.get(key)
             if job is None or job.state in again:
-                if self._most is not None and len(self.busy()) >= self._most:
-                    raise ConfigError(
-                        "{most} jobs of yours are waiting already; let them end, or choose fewer texts",
-                        most=self._most,
-                    )
                 job = self._jobs[key] = Job(key, title, make, kind, size)
                 for old in [k for k, j in self._jobs.items() if j.state in OVER][:-FINISHED]:
                     del self._jobs[old]
@@ -285,7 +277,7 @@ def of_session(page: str) -> Jobs:
     if key not in st.session_state:
         context = get_script_run_ctx()
         owner = allowed.whose() or (context and context.session_id)
-        st.session_state[key] = Jobs(_presence(), slots.shared(), owner, allowed.jobs(), allowed.everything())
+        st.session_state[key] = Jobs(_presence(), slots.shared(), owner, allowed.everything())
     jobs: Jobs = st.session_state[key]
     return jobs
 

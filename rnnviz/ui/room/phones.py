@@ -1,8 +1,10 @@
-"""What a room's phones may ask: a page, a stream of what is asked now, an answer; nothing else is served.
+"""What a room's phones may ask: a page, a stream of what is asked now, an answer, a network's own page; nothing
+else is served.
 
-    GET  /CODE          the page, with a random id as its cookie
-    GET  /CODE/events   server-sent events: what the phone should show, as often as that changes
-    POST /CODE/answer   {"question": 3, "answer": 0}; what the phone should show now
+    GET  /CODE            the page, with a random id as its cookie
+    GET  /CODE/events     server-sent events: what the phone should show, as often as that changes
+    POST /CODE/answer     {"question": 3, "answer": 0}; what the phone should show now
+    GET  /page/NAME.html  the live view of a network, while it is shown on phones
 
 An answer to a question that has just closed is no error, which a browser's console would name: the phone
 gets what is asked now, and "missed": true.
@@ -17,7 +19,7 @@ import hmac
 import json
 import random
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from starlette.applications import Starlette
@@ -45,6 +47,8 @@ class Phones:
 
     def __init__(self, room: Room, code: str) -> None:
         self.room, self.code = room, code
+        self.pages: dict[str, Callable[[Request], Response]] = {}
+        """The answers to who asks for a network's page, by its name, while it is shown."""
         self._secret = secrets.token_bytes(16)
         self._pages = Limit(burst=300, rate=20)  # a whole class may have one address
         self._answers = Limit(burst=8, rate=2)
@@ -53,6 +57,7 @@ class Phones:
                 Route("/{code}", self._page),
                 Route("/{code}/events", self._events),
                 Route("/{code}/answer", self._answer, methods=["POST"]),
+                Route("/page/{name}.html", self._network),
             ],
             exception_handlers={HTTPException: refused, Refused: refused, ClientDisconnect: _gone},
         )
@@ -98,6 +103,14 @@ class Phones:
             path = f"/{request.path_params['code']}"
             answer.set_cookie(COOKIE, self.new_id(), path=path, httponly=True, samesite="strict")
         return answer
+
+    async def _network(self, request: Request) -> Response:
+        if not self._pages.allows(address(request)):
+            raise Refused(429, "slowly")
+        answer = self.pages.get(request.path_params["name"])
+        if answer is None:
+            raise HTTPException(404)
+        return answer(request)
 
     async def _events(self, request: Request) -> Response:
         self._here(request)

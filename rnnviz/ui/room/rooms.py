@@ -1,7 +1,8 @@
 """The rooms that are open: one a session of the app at most, each with a door of its own.
 
 A room belongs to the session that opened it. Its key is told to that session alone: with it the stage looks
-at what comes in, and a page that was loaded again, a new session, takes the room over.
+at what comes in, and a page that was loaded again, a new session, takes the room over. The door also gives
+the pages of networks that the session shows on phones, whether the lecture asks something or not.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
+import segno
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.room.entrance import Entrance, here, qr
+from rnnviz.ui.room.addresses import Address, addresses
 from rnnviz.ui.room.listener import Listener, new_code
 from rnnviz.ui.room.phones import Phones
 from rnnviz.ui.room.room import Question, Room
@@ -33,14 +36,46 @@ UNSEEN = 15.0  # seconds without a look after which the stage shows something el
 
 
 @dataclass(eq=False)
-class Opened(Entrance):
-    """A room, its door, and whose it is."""
+class Opened:
+    """A room, its door, and whose it is. Phones come by one of this computer's `places`, of which the one `at` is
+    shown. `asks`: whether the lecture has opened it, or it gives networks' pages alone.
+    """
 
+    listener: Listener
+    places: list[Address]
     session: str
-    room: Room
+    phones: Phones
     key: str = field(default_factory=lambda: secrets.token_urlsafe(18))
+    asks: bool = False
+    at: int = 0
     staged: Question | None = None
     looked: float = field(default_factory=time.monotonic)
+
+    @property
+    def room(self) -> Room:
+        """What phones answer."""
+        return self.phones.room
+
+    @property
+    def host(self) -> str:
+        """Address and port of the door."""
+        return f"{self.places[self.at].address}:{self.listener.port}"
+
+    @property
+    def short(self) -> str:
+        """What is typed: address, port and code."""
+        return f"{self.host}/{self.phones.code}"
+
+    @property
+    def url(self) -> str:
+        """What the QR code holds."""
+        return f"http://{self.short}"
+
+    def move(self, address: object) -> None:
+        """Show another of this computer's addresses; one that it hasn't got is ignored."""
+        for i, one in enumerate(self.places):
+            if one.address == address:
+                self.at = i
 
     def door(self) -> dict[str, Any]:
         """What the stage shows of the way in, as JSON: address, QR code, and where else it might be."""
@@ -66,7 +101,7 @@ class Opened(Entrance):
     def close(self) -> None:
         """Tell the phones, and close the door."""
         self.room.close()
-        super().close()
+        self.listener.close()
 
 
 _opened: dict[str, Opened] = {}  # by key
@@ -81,9 +116,13 @@ def open_for(session: str, language: str) -> Opened:
             return found
         if len(_opened) >= ROOMS:
             raise ConfigError("{count} rooms are open here; close one of them first", count=ROOMS)
-        places = here()
-        room, code = Room(language), new_code()
-        found = Opened(code, Listener(Phones(room, code).app), places, session, room)
+        places = addresses()
+        if not places:
+            raise ConfigError(
+                "this computer has no address in a local network; connect it to the Wi-Fi that the phones use"
+            )
+        phones = Phones(Room(language), new_code())
+        found = Opened(Listener(phones.app), places, session, phones)
         _opened[found.key] = found
         return found
 
@@ -152,6 +191,13 @@ async def look(request: Request) -> Response:
     finally:
         room.stage.take_down(news)
     return JSONResponse(room.shown() | {"closed": room.closed}, headers={"Cache-Control": "no-store"})
+
+
+@lru_cache(maxsize=20)
+def qr(text: str) -> str:
+    """A QR code as the address of an SVG picture, dark on white with its margin, on any background."""
+    code = segno.make(text, error="m", micro=False)
+    return str(code.svg_data_uri(border=4, dark="#000", light="#fff", omitsize=True))
 
 
 def routes() -> list[Route]:

@@ -16,7 +16,6 @@ from rnnviz.ui.hosting import greeting, setting
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.room import rooms
 from rnnviz.ui.server import descriptors, opening, sessions
-from rnnviz.ui.standalone import handout
 
 
 @asynccontextmanager
@@ -28,12 +27,11 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     beside = [asyncio.create_task(sessions.reap())]
     if opening.wanted():
         beside.append(asyncio.create_task(opening.open_browser()))
-    if setting.hosted() and not setting.one_of_several():  # whoever starts several says where they are
+    if setting.hosted():
         greeting.greet()
     with _visitors():
         yield {}
     rooms.close_all()
-    handout.close_all()
     for task in beside:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):

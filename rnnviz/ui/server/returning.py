@@ -1,5 +1,5 @@
 """A browser that was cut off asks for its page anew once it is back: what it asked meanwhile is lost, and the
-session may be new to the process that answers now, as after a restart or where another has taken over.
+process that answers now may have been restarted, and know nothing of its session.
 
 Streamlit's browser side does so if the last run was that of a fragment, or if one is due (`run_every`).
 Otherwise a reader who had done nothing yet would go on asking for fragments that the new session has never

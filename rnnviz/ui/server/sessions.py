@@ -14,10 +14,9 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from rnnviz.ui.hosting import person, setting
+from rnnviz.ui.hosting import person, setting, uploads
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.room import rooms
-from rnnviz.ui.standalone import handout
 
 log = logging.getLogger("rnnviz")
 
@@ -89,13 +88,11 @@ async def reap() -> None:
         rooms.unseen()
         there = {who for session, who in list(_visitors.items()) if server.is_active_session(session)}
         await asyncio.to_thread(_present, there)
-        for session in await asyncio.to_thread(_holding) if setting.hosted() else ():
+        for session in uploads.holding() if setting.hosted() else ():
             _sessions.heard_of(session)
         gone = _sessions.gone(server.is_active_session, keep - 2 * often)
         if gone:
             rooms.close_of(gone)
-            handout.close_of(gone)
-            await asyncio.to_thread(_forget, gone)
             for session in gone:
                 _visitors.pop(session, None)
             close(gone, server.close_session)
@@ -133,18 +130,6 @@ def _present(there: set[str]) -> None:
     from rnnviz.runs import visitors
 
     visitors.present(there)
-
-
-def _holding() -> list[str]:
-    from rnnviz.ui.hosting import bounds
-
-    return bounds.holding()
-
-
-def _forget(sessions: list[str]) -> None:
-    from rnnviz.ui.hosting import bounds
-
-    bounds.forget(sessions)
 
 
 def _give_back() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -10,10 +11,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from rnnviz.errors import RnnvizError
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.ui import i18n, trouble
-from rnnviz.ui.hosting import greeting, setting
+from rnnviz.ui.hosting import allowed, greeting, setting
 from rnnviz.ui.i18n import _
-from rnnviz.ui.room.entrance import qr
-from rnnviz.ui.standalone import handout, serving
+from rnnviz.ui.room import rooms
+from rnnviz.ui.standalone import serving
 
 
 def buttons(info: ModelInfo) -> None:
@@ -36,22 +37,21 @@ def buttons(info: ModelInfo) -> None:
 
 
 def shown(info: ModelInfo, page: str) -> None:
-    """The QR code and the address, large: a listener's, or the app's own where that serves others."""
+    """The QR code and the address, large: on the room's door, or the app's own where that serves others."""
     if setting.hosted():
-        url = greeting.outside(st.context.url or "") + page
-        poster(url, url.partition("://")[2].partition("?")[0])  # typed, it speaks the phone's language
+        poster(greeting.outside(st.context.url or "") + page)
         return
     context = get_script_run_ctx()
     session = "" if context is None else context.session_id
     try:
-        way = handout.hand_out(session, info, i18n.language())
+        way = show(session, info)
     except RnnvizError as error:
         trouble.show(error)
         return
     if len(way.places) > 1:
         listed = [one.address for one in way.places]
         way.move(st.selectbox(_("Another address of this computer"), listed, index=way.at))
-    poster(way.url, way.short)
+    poster(f"http://{way.host}{page}")
     st.caption(
         _(
             "Phones must be in the same network as this computer. "
@@ -59,16 +59,38 @@ def shown(info: ModelInfo, page: str) -> None:
         )
     )
     if st.button(_("Stop"), icon=":material/close:", help=_("Phones that have the page keep it.")):
-        handout.close_of([session])
+        stop(session)
         st.rerun()
 
 
-def poster(url: str, short: str) -> None:
+def show(session: str, info: ModelInfo) -> rooms.Opened:
+    """Give the model's page to phones, on the door of the session's room, which is opened if there is none.
+
+    Raises ConfigError where that can't be, and what building the page raises.
+    """
+    allowed.insist(allowed.to_ask_the_room())
+    page = serving.made(info, i18n.language())
+    found = rooms.open_for(session, i18n.language())
+    found.phones.pages[info.path.stem] = partial(serving.answer, page=page)
+    return found
+
+
+def stop(session: str) -> None:
+    """Give no page any more, and close the door if the lecture asks nothing there."""
+    found = rooms.of(session)
+    if found is not None:
+        found.phones.pages.clear()
+        if not found.asks:
+            rooms.close_of([session])
+
+
+def poster(url: str) -> None:
     """A QR code and what can be typed instead, to be read from the last row."""
+    short = url.partition("://")[2].partition("?")[0]  # the page speaks the phone's language, if it can
     name, scan = _("QR code"), _("Scan this, or type the address:")
     st.html(
         "<div style='display:flex;flex-wrap:wrap;gap:1.5rem;align-items:center;justify-content:center'>"
-        f"<img src='{escape(qr(url))}' alt='{escape(name)}' style='width:min(52vh,100%)'>"
+        f"<img src='{escape(rooms.qr(url))}' alt='{escape(name)}' style='width:min(52vh,100%)'>"
         "<div style='text-align:center;overflow-wrap:anywhere'>"
         f"<div style='font-size:1.2rem'>{escape(scan)}</div>"
         f"<div style='font:600 clamp(1.6rem,3vw,3rem) var(--st-code-font,monospace)'>{escape(short)}</div>"

@@ -44,8 +44,10 @@ def _found(fields: Mapping[str, Any]) -> rooms.Opened | None:
         rooms.close_of([session])
     if "key" in fields:
         rooms.claim(session, fields["key"])
-    found = rooms.open_for(session, language()) if fields.get("open") is True else rooms.of(session)
-    if found is None:
+    if fields.get("open") is True:
+        rooms.open_for(session, language()).asks = True
+    found = rooms.of(session)
+    if found is None or not found.asks:
         return None
     found.room.speak(language())
     found.move(fields.get("address"))

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.ui import forgetting
-from rnnviz.ui.hosting import allowed, bounds
+from rnnviz.ui.hosting import allowed, limits, uploads
 from rnnviz.ui.i18n import _
 from rnnviz.ui.trouble import plain
 
@@ -39,10 +39,10 @@ def files() -> list[Any]:
     st.toggle(_("Upload a folder"), key=_FOLDER, persist_state="session")
     if allowed.whose():
         said = _(
-            "Visitors can score up to {files} files of {one} MB each, {all} MB in total. "
+            "Visitors can score up to {files} files of {one} MB each. "
             "Compressed files and Parquet are for the lecturer."
         )
-        st.caption(said.format(files=allowed.FILES, one=allowed.megabytes(), all=allowed.MEGABYTES))
+        st.caption(said.format(files=limits.FILES, one=allowed.megabytes()))
     if lost(state[field]):
         _take(given)
         state[_EMPTIED] = state.get(_EMPTIED, 0) + 1  # another field, which names no files that are gone
@@ -79,8 +79,7 @@ def _fitting(files: list[Any]) -> list[Any]:
     """Those of the files that this person may have scored, from the newest on; says what is left out."""
     fitting: list[Any] = []
     for file in reversed(files):
-        sizes = [other.size for other in (*fitting, file)]
-        fits = allowed.to_read(file.size) and allowed.to_score(len(sizes), sum(sizes))
+        fits = allowed.to_read(file.size) and allowed.to_score(len(fitting) + 1)
         if fits and allowed.to_unpack(file.name):
             fitting.insert(0, file)
     if len(fitting) < len(files):
@@ -114,7 +113,7 @@ def say_lost() -> None:
 
 def _drop(id: str) -> None:
     st.session_state[_KEPT].pop(id, None)
-    bounds.drop(id)
+    uploads.drop(id)
 
 
 def _changed() -> None:

@@ -13,7 +13,7 @@ from rnnviz.runs import visitors
 from rnnviz.training.estimate import cores
 from rnnviz.training.presets import twice
 from rnnviz.ui import presenting, sidebar, trouble
-from rnnviz.ui.hosting import allowed
+from rnnviz.ui.hosting import allowed, limits
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.train import (
@@ -171,7 +171,7 @@ def start(text: Chosen, recipe: Recipe) -> None:
         )
     )
     if description.owner:
-        id = visitors.start(description, most=allowed.RUNS, at_a_time=max(1, cores() // 2))
+        id = visitors.start(description, most=limits.RUNS, at_a_time=max(1, cores() // 2))
     else:
         id = runs.start(description)
     st.session_state["train.started"] = id

@@ -58,7 +58,8 @@ def preset(text: Chosen | None) -> str:
         "five-minutes": _("Five minutes"),
         "best": _("Half an hour"),
     }
-    keys = allowed.presets(presets.fitting(text.characters if text is not None else 1, cores()))
+    fitting = presets.fitting(text.characters if text is not None else 1, cores())
+    keys = [key for key in fitting if presets.PRESETS[key] <= allowed.minutes(10_000.0)] or fitting[:1]
     if st.session_state.get("train-preset") not in keys:
         st.session_state["train-preset"] = keys[0]
     chosen = st.segmented_control(

@@ -1,4 +1,4 @@
-"""A model's page on phones: what the listener gives, to whom, and when it is gone; real sockets."""
+"""A model's page on phones: what the room's door gives, to whom, and when it is gone; real sockets."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.ui.hosting import person
 from rnnviz.ui.i18n import LANGUAGES
-from rnnviz.ui.room import entrance
+from rnnviz.ui.pages.learn import asking
 from rnnviz.ui.room import phones as room_phones
+from rnnviz.ui.room import rooms
 from rnnviz.ui.room.addresses import Address
 from rnnviz.ui.room.limits import Limit
-from rnnviz.ui.standalone import CELLS, handout, serving
+from rnnviz.ui.standalone import CELLS, serving, sharing
 from tests.ui.phones import SOON
+
+PAGE = "/page/tiny-gru.html"
 
 
 @pytest.fixture
@@ -35,93 +38,69 @@ def info(only_tiny_models: Path) -> ModelInfo:
 
 @pytest.fixture(autouse=True)
 def _networked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(entrance, "addresses", lambda: [Address("127.0.0.1", "wlan0")])
+    monkeypatch.setattr(rooms, "addresses", lambda: [Address("127.0.0.1", "wlan0")])
     monkeypatch.setattr(room_phones, "TARRY", 0.0)
     yield
-    handout.close_all()
+    rooms.close_all()
 
 
-def get(way: entrance.Entrance, path: str = "", **headers: str) -> tuple[int, dict[str, str], bytes]:
+def get(way: rooms.Opened, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
     """What a phone gets at an address."""
     with closing(http.client.HTTPConnection("127.0.0.1", way.listener.port, timeout=SOON)) as connection:
-        connection.request("GET", path or f"/{way.code}", headers=headers)
+        connection.request("GET", path, headers=headers)
         got = connection.getresponse()
         return got.status, {name.lower(): value for name, value in got.getheaders()}, got.read()
 
 
-def test_a_phone_gets_the_page_once_and_the_listener_gives_nothing_else(info: ModelInfo) -> None:
-    way = handout.hand_out("mine", info, "en")
-    assert way.url == f"http://127.0.0.1:{way.listener.port}/{way.code}"
-    status, headers, body = get(way, **{"Accept-Encoding": "gzip, br"})
+def test_the_rooms_door_gives_the_pages_that_are_shown_and_no_other(
+    info: ModelInfo, only_tiny_models: Path
+) -> None:
+    way = sharing.show("mine", info)
+    status, headers, body = get(way, PAGE, **{"Accept-Encoding": "gzip, br"})
     assert (status, headers["content-encoding"]) == (200, "gzip")
     page = gzip.decompress(body).decode()
     assert page.startswith("<!doctype html>")
     assert "<title>tiny-gru · rnnviz</title>" in page
-    assert (
-        get(way, f"/{way.code.upper()}")[2].decode() == page
-    )  # a phone that unpacks nothing, and writes large
-    again = get(way, **{"If-None-Match": headers["etag"]})
-    assert (again[0], again[2]) == (304, b"")
-    for path in (
-        "/",
-        "/abcde",
-        f"/{way.code}/events",
-        f"/{way.code}x",
-        "/page/tiny-gru.html",
-        "/_stcore/health",
-    ):
+    assert get(way, f"{PAGE}?lang=zh")[2].decode() == page  # a phone that unpacks nothing
+    assert (get(way, PAGE, **{"If-None-Match": headers["etag"]})[::2]) == (304, b"")
+    for path in ("/", "/page/tiny-lstm.html", "/page/tiny-gru", "/tiny-gru.html", "/_stcore/health"):
         status, _, body = get(way, path)
         assert status == 404, path
         assert b"weights" not in body
-
-
-def test_one_listener_a_session_which_goes_with_it_or_shows_another_model(
-    info: ModelInfo, only_tiny_models: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = handout.hand_out("mine", info, "en")
-    assert handout.hand_out("mine", info, "en") is first
-    theirs = handout.hand_out("theirs", info, "en")
-    assert theirs.code != first.code
-    chinese = handout.hand_out("mine", info, "zh")
-    assert first.listener.wait(SOON)
-    assert '<html lang="zh">' in get(chinese)[2].decode()
     other = checkpoint.read_info(only_tiny_models / "tiny-lstm.safetensors")
-    second = handout.hand_out("mine", other, "zh")
-    assert "<title>tiny-lstm" in get(second)[2].decode()
-    handout.close_of(["mine", "nobody"])
-    assert second.listener.wait(SOON)
+    assert sharing.show("mine", other) is way
+    assert b"<title>tiny-lstm" in get(way, "/page/tiny-lstm.html")[2]
+
+
+def test_the_door_closes_with_the_last_page_unless_the_lecture_asks_there(info: ModelInfo) -> None:
+    way = sharing.show("mine", info)
+    assert asking.taken({}, str)["door"] is None, "the stage has opened none"
+    sharing.stop("mine")
+    assert way.listener.wait(SOON)
     with pytest.raises(OSError, match="refused"):
-        get(second)
-    assert get(theirs)[0] == 200
-    monkeypatch.setattr(handout, "MOST", 1)
-    with pytest.raises(ConfigError, match="1 pages are shown on phones"):
-        handout.hand_out("a third", info, "en")
-    handout.close_all()
-    assert theirs.listener.wait(SOON)
+        get(way, PAGE)
+    lecture = rooms.open_for("mine", "en")
+    lecture.asks = True
+    assert sharing.show("mine", info) is lecture
+    assert get(lecture, PAGE)[0] == 200
+    sharing.stop("mine")
+    assert get(lecture, PAGE)[0] == 404
+    assert rooms.of("mine") is lecture
+    rooms.close_of(["mine"])
+    assert lecture.listener.wait(SOON)
 
 
-def test_a_visitor_opens_no_listener(info: ModelInfo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_visitor_opens_no_door(info: ModelInfo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(person, "current", lambda: person.Person("v", lecturer=False))
     with pytest.raises(ConfigError, match="only the lecturer"):
-        handout.hand_out("mine", info, "en")
-    assert not handout._open
-
-
-def test_without_a_network_it_is_said_and_nothing_stays_open(
-    info: ModelInfo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(entrance, "addresses", list)
-    with pytest.raises(ConfigError, match="Wi-Fi"):
-        handout.hand_out("mine", info, "en")
-    assert not handout._open
+        sharing.show("mine", info)
+    assert rooms.of("mine") is None
 
 
 def test_too_many_from_one_place_are_refused(info: ModelInfo) -> None:
-    made = handout.Handout(serving.made(info, "en"), "abcde")
-    made._limit = Limit(burst=2, rate=0)
-    with TestClient(made.app) as phone:
-        assert [phone.get("/xyzxy").status_code, phone.get("/abcde").status_code] == [404, 200]
-        assert phone.get("/abcde").status_code == 429
+    way = sharing.show("mine", info)
+    way.phones._pages = Limit(burst=2, rate=0)
+    assert [get(way, path)[0] for path in ("/page/x.html", PAGE, PAGE)] == [404, 200, 429]
 
 
 def test_the_app_gives_the_page_compressed_and_once(info: ModelInfo) -> None:

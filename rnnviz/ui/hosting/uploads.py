@@ -1,0 +1,39 @@
+"""What has been uploaded: Streamlit holds it as long as the session, whether a page looks at it or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+
+def _files() -> Any:
+    """Streamlit's own, whose protocol names neither its storage nor the removal of one file."""
+    return runtime.get_instance().uploaded_file_mgr
+
+
+def held(session: str) -> int:
+    """Bytes that a session has uploaded."""
+    if not runtime.exists():
+        return 0
+    return sum(len(file.data) for file in list(_files().file_storage.get(session, {}).values()))
+
+
+def holding() -> list[str]:
+    """The sessions that have uploaded something, whether their pages have ever run or not."""
+    return list(_files().file_storage)
+
+
+def drop(file: str) -> None:
+    """This session's page has done with an upload: the server lets go of it."""
+    context = get_script_run_ctx()
+    if context is not None and runtime.exists():
+        _files().remove_file(context.session_id, file)
+
+
+def drop_all() -> None:
+    """The same of all uploads of this session."""
+    context = get_script_run_ctx()
+    if context is not None and runtime.exists():
+        _files().remove_session_files(context.session_id)
