@@ -1,5 +1,5 @@
-"""What a room's phones may ask: a page, a stream of what is asked now, an answer, a network's own page; nothing
-else is served.
+"""What a room's phones may ask: a page, a stream of what is asked now, an answer, a network's own page.
+Nothing else is served.
 
     GET  /CODE            the page, with a random id as its cookie
     GET  /CODE/events     server-sent events: what the phone should show, as often as that changes
