@@ -27,7 +27,7 @@ LOOKS_AGAIN = (15, 25)
 WORDS = {
     "full": (
         N_("Every place is taken"),
-        N_("Pages that visitors may have open: {count}. As soon as one is closed, this one opens by itself."),
+        N_("Visitors' places: {count}. As soon as one is free, the app opens here by itself."),
         N_("Until then, try the live view of one network. It runs in your browser alone and needs no place."),
         N_("Open the live view"),
     ),

@@ -37,8 +37,8 @@ UNSEEN = 15.0  # seconds without a look after which the stage shows something el
 
 @dataclass(eq=False)
 class Opened:
-    """A room, its door, and whose it is. Phones come by one of this computer's `places`: the one `at` is shown.
-    `asks`: whether the lecture has opened it, or it gives networks' pages alone.
+    """A room, its door, and whose it is. Of this computer's `places`, by which phones come, the one `at` is
+    shown. `asks`: whether the lecture has opened it, or it gives networks' pages alone.
     """
 
     listener: Listener
