@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Live
-from tests.browser.driving import make_anew
+from tests.browser.driving import ROOT, free_port, make_anew, serve
 from tests.browser.lecturing import Lectern
 
 
@@ -23,48 +25,17 @@ def test_the_live_view_shows_the_text_that_was_there(live: Live) -> None:
     live.write("and it reads on")
 
 
-FORGOTTEN = """
-() => {
-  window.opened = 0;
-  window.connections = WebSocket.prototype;
-  window.WebSocket = class extends WebSocket {
-    constructor(address, protocols) {
-      const page = Array.isArray(protocols); // the page's connection, not the view's own
-      super(address, page ? protocols.slice(0, 2) : protocols); // without the session's name
-      if (page) this.addEventListener("open", () => window.opened++);
-    }
-  };
-}
-"""
-"""From now on a connection is to a server that doesn't know this tab's session, like another process."""
-
-
-def cut(page: Page) -> None:
-    """Close the page's connection, as when its server dies."""
-    tools = page.context.new_cdp_session(page)
-    kind = tools.send("Runtime.evaluate", {"expression": "connections"})["result"]["objectId"]
-    found = tools.send("Runtime.queryObjects", {"prototypeObjectId": kind})["objects"]["objectId"]
-    # Prototypes are found too, which can't be closed.
-    close = "function () { for (const one of this) try { one.close(); } catch {} }"
-    tools.send("Runtime.callFunctionOn", {"functionDeclaration": close, "objectId": found})
-    tools.detach()
-
-
-def test_what_is_typed_outlives_the_process_that_had_the_session(live: Live) -> None:
-    page, text = live.page, live.text
-    page.evaluate(FORGOTTEN)
-    cut(page)  # nothing was typed yet, so Streamlit would ask for nothing
-    page.wait_for_function("() => window.opened === 1")
-    live.area.press("End")
-    live.area.press("!")
-    live.painted(len(text) + 1)
-    cut(page)
-    live.area.press("Home")
-    live.area.press("?")  # asked of nobody, and not in the address yet
-    live.painted(len(text) + 2)
-    assert live.text == f"?{text}!"
-    assert live.area.evaluate("area => area.selectionStart") == 1
-    assert page.evaluate("() => window.opened") == 2
+def test_a_page_that_was_only_read_outlives_the_server_s_restart(page: Page, models_folder: Path) -> None:
+    environment = {**os.environ, "RNNVIZ_MODELS": str(models_folder)}
+    port = free_port()
+    with serve(ROOT / "app.py", environment=environment, port=port, warm=False) as url:
+        live = Live(page, f"{url}/?model=tiny-gru")
+        text = live.text
+    with serve(ROOT / "app.py", environment=environment, port=port, warm=False):
+        live.area.press("End")
+        live.area.press("!")  # nothing was typed yet, so Streamlit alone would ask for nothing
+        live.painted(len(text) + 1)
+        assert live.text == f"{text}!"
 
 
 def test_the_training_view_shows_the_model_that_was_there(page: Page, app_url: str) -> None:
