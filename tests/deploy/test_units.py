@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from rnnviz.ui import host, line
-from rnnviz.ui.hosting import setting
+from rnnviz.ui.hosting import limits, setting
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -70,8 +70,8 @@ def test_all_variables_are_the_app_s_own() -> None:
     known = set(re.findall(r"\bRNNVIZ_[A-Z]+\b", code)) | {"RNNVIZ_NAME"}
     for path in (UNIT, DEPLOY / "compose.yaml", DEPLOY / "Dockerfile", DEPLOY / "README.md"):
         assert variables(path) <= known, path
-    assert f"RNNVIZ_CAPACITY:-{setting.CAPACITY}}}\n" in (DEPLOY / "compose.yaml").read_text("utf-8")
-    assert f"at a time ({setting.CAPACITY})" in (DEPLOY / "README.md").read_text("utf-8")
+    assert f"RNNVIZ_CAPACITY:-{limits.CAPACITY}}}\n" in (DEPLOY / "compose.yaml").read_text("utf-8")
+    assert f"at a time ({limits.CAPACITY})" in (DEPLOY / "README.md").read_text("utf-8")
     (guard,) = values(UNIT, "ExecStartPre")
     assert f"-ge {setting.SHORTEST} " in guard
 

@@ -12,11 +12,11 @@ import yaml
 
 from rnnviz.networks import header
 from rnnviz.ui import line
-from rnnviz.ui.hosting import allowed, setting
+from rnnviz.ui.hosting import allowed, limits, setting
 
 ROOT = Path(__file__).parents[2]
 PAGE = " ".join((ROOT / "SECURITY.md").read_text("utf-8").split())
-SERVICE = ROOT / "deploy" / "systemd" / "rnnviz@.service"
+SERVICE = ROOT / "deploy" / "rnnviz.service"
 
 GUARD, HOSTING, PLACES = "ui/test_guard.py", "ui/test_hosting.py", "ui/test_hosting_places.py"
 CHECKPOINT, DAMAGED = "networks/test_checkpoint.py", "networks/test_damaged_files.py"
@@ -35,10 +35,13 @@ PROMISES: dict[str, list[str]] = {
     "(or your own `RNNVIZ_KEY`, of 16 or more)": [
         f"{HOSTING}::test_a_key_is_made_where_none_is_given_and_one_that_can_be_guessed_is_refused"
     ],
-    "one room's questions and answers, nothing else": ["ui/test_room_door.py::test_there_is_nothing_else"],
-    "while the room is open": ["ui/test_room_owner.py::test_a_closed_room_lets_go_of_its_port"],
-    "one page, nothing else": [
-        "ui/test_handout.py::test_a_phone_gets_the_page_once_and_the_listener_gives_nothing_else"
+    "one room's questions and answers, the live views that are shown, nothing else": [
+        "ui/test_room_door.py::test_there_is_nothing_else",
+        "ui/test_phone_page.py::test_the_rooms_door_gives_the_pages_that_are_shown_and_no_other",
+    ],
+    "while the room is open, or until **Stop**": [
+        "ui/test_room_owner.py::test_a_closed_room_lets_go_of_its_port",
+        "ui/test_phone_page.py::test_the_door_closes_with_the_last_page_unless_the_lecture_asks_there",
     ],
     "checked by its SHA-256": [
         "text/test_downloads.py::test_a_download_that_fails_says_how_and_keeps_nothing"
@@ -69,8 +72,7 @@ PROMISES: dict[str, list[str]] = {
     "quote what a spreadsheet would compute": [
         "ui/test_perplexity_sections.py::test_a_file_whose_name_is_a_formula_is_text_in_a_spreadsheet"
     ],
-    "A file may have 200 MB; a visitor's text 1 MB unless `RNNVIZ_TEXT_MB` says more, and all that one "
-    "visitor has scored at a time 5 MB": [
+    "A file may have 200 MB; a visitor's text 1 MB unless `RNNVIZ_TEXT_MB` says more, five at a time": [
         f"{HERE}::test_numbers_are_the_codes",
         "ui/test_visitors_limits.py::test_a_visitors_texts_are_few_and_short",
     ],
@@ -121,20 +123,21 @@ PROMISES: dict[str, list[str]] = {
     "made only with its page's token": [
         "ui/test_direct.py::test_nobody_is_answered_without_the_token_or_after_the_session_is_gone"
     ],
-    "the right one is never refused": [
-        f"{HOSTING}::test_wrong_keys_are_counted_and_the_right_one_opens_all_the_same"
-    ],
+    "The right key is never refused": [f"{HOSTING}::test_the_right_key_opens_after_however_many_wrong_ones"],
     "not by a page that is asked for": [
         f"{PLACES}::test_a_page_that_is_asked_for_takes_no_place_and_the_session_that_connects_does"
     ],
+    "ten texts in each": [f"{PLACES}::test_a_session_s_uploads_have_an_end"],
     "a proxy that is named in `--trust-proxy`": [
         "ui/test_hosting_command.py::test_it_serves_and_believes_no_proxy_that_it_was_not_told_of"
     ],
     "The container runs as a user of its own, without capabilities, on a read-only file system": [
-        f"{HERE}::test_the_container_and_the_units_may_do_little"
+        f"{HERE}::test_the_container_and_the_unit_may_do_little"
     ],
-    "the systemd units may write to one folder": [f"{HERE}::test_the_container_and_the_units_may_do_little"],
-    "never logs the query": ["deploy/test_nginx.py::test_neither_the_key_nor_what_visitors_write_is_logged"],
+    "the systemd unit may write to one folder": [f"{HERE}::test_the_container_and_the_unit_may_do_little"],
+    "Caddy as set up here logs none": [
+        "deploy/test_units.py::test_the_proxy_bounds_what_comes_in_and_keeps_no_addresses"
+    ],
     "pins what the tests ran with": ["test_package.py::test_the_written_test_command_is_what_the_ci_runs"],
 }
 
@@ -148,7 +151,8 @@ def test_each_promise_stands_there_and_has_its_tests(promise: str) -> None:
 
 
 def test_numbers_are_the_codes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RNNVIZ_KEY", raising=False)
+    for name in ("RNNVIZ_KEY", "RNNVIZ_TEXT_MB"):
+        monkeypatch.delenv(name, raising=False)
     assert (len(setting.key.__wrapped__()), setting.SHORTEST) == (24, 16)
     assert (header.MAX_HEADER, header.MAX_CARD, header.MAX_FILE) == (4 * 2**20, 262_144, 2 * 2**30)
     assert (limits.MEGABYTES, limits.FILES, allowed.held_bytes()) == (1, 5, 10**7)
@@ -196,7 +200,7 @@ def test_nothing_that_is_read_is_run() -> None:
         assert runs_what_it_reads(bad), bad
 
 
-def test_the_container_and_the_units_may_do_little() -> None:
+def test_the_container_and_the_unit_may_do_little() -> None:
     service = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text("utf-8"))["services"]["rnnviz"]
     assert (service["cap_drop"], service["read_only"]) == (["ALL"], True)
     assert service["security_opt"] == ["no-new-privileges:true"]
