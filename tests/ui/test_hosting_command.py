@@ -135,13 +135,16 @@ def test_names_have_commas_between_them(monkeypatch: pytest.MonkeyPatch) -> None
     assert setting.hosts() == ["hall.example", "*.school.example", "192.168.1.5"]
 
 
-def test_streamlit_run_says_so_in_a_sentence() -> None:
-    environment = {**os.environ, "RNNVIZ_HOSTS": "*"}
+@pytest.mark.parametrize(
+    ("name", "given", "said"), [("HOSTS", "*", b"host names"), ("PROCESSES", "2", b"is always one")]
+)
+def test_streamlit_run_says_so_in_a_sentence(name: str, given: str, said: bytes) -> None:
+    environment = {**os.environ, f"RNNVIZ_{name}": given}
     ended = subprocess.run(
         [sys.executable, ROOT / "app.py"], env=environment, capture_output=True, timeout=60
     )
     assert ended.returncode == 1
-    assert b"host names" in ended.stderr
+    assert said in ended.stderr
     assert b"Traceback" not in ended.stderr
 
 
