@@ -1,19 +1,17 @@
-"""From a key going down to the picture of its character on the screen, side by side with two other apps.
+"""A keystroke: its answer, its picture, in a crowd, and in the page without a server.
 
-    python tests/benchmarks/keystroke.py --model timemachine-gru [--training]
+    python tests/benchmarks/keystroke.py [answer] [picture] [crowd] [page] [--model timemachine-gru]
 
-    live    the Explore page
-    echo    the floor: the smallest Streamlit app that gives a live text back, in this project's configuration
-    plain   st.text_input and three st.plotly_chart in Streamlit's default configuration
+answer   one typist without a browser: from the key to the server's answer that covers it
+picture  in a browser, from the key to the first moment after it has painted a frame with the new character.
+         One key at a time: pressed when the one before has been painted and the page has rested. Rounds go
+         around Explore and the floor, the smallest Streamlit app that gives a live text back (echo.py). A
+         screen of 60 Hz shows a frame every 16.7 ms: an answer that just misses one is shown so much later.
+crowd    the answer, while `--open` sessions are there and `--typing` of them type (crowd.py), beside one
+         alone. The server has the first two processors, the visitors the others.
+page     the model's page without a server, opened from a file, also by a Chromium that runs six times as slow
 
-One key at a time: pressed when the one before has been painted and the page
-has rested. Rounds go around the apps, so that a busy machine is busy for all
-of them. Times are taken inside the page: from the keydown event to the first
-moment after the browser has painted a frame with the new character in it (all
-three charts, for the plain build). What counts are the ratios. A screen of 60 Hz
-shows a frame every 16.7 ms: an answer that just misses one is shown so much
-later. With --training the live page is also timed while a run trains on the
-same machine, in turns with the machine at rest.
+Times of a busy machine say little; what counts are the ratios, which are of things that took turns.
 """
 
 from __future__ import annotations
@@ -21,27 +19,28 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from statistics import median
+from typing import Any
 
-from playwright.sync_api import Page, sync_playwright
+import psutil
+from crowd import LETTERS, SENTENCE
+from playwright.sync_api import Page
+from sitting import browser, figure
 
-from rnnviz.runs import api as runs
-from rnnviz.runs.folder import Description
-from rnnviz.training.presets import preset
-from tests.benchmarks.figures import figure
-from tests.browser.driving import ROOT, browser_path, launch, serve
+from tests.browser.driving import ROOT, serve
 
-APPS = Path(__file__).with_name("apps")
+HERE = Path(__file__).parent
 REST = 60  # milliseconds between a painted key and the next
-SENTENCE = "It was a long while before anyone spoke, and then the traveller laughed and told them of it. "
-KEYS = "the time machine stood still and nobody moved in the dark and silent room again "
+SERVER = 2  # processors of the server, where there are more
 
-# Watches the page: `painted(length)` is called after the frame that shows a text of that length.
+# Watches the page: `bench.took` is the time of the last key once a text of the wanted length is painted.
 WATCH = """
 (kind) => {
   const deep = (root, found) => {
@@ -52,14 +51,8 @@ WATCH = """
     return null;
   };
   const live = kind === 'live' ? deep(document, '[data-testid="rnnviz-live"]') : null;
-  const length = {
-    live: () => Number(live.dataset.painted),
-    echo: () => (document.querySelector('[data-testid="stText"]')?.textContent ?? '').length - 1,
-    plain: () => {
-      const titles = [...document.querySelectorAll('.gtitle')].map((t) => Number(t.textContent.slice(5)));
-      return titles.length === 3 && titles.every((n) => n === titles[0]) ? titles[0] : -1;
-    },
-  }[kind];
+  const length = () => live ? Number(live.dataset.painted)
+    : (document.querySelector('[data-testid="stText"]')?.textContent ?? '').length - 1;
   const state = (window.bench = { start: 0, want: -1, took: null, seen: length() });
   const pressed = (event) => { if (event.key.length === 1) state.start = performance.now(); };
   addEventListener('keydown', pressed, true);
@@ -70,8 +63,8 @@ WATCH = """
     if (state.want >= 0 && state.seen === state.want) { state.took = now - state.start; state.want = -1; }
   };
   channel.port1.onmessage = done;
-  // The live view sets its attribute after the frame; the others change the document before it.
-  const changed = kind === 'live' ? done : () => {
+  // The live view sets its attribute after the frame; the other changes the document before it.
+  const changed = live ? done : () => {
     if (length() === state.want) requestAnimationFrame(() => channel.port2.postMessage(0));
   };
   new MutationObserver(changed).observe(live ?? document.body,
@@ -79,12 +72,28 @@ WATCH = """
 }
 """
 
+# In the page without a server: a letter behind the text; milliseconds until the browser has painted it.
+TYPE = """(letter) => new Promise((done) => {
+  const root = document.querySelector('main').shadowRoot.querySelector('.rnnviz');
+  const area = root.querySelector('textarea');
+  const wanted = String(area.value.length + 1);
+  const observer = new MutationObserver(() => {
+    if (root.dataset.painted !== wanted) return;
+    observer.disconnect();
+    done(performance.now() - begun);
+  });
+  observer.observe(root, { attributeFilter: ['data-painted'] });
+  const begun = performance.now();
+  area.setRangeText(letter, area.value.length, area.value.length, 'end');
+  area.dispatchEvent(new InputEvent('input', { bubbles: true, data: letter, inputType: 'insertText' }));
+})"""
+
 
 class App:
-    """One app in its own page; `kind` is live, echo or plain."""
+    """An app in its own page; `kind` is live or echo."""
 
     def __init__(self, page: Page, kind: str, address: str) -> None:
-        self.page, self.kind = page, kind
+        self.page = page
         page.goto(address)
         self.box = page.locator(".rv-text" if kind == "live" else "input[type=text]").first
         self.box.wait_for(timeout=60_000)
@@ -110,142 +119,132 @@ class App:
         self.page.wait_for_timeout(REST)
         return took
 
-    def hold(self, keys: int, per_second: float) -> tuple[bool, int]:
-        """Keys at a steady rate: whether the last picture stood 300 ms later, and how far behind it was."""
-        begin = time.monotonic()
-        for i in range(keys):
-            self.page.keyboard.press("a")
-            self.page.wait_for_timeout(max(0.0, (begin + (i + 1) / per_second - time.monotonic()) * 1000))
-        self.length += keys
-        self.page.wait_for_timeout(300)
-        painted = int(self.page.evaluate("() => window.bench.seen"))
-        return painted == self.length, self.length - painted
+
+def text(characters: int) -> str:
+    return (SENTENCE * (characters // len(SENTENCE) + 1))[:characters]
+
+
+def high(times: list[float]) -> float:
+    """The 95th percentile."""
+    return sorted(times)[int(0.95 * len(times))]
+
+
+def say(what: str, times: list[float]) -> None:
+    print(f"{what:44} median {median(times):6.1f} ms   95 % {high(times):6.1f} ms", flush=True)
 
 
 @contextmanager
-def training() -> Iterator[None]:
-    """The five-minute preset's run on The Time Machine, in the middle of its work."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["RNNVIZ_RUNS"] = folder
-        config, minutes = preset("five-minutes", 170_000, os.cpu_count() or 1)
-        id = runs.start(Description("beside", config, corpus="timemachine", minutes=minutes))
-        while (runs.find(id).last or {"step": 0})["step"] < 50:
-            time.sleep(0.1)
-        yield
-        runs.stop(id)
-        while runs.find(id).alive:
-            time.sleep(0.1)
-
-
-def beside_training(app: App, keys: int, rounds: int) -> dict[str, list[float]]:
-    """Times of keys after 500 characters, at rest and while a run trains, in turns."""
-    times: dict[str, list[float]] = {"at rest": [], "training": []}
-    for _ in range(rounds):
-        for name, state in (("at rest", nullcontext()), ("training", training())):
-            with state:
-                times[name] += measure({"live": app}, ["live"], 500, keys // rounds, 1)["live"]
-    return times
-
-
-@contextmanager
-def opened(model: str) -> Iterator[dict[str, App]]:
-    """The three apps, each served and opened."""
-    environment = {
-        **os.environ,
-        "RNNVIZ_BENCHMARK_MODEL": model,
-        # The one setting that the plain build doesn't leave alone: a module reloaded in between would end it.
-        "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none",
-    }
+def serving() -> Iterator[tuple[str, int]]:
+    """The app on the first processors, its address and process; what else is started has the others."""
+    own = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     with ExitStack() as stack:
-        playwright = stack.enter_context(sync_playwright())
-        path = browser_path(playwright)
-        if path is None:
-            raise SystemExit("no Chromium here: install one, or name it in RNNVIZ_BROWSER")
-        browser = launch(playwright, path)
-        stack.callback(browser.close)
-        elsewhere = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        sources = {
-            "live": (ROOT / "app.py", ROOT, f"/?model={model}"),
-            "echo": (APPS / "echo.py", ROOT, ""),
-            "plain": (APPS / "plain.py", elsewhere, ""),
-        }
+        if len(own) > SERVER:
+            os.sched_setaffinity(0, own[:SERVER])
+            stack.callback(os.sched_setaffinity, 0, own)
+        url = stack.enter_context(serve(ROOT / "app.py", environment={**os.environ, "RNNVIZ_CAPACITY": "1000"}))
+        if len(own) > SERVER:
+            os.sched_setaffinity(0, own[SERVER:])
+        yield url, next(p.pid for p in psutil.Process().children() if "streamlit" in " ".join(p.cmdline()))
+
+
+def typed(options: argparse.Namespace, sessions: int, typing: int) -> dict[str, Any]:
+    """What a crowd sees, of a server that has just been started."""
+    with serving() as (url, pid):
+        numbers = {"open": sessions, "typing": typing, "seconds": options.seconds, "pace": options.pace}
+        words = [f"--{name}={number}" for name, number in numbers.items()]
+        command = [sys.executable, HERE / "crowd.py", url, str(pid), f"--model={options.model}", *words]
+        found: dict[str, Any] = json.loads(subprocess.check_output(command, text=True))
+    say(f"answer: {sessions} open, {typing} typing", found["times"])
+    return found
+
+
+def answer(options: argparse.Namespace) -> None:
+    times = typed(options, 1, 1)["times"]
+    figure("a keystroke, from key to answer", median(times), "ms")
+    figure("a keystroke, from key to answer, 95 % of the keys", high(times), "ms")
+
+
+def crowd(options: argparse.Namespace) -> None:
+    alone, found = typed(options, 1, 1), typed(options, options.open, options.typing)
+    print(
+        f"{found['answers']:.0f} answers a second, {found['share']:.0%} of a processor, {found['mb']:,.0f} MB; "
+        f"{found['repeated']} asks repeated"
+    )
+    who = f"{options.open} sessions open, {options.typing} typing"
+    middle, late = (f(found["times"]) / f(alone["times"]) for f in (median, high))
+    figure(f"a keystroke with {who} ÷ alone", middle, "×")
+    figure(f"a keystroke with {who} ÷ alone, 95 % of the keys", late, "×")
+    figure(f"keys lost with {who}", found["lost"], most=0)
+    figure(f"wrong answers with {who}", found["wrong"], most=0)
+
+
+def picture(options: argparse.Namespace) -> None:
+    # A module reloaded in between would end the plain app.
+    environment = {**os.environ, "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none"}
+    times: dict[tuple[str, int], list[float]] = {}
+    with ExitStack() as stack:
+        first = stack.enter_context(browser())
         apps = {}
-        for kind, (script, folder, query) in sources.items():
-            address = stack.enter_context(serve(script, folder=folder, environment=environment))
-            page = browser.new_page(viewport={"width": 1280, "height": 720})
-            apps[kind] = App(page, kind, address + query)
-        yield apps
+        for kind, script, query in (("live", ROOT / "app.py", f"/?model={options.model}"), ("echo", HERE / "echo.py", "")):
+            url = stack.enter_context(serve(script, environment=environment))
+            page = first.context.browser.new_page(viewport={"width": 1280, "height": 720})  # type: ignore[union-attr]
+            apps[kind] = App(page, kind, url + query)
+        for number in range(options.rounds):
+            for kind, length in (("live", 50), ("live", 500), ("echo", 500), ("live", 5000)):
+                app = apps[kind]
+                app.page.bring_to_front()
+                app.fill(text(length))
+                keys = [app.key(LETTERS[(number + i) % len(LETTERS)]) for i in range(2 + options.keys)]
+                times.setdefault((kind, length), []).extend(keys[2:])  # the first ones pay for the paste
+    for (kind, length), found in times.items():
+        say(f"picture: {kind}, {length:,} characters", found)
+    live, echo = times["live", 500], times["echo", 500]
+    key = "a keystroke, from key to painted picture, 500 characters typed"
+    figure(key, median(live), "ms")
+    figure(f"{key} ÷ an app that only echoes the text", median(live) / median(echo), "×", most=1.5)
+    longer = median(times["live", 5000]) / median(times["live", 50])
+    figure("a keystroke after 5,000 characters ÷ after 50", longer, "×", most=1.1)
 
 
-def measure(
-    apps: dict[str, App], kinds: list[str], length: int, keys: int, rounds: int
-) -> dict[str, list[float]]:
-    """Times of `keys` keys after `length` characters, the apps taking turns `rounds` times."""
-    times: dict[str, list[float]] = {kind: [] for kind in kinds}
-    for number in range(rounds):
-        for kind in kinds:
-            apps[kind].page.bring_to_front()
-            apps[kind].fill((SENTENCE * (length // len(SENTENCE) + 1))[:length])
-            for i in range(2 + keys // rounds):
-                took = apps[kind].key(KEYS[(number + i) % len(KEYS)])
-                if i >= 2:  # the first ones pay for the paste
-                    times[kind].append(took)
-    return times
+def page(options: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as folder, browser() as opened:
+        file = Path(folder, "page.html")
+        command = [sys.executable, "-m", "rnnviz", "page", "--model", options.model, "--output", str(file)]
+        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        opened.goto(file.as_uri())
+        opened.wait_for_selector(".rv-plot svg", state="attached")  # the drawing library has been read, too
+        session = opened.context.new_cdp_session(opened)
+        for slower in (1, 6):
+            session.send("Emulation.setCPUThrottlingRate", {"rate": slower})
+            for characters in (50, 500, 5000):
+                opened.get_by_role("textbox").first.fill(text(characters))
+                opened.wait_for_selector(f"[data-painted='{characters}']")
+                keys = options.rounds * options.keys
+                times = [float(opened.evaluate(TYPE, LETTERS[n % len(LETTERS)])) for n in range(keys)]
+                what = f"{characters:,} characters" + (f", the processor slowed {slower} times" if slower > 1 else "")
+                say(f"page: {what}", times)
+                figure(f"a keystroke in the page that needs no server, {what}", median(times), "ms")
+
+
+PARTS = {"answer": answer, "picture": picture, "crowd": crowd, "page": page}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (default: all)")
     parser.add_argument("--model", default="timemachine-gru")
-    parser.add_argument("--keys", type=int, default=60, help="keys per app and length (default 60)")
+    parser.add_argument("--keys", type=int, default=20, help="of each round (default 20)")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--training", action="store_true", help="measure beside a run, too")
-    parser.add_argument("--json", action="store_true", help="print one JSON object as the last line")
+    parser.add_argument("--open", type=int, default=250, help="sessions of the crowd (default 250)")
+    parser.add_argument("--typing", type=int, default=100, help="of them who type (default 100)")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of typing (default 20)")
+    parser.add_argument("--pace", type=float, default=4.0, help="characters a second (default 4)")
     options = parser.parse_args()
-    found: dict[str, dict[str, float]] = {}
-    with opened(options.model) as apps:
-        for length, kinds in ((50, ["live"]), (500, ["live", "echo", "plain"]), (5000, ["live"])):
-            for kind, times in measure(apps, kinds, length, options.keys, options.rounds).items():
-                ordered = sorted(times)
-                middle, high = statistics.median(ordered), ordered[int(0.95 * len(ordered))]
-                found[f"{kind} {length}"] = {"median_ms": round(middle, 1), "p95_ms": round(high, 1)}
-                print(f"{kind:6} {length:5,} characters  median {middle:6.1f} ms   95 % {high:6.1f} ms")
-        apps["live"].page.bring_to_front()
-        apps["live"].fill(SENTENCE[:50])
-        caught, behind = apps["live"].hold(90, 30)
-        found["hold"] = {"caught_up": caught, "behind": behind}
-        if options.training:
-            beside = beside_training(apps["live"], options.keys, options.rounds)
-            for name, times in beside.items():
-                print(f"live     500 characters, {name:8}  median {statistics.median(times):6.1f} ms")
-            slower = statistics.median(beside["training"]) / statistics.median(beside["at rest"])
-            print(f"live, while training / at rest: {slower:.2f} (at most 1.5)")
-            figure("a keystroke while a run trains on the same machine ÷ at rest", slower, "×", at_most=1.5)
-        stood = "the last picture stood" if caught else f"{behind} characters behind"
-        print(f"held at 30 keys a second: {stood} after 300 ms")
-
-    def ratio(one: str, other: str) -> float:
-        return found[one]["median_ms"] / found[other]["median_ms"]
-
-    echo, plain, longer = (
-        ratio("live 500", "echo 500"),
-        ratio("plain 500", "live 500"),
-        ratio("live 5000", "live 50"),
-    )
-    print(f"live / echo, 500 characters: {echo:.2f} (at most 1.5)")
-    print(f"plain / live, 500 characters: {plain:.2f} (at least 3)")
-    print(f"live, 5,000 / 50 characters: {longer:.2f} (at most 1.1)")
-    live, floor = found["live 500"], found["echo 500"]
-    times = f"{live['median_ms']:.0f} ms, 95 % within {live['p95_ms']:.0f} ms; {floor['median_ms']:.0f} ms"
-    key = "a keystroke, from key to painted picture, 500 characters typed"
-    figure(f"{key} ÷ an app that only echoes the text", echo, "×", at_most=1.5, beside=times, front=True)
-    figure(f"three `st.plotly_chart` ÷ {key}", plain, "×", at_least=3, front=True)
-    figure("a keystroke after 5,000 characters ÷ after 50", longer, "×", at_most=1.1, front=True)
-    figure("a keystroke, 95 % of the keys ÷ the median", live["p95_ms"] / live["median_ms"], "×", at_most=1.4)
-    figure("30 keys a second for three seconds: characters missing 300 ms later", behind, at_most=0)
-    if options.json:
-        print(json.dumps(found))
+    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    began = time.monotonic()
+    for part in options.parts or PARTS:
+        PARTS[part](options)
+    print(f"{time.monotonic() - began:.0f} s")
 
 
 if __name__ == "__main__":

@@ -1,275 +1,225 @@
-"""Characters a second in training, beside the textbook's loop, in one run.
+"""Characters a second of a run, beside the textbook's loop and beside other programs; what minutes come to.
 
-    python -m tests.benchmarks.training [--seconds 3] [--threads 1 2 4] [--cases 3]
+    python tests/benchmarks/training.py speed [--cells gru lstm] [--units 256 512] [--seconds 8] [--turns 3]
+    python tests/benchmarks/training.py contended [--loops 2] [--cells …] [--units …] [--seconds …] [--turns …]
+    python tests/benchmarks/training.py minutes [--presets one-minute five-minutes] [--cores 2]
 
-    book      the textbook's: torch's layer on one-hot inputs, batch 32 × 35 steps, plain gradient descent,
-              float32, gradients clipped, state carried, on all cores, in a process as it comes
-    plain     ours without dropout, as users get it
-    users     ours as the presets train, with dropout on embedding, W_hh and output, as users get it:
-              precision, backward pass and threads chosen by a trial, whose seconds are said; timed once
-              numbers of threads have been tried a second time, as after ten seconds of every run
-    f32, bf16   each candidate by itself: the recipe in either precision on so many threads, without numba
-    numba, nb16   the same where numba is installed, with what it compiles (rnnviz.networks.compiled)
-    ÷ best    users ÷ the best candidate, at least 0.95 is wanted; in each turn the best of the other turns,
-              as of many that are equally good the luckiest would be above all of them
+A run is `python -m rnnviz train` as users get it, with dropout on embedding, W_hh and output, batch 32 × 64:
+precision, backward pass and threads are its own choice. It is timed by its own events, once it has trained
+for twelve seconds: after ten, numbers of threads are tried a second time.
 
-The figures add the share of the processor's fastest product, on all cores, that the recipe's own products
-come to: six a weight and character, forward and back.
-
-With --quality both sides of a question that speed alone doesn't answer are trained on The Time Machine
-for the same number of characters: batch 16 × 32, 32 × 64, 128 × 64, each at the best of three rates.
-
-Ours runs as `python -m rnnviz train` does, with that command's settings of the
-process. Each side has its own process, and they take turns, so that a busy
-machine slows all of them alike.
+speed      beside the textbook's loop: torch's layer on one-hot inputs, batch 32 × 35 steps, plain gradient
+           descent, float32, gradients clipped, state carried, in a process as it comes. They take turns.
+contended  busy loops begin beside the run: the threads that it chooses, beside `--threads 1`
+minutes    the presets on The Time Machine, on the first so many processors: the perplexity of the held-out
+           text, read once, at the end, and when validation was first better than a 6-gram's
 """
 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
+import json
 import os
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import replace
-from multiprocessing.connection import Connection
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
 from statistics import median
 
-import torch
-from torch import nn
-from torch.nn import functional as F
+from sitting import figure
 
-from rnnviz.networks import compiled
-from rnnviz.networks.config import Cell, Engine, TrainConfig
-from rnnviz.networks.threads import SOON, cores, fix, spin_briefly
-from rnnviz.reading.scoring import perplexity
-from rnnviz.text import corpora
-from rnnviz.training.optimiser import has_bfloat16
-from rnnviz.training.speed import fastest
-from rnnviz.training.trainer import Trainer
-from rnnviz.training.tuning import tune_process
-from tests.benchmarks.figures import figure
+import rnnviz
+
+WARM = 12.0  # seconds of training
+LIMITS = {"one-minute": 4.30, "five-minutes": 4.15}  # perplexity
+DROPOUT = ("--dropout-embedding", "0.1", "--dropout-weight", "0.4", "--dropout-output", "0.4")
+BATCH, STEPS = 32, 35  # the textbook's
 
 
-def textbook(cell: str, hidden: int, ids: torch.Tensor, symbols: int) -> Callable[[], int]:
-    """One step of the textbook's loop over `ids`; returns the characters read."""
-    batch, steps = 32, 35
-    layer = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}[cell](symbols, hidden)
-    readout = nn.Linear(hidden, symbols)
+def train(folder: Path, *options: str) -> subprocess.Popen[bytes]:
+    """A run in `folder`, which writes its events there."""
+    command = [sys.executable, "-m", "rnnviz", "train", "--name", "run", "--quiet", *options]
+    command += ["--run-dir", str(folder), "--output", str(folder / "run.safetensors")]
+    return subprocess.Popen(command, cwd=folder.parent)
+
+
+def events(folder: Path, kind: str) -> list[dict[str, float]]:
+    """Those that a run has written whole."""
+    file = folder / "events.jsonl"
+    lines = file.read_text("utf-8").splitlines(keepends=True) if file.exists() else []
+    return [event for line in lines if line.endswith("\n") and (event := json.loads(line))["event"] == kind]
+
+
+@contextmanager
+def running(cell: str, units: int, *options: str) -> Iterator[Callable[[float], float]]:
+    """A run of a shape; what is given trains for so many seconds, and returns the characters a second."""
+    with tempfile.TemporaryDirectory() as made:
+        shape = ("--cell", cell, "--hidden-size", str(units), "--batch", "32", "--steps", "64", *DROPOUT)
+        run = Path(made, "run")
+        process = train(run, "--corpus", "python-docs", "--characters", str(10**10), *shape, *options)
+
+        def trained() -> tuple[float, float]:
+            assert process.poll() is None, "the run has ended"
+            last = events(run, "progress")[-1:]
+            return (last[0]["characters"], last[0]["seconds"]) if last else (0.0, 0.0)
+
+        def speed(seconds: float) -> float:
+            characters, began = trained()
+            while (now := trained())[1] < began + seconds:
+                time.sleep(0.2)
+            return (now[0] - characters) / (now[1] - began)
+
+        try:
+            yield speed
+        finally:
+            process.kill()
+            process.wait()
+
+
+def textbook(cell: str, units: int, seconds: float) -> None:
+    """Print the characters a second of the textbook's loop."""
+    import torch
+    from torch import nn
+    from torch.nn import functional as F
+
+    text = rnnviz.corpora.read("python-docs").text
+    known = {character: n for n, character in enumerate(sorted(set(text)))}
+    streams = torch.tensor([known[character] for character in text[: len(text) // BATCH * BATCH]]).view(BATCH, -1)
+    layer, readout = getattr(nn, cell.upper())(len(known), units), nn.Linear(units, len(known))
     parameters = [*layer.parameters(), *readout.parameters()]
     optimiser = torch.optim.SGD(parameters, lr=1.0)
-    streams = ids[: len(ids) // batch * batch].view(batch, -1)
     position, state = 0, None
 
-    def step() -> int:
+    def step() -> None:
         nonlocal position, state
-        if position + steps + 1 > streams.shape[1]:
+        if position + STEPS + 1 > streams.shape[1]:
             position, state = 0, None
-        inputs = streams[:, position : position + steps].T
-        labels = streams[:, position + 1 : position + steps + 1].T
+        inputs, labels = (streams[:, at : at + STEPS].T for at in (position, position + 1))
         if state is not None:
             state = tuple(s.detach() for s in state) if isinstance(state, tuple) else state.detach()
-        out, state = layer(F.one_hot(inputs, symbols).float(), state)
+        out, state = layer(F.one_hot(inputs, len(known)).float(), state)
         loss = F.cross_entropy(readout(out).flatten(0, 1), labels.flatten())
         optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(parameters, 1.0)
         optimiser.step()
-        position += steps
-        return labels.numel()
+        position += STEPS
 
-    return step
-
-
-def speed(step: Callable[[], int], seconds: float) -> float:
-    """Characters a second over about `seconds`."""
-    began, count = time.perf_counter(), 0
+    step()
+    began, steps = time.perf_counter(), 0
     while time.perf_counter() - began < seconds:
-        count += step()
-    return count / (time.perf_counter() - began)
+        step()
+        steps += 1
+    print(steps * BATCH * STEPS / (time.perf_counter() - began))
 
 
-def products(dtype: torch.dtype, threads: int, seconds: float = 0.5) -> float:
-    """Multiplications and additions a second of square matrices, the best of several turns."""
-    torch.set_num_threads(threads)
-    a, b = (torch.randn(1024, 1024).to(dtype) for _ in range(2))
-    best, began = 0.0, time.perf_counter()
-    while time.perf_counter() - began < seconds or not best:
-        start = time.perf_counter()
-        a @ b
-        best = max(best, 2 * 1024**3 / (time.perf_counter() - start))
-    return best
+def speed(shapes: list[tuple[str, int]], seconds: float, turns: int, warm: float) -> None:
+    """A row for each shape."""
+    print(f"{'':12}{'run':>10}{'textbook':>10}   run ÷ textbook")
+    for cell, units in shapes:
+        rows = []
+        for _ in range(turns):
+            with running(cell, units) as trained:
+                trained(warm)
+                own = trained(seconds)
+            book = [sys.executable, __file__, "textbook", "--cells", cell, "--units", str(units)]
+            said = subprocess.check_output([*book, "--seconds", str(seconds)], text=True)
+            rows.append((own, float(said)))
+        own, theirs = (median(column) for column in zip(*rows, strict=True))
+        ratio = median(one / other for one, other in rows)
+        print(f"{cell:5} {units:5} {own:10,.0f}{theirs:10,.0f}   {ratio:14.2f}", flush=True)
+        figure(f"training ({cell}, {units} units)", own, "characters a second")
+        wanted = 2.5 if units >= 512 else 1.5
+        figure(f"training ({cell}, {units} units) ÷ the textbook's loop", ratio, "×", least=wanted)
 
 
-def work(config: TrainConfig, symbols: int) -> int:
-    """Multiplications and additions for a character, forward and back; the embedding is looked up."""
-    shapes = config.model_config(symbols).shapes()
-    weights = [s for name, s in shapes.items() if len(s) == 2 and not name.startswith("embedding")]
-    return 6 * sum(rows * columns for rows, columns in weights)
+@contextmanager
+def busy(loops: int) -> Iterator[None]:
+    """So many other programs at work."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
 
 
-def quality(characters: int, threads: int) -> None:
-    """Validation perplexity of an lstm after so many characters, by batch and steps."""
-    torch.set_num_threads(threads)
-    tune_process()
-    corpus = corpora.read("timemachine")
-    print(f"\nlstm 256, The Time Machine, {characters:,} characters: validation perplexity")
-    for batch, steps, rates in (
-        (16, 32, (0.004, 0.006, 0.008)),
-        (32, 64, (0.008, 0.012, 0.016)),
-        (128, 64, (0.012, 0.016, 0.024)),
-    ):
-        found = {}
-        for rate in rates:
-            dropout = {"dropout_embedding": 0.05, "dropout_weight": 0.1, "dropout_output": 0.2}
-            config = TrainConfig(
-                "lstm", 256, batch=batch, steps=steps, learning_rate=rate, characters=characters, **dropout
-            )
-            trainer = Trainer(config, corpus, device="cpu")
-            while not trainer.done:
-                trainer.step()
-            found[perplexity(trainer.model, text=trainer.validation).perplexity] = rate
-        print(f"{batch:5} × {steps:<5} {min(found):7.3f}   at learning rate {found[min(found)]}", flush=True)
+def contended(shapes: list[tuple[str, int]], seconds: float, turns: int, warm: float, loops: int) -> None:
+    """A row for each shape."""
+    print(f"{'':12}{'alone':>10}   beside {loops} loops: {'chosen':>10}{'one':>10}   chosen ÷ one")
+    for cell, units in shapes:
+        rows = []
+        for _ in range(turns):
+            row = []
+            for options in ((), ("--threads", "1")):
+                with running(cell, units, *options) as trained:
+                    trained(warm)
+                    row.append(trained(seconds))
+                    with busy(loops):
+                        row.append(trained(seconds))
+            rows.append(row)
+        alone, chosen, _, one = (median(column) for column in zip(*rows, strict=True))
+        ratio = median(row[1] / row[3] for row in rows)
+        print(f"{cell:5} {units:5} {alone:10,.0f} {chosen:28,.0f}{one:10,.0f}   {ratio:12.2f}", flush=True)
+        figure(f"training ({cell}, {units} units) beside {loops} busy loops", chosen, "characters a second")
+        figure(f"training ({cell}, {units} units) beside {loops} busy loops ÷ one thread", ratio, "×", least=0.5)
 
 
-Case = tuple[Cell, int, int, int]
-"""Cell, units, batch, time steps."""
+def minutes(presets: list[str], cores: int) -> None:
+    """A line for each preset."""
+    from rnnviz.training.presets import PRESETS, preset
 
-CASES: list[Case] = [
-    ("lstm", 256, 16, 32),  # small and frequent steps learn more from a character
-    ("gru", 256, 16, 32),
-    ("lstm", 256, 32, 32),  # the presets'
-    ("rnn", 256, 32, 64),  # TrainConfig's batch and steps
-    ("gru", 256, 32, 64),
-    ("lstm", 256, 32, 64),
-    ("gru", 512, 32, 64),
-    ("lstm", 512, 32, 64),
-    ("gru", 256, 128, 64),  # what a processor likes best
-    ("lstm", 256, 128, 64),
-    ("gru", 512, 128, 64),
-    ("lstm", 512, 128, 64),
-]
-
-
-TRYING = ("plain", "users")
-"""Sides that try what is fastest before they begin."""
-
-
-def serve(pipe: Connection, side: str, case: Case) -> None:
-    """One side of one case: says the seconds of its trial, then answers numbers of seconds with speeds."""
-    cell, hidden, batch, steps = case
-    corpus = corpora.read("python-docs")
-    if side == "book":
-        config = TrainConfig(cell, hidden, characters=1)
-        trainer = Trainer(config, corpus, device="cpu")
-        pipe.send(0.0)
-        step = textbook(cell, hidden, trainer.streams.ids, trainer.model.vocabulary.size)
-    else:
-        tune_process()
-        config = TrainConfig(cell, hidden, batch=batch, steps=steps, characters=10**12)
-        if side != "plain":
-            config = replace(config, dropout_embedding=0.1, dropout_weight=0.4, dropout_output=0.4)
-        fixed: int | None = None
-        engine: Engine = "auto"
-        if side not in TRYING:
-            precision, count = side.split()
-            config = replace(config, precision="bfloat16" if "16" in precision else "float32")
-            engine = "numba" if precision[0] == "n" else "torch" if cell == "lstm" else "rnnviz"
-            fix(fixed := int(count))
-        began = time.perf_counter()
-        pace = fastest(config, len(set(corpus.text)) + 1, threads=fixed, device="cpu", engine=engine)
-        pipe.send(time.perf_counter() - began)
-        trainer = Trainer(replace(config, precision=pace.precision), corpus, device="cpu")
-        trainer.threads, trainer.model.engine = pace.threads, pace.engine
-        step = trainer._paced_step
-    while seconds := pipe.recv():
-        pipe.send(speed(step, seconds))
-
-
-def measured(case: Case, sides: list[str], seconds: float, turns: int) -> tuple[float, list[list[float]]]:
-    """The seconds of the users' trial, and each side's speeds by turn."""
-    spawn = multiprocessing.get_context("spawn")
-    pipes: dict[str, Connection] = {}
-    workers, trials = [], {}
-    for side in sorted(sides, key=TRYING.__contains__):
-        pipes[side], there = spawn.Pipe()
-        os.environ.pop("GOMP_SPINCOUNT", None)
-        if side != "book":
-            spin_briefly()  # heeded by the process that begins now
-        if side in TRYING:  # by itself
-            trials |= {other: pipe.recv() for other, pipe in pipes.items() if other not in {*trials, side}}
-        workers.append(spawn.Process(target=serve, args=(there, side, case), daemon=True))
-        workers[-1].start()
-    trials |= {side: pipe.recv() for side, pipe in pipes.items() if side not in trials}
-    found: list[list[float]] = []
-    for turn in range(turns + 1):
-        row = []
-        for side in sides:
-            pipes[side].send(seconds if turn else SOON + 2 if side == "users" else 1.0)
-            row.append(pipes[side].recv())
-        if turn:  # the first warms up
-            found.append(row)
-    for pipe in pipes.values():
-        pipe.send(0)
-    for worker in workers:
-        worker.join()
-    return trials["users"], found
-
-
-def against_best(users: list[float], candidates: list[list[float]]) -> float:
-    """The median over turns of users' speed over that of the candidate that is best in the other turns."""
-    found = []
-    for turn, speed in enumerate(users):
-        others = [row for n, row in enumerate(candidates) if n != turn] or candidates
-        medians = [median(column) for column in zip(*others, strict=True)]
-        found.append(speed / candidates[turn][medians.index(max(medians))])
-    return median(found)
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+    corpus = rnnviz.corpora.read("timemachine")
+    split = corpus.split()
+    counts = rnnviz.NgramModel.fit(split.train, order=6)
+    counted = rnnviz.perplexity(counts, text=split.validation).perplexity
+    usual = asdict(rnnviz.TrainConfig())
+    for key in presets:
+        config, wanted = preset(key, corpus.characters, cores)
+        assert wanted == PRESETS[key]
+        changed = {name: value for name, value in asdict(config).items() if value != usual[name]}
+        options = [word for name, value in changed.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+        with tempfile.TemporaryDirectory() as made:
+            run = Path(made, "run")
+            assert train(run, "--corpus", "timemachine", "--minutes", str(wanted), *options).wait() == 0
+            reports, (done,) = events(run, "report"), events(run, "finished")
+        best = min(one["validation_perplexity"] for one in reports)
+        below = [one["seconds"] for one in reports if one["validation_perplexity"] < counted]
+        passed = f"passed after {below[0]:.0f} s" if below else "not passed"
+        read = f"{reports[-1]['characters'] / 1e6:.1f} million characters"
+        print(f"{key}: {read}, validation {best:.3f}, the 6-gram ({counted:.2f}) {passed}", flush=True)
+        what = f"{wanted:g} min of training on *The Time Machine*, {cores} cores: held-out perplexity"
+        figure(what, done["held_out"], most=LIMITS[key])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=3.0, help="for each side and turn")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("speed", "contended", "minutes", "textbook"), nargs="?", default="speed")
+    parser.add_argument("--cells", nargs="+", default=["gru", "lstm"])
+    parser.add_argument("--units", type=int, nargs="+", default=[256, 512])
+    parser.add_argument("--seconds", type=float, default=8.0, help="for each side and turn")
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, 2, cores()}))
-    parser.add_argument("--cases", type=int, default=len(CASES), help="only the first so many rows")
-    parser.add_argument("--quality", type=int, metavar="CHARACTERS", help="train on The Time Machine, too")
+    parser.add_argument("--warm", type=float, default=WARM, help="seconds before a run is timed")
+    parser.add_argument("--loops", type=int, default=2, help="busy loops")
+    parser.add_argument("--presets", nargs="+", choices=list(LIMITS), default=list(LIMITS))
+    parser.add_argument("--cores", type=int, default=2)
     args = parser.parse_args()
-    kinds = ["f32", "bf16"] if has_bfloat16(torch.device("cpu")) else ["f32"]  # emulated, it takes minutes
-    if compiled.ready():
-        kinds += ["numba", "nb16"][: len(kinds)]
-    sides = ["book", "plain", "users", *(f"{kind} {count}" for kind in kinds for count in args.threads)]
-    symbols = len(set(corpora.read("python-docs").text)) + 1
-    print(f"{cores()} cores; characters a second, median of {args.turns} turns\n")
-    heads = "".join(f"{side:>9}" for side in sides)
-    print(f"cell  units  batch × steps  {heads}   plain ÷ book   users ÷ book   ÷ best   trial")
-    rates: dict[torch.dtype, float] = {}
-    rows = []
-    for case in CASES[: args.cases]:
-        cell, hidden, batch, steps = case
-        for dtype in (torch.float32, torch.bfloat16):  # again and again: other programs may have the cores
-            rates[dtype] = max(products(dtype, cores()), rates.get(dtype, 0.0))
-        trial, turns = measured(case, sides, args.seconds, args.turns)
-        speeds = "".join(f"{median(row[n] for row in turns):9,.0f}" for n in range(len(sides)))
-        plain, recipe = (median(row[n] / row[0] for row in turns) for n in (1, 2))
-        best = against_best([row[2] for row in turns], [row[3:] for row in turns])
-        print(
-            f"{cell:5} {hidden:5}  {batch:5} × {steps:<5}  {speeds}"
-            f"   {plain:12.2f}   {recipe:12.2f}   {best:6.2f}   {trial:4.1f} s",
-            flush=True,
-        )
-        rows.append((case, median(row[2] for row in turns), recipe, best))
-    peak = max(rates.values())
-    print(", ".join(f"{str(dtype)[6:]} {rate / 1e9:,.0f} GFLOP/s" for dtype, rate in rates.items()))
-    for (cell, hidden, batch, steps), pace, recipe, best in rows:
-        share = pace * work(TrainConfig(cell, hidden), symbols) / peak
-        what, wanted = f"training ({cell}, {hidden} units, {batch} × {steps})", 2.5 if hidden == 512 else 1.5
-        figure(
-            f"{what} ÷ the textbook's loop", recipe, "×", at_least=None if share >= 0.75 else wanted,
-            beside=f"{pace:,.0f} characters a second, {share:.0%} of the fastest product", front=batch == 32,
-        )  # fmt: skip
-        figure(f"{what} ÷ the best candidate", best, "×", at_least=0.95)
-    if args.quality:
-        quality(args.quality, args.threads[-1])
+    shapes = [(cell, units) for units in args.units for cell in args.cells]
+    if args.what == "textbook":
+        textbook(*shapes[0], args.seconds)
+    elif args.what == "minutes":
+        minutes(args.presets, args.cores)
+    elif args.what == "contended":
+        contended(shapes, args.seconds, args.turns, args.warm, args.loops)
+    else:
+        speed(shapes, args.seconds, args.turns, args.warm)
 
 
 if __name__ == "__main__":

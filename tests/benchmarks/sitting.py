@@ -1,0 +1,76 @@
+"""What the programs here share, and a sitting: one program with several Pythons, in turns.
+
+    python tests/benchmarks/sitting.py --python OLD/bin/python NEW/bin/python --rounds 5 -- scoring.py --units 256
+
+Each Python runs the program with the rnnviz that is installed there, so a checkout of another version with an
+environment of its own is measured by the same program. Printed are, as rows of a table, the medians of every
+figure by Python, and those of the last beside the first's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+def figure(what: str, measured: float, unit: str = "", *, most: float | None = None, least: float | None = None) -> None:
+    """Print one number: what it is, its unit, and its limit, if it has one."""
+    limit = f"\tat most {most:g}" if most is not None else f"\tat least {least:g}" if least is not None else ""
+    holds = (most is None or measured <= most) and (least is None or measured >= least)
+    print(f"= {what}\t{shown(measured)} {unit}{limit}{'' if holds else ': it is not'}", flush=True)
+
+
+def shown(number: float) -> str:
+    """Three digits, or all before the point."""
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
+
+
+@contextmanager
+def browser() -> Iterator[Page]:
+    """A page of a headless Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.browser.driving import browser_path, launch
+
+    with sync_playwright() as playwright:
+        path = browser_path(playwright)
+        if path is None:
+            raise SystemExit("no Chromium here: install one, or name it in RNNVIZ_BROWSER")
+        opened = launch(playwright, path)
+        yield opened.new_page(viewport={"width": 1280, "height": 720})
+        opened.close()
+
+
+def measured(python: str, program: list[str]) -> dict[str, tuple[float, str]]:
+    """What one run of a program has printed by `figure`: numbers and units."""
+    script = Path(__file__).with_name(program[0])
+    done = subprocess.run([python, script, *program[1:]], stdout=subprocess.PIPE, text=True, check=True)
+    cells = [line[2:].split("\t") for line in done.stdout.splitlines() if line.startswith("= ")]
+    return {cell[0]: (float(cell[1].split()[0].replace(",", "")), cell[1].partition(" ")[2]) for cell in cells}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--python", nargs="+", required=True, help="as many as are compared")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("program", nargs="+", help="behind --: a program's file, and its options")
+    options = parser.parse_args()
+    rounds = [[measured(python, options.program) for python in options.python] for _ in range(options.rounds)]
+    print(f"| figure | {' | '.join(options.python)} | ratio |")
+    print("| --- " * (len(options.python) + 2) + "|")
+    for what, (_number, unit) in rounds[0][0].items():
+        medians = [median(one[n][what][0] for one in rounds) for n in range(len(options.python))]
+        cells = [f"{shown(value)} {unit}" for value in medians]
+        print(f"| {what} | {' | '.join(cells)} | {shown(medians[-1] / medians[0]) if medians[0] else '–'} |")
+
+
+if __name__ == "__main__":
+    main()
