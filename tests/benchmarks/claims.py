@@ -1,25 +1,26 @@
-"""How often Inside and `rnnviz units` say something of units that isn't so, and how often they miss what is.
+"""How often Inside and `rnnviz units` say what isn't so, and how often intervals hold what they should.
 
-    python tests/benchmarks/claims.py [--file BOOK] [--model NAME …] [--trials N] [--only WHAT]
+    python tests/benchmarks/claims.py [finds] [memory] [planted] [--file BOOK] [--model NAME …] [--trials N]
+    python tests/benchmarks/claims.py passages scores --pairs MODEL=FILE … [--pieces N]
 
-**Finds.** Targets that have nothing to do with the text, in which whatever is found is false: telegraphs, on
-and off for a number of characters on average; spans, as rare and uneven as quotations; and what is in the
-text, shifted around its end. For the network and for an untrained one: the share of searches in which the
-unit that ranked first is above chance, with its 95 % interval (Wilson 1927), and of families of 11 searches
-with a find by Holm's levels. At most 5 % may be false. Where a target changes too seldom for a
-verdict, none counts.
-
-**Power.** Among the network's units stands one that wanders and is higher where such a target holds, so that
-its AUC is known: how often it is found, and how often it is surely ahead of the best unit of an untrained
-copy; and, where it is, by how much its AUC is missed on average by the part of the text that confirmed it and
-by the one that reports.
-
-**Memory.** On the beginning of the book, for 30 targets, the verdict on the network itself and on untrained
-networks of its shape, beside three other untrained copies. None of those remembers anything it was taught,
-and an mlp remembers nothing at all, so none may be said to remember; without a correction for the family.
-
-**Planted.** Into a trained GRU a unit is set by hand: a latch that one character opens and another closes. It
-must rank first, and be said to remember, for each of 20 pairs of characters.
+finds     Targets that have nothing to do with the text, in which whatever is found is false: telegraphs, on
+          and off for a number of characters on average; spans, as rare and uneven as quotations; and what is
+          in the text, shifted around its end. For the network and for an untrained one: the share of
+          searches in which the unit that ranked first is above chance, with its 95 % interval, and of
+          families of 11 searches with a find by Holm's levels. At most 5 % may be false. Where a target
+          changes too seldom for a verdict, none counts.
+memory    For 30 targets the verdict on the network itself and on untrained networks of its shape, beside
+          three other untrained copies. None of those remembers anything it was taught, and an mlp remembers
+          nothing at all, so none may be said to remember; without a correction for the family.
+planted   Into a trained GRU a unit is set by hand: a latch that one character opens and another closes. It
+          must rank first, and be said to remember, for each of 20 pairs of characters.
+passages  How often the interval of a piece's perplexity holds what comes next in the same text, which the
+          model reads once. Of pieces drawn at random: the share without an interval (too short, drifting or
+          uneven); of the others, the share that holds as many characters after them, and before them; half
+          the interval's width, as a factor; what a moving-block bootstrap holds of what comes next (blocks by
+          Politis and White 2004). A text whose beginning the model was trained on is two texts; take others.
+scores    The same of a unit's score, and of its lead over an untrained unit, beside those on the whole text:
+          of each target the unit that ranks first in a piece, scored on the third part.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
-from scipy.signal import lfilter
+from sitting import figure, options_of
 
 import rnnviz
 from rnnviz import units
@@ -41,11 +42,16 @@ from rnnviz.networks import untrained
 from rnnviz.networks.checkpoint import find, load_numpy
 from rnnviz.networks.modelfile import read_tensors
 from rnnviz.networks.numpy_model import NumpyModel, weights_from
+from rnnviz.reading.resampling import resample
+from rnnviz.reading.scoring import pieces as read_in_pieces
+from rnnviz.reports.interval import interval
 from rnnviz.text import corpora
-from rnnviz.units import contexts, scores
-from tests.benchmarks.figures import figure
+from rnnviz.units import contexts, ranking, scores
 
-LENGTHS = (20_000, 40_000)
+BOOK = (20_000, 40_000)  # characters of the text, for finds
+LENGTHS = (20_000, 50_000, 150_000)  # of pieces, for scores
+PIECES = (2_000, 20_000, 100_000)  # for passages
+MOST = 600_000  # characters of a file, for scores
 DWELLS = (5, 20, 100, 300)
 SHIFTED = ("capital", "word-start", "line-position")
 FAMILY = 11
@@ -92,11 +98,11 @@ def wilson(count: int, of: int) -> tuple[float, float]:
     return (middle - half) / (1 + z * z / of), (middle + half) / (1 + z * z / of)
 
 
-def finds(model: NumpyModel, text: str, trials: int) -> None:
+def finds(model: NumpyModel, text: str, lengths: list[int], trials: int) -> None:
     """Print the false finds at each length, of each kind of target."""
     worst, at = 0.0, (0.0, 0.0)
     for (what, network), length in product(
-        (("itself", model), ("untrained", untrained.untrained(model, FIRST_SEED))), LENGTHS
+        (("itself", model), ("untrained", untrained.untrained(model, FIRST_SEED))), lengths
     ):
         searcher = units.Searcher(rnnviz.trace(network, text[:length]))
         real = [units.target(name, text[:length]) for name in SHIFTED]
@@ -131,46 +137,9 @@ def finds(model: NumpyModel, text: str, trials: int) -> None:
             f"{low:.1%}–{high:.1%}",
             flush=True,
         )
-    figure(
-        f"searches for a target without a cause that find one ({model.name}), the worst of its kinds",
-        100 * worst, "%", at_most=5, beside=f"{trials} of each kind, {at[0]:.1%} to {at[1]:.1%}",
-    )  # fmt: skip
-
-
-def power(model: NumpyModel, text: str, trials: int) -> None:
-    """Print how often a unit of known AUC is found, at each length and dwell time."""
-    copy = untrained.untrained(model, 0)
-    print(f"{'model':18} {'characters':>10} {'dwell':>6} {'AUC':>5}  found   sure  confirmed  reported")
-    for length in (20_000, 40_000):
-        states, theirs = (
-            units.activations(rnnviz.trace(network, text[:length])) for network in (model, copy)
-        )
-        simpler = units.Searcher(theirs)
-        for dwell, auc in product((20, 100), (0.55, 0.58, 0.6, 0.65, 0.7)):
-            found, missed = [], []
-            for seed in range(trials):
-                random, target = np.random.default_rng([seed, dwell]), telegraph(length, dwell, seed)
-                unit = int(random.integers(states.shape[1]))
-                wander = lfilter([math.sqrt(1 - 0.9**2)], [1, -0.9], random.normal(size=length))
-                higher = math.sqrt(2) * NormalDist().inv_cdf(auc)
-                planted = states.copy()
-                planted[:, unit] = wander + higher * target.values
-                searcher = units.Searcher(planted)
-                searched = searcher.search(target)
-                beside = [simpler.best_column(target)]
-                search = units.run(units.weigh(searcher, searched, target, beside, resamples=1))
-                first = search.best.unit.unit == unit and search.best.score > search.chance
-                kept = search.evidence
-                sure = first and kept is not None and bool(kept.rivals[0].low and kept.rivals[0].low > 0)
-                found.append((first, sure))
-                if sure and kept is not None and kept.report is not None:
-                    missed.append((search.best.score - auc, kept.report.score - auc))
-            of, by = np.mean(found, axis=0), np.mean(missed, axis=0) if missed else (np.nan, np.nan)
-            print(
-                f"{model.name:18} {length:10,} {dwell:6} {auc:5} {of[0]:6.0%} {of[1]:6.0%} {by[0]:+10.3f} "
-                f"{by[1]:+9.3f}",
-                flush=True,
-            )
+    print(f"the worst of {trials} of each kind: {worst:.1%}, {at[0]:.1%} to {at[1]:.1%}")
+    what = f"searches for a target without a cause that find one ({model.name}), the worst of its kinds"
+    figure(what, 100 * worst, "%", most=5)
 
 
 PATTERNS = (
@@ -279,37 +248,134 @@ def planted(model: NumpyModel, text: str, pairs: int = 20) -> None:
     print(f"{model.name}: ranked first {first} of {pairs}, said to remember {remembered}", flush=True)
 
 
+def drawn_at(length: int, first: int, last: int, count: int) -> list[int]:
+    """Where pieces of this length begin: `count` places between two, the same every time."""
+    return [int(at) for at in np.random.default_rng(length).integers(first, last, count)]
+
+
+def say(what: str, length: int, none: float, shares: dict[str, float], width: float) -> None:
+    """A line: the share of pieces without an interval, of the others those that hold; half the width."""
+    cells = "  ".join(f"{name} {share:4.0%}" for name, share in shares.items())
+    print(f"{what:44} {length:8,}  none {none:4.0%}  {cells}  ± {width:.3f}", flush=True)
+    name, share = next(iter(shares.items()))
+    figure(f"{what}: intervals of {length:,} characters that hold, {name}", 100 * share, "%")
+
+
+def passages(name: str, file: Path, pieces: int) -> None:
+    """Print a line for each length of a piece."""
+    read = read_in_pieces(rnnviz.load(name), text=file.read_text("utf-8"))
+    costs = np.concatenate([piece.nll for piece in read])
+    for length in (length for length in PIECES if 3 * length < len(costs)):
+        rows: list[tuple[float, ...]] = []
+        for start in drawn_at(length, length, len(costs) - 2 * length + 1, pieces):
+            piece = costs[start : start + length]
+            after, before = (costs[at : at + length].mean() for at in (start + length, start - length))
+            found, blocks = interval(piece), resample(piece)
+            if found.low is not None and found.high is not None:
+                low, high = math.log(found.low), math.log(found.high)
+                inside = (low <= after <= high, low <= before <= high, blocks.low <= after <= blocks.high)
+                rows.append((*inside, math.exp((high - low) / 2)))
+        if rows:
+            shares = dict(zip(("next", "before", "next by blocks"), np.mean(rows, axis=0), strict=False))
+            none, width = 1 - len(rows) / pieces, float(np.median(rows, axis=0)[3])
+            say(f"perplexity, {name}, {file.name}", length, none, shares, width)
+
+
+def of_whole(states: np.ndarray, target: units.Target) -> np.ndarray:
+    """The score of each unit on the whole text, in the direction up."""
+    values = ranking.ranks(target.values) if target.graded else target.values
+    score = ranking.correlation if target.graded else ranking.auc
+    ranked = (ranking.ranks(column.astype(np.float32))[:, None] for column in states.T)
+    return np.array([score(column, values)[0] for column in ranked])
+
+
+def signed(score: float, graded: bool, direction: int) -> float:
+    """A score in a direction."""
+    return score if direction > 0 else -score if graded else 1 - score
+
+
+def held(
+    searcher: units.Searcher, target: units.Target, copy: np.ndarray, truth: list[np.ndarray]
+) -> tuple[float, ...] | None:
+    """Whether score, lead and the bootstrap of both hold on one piece, and the width; None without one."""
+    best, split = searcher.search(target, shifts=0).best, searcher.split(target)
+    part = split.second if split.third is None else split.third
+    middle = 0.0 if target.graded else 0.5
+    their = int(np.argmax(np.abs(truth[1] - middle)))
+    turned = 1 if truth[1][their] > middle else -1
+    own = searcher.values[part, best.unit.unit] * best.direction
+    both = np.column_stack([own, copy[part, their].astype(np.float32) * turned])
+    found = scores.Scores.of(both, target.values[part])
+    if not found.sure:
+        return None
+    score = signed(float(truth[0][best.unit.unit]), target.graded, best.direction)
+    lead = score - signed(float(truth[1][their]), target.graded, turned)
+    (low, high), rival = found.interval(), found.rival(1, "untrained", 0)
+    assert rival.low is not None
+    assert rival.high is not None
+    blocks = resample(np.column_stack([found.parts[:, 0], found.parts[:, 0] - found.parts[:, 1]]))
+    beside = np.array([score - found.values[0], lead - (found.values[0] - found.values[1])])
+    inside = (blocks.low <= beside) & (beside <= blocks.high)
+    return low <= score <= high, rival.low <= lead <= rival.high, *inside, (high - low) / 2
+
+
+def of_scores(name: str, file: Path, pieces: int) -> None:
+    """Print a row for each length of a piece."""
+    model = load_numpy(name)
+    assert isinstance(model, NumpyModel), f"{name} has no units"
+    text = file.read_text("utf-8")[:MOST]
+    both = [
+        units.activations(rnnviz.trace(network, text), layer=0).astype(np.float16)
+        for network in (model, untrained.untrained(model, 0))
+    ]
+    targets = [target for target in asked(text) if np.mean(target.values > 0) > 5e-4]
+    truths = [[of_whole(states, target) for states in both] for target in targets]
+    for length in (length for length in LENGTHS if 3 * length <= len(text)):
+        rows: list[tuple[float, ...] | None] = []
+        for start in drawn_at(length, 0, len(text) - length, pieces):
+            here = slice(start, start + length)
+            searcher = units.Searcher(both[0][here].astype(np.float32))
+            for target, truth in zip(targets, truths, strict=True):
+                piece = units.Target(target.name, target.values[here])
+                if piece.varies and searcher.split(piece).blocks:
+                    rows.append(held(searcher, piece, both[1][here], truth))
+        if table := [row for row in rows if row is not None]:
+            names = ("score", "lead", "score by blocks", "lead by blocks")
+            shares = dict(zip(names, np.mean(table, axis=0), strict=False))
+            none, width = 1 - len(table) / len(rows), float(np.median(table, axis=0)[4])
+            say(f"score of a unit, {name}, {file.name}", length, none, shares, width)
+
+
 def main() -> None:
-    """Print both tables for each model."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    """Print a table for each part."""
+    parser = options_of(__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help="(default: finds memory planted)")
     parser.add_argument("--file", help="a text of 40,000 characters or more (default: Tiny Shakespeare)")
-    parser.add_argument(
-        "--model", action="append", help="again for more (default: timemachine-gru, -rnn, -mlp)"
-    )
+    names = ("timemachine-gru", "timemachine-rnn", "timemachine-mlp")
+    parser.add_argument("--model", nargs="+", default=names, help=f"(default: {' '.join(names)})")
+    parser.add_argument("--lengths", type=int, nargs="+", default=BOOK, help="of the text, for finds")
     parser.add_argument("--trials", type=int, default=1_000)
     parser.add_argument("--copies", type=int, default=5)
-    parser.add_argument("--only", choices=("finds", "power", "memory", "planted"))
+    parser.add_argument("--pairs", nargs="+", default=[], metavar="MODEL=FILE")
+    parser.add_argument("--pieces", type=int, default=200)
     options = parser.parse_args()
+    parts = options.parts or ["finds", "memory", "planted"]
+    for name, _, file in (pair.partition("=") for pair in options.pairs):
+        for part, measure in (("passages", passages), ("scores", of_scores)):
+            if part in parts:
+                measure(name, Path(file), options.pieces)
+    if not {"finds", "memory", "planted"} & set(parts):
+        return
     book = Path(options.file).read_text("utf-8") if options.file else corpora.read("tinyshakespeare").text
-    text = book[:40_000]
     fitted_once({})
-    names = options.model or ("timemachine-gru", "timemachine-rnn", "timemachine-mlp")
-    models = [load_numpy(name) for name in names]
-    if options.only in (None, "finds"):
-        print(f"{'model':18} {'':10} {'characters':>10} {'target':24} {'found':>6}  95 % interval")
-    for model in models:
-        assert isinstance(model, NumpyModel), f"{model.name} has no units"
-        if options.only in (None, "finds"):
-            finds(model, text, options.trials)
-    for model in models:
-        assert isinstance(model, NumpyModel)
-        if options.only in (None, "power"):
-            power(model, text, max(1, options.trials // 20))
-        if options.only in (None, "memory"):
+    for name in options.model:
+        model, text = load_numpy(name), book[: max(options.lengths)]
+        assert isinstance(model, NumpyModel), f"{name} has no units"
+        if "finds" in parts:
+            finds(model, text, options.lengths, options.trials)
+        if "memory" in parts:
             memory(model, text, options.copies)
-        if options.only in (None, "planted") and model.config.cell == "gru":
+        if "planted" in parts and model.config.cell == "gru":
             planted(model, text)
 
 

@@ -14,10 +14,10 @@ import os
 import statistics
 from collections.abc import Callable
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
+from sitting import browser, figure, options_of
 
-from tests.benchmarks.figures import figure
-from tests.browser.driving import ROOT, browser_path, launch, serve
+from tests.browser.driving import ROOT, serve
 
 LIMIT, MEDIAN = 200, 120  # milliseconds that an answer may take: 95 in 100, and the median
 REST = 250  # milliseconds between an answer and the next key
@@ -48,24 +48,16 @@ def answers(page: Page, act: Callable[[int], None], rounds: int) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_of(__doc__)
     parser.add_argument("--model", default="timemachine-gru")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, metavar="PART")
     parser.add_argument("--rounds", type=int, default=12)
     options = parser.parse_args()
-    with (
-        serve(ROOT / "app.py", environment={**os.environ, "OMP_NUM_THREADS": "1"}) as url,
-        sync_playwright() as playwright,
-    ):
-        path = browser_path(playwright)
-        if path is None:
-            raise SystemExit("no Chromium here: install one, or name it in RNNVIZ_BROWSER")
-        page = launch(playwright, path).new_page(viewport={"width": 1280, "height": 720})
+    clicks: list[float] = []
+    medians: list[float] = []
+    with serve(ROOT / "app.py", environment={**os.environ, "OMP_NUM_THREADS": "1"}) as url, browser() as page:
         print(f"{options.model}; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-        clicks: list[float] = []
-        medians: list[float] = []
-        for part in PARTS:
+        for part in options.parts:
             page.goto(f"{url}/inside?model={options.model}&part={part}")
             board = page.locator("[data-testid=rnnviz-board][data-drawn]:has(.bd-open)").first
             board.wait_for(timeout=120_000)
@@ -74,27 +66,18 @@ def main() -> None:
                 page.locator("[data-name=ranking]").wait_for(timeout=120_000)
             board.evaluate(WATCH)
             places = [board.locator(f".bd-open span[data-t='{t}']").first for t in (200, 205, 210)]
-            rows = {"cursor": answers(page, lambda n, at=places: at[n % 3].click(), options.rounds)}
+            rows = {"a click": answers(page, lambda n, at=places: at[n % 3].click(), options.rounds)}
+            clicks += rows["a click"]
+            medians.append(statistics.median(rows["a click"]))
             if part == "cause":
                 slider = page.get_by_role("slider", name="value")
-                rows["slider"] = answers(page, lambda _, it=slider: it.press("ArrowLeft"), options.rounds)
-            for name, times in rows.items():
-                late = sum(t > LIMIT for t in times)
-                print(
-                    f"{part:8} {name:6} median {statistics.median(times):6.0f}   slowest {max(times):6.0f}"
-                    f"   {late} of {len(times)} above {LIMIT}",
-                    flush=True,
+                rows["a step of the slider"] = answers(
+                    page, lambda _, it=slider: it.press("ArrowLeft"), options.rounds
                 )
-                if name == "cursor":
-                    clicks += times
-                    medians.append(statistics.median(times))
-                done = "a click on Inside" if name == "cursor" else "a step of the slider on Inside"
-                figure(f"{done}, {part}", statistics.median(times), "ms", at_most=MEDIAN)
-        late = sorted(clicks)[int(0.95 * len(clicks))]
-        figure("a click on Inside, 95 % of all parts'", late, "ms", at_most=LIMIT, front=True)
-        beside = f"{min(medians):.0f} ms in the fastest"
-        slowest = "a click on Inside, in the slowest part"
-        figure(slowest, max(medians), "ms", at_most=MEDIAN, beside=beside, front=True)
+            for name, times in rows.items():
+                figure(f"{name} on Inside, {part}", statistics.median(times), "ms", most=MEDIAN)
+    figure("a click on Inside, 95 % of all parts'", sorted(clicks)[int(0.95 * len(clicks))], "ms", most=LIMIT)
+    figure("a click on Inside, in the slowest part", max(medians), "ms", most=MEDIAN)
 
 
 if __name__ == "__main__":

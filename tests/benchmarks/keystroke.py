@@ -32,7 +32,7 @@ from typing import Any
 import psutil
 from crowd import LETTERS, SENTENCE
 from playwright.sync_api import Page
-from sitting import browser, figure
+from sitting import browser, figure, options_of
 
 from tests.browser.driving import ROOT, serve
 
@@ -141,7 +141,9 @@ def serving() -> Iterator[tuple[str, int]]:
         if len(own) > SERVER:
             os.sched_setaffinity(0, own[:SERVER])
             stack.callback(os.sched_setaffinity, 0, own)
-        url = stack.enter_context(serve(ROOT / "app.py", environment={**os.environ, "RNNVIZ_CAPACITY": "1000"}))
+        url = stack.enter_context(
+            serve(ROOT / "app.py")
+        )
         if len(own) > SERVER:
             os.sched_setaffinity(0, own[SERVER:])
         yield url, next(p.pid for p in psutil.Process().children() if "streamlit" in " ".join(p.cmdline()))
@@ -166,10 +168,8 @@ def answer(options: argparse.Namespace) -> None:
 
 def crowd(options: argparse.Namespace) -> None:
     alone, found = typed(options, 1, 1), typed(options, options.open, options.typing)
-    print(
-        f"{found['answers']:.0f} answers a second, {found['share']:.0%} of a processor, {found['mb']:,.0f} MB; "
-        f"{found['repeated']} asks repeated"
-    )
+    server = f"{found['share']:.0%} of a processor, {found['mb']:,.0f} MB"
+    print(f"{found['answers']:.0f} answers a second, {server}; {found['repeated']} asks repeated")
     who = f"{options.open} sessions open, {options.typing} typing"
     middle, late = (f(found["times"]) / f(alone["times"]) for f in (median, high))
     figure(f"a keystroke with {who} ÷ alone", middle, "×")
@@ -183,12 +183,10 @@ def picture(options: argparse.Namespace) -> None:
     environment = {**os.environ, "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none"}
     times: dict[tuple[str, int], list[float]] = {}
     with ExitStack() as stack:
-        first = stack.enter_context(browser())
         apps = {}
-        for kind, script, query in (("live", ROOT / "app.py", f"/?model={options.model}"), ("echo", HERE / "echo.py", "")):
+        for kind, script in (("live", ROOT / "app.py"), ("echo", HERE / "echo.py")):
             url = stack.enter_context(serve(script, environment=environment))
-            page = first.context.browser.new_page(viewport={"width": 1280, "height": 720})  # type: ignore[union-attr]
-            apps[kind] = App(page, kind, url + query)
+            apps[kind] = App(stack.enter_context(browser()), kind, f"{url}/?model={options.model}")
         for number in range(options.rounds):
             for kind, length in (("live", 50), ("live", 500), ("echo", 500), ("live", 5000)):
                 app = apps[kind]
@@ -221,7 +219,7 @@ def page(options: argparse.Namespace) -> None:
                 opened.wait_for_selector(f"[data-painted='{characters}']")
                 keys = options.rounds * options.keys
                 times = [float(opened.evaluate(TYPE, LETTERS[n % len(LETTERS)])) for n in range(keys)]
-                what = f"{characters:,} characters" + (f", the processor slowed {slower} times" if slower > 1 else "")
+                what = f"{characters:,} characters" + (f", {slower} times as slow" if slower > 1 else "")
                 say(f"page: {what}", times)
                 figure(f"a keystroke in the page that needs no server, {what}", median(times), "ms")
 
@@ -230,7 +228,7 @@ PARTS = {"answer": answer, "picture": picture, "crowd": crowd, "page": page}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (default: all)")
     parser.add_argument("--model", default="timemachine-gru")
     parser.add_argument("--keys", type=int, default=20, help="of each round (default 20)")

@@ -24,11 +24,11 @@ import math
 
 import numpy as np
 import torch
+from sitting import figure, options_of
 
 import rnnviz
 from rnnviz import CharModel
 from rnnviz.text import corpora
-from tests.benchmarks.figures import figure
 
 PUBLISHED = 1.4697
 WINDOW, BATCH, BATCHES = 256, 64, 200
@@ -48,21 +48,22 @@ def losses(model: CharModel, ids: torch.Tensor, starts: torch.Tensor) -> np.ndar
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_of(__doc__)
     parser.add_argument("--model", default="shakespeare-lstm")
+    parser.add_argument("--corpus", default="tinyshakespeare")
+    parser.add_argument("--batches", type=int, default=BATCHES)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    text = corpora.read("tinyshakespeare").text
-    last = text[int(len(text) * 0.9) :]
-    assert (len(text), len(last)) == (1_115_394, 111_540), "nanoGPT's text has these lengths"
-    assert last == corpora.read("tinyshakespeare").split().held_out, "ours was held out from another text"
+    corpus = corpora.read(options.corpus)
+    last = corpus.text[int(len(corpus.text) * 0.9) :]
+    assert last == corpus.split().held_out, "ours was held out from another text"
+    if options.corpus == "tinyshakespeare":
+        assert (len(corpus.text), len(last)) == (1_115_394, 111_540), "nanoGPT's text has these lengths"
     model = rnnviz.load(options.model)
     assert isinstance(model, CharModel)
     ids = torch.from_numpy(model.vocabulary.encode(last))
     drawn = torch.randint(
-        len(ids) - WINDOW, (BATCHES * BATCH,), generator=torch.Generator().manual_seed(options.seed)
+        len(ids) - WINDOW, (options.batches * BATCH,), generator=torch.Generator().manual_seed(options.seed)
     )
     random = losses(model, ids, drawn)
     every = losses(model, ids, torch.arange(0, len(ids) - WINDOW, WINDOW))
@@ -74,18 +75,10 @@ def main() -> None:
     print(f"theirs, all     {every.mean():.4f}, {len(every):,} windows of {WINDOW}")
     print(f"ours            {carried:.4f}, all {len(last):,} characters")
     print(f"nanoGPT publishes {PUBLISHED}, with 10.7 million parameters, by theirs")
-    what = "nats a character on the last tenth of Tiny Shakespeare"
-    parameters = f"{options.model}, {model.parameter_count / 1e6:.1f} million parameters"
-    published = f"nanoGPT, 10.7 million parameters: {PUBLISHED}"
-    figure(
-        f"{what}, windows of {WINDOW} characters, no state carried: nanoGPT's protocol",
-        random.mean(), "nats", digits=4, beside=f"{parameters}; {published}",
-    )  # fmt: skip
-    figure(
-        f"{what}, each consecutive window of {WINDOW} once",
-        every.mean(), "nats", digits=4, beside=parameters,
-    )  # fmt: skip
-    figure(f"{what}, the state carried: ours", carried, "nats", digits=4, beside=parameters)
+    what = f"nats a character on the last tenth of {corpus.name} ({options.model})"
+    figure(f"{what}, windows of {WINDOW} characters, no state carried: nanoGPT's protocol", random.mean())
+    figure(f"{what}, each consecutive window of {WINDOW} once", every.mean())
+    figure(f"{what}, the state carried: ours", carried)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from statistics import median
 
 import numpy as np
 import torch
-from sitting import figure
+from sitting import figure, options_of
 from torch import nn
 
 import rnnviz
@@ -63,7 +63,7 @@ def speed(score: Callable[[], object], characters: int) -> float:
 
 def main() -> None:
     """Print one line per model."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--cells", nargs="+", default=["rnn", "gru", "lstm"])
     parser.add_argument("--units", type=int, nargs="+", default=[256, 512])
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
@@ -88,10 +88,10 @@ def main() -> None:
         ratios = [mine / other for other in theirs]
         cells = "".join(f"{one:10,.0f}" for one in theirs) + "".join(f"{one:18.2f}" for one in ratios)
         print(f"{cell}-{units:<5} {mine:10,.0f} {cells}", flush=True)
-        figure(f"scoring a long text ({cell}, {units} units)", mine, "characters a second")
-        if ratios:
-            figure(f"scoring a long text ({cell}, {units} units) ÷ torch's fused layer in sequence", ratios[0], "×")
-            figure(f"scoring a long text ({cell}, {units} units) ÷ a loop", ratios[1], "×")
+        what = f"scoring a long text ({cell}, {units} units)"
+        figure(what, mine, "characters a second")
+        for ratio, other in zip(ratios, ("torch's fused layer in sequence", "a loop"), strict=False):
+            figure(f"{what} ÷ {other}", ratio, "×")
 
 
 if __name__ == "__main__":

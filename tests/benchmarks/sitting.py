@@ -1,6 +1,6 @@
 """What the programs here share, and a sitting: one program with several Pythons, in turns.
 
-    python tests/benchmarks/sitting.py --python OLD/bin/python NEW/bin/python --rounds 5 -- scoring.py --units 256
+    python tests/benchmarks/sitting.py --python OLD/bin/python NEW/bin/python -- scoring.py --units 256
 
 Each Python runs the program with the rnnviz that is installed there, so a checkout of another version with an
 environment of its own is measured by the same program. Printed are, as rows of a table, the medians of every
@@ -21,11 +21,18 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 
-def figure(what: str, measured: float, unit: str = "", *, most: float | None = None, least: float | None = None) -> None:
+def figure(
+    what: str, number: float, unit: str = "", *, most: float | None = None, least: float | None = None
+) -> None:
     """Print one number: what it is, its unit, and its limit, if it has one."""
-    limit = f"\tat most {most:g}" if most is not None else f"\tat least {least:g}" if least is not None else ""
-    holds = (most is None or measured <= most) and (least is None or measured >= least)
-    print(f"= {what}\t{shown(measured)} {unit}{limit}{'' if holds else ': it is not'}", flush=True)
+    limit = [f"\tat {name} {value:g}" for name, value in (("most", most), ("least", least)) if value is not None]
+    holds = (most is None or number <= most) and (least is None or number >= least)
+    print(f"= {what}\t{shown(number)} {unit}{''.join(limit)}{'' if holds else ': it is not'}", flush=True)
+
+
+def options_of(described: str | None) -> argparse.ArgumentParser:
+    """The options of a program, whose help is its docstring."""
+    return argparse.ArgumentParser(description=described, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
 def shown(number: float) -> str:
@@ -54,11 +61,13 @@ def measured(python: str, program: list[str]) -> dict[str, tuple[float, str]]:
     script = Path(__file__).with_name(program[0])
     done = subprocess.run([python, script, *program[1:]], stdout=subprocess.PIPE, text=True, check=True)
     cells = [line[2:].split("\t") for line in done.stdout.splitlines() if line.startswith("= ")]
-    return {cell[0]: (float(cell[1].split()[0].replace(",", "")), cell[1].partition(" ")[2]) for cell in cells}
+    return {
+        cell[0]: (float(cell[1].split()[0].replace(",", "")), cell[1].partition(" ")[2]) for cell in cells
+    }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--python", nargs="+", required=True, help="as many as are compared")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("program", nargs="+", help="behind --: a program's file, and its options")

@@ -1,7 +1,7 @@
 """Characters a second of a run, beside the textbook's loop and beside other programs; what minutes come to.
 
     python tests/benchmarks/training.py speed [--cells gru lstm] [--units 256 512] [--seconds 8] [--turns 3]
-    python tests/benchmarks/training.py contended [--loops 2] [--cells …] [--units …] [--seconds …] [--turns …]
+    python tests/benchmarks/training.py contended [--loops 2] [--cells gru lstm] [--units 256 512] …
     python tests/benchmarks/training.py minutes [--presets one-minute five-minutes] [--cores 2]
 
 A run is `python -m rnnviz train` as users get it, with dropout on embedding, W_hh and output, batch 32 × 64:
@@ -30,13 +30,14 @@ from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 
-from sitting import figure
+from sitting import figure, options_of
 
 import rnnviz
 
 WARM = 12.0  # seconds of training
 LIMITS = {"one-minute": 4.30, "five-minutes": 4.15}  # perplexity
 DROPOUT = ("--dropout-embedding", "0.1", "--dropout-weight", "0.4", "--dropout-output", "0.4")
+PARTS = ("speed", "contended", "minutes", "textbook")
 BATCH, STEPS = 32, 35  # the textbook's
 
 
@@ -88,7 +89,9 @@ def textbook(cell: str, units: int, seconds: float) -> None:
 
     text = rnnviz.corpora.read("python-docs").text
     known = {character: n for n, character in enumerate(sorted(set(text)))}
-    streams = torch.tensor([known[character] for character in text[: len(text) // BATCH * BATCH]]).view(BATCH, -1)
+    streams = torch.tensor([known[character] for character in text[: len(text) // BATCH * BATCH]]).view(
+        BATCH, -1
+    )
     layer, readout = getattr(nn, cell.upper())(len(known), units), nn.Linear(units, len(known))
     parameters = [*layer.parameters(), *readout.parameters()]
     optimiser = torch.optim.SGD(parameters, lr=1.0)
@@ -132,9 +135,9 @@ def speed(shapes: list[tuple[str, int]], seconds: float, turns: int, warm: float
         own, theirs = (median(column) for column in zip(*rows, strict=True))
         ratio = median(one / other for one, other in rows)
         print(f"{cell:5} {units:5} {own:10,.0f}{theirs:10,.0f}   {ratio:14.2f}", flush=True)
-        figure(f"training ({cell}, {units} units)", own, "characters a second")
-        wanted = 2.5 if units >= 512 else 1.5
-        figure(f"training ({cell}, {units} units) ÷ the textbook's loop", ratio, "×", least=wanted)
+        what = f"training ({cell}, {units} units)"
+        figure(what, own, "characters a second")
+        figure(f"{what} ÷ the textbook's loop", ratio, "×", least=2.5 if units >= 512 else 1.5)
 
 
 @contextmanager
@@ -167,7 +170,9 @@ def contended(shapes: list[tuple[str, int]], seconds: float, turns: int, warm: f
         ratio = median(row[1] / row[3] for row in rows)
         print(f"{cell:5} {units:5} {alone:10,.0f} {chosen:28,.0f}{one:10,.0f}   {ratio:12.2f}", flush=True)
         figure(f"training ({cell}, {units} units) beside {loops} busy loops", chosen, "characters a second")
-        figure(f"training ({cell}, {units} units) beside {loops} busy loops ÷ one thread", ratio, "×", least=0.5)
+        figure(
+            f"training ({cell}, {units} units) beside {loops} busy loops ÷ one thread", ratio, "×", least=0.5
+        )
 
 
 def minutes(presets: list[str], cores: int) -> None:
@@ -185,7 +190,7 @@ def minutes(presets: list[str], cores: int) -> None:
         config, wanted = preset(key, corpus.characters, cores)
         assert wanted == PRESETS[key]
         changed = {name: value for name, value in asdict(config).items() if value != usual[name]}
-        options = [word for name, value in changed.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+        options = [f"--{name.replace('_', '-')}={value}" for name, value in changed.items()]
         with tempfile.TemporaryDirectory() as made:
             run = Path(made, "run")
             assert train(run, "--corpus", "timemachine", "--minutes", str(wanted), *options).wait() == 0
@@ -200,8 +205,8 @@ def minutes(presets: list[str], cores: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("speed", "contended", "minutes", "textbook"), nargs="?", default="speed")
+    parser = options_of(__doc__)
+    parser.add_argument("what", nargs="?", choices=PARTS, default=PARTS[0], metavar="PART")
     parser.add_argument("--cells", nargs="+", default=["gru", "lstm"])
     parser.add_argument("--units", type=int, nargs="+", default=[256, 512])
     parser.add_argument("--seconds", type=float, default=8.0, help="for each side and turn")

@@ -147,9 +147,7 @@ def high(times: list[float]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options_of(__doc__)
     parser.add_argument("--visitors", type=int, default=20)
     parser.add_argument("--megabytes", type=float, default=3.0)
     parser.add_argument("--alone", type=int, default=2, help="files scored one after the other (default 2)")
