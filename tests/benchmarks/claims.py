@@ -25,15 +25,14 @@ scores    The same of a unit's score, and of its lead over an untrained unit, be
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import math
 from collections import Counter
 from itertools import product
 from pathlib import Path
-from statistics import NormalDist
 
 import numpy as np
+from scipy.stats import binomtest
 from sitting import figure, options_of
 
 import rnnviz
@@ -91,16 +90,9 @@ def without_cause(real: list[units.Target], seed: int) -> list[units.Target]:
     ]
 
 
-def wilson(count: int, of: int) -> tuple[float, float]:
-    """The 95 % interval of a share."""
-    z, p = NormalDist().inv_cdf(0.975), count / of
-    middle, half = p + z * z / (2 * of), z * math.sqrt(p * (1 - p) / of + z * z / (4 * of * of))
-    return (middle - half) / (1 + z * z / of), (middle + half) / (1 + z * z / of)
-
-
 def finds(model: NumpyModel, text: str, lengths: list[int], trials: int) -> None:
     """Print the false finds at each length, of each kind of target."""
-    worst, at = 0.0, (0.0, 0.0)
+    worst = 0.0
     for (what, network), length in product(
         (("itself", model), ("untrained", untrained.untrained(model, FIRST_SEED))), lengths
     ):
@@ -112,32 +104,26 @@ def finds(model: NumpyModel, text: str, lengths: list[int], trials: int) -> None
             for target in without_cause(real, seed):
                 sure = scores.runs(target.values[searcher.split(target).second]) >= scores.FEWEST
                 made.setdefault(target.name, []).append((searcher.search(target), sure))
-        for kind, searches in made.items():
-            false = [sure and one.best.score > one.chance for one, sure in searches]
-            low, high = wilson(sum(false), trials)
-            print(
-                f"{model.name:18} {what:10} {length:10,} {kind:24} {np.mean(false):6.1%}  "
-                f"{low:.1%}–{high:.1%}",
-                flush=True,
-            )
-            worst, at = max((worst, at), (float(np.mean(false)), (low, high)))
+        false = {
+            kind: [sure and one.best.score > one.chance for one, sure in searches]
+            for kind, searches in made.items()
+        }
         every = [one for searches in made.values() for one in searches]
         np.random.default_rng(0).shuffle(every)  # type: ignore[arg-type]
         families = [every[n : n + FAMILY] for n in range(0, len(every) - FAMILY + 1, FAMILY)]
-        false = [
+        false[f"families of {FAMILY}"] = [
             any(
                 sure and one.best.p <= one.levels[0]
                 for one, (_, sure) in zip(units.holm(each for each, _ in family), family, strict=True)
             )
             for family in families
         ]
-        low, high = wilson(sum(false), len(false))
-        print(
-            f"{model.name:18} {what:10} {length:10,} {'families of 11':24} {np.mean(false):6.1%}  "
-            f"{low:.1%}–{high:.1%}",
-            flush=True,
-        )
-    print(f"the worst of {trials} of each kind: {worst:.1%}, {at[0]:.1%} to {at[1]:.1%}")
+        for kind, found in false.items():
+            low, high = binomtest(sum(found), len(found)).proportion_ci(method="wilson")
+            share, cells = np.mean(found), f"{model.name:18} {what:10} {length:10,} {kind:24}"
+            print(f"{cells} {share:6.1%}  {low:.1%}–{high:.1%}", flush=True)
+            if kind in made:
+                worst = max(worst, float(share))
     what = f"searches for a target without a cause that find one ({model.name}), the worst of its kinds"
     figure(what, 100 * worst, "%", most=5)
 

@@ -9,7 +9,6 @@ the window shows it: figures below it follow. A row for each part, in millisecon
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 from collections.abc import Callable

@@ -141,9 +141,7 @@ def serving() -> Iterator[tuple[str, int]]:
         if len(own) > SERVER:
             os.sched_setaffinity(0, own[:SERVER])
             stack.callback(os.sched_setaffinity, 0, own)
-        url = stack.enter_context(
-            serve(ROOT / "app.py")
-        )
+        url = stack.enter_context(serve(ROOT / "app.py"))
         if len(own) > SERVER:
             os.sched_setaffinity(0, own[SERVER:])
         yield url, next(p.pid for p in psutil.Process().children() if "streamlit" in " ".join(p.cmdline()))

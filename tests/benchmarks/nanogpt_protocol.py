@@ -19,7 +19,6 @@ one network's, with settings chosen on other text; README.md (Models) says what 
 
 from __future__ import annotations
 
-import argparse
 import math
 
 import numpy as np

@@ -11,7 +11,6 @@ and rounds.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -24,14 +23,13 @@ from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
 import numpy as np
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
+from sitting import browser, figure, options_of
 
 from rnnviz.ui.pages.learn import scenes
-from tests.benchmarks.figures import figure
-from tests.browser.driving import ROOT, browser_path, launch, serve
+from tests.browser.driving import ROOT, serve
 from tests.browser.lecturing import Lectern
 
-SCENES = (6, 7, 8)
 THINKING = (0.3, 3.0)  # seconds that a phone's owner takes to answer
 PACE = 1_500  # milliseconds that the lecturer stays at a step: half the class is still answering
 
@@ -100,10 +98,10 @@ async def whole_class(url: str, count: int) -> None:
 # ---- the lecturer --------------------------------------------------------------------------------------
 
 
-def walk(lectern: Lectern) -> dict[str, float]:
-    """Milliseconds of each step of SCENES."""
+def walk(lectern: Lectern, wanted: list[int]) -> dict[str, float]:
+    """Milliseconds of each step of some scenes."""
     found: dict[str, float] = {}
-    for number in SCENES:
+    for number in wanted:
         lectern.open(scene=number, present=1) if "scene" not in lectern.query() else go(lectern, number)
         for step in range(1, scenes.scene(number).STEPS):
             lectern.press("ArrowDown")
@@ -123,7 +121,7 @@ def go(lectern: Lectern, number: int) -> None:
         lectern.rest()
 
 
-def with_class(lectern: Lectern, phones: int) -> dict[str, float]:
+def with_class(lectern: Lectern, wanted: list[int], phones: int) -> dict[str, float]:
     """The same walk while the class is in the room, and how many answers came."""
     page: Page = lectern.page
     lectern.root.locator(".ln-ask").click()
@@ -136,7 +134,7 @@ def with_class(lectern: Lectern, phones: int) -> dict[str, float]:
     page.evaluate(HEAR)
     lectern.press("Escape")
     lectern.rest()
-    found = walk(lectern)
+    found = walk(lectern, wanted)
     answers = page.evaluate("[...window.most.values()]")
     print(f"  answers to each question while it was open: {answers}", flush=True)
     lectern.root.locator(".ln-ask").click()
@@ -174,9 +172,10 @@ def ratio(without: list[dict[str, float]], with_room: list[dict[str, float]]) ->
 
 def main() -> None:
     """Print the two walks and their ratio."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options_of(__doc__)
     parser.add_argument("--phones", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--scenes", type=int, nargs="+", default=[6, 7, 8])
     parser.add_argument("--join", help="be the class, at this address")
     options = parser.parse_args()
     if options.join:
@@ -185,34 +184,19 @@ def main() -> None:
         return
     without: list[dict[str, float]] = []
     with_room: list[dict[str, float]] = []
-    with (
-        serve(ROOT / "app.py", environment={**os.environ, "OMP_NUM_THREADS": "1"}) as url,
-        sync_playwright() as playwright,
-    ):
-        path = browser_path(playwright)
-        if path is None:
-            raise SystemExit("no Chromium here: install one, or name it in RNNVIZ_BROWSER")
-        browser = launch(playwright, path)
-        lectern = Lectern(browser.new_page(viewport={"width": 1280, "height": 720}), url)
-        lectern.open(scene=SCENES[0], present=1)
-        walk(lectern)  # the first one loads everything
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        print(f"load average {os.getloadavg()[0]:.1f}, {cores} cores, {options.phones} phones")
+    with serve(ROOT / "app.py", environment={**os.environ, "OMP_NUM_THREADS": "1"}) as url, browser() as page:
+        lectern = Lectern(page, url)
+        lectern.open(scene=options.scenes[0], present=1)
+        walk(lectern, options.scenes)  # the first one loads everything
+        print(f"load average {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors, {options.phones} phones")
         for _ in range(options.rounds):
-            without.append(walk(lectern))
-            with_room.append(with_class(lectern, options.phones))
+            without.append(walk(lectern, options.scenes))
+            with_room.append(with_class(lectern, options.scenes, options.phones))
             pair = (statistics.median(one.values()) for one in (without[-1], with_room[-1]))
             print("  median: without {:.0f} ms, with {:.0f} ms".format(*pair), flush=True)
-        browser.close()
-    for name, rounds in (("without", without), ("with", with_room)):
-        every = [t for one in rounds for t in one.values()]
-        print(f"{name:8} median {statistics.median(every):5.0f}  slowest {max(every):5.0f}  n {len(every)}")
     middle, low, high = ratio(without, with_room)
     print(f"ratio of the medians {middle:.2f} [{low:.2f}, {high:.2f}]")
-    figure(
-        f"a step of scenes 6 to 8 while {options.phones} phones listen and answer ÷ without", middle, "×",
-        beside=f"{statistics.median(every):.0f} ms; 95 % interval {low:.2f}–{high:.2f}", front=True,
-    )  # fmt: skip
+    figure(f"a step of the lecture while {options.phones} phones listen and answer ÷ without", middle, "×")
 
 
 if __name__ == "__main__":

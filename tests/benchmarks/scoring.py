@@ -14,7 +14,6 @@ the network forgets. A cell that torch has no layer for stands alone.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from statistics import median

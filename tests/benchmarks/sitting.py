@@ -25,19 +25,23 @@ def figure(
     what: str, number: float, unit: str = "", *, most: float | None = None, least: float | None = None
 ) -> None:
     """Print one number: what it is, its unit, and its limit, if it has one."""
-    limit = [f"\tat {name} {value:g}" for name, value in (("most", most), ("least", least)) if value is not None]
+    limit = [
+        f"\tat {name} {value:g}" for name, value in (("most", most), ("least", least)) if value is not None
+    ]
     holds = (most is None or number <= most) and (least is None or number >= least)
     print(f"= {what}\t{shown(number)} {unit}{''.join(limit)}{'' if holds else ': it is not'}", flush=True)
 
 
 def options_of(described: str | None) -> argparse.ArgumentParser:
     """The options of a program, whose help is its docstring."""
-    return argparse.ArgumentParser(description=described, formatter_class=argparse.RawDescriptionHelpFormatter)
+    return argparse.ArgumentParser(
+        description=described, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
 
 
 def shown(number: float) -> str:
-    """Three digits, or all before the point."""
-    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
+    """Four digits, or all before the point."""
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.4g}"
 
 
 @contextmanager

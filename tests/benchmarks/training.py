@@ -17,7 +17,6 @@ minutes    the presets on The Time Machine, on the first so many processors: the
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess

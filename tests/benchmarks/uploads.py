@@ -4,32 +4,30 @@
 
 Each file has other words. First one visitor uploads a few, one after the other: all of them together should
 take at most 1.3 times as long. Memory is that of the app's processes: at rest, at its highest, when the
-last file is done and the visitors are still there, and when they have left. The typist is a real browser on
-Explore. The app runs as anyone starts it, so the number of threads is its own choice unless the environment
-says otherwise; on a machine with other work, times are noisy: compare ratios.
+last file is done and the visitors are still there, and when they have left. The typist is on Explore, without
+a browser (crowd.py). The app runs as anyone starts it, so the number of threads is its own choice unless the
+environment says otherwise; on a machine with other work, times are noisy: compare ratios.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import math
+import asyncio
 import statistics
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import psutil
-from playwright.sync_api import sync_playwright
+from crowd import Tab, Tally
+from sitting import figure, options_of
 
 from rnnviz.text import corpora
-from tests.benchmarks.figures import figure
-from tests.benchmarks.keystroke import KEYS, SENTENCE, App
-from tests.browser.driving import ROOT, browser_path, launch, serve
+from tests.browser.driving import ROOT, serve
 from tests.ui.visitor import Visitor
 
 REST = 0.1  # seconds between two looks at the memory
+PACE = 4.0  # keys a second
 LEAVING = 180  # seconds that what visitors held may stay after they have left
 
 
@@ -41,21 +39,16 @@ class Memory(threading.Thread):
         here = psutil.Process().children()
         self.app = next(p for p in here if "streamlit" in " ".join(p.cmdline()))
         self.now = self.highest = 0.0
-        self.children = 0
         self.look()
         self.start()
 
     def look(self) -> None:
-        total, count = 0, 0
+        total = 0
         for process in [self.app, *self.app.children(recursive=True)]:
-            try:
+            with suppress(psutil.NoSuchProcess):
                 total += process.memory_info().rss
-                count += 1
-            except psutil.NoSuchProcess:
-                continue
         self.now = total / 1e6
         self.highest = max(self.highest, self.now)
-        self.children = max(self.children, count - 1)
 
     def run(self) -> None:
         while self.app.is_running():
@@ -113,30 +106,21 @@ def all_at_once(url: str, files: list[bytes], timeout: float) -> tuple[list[Visi
 
 
 @contextmanager
-def typing(url: str) -> Iterator[list[float]]:
-    """A reader on Explore who types as long as this is open: milliseconds of each key."""
-    times: list[float] = []
-    over, ready = threading.Event(), threading.Event()
+def typing(url: str) -> Iterator[Tally]:
+    """What a reader on Explore sees who types as long as this is open."""
+    tally, over, ready = Tally(), threading.Event(), threading.Event()
 
-    def type_on() -> None:
-        with sync_playwright() as playwright:
-            path = browser_path(playwright)
-            if path is None:
-                ready.set()
-                return
-            browser = launch(playwright, path)
-            app = App(browser.new_page(viewport={"width": 1280, "height": 720}), "live", url)
-            app.fill((SENTENCE * 6)[:500])
-            ready.set()
-            while not over.is_set():
-                times.append(app.key(KEYS[len(times) % len(KEYS)]))
-                over.wait(0.2)
-            browser.close()
+    async def type_on() -> None:
+        tab = Tab(url, "timemachine-gru", 0, tally)
+        await tab.open()
+        ready.set()
+        await tab.type(over.is_set, PACE)
+        await tab.leave()
 
-    thread = threading.Thread(target=type_on)
+    thread = threading.Thread(target=asyncio.run, args=(type_on(),))
     thread.start()
     ready.wait()
-    yield times
+    yield tally
     over.set()
     thread.join()
 
@@ -157,14 +141,12 @@ def main() -> None:
     with serve(ROOT / "app.py") as url:
         memory = Memory()
         one_after_the_other(url, [b"what is imported is imported"], options.timeout)
-        with typing(url) as times:
+        with typing(url) as tally:
             alone = one_after_the_other(url, files[options.visitors :], options.timeout)
-            calm = list(times)
+            calm = len(tally.times)
             memory.look()
             idle, memory.highest = memory.now, memory.now
             visitors, took = all_at_once(url, files[: options.visitors], options.timeout)
-            busy = times[len(calm) :]
-        done = [one for one in took if one is not None]
         time.sleep(1)
         stays = memory.now
         for visitor in visitors:
@@ -172,27 +154,23 @@ def main() -> None:
         end = time.monotonic() + LEAVING
         while time.monotonic() < end and memory.now > 1.1 * idle:
             time.sleep(REST)
-        found = {
-            "one_after_the_other_s": round(statistics.mean(alone) * options.visitors, 1),
-            "all_at_once_s": round(max(done), 1) if len(done) == len(took) else None,
-            "done": len(done),
-            "first_s": round(min(done, default=float("nan")), 1),
-            "idle_mb": round(idle),
-            "peak_mb": round(memory.highest),
-            "when_done_mb": round(stays),
-            "when_left_mb": round(memory.now),
-            "left_for_s": round(LEAVING - (end - time.monotonic())),
-            "key_p95_one_upload_ms": round(high(calm)),
-            "key_median_ms": round(statistics.median(busy or [float("nan")])),
-            "key_p95_ms": round(high(busy)),
-            "keys": len(busy),
-        }
-    print(json.dumps(found))
+        said = f"{idle:,.0f} MB at rest, {memory.highest:,.0f} at most, {stays:,.0f} when done"
+        print(f"{said}, {memory.now:,.0f} when all had left")
+    done = [one for one in took if one is not None]
     each = f"{options.visitors} files of {options.megabytes:g} MB"
-    at_once = max(done) if len(done) == len(took) else math.inf
-    alone_s = statistics.mean(alone) * options.visitors
-    figure(f"{each} scored at once ÷ one after the other", at_once / alone_s, "×", at_most=1.3)
-    figure(f"a keystroke meanwhile, 95 % of the keys ({each})", high(busy), "ms")
+    figure(f"files without an answer, of {each}", len(took) - len(done), most=0)
+    at_once = max(done, default=float("nan")) / (statistics.mean(alone) * options.visitors)
+    figure(f"{each} scored at once ÷ one after the other", at_once, "×", most=1.3)
+    figure(
+        f"a keystroke, key to answer, while one is scored, 95 % of the keys ({each})",
+        high(tally.times[:calm]),
+        "ms",
+    )
+    figure(
+        f"a keystroke, key to answer, while all are, 95 % of the keys ({each})",
+        high(tally.times[calm:]),
+        "ms",
+    )
 
 
 if __name__ == "__main__":
