@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 import runpy
@@ -103,22 +102,18 @@ def test_numbers_are_computed_as_on_a_processor_without_avx512(tmp_path: Path) -
      ("exit 0", "exit 1", 0, "SKIPPED")],
 )  # fmt: skip
 def test_an_advisory_service_that_knows_nothing_audits_nothing(
-    knows: str, pins: str, status: int, outcome: str, tmp_path: Path
+    knows: str, pins: str, status: int, outcome: str
 ) -> None:
-    program = tmp_path / "pip-audit"
-    program.write_text(f'#!/bin/sh\ncase "$*" in *weak.txt*) {knows};; *) {pins};; esac\n', "utf-8")
-    program.chmod(0o755)
-    tools = {**os.environ, "TOOLS": str(tmp_path), "PATH": "/usr/bin:/bin"}
-    done = subprocess.run([CI / "audit"], env=tools, capture_output=True, text=True, check=False)
-    assert done.returncode == status, done.stderr
-    assert f"{outcome} " in done.stdout.splitlines()[-1]
+    service = f'case "$*" in *weak.txt*) {knows};; *) {pins};; esac'
+    ended, lines, _ = run(f'pip-audit() ( {service}; )\nstep "pins" audit')
+    assert ended == status
+    assert lines[0].startswith(f"{outcome} ")
 
 
-def test_without_its_tool_nothing_is_said_to_be_out_of_reach(tmp_path: Path) -> None:
-    tools = {**os.environ, "TOOLS": str(tmp_path), "PATH": "/usr/bin:/bin"}
-    done = subprocess.run([CI / "audit"], env=tools, capture_output=True, text=True, check=False)
-    assert done.returncode == 127
-    assert "FAILED " in done.stdout.splitlines()[-1]
+def test_without_its_tool_nothing_is_said_to_be_out_of_reach() -> None:
+    ended, lines, _ = run('PATH=/usr/bin:/bin\nstep "pins" audit')
+    assert ended == 127
+    assert lines == ["FAILED    pins"]
 
 
 @pytest.mark.parametrize("subject", mistakes.SUBJECTS)

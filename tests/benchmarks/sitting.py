@@ -62,7 +62,7 @@ def browser() -> Iterator[Page]:
 
 def measured(python: str, program: list[str]) -> dict[str, tuple[float, str]]:
     """What one run of a program has printed by `figure`: numbers and units."""
-    script = Path(__file__).with_name(program[0])
+    script = Path(__file__).parent / program[0]
     done = subprocess.run([python, script, *program[1:]], stdout=subprocess.PIPE, text=True, check=True)
     cells = [line[2:].split("\t") for line in done.stdout.splitlines() if line.startswith("= ")]
     return {
@@ -81,7 +81,7 @@ def main() -> None:
     print("| --- " * (len(options.python) + 2) + "|")
     for what, (_number, unit) in rounds[0][0].items():
         medians = [median(one[n][what][0] for one in rounds) for n in range(len(options.python))]
-        cells = [f"{shown(value)} {unit}" for value in medians]
+        cells = [f"{shown(value)} {unit}".strip() for value in medians]
         print(f"| {what} | {' | '.join(cells)} | {shown(medians[-1] / medians[0]) if medians[0] else '–'} |")
 
 

@@ -28,7 +28,6 @@ from tests.ui.visitor import Visitor
 
 REST = 0.1  # seconds between two looks at the memory
 PACE = 4.0  # keys a second
-LEAVING = 180  # seconds that what visitors held may stay after they have left
 
 
 class Memory(threading.Thread):
@@ -135,6 +134,7 @@ def main() -> None:
     parser.add_argument("--visitors", type=int, default=20)
     parser.add_argument("--megabytes", type=float, default=3.0)
     parser.add_argument("--alone", type=int, default=2, help="files scored one after the other (default 2)")
+    parser.add_argument("--leaving", type=float, default=180.0, help="seconds that memory has to be freed")
     parser.add_argument("--timeout", type=float, default=3600.0)
     options = parser.parse_args()
     files = texts(options.visitors + options.alone, int(options.megabytes * 1e6))
@@ -151,7 +151,7 @@ def main() -> None:
         stays = memory.now
         for visitor in visitors:
             visitor.leave()
-        end = time.monotonic() + LEAVING
+        end = time.monotonic() + options.leaving
         while time.monotonic() < end and memory.now > 1.1 * idle:
             time.sleep(REST)
         said = f"{idle:,.0f} MB at rest, {memory.highest:,.0f} at most, {stays:,.0f} when done"
