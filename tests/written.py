@@ -30,7 +30,7 @@ NOT_RUN = [
         r"pytest|ruff|mypy|lint-imports|npm (run|test)|\.ci/run|bash \.ci/run",
         "checks all, or is what runs this",
     ),
-    (r"python -m tests\.benchmarks", "measures for hours"),
+    (r"python tests/benchmarks/", "measures for minutes to hours"),
     (r"pybabel |sed -i .*\.po$", "changes the repository"),
     (r"cd |source |\. |export |python3? -m venv ", "changes the shell, or makes an environment"),
 ]

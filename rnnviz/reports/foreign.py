@@ -23,7 +23,6 @@ def why(card: Mapping[str, Any], characters: int, unknown: int, bits: float | No
 
     "surprise" is said from max(2, b / 2) + 40 / n bits above b on, where b are the bits per character of the
     model's own held-out text and n is `characters`: short texts scatter, and so do those of many characters.
-    `tests/benchmarks/foreign.py` measures how often that is wrong on text of the model's own kind.
 
     >>> card = {"held_out": {"perplexity": 4.0}}
     >>> why(card, 80, 9, 3.0), why(card, 80, 0, 4.4), why(card, 80, 0, 4.6), why({}, 80, 0, 40.0)

@@ -7,7 +7,7 @@ the stretches that came next, the moving-block bootstrap, with blocks by Politis
 the longer the passages, and carries that on to the text beside as many characters again, see
 `rnnviz.reading.passages`. It is a range for the stretch beside this one, read by the same model; not for
 other books, nor for a whole one. Of pieces of real texts that the model had not read, the share that held
-what came next was (`tests/benchmarks/coverage.py`)
+what came next was (`passages` of `tests/benchmarks/claims.py`)
 
     characters of a piece            2,000    20,000   100,000
     a novel, plays                 96–99 %  96–100 %   96–98 %

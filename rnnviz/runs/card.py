@@ -10,14 +10,14 @@ from typing import Any
 from rnnviz.networks import checkpoint, has_torch, modelfile
 from rnnviz.reading.scoring import LanguageModel, perplexity
 from rnnviz.runs import choice as choices
-from rnnviz.runs import comparison, unit_findings
+from rnnviz.runs import unit_findings
 from rnnviz.text import regular
 from rnnviz.text.corpora import Corpus, sha256
 from rnnviz.units.claims import ENOUGH, MARGIN, Verdict
 from rnnviz.units.controls import COPIES
 
-# The first text shown for each shipped corpus: original, in the style of what the model has read. Chosen by
-# tests/benchmarks/openings.py, so that the networks read it better than n-gram counts do.
+# The first text shown for each shipped corpus: original, in the style of what the model has read, and chosen
+# so that the networks read it better than n-gram counts do.
 EXAMPLES = {
     "timemachine": (
         'I looked at the Time Traveller. "There is something the matter with the machine," he said.'
@@ -173,19 +173,15 @@ that always tells; a correlation is 0 and 1. What is found is no cause: `rnnviz.
 ANEW = """
 ## Making them anew
 
-In a checkout, with `xiyouji.txt` in its folder and *The Time Machine* and Tiny Shakespeare fetched:
-
-```
-python tests/benchmarks/choices.py --folder choices --corpora . --processes 3
-```
-
-trains the candidates and writes `choices/NAME.json`. Then the commands of the cards, those of the n-gram
-models first, as the networks are compared with them; for each network the command above its table of units;
-for timemachine-gru and python-gru `rnnviz.runs.replay.write`, which packs what the run kept into
+In a checkout, with `xiyouji.txt` in its folder and *The Time Machine* and Tiny Shakespeare fetched, the
+candidates come first. A row of a card's table is a model made by the card's command with the row's settings,
+of the first 85 % (`--train-on train`, without `--choice`), and its perplexity on the validation text. A list
+of them is `choices/NAME.json`, as `rnnviz.runs.choice` reads it. Then the commands of the cards, those of the
+n-gram models first, as the networks are compared with them; for each network the command above its table
+of units; for timemachine-gru and python-gru `rnnviz.runs.replay.write`, which packs what the run kept into
 `models/NAME.snapshots.safetensors`; at last
 
 ```
-python -m tests.benchmarks.linear --record models/speeds.json
 python -m rnnviz models --markdown > models/README.md
 python -m rnnviz models --check --corpora .
 ```
@@ -253,7 +249,7 @@ def _row(one: unit_findings.Finding) -> str:
 
 
 def to_markdown(models: list[checkpoint.ModelInfo]) -> str:
-    """`models/README.md`: a table of all models, networks side by side, then a card for each."""
+    """`models/README.md`: a table of all models, then a card for each."""
     values = [_values(info) for info in models]
     rows = "".join(ROW.format(**v) for v in values)
     cards = "".join(
@@ -261,9 +257,8 @@ def to_markdown(models: list[checkpoint.ModelInfo]) -> str:
         for info, v in zip(models, values, strict=True)
     )
     legend = LEGEND.format(copies=COPIES, margin=MARGIN, enough=ENOUGH)
-    compared = comparison.to_markdown(models)
     legend = legend if any(responds(info.card) for info in models) else ""
-    return INTRODUCTION + rows + compared + cards + legend + ANEW
+    return INTRODUCTION + rows + cards + legend + ANEW
 
 
 def _values(info: checkpoint.ModelInfo) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """How a model's settings were chosen: candidates, each trained on the first 85 % of the text and measured on
 the next 5 %, the validation text. The held-out tenth has no part in it.
 
-A file of candidates, as `tests/benchmarks/choices.py` writes it, is a JSON list of objects:
+A file of candidates is a JSON list of objects:
 
     settings               by the names of TrainConfig, or of an n-gram model's recipe; "corpus" among them is
                            the text, and is not compared

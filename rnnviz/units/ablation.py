@@ -10,7 +10,7 @@ Holding it at its own mean is the milder question.
 
 A ranking by loss says something of the network only if another text gives about the same one. Most units are
 missed about as much as the next, so that takes text. The losses of units in one half and the other have these
-rank correlations, with units held at their means (`tests/benchmarks/causes.py`); see `Ablation.replication`.
+rank correlations, with units held at their means; see `Ablation.replication`.
 
     characters           4,000   8,000   16,000   32,000   64,000
     timemachine-gru                         0.2      0.4      0.7

@@ -8,7 +8,7 @@
 Both are, to first order, means of what each character adds. So a lead is a mean too, and intervals follow
 from how far the means of passages lie apart (`rnnviz.reading.passages`). Of pieces of real texts the share
 whose interval held the score, and the lead over an untrained unit, on the whole text, and what a moving-block
-bootstrap, blocks by Politis and White (2004), held of the score (`tests/benchmarks/score_coverage.py`):
+bootstrap, blocks by Politis and White (2004), held of the score (`scores` of `tests/benchmarks/claims.py`):
 
     characters             20,000           50,000          150,000
     plays            98, 97; 82 %     96, 96; 82 %     98, 97; 75 %

@@ -13,8 +13,8 @@ Of many units one always seems to respond, so the part that confirms is not the 
 is held against its own scores for shifted targets alone. A shift, unlike shuffling, keeps the target's
 rhythm: the honest null for two series that both change slowly. It counts in either direction, as a text has
 few independent shifts of what changes slowly, and a line from a few is too low. Where there is nothing the
-unit that ranked first passes its line in at most 5 of 100 searches (`tests/benchmarks/claims.py` measures
-it). What is found is a correlation; `rnnviz.units.ablate` asks for causes.
+unit that ranked first passes its line in at most 5 of 100 searches (`finds` of `tests/benchmarks/claims.py`
+measures it). What is found is a correlation; `rnnviz.units.ablate` asks for causes.
 
 Shape letters: T time steps, L layers, H units of a layer, U of all that are searched, S shifts.
 """

@@ -181,10 +181,12 @@ def picture(options: argparse.Namespace) -> None:
     environment = {**os.environ, "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none"}
     times: dict[tuple[str, int], list[float]] = {}
     with ExitStack() as stack:
+        first = stack.enter_context(browser())
+        second = first.context.browser.new_page(viewport=first.viewport_size)  # type: ignore[union-attr]
         apps = {}
-        for kind, script in (("live", ROOT / "app.py"), ("echo", HERE / "echo.py")):
+        for page, kind, script in ((first, "live", ROOT / "app.py"), (second, "echo", HERE / "echo.py")):
             url = stack.enter_context(serve(script, environment=environment))
-            apps[kind] = App(stack.enter_context(browser()), kind, f"{url}/?model={options.model}")
+            apps[kind] = App(page, kind, f"{url}/?model={options.model}")
         for number in range(options.rounds):
             for kind, length in (("live", 50), ("live", 500), ("echo", 500), ("live", 5000)):
                 app = apps[kind]

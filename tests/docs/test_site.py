@@ -77,7 +77,7 @@ def test_what_the_api_pages_show_is_there() -> None:
         ("docs/start.md", "[it](../README.md#why)", "[it](readme.md#why)"),
         ("README.md", '<img src="docs/pictures/a.webp">', '<img src="pictures/a.webp">'),
         ("CONTRIBUTING.md", "[cells](docs/cells.md#a)", "[cells](cells.md#a)"),
-        ("tests/benchmarks/README.md", "| [step](step.py) |", "| step |"),
+        ("tests/benchmarks/README.md", "| [room](room.py) |", "| room |"),
         ("docs/class.md", "```\n[no](../deploy/README.md)\n```\n", "```\n[no](../deploy/README.md)\n```\n"),
         ("docs/class.md", "[gone](../nowhere.md)", "[gone](../nowhere.md)"),
         (

@@ -29,8 +29,8 @@ AHEAD = 20  # predictions that are compared with the controls
 STATES = 40  # controls of each kind
 
 # Two texts whose last characters are the same, or nearly, by corpus; "|" is where the state is taken and put.
-# tests/benchmarks/patching.py measures what they show: KL over 20 predictions is 0.29 to 0.97 nats, and below
-# 0.21 for 95 of 100 random moves as long. In shakespeare-lstm and chinese-gru it shows one character later.
+# KL over 20 predictions was 0.29 to 0.97 nats, and below 0.21 for 95 of 100 random
+# moves as long. In shakespeare-lstm and chinese-gru it shows one character later.
 EXAMPLES: Mapping[str, tuple[str, str]] = {
     "timemachine": (
         '"I know," said the Time Tra|veller.',
