@@ -72,6 +72,8 @@ class Tab:
         await self._ways[0].send(message.SerializeToString())
         await asyncio.wait_for(self.opened.wait(), 120)
         await self._way("/live", self.direct, cookie, self._directly)
+        if self._ways[-1].subprotocol is None:  # version 1.0.0 wants the token as the first message
+            await self._ways[-1].send(self.direct)
         self._ask()
         await asyncio.wait_for(self.up_to_date.wait(), 60)
 
