@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest

@@ -104,8 +104,6 @@ def to_score(files: int) -> bool:
     return everything() or files <= limits.FILES
 
 
-
-
 def whose() -> str:
     """What tells this person's things from others' in all their sessions; "" for the lecturer."""
     who = person.current()
