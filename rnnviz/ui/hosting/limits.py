@@ -6,7 +6,8 @@ from __future__ import annotations
 
 CAPACITY = 250
 """Sessions, one for each open page, that visitors have at a time: RNNVIZ_CAPACITY. A hundred people who type
-at once, four characters a second each, take 40 % of a core (`crowd` of tests/benchmarks/keystroke.py); a page that is only read takes 1 to 2 MB.
+at once, four characters a second each, take 40 % of a core (`crowd` of tests/benchmarks/keystroke.py); a page
+that is only read takes 1 to 2 MB.
 """
 
 MEGABYTES, LARGEST = 1, 5
