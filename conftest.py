@@ -1,7 +1,5 @@
 """What holds for every test, the package's doctests among them."""
 
-from __future__ import annotations
-
 import gc
 import os
 import sys

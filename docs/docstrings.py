@@ -1,7 +1,5 @@
 """How the API's pages read docstrings: prose, with examples as doctests, and no HTML in it."""
 
-from __future__ import annotations
-
 import re
 
 import griffe

@@ -4,8 +4,6 @@ Pages are laid side by side before they are built, for some of them stand outsid
 file that is no page, such as a module, becomes its text, as a site has no copy of the code.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 import shutil

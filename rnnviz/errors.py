@@ -151,7 +151,7 @@ def install(extra: str) -> str:
     return f'pip install "{where}[{extra}]"'
 
 
-EARLIER = "pip install rnnviz==1.0.0"
+EARLIER = 'pip install "rnnviz[app]==1.0.0"'
 """The command that brings the version which reads what this one no longer does."""
 
 NO_TORCH = Phrase("this needs torch, which is not installed; all else works without. To get it: {command}")

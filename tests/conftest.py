@@ -1,7 +1,5 @@
 """Small models for all tests: real files, made once, with random weights."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A Dask scheduler and its workers on loopback, each a process."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

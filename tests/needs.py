@@ -1,7 +1,5 @@
 """What some tests need of the machine, and others can do without: a browser."""
 
-from __future__ import annotations
-
 import os
 from typing import NoReturn
 

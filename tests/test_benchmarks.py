@@ -1,7 +1,5 @@
 """Each benchmark starts, and does a smallest round. How fast anything is isn't asked here."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

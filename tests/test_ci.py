@@ -1,7 +1,5 @@
 """What .ci/steps says at the end, however a program ends; which mistakes are made; how properties fail."""
 
-from __future__ import annotations
-
 import platform
 import re
 import runpy

@@ -1,7 +1,5 @@
 """An error is a template and its values, also after a detour through a file or another process."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import shutil

@@ -1,7 +1,5 @@
 """What `import rnnviz` offers, and what it must not load."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

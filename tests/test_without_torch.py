@@ -1,7 +1,5 @@
 """torch is needed to train, not to look."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """What is no model, no text, no path or no number is refused in one plain sentence, whatever was asked."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable

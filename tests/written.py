@@ -1,7 +1,5 @@
 """The pages that are read outside the app: what they let one type, and what they link to."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from pathlib import Path

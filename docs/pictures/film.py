@@ -7,8 +7,6 @@ a screenshot, taken once the view says that it has painted the text; how long it
 drawn from a seed. So the film is the same on a slow machine. It needs the extra `test`, and Chromium.
 """
 
-from __future__ import annotations
-
 import io
 import random
 from pathlib import Path

@@ -12,8 +12,6 @@ et al. 2020), the difference that an eye sees when one picture takes the other's
 white.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

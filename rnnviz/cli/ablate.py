@@ -84,7 +84,7 @@ def add_parser(commands: Any) -> None:
 def main(args: argparse.Namespace) -> int:
     """Run `ablate`; returns the exit status. Raises ConfigError for what isn't there or out of range."""
     from rnnviz import units
-    from rnnviz.text.normalising import normalise
+    from rnnviz.text.characters import normalise
 
     model = network(args)
     at_least(args, characters=1, controls=0)

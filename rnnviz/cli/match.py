@@ -123,8 +123,8 @@ def main(args: argparse.Namespace) -> int:
     """
     from rnnviz import units
     from rnnviz.reading.trace import trace
-    from rnnviz.text.downloads import cache_folder
-    from rnnviz.text.normalising import normalise
+    from rnnviz.text.characters import normalise
+    from rnnviz.text.corpora import cache_folder
     from rnnviz.units import match_controls
 
     model = network(args)

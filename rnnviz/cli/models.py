@@ -1,7 +1,5 @@
 """`python -m rnnviz models`: the models on this machine."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any

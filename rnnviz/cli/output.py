@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
-from rnnviz.text.regular import printable, without_folders
+from rnnviz.text.files import printable, without_folders
 
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel

@@ -184,7 +184,7 @@ def main(args: argparse.Namespace) -> int:
 
 def _files(args: argparse.Namespace) -> tuple[list[str], bool]:
     """The files that are named, and whether something is named that isn't there."""
-    from rnnviz.text.gathering import gathered
+    from rnnviz.text.files import gathered
 
     files: list[str] = []
     failed = False

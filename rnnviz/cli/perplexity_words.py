@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.cli.output import complain, print_table
-from rnnviz.text.regular import printable
+from rnnviz.text.files import printable
 
 if TYPE_CHECKING:
     from rnnviz.reading.rows import RowsReport
@@ -152,7 +152,7 @@ def print_rows(rows: Sequence[Compared]) -> None:
 
 def print_averages(reports: Sequence[Report]) -> None:
     """Both averages of several files."""
-    from rnnviz.reports.averages import averages
+    from rnnviz.reports.interval import averages
 
     found = averages(reports)
     print(

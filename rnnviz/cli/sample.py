@@ -1,7 +1,5 @@
 """`python -m rnnviz sample`: continue a text."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from typing import Any

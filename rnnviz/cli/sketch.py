@@ -1,7 +1,5 @@
 """`python -m rnnviz sketch`: give an older model file the sketch of its training text."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

@@ -28,11 +28,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from rnnviz.errors import ConfigError
-from rnnviz.figures import spreadsheet
+from rnnviz.figures import export
 from rnnviz.figures.export import replacing
 from rnnviz.text.row_files import RowFile
-from rnnviz.text.row_parquet import Parquet, parquet_library
-from rnnviz.text.row_parquet import values as column_values
+from rnnviz.text.row_formats import Parquet, parquet_library
+from rnnviz.text.row_formats import values as column_values
 
 if TYPE_CHECKING:
     from rnnviz.reading.rows import RowScore, Scored
@@ -127,7 +127,7 @@ class RowTable:
         self._writer: Any = None
         if format == "csv":
             self._text = io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="", write_through=True)
-            spreadsheet.write(self._text, [*own, *self.columns], [])
+            export.write(self._text, [*own, *self.columns], [])
         elif format == "parquet":
             self._open_parquet()
 
@@ -143,7 +143,7 @@ class RowTable:
                 [*(_cell(row.get(c)) for c in self._own), *values]
                 for row, values in zip(own, scores, strict=True)
             )
-            spreadsheet.add(self._text, rows)
+            export.add(self._text, rows)
             return
         for row, values in zip(own, scores, strict=True):
             self._file.write(_line({**row, **dict(zip(self._names(row), values, strict=True))}))

@@ -10,8 +10,6 @@ Three fixed scales, which never move while someone types:
 Colours between the anchors are mixed in OKLab (Ottosson 2020), where equal steps look equal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

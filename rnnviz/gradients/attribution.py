@@ -34,7 +34,7 @@ from rnnviz.networks import has_torch
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import run
 from rnnviz.networks.stepping import Weights
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNKNOWN
 
 if TYPE_CHECKING:

@@ -12,8 +12,6 @@ first, H × H instead of G·H × H: a third of a gru's work, half of an lstm's, 
 Adjoints leave float32's range in a few steps, so each row has an exponent: it is rescaled by powers of 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -16,8 +16,6 @@ all. They make up for the halved weights of `rnnviz.networks.numpy_model`.
 Shape letters: n inputs (the start symbol and T characters), G parts, H units, X inputs, L layers.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -29,7 +27,7 @@ from rnnviz.networks import linear
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.stepping import Layer, Weights
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import Vocabulary
 
 Floats = npt.NDArray[np.float32]

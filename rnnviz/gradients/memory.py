@@ -6,8 +6,6 @@ A derivative is the effect of an infinitely small change, not a contribution: in
 decisive character can have a gradient near 0.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

@@ -10,8 +10,6 @@ smaller tails join it.
 Shape letters: n predictions, K lags, S drawn texts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from dataclasses import dataclass
 

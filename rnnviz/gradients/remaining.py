@@ -10,8 +10,6 @@ above on the whole text up to it.
 Shape letters: n steps (the start symbol and T characters), H units.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +19,7 @@ from rnnviz.gradients.linearisation import Doubles, Floats, first_inputs, own_we
 from rnnviz.networks import linear
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import Network
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 
 
 @dataclass(frozen=True, eq=False, repr=False)

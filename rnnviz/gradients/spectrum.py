@@ -4,8 +4,6 @@ Without φ a gradient goes back k steps through W_hh^k, which shrinks like ρ^k 
 eigenvalue modulus. A transpose, as torch has it, has the same eigenvalues and norms.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any, overload

@@ -14,8 +14,6 @@ with w_{ts} = ξ_{s+1} ξ_{s+2} … ξ_t, where the crossing ξ_t multiplies the
 Shape letters: T steps, X inputs, H units, V symbols, N draws.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

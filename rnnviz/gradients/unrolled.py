@@ -5,8 +5,6 @@ The same weights as `rnnviz.networks.stepping`, with the halves of σ(x) = (1 + 
 Shape letters: n characters, G parts of a cell, H units, L layers, B texts side by side.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

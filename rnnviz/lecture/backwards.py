@@ -8,8 +8,6 @@ tanh's slopes mostly damp. `Chain` has one unit: its gradient is a sum over lags
 Ollivier 2017).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -5,8 +5,6 @@ what the shipped models have read, "timemachine": its first nine tenths, with th
 Chinese models' book, which does not ship, there are its counts.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from weakref import WeakKeyDictionary

@@ -14,8 +14,6 @@ is rounded to two decimals, so that what is shown is what is used. Shape letters
 which are the inputs too.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal

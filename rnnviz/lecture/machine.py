@@ -8,8 +8,6 @@ Every weight has one decimal, so that what is shown is what is used. Shape lette
 H units, V symbols; here X = V, as an input is a one-hot row.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 

@@ -7,8 +7,6 @@ Two texts that end in the same character leave the first in the same state, to t
 on pairs, a character and the next one, which are drawn at random and need no order: `minibatch`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -7,8 +7,6 @@ It follows why likelihoods can't compare texts of different lengths, and how far
 an ideal code spends -log2 P bits on a character, the mean of which is the cross-entropy.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.lecture.prediction import Doubles, nats
 from rnnviz.networks.numpy_model import Model
 from rnnviz.reading.scoring import costs, running
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 
 Probability = float | Fraction
 

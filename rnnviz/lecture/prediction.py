@@ -1,7 +1,5 @@
 """What any model, network or n-gram, makes of a text: each character's cost, and what comes next."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 
@@ -9,7 +7,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model
 from rnnviz.reading.scoring import costs
 from rnnviz.reading.trace import trace
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 
 Doubles = npt.NDArray[np.float64]
 

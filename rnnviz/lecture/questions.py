@@ -5,8 +5,6 @@ further. `evidence` computes what happens at a question's setting and which opti
 is written down. The words are the page's.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence

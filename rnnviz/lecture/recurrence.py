@@ -4,8 +4,6 @@ A small net that fits on a screen, reading a minibatch of sequences; and any one
 is taken apart: what the input, each unit of the state before and the bias add to its pre-activation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -14,8 +14,6 @@ The alphabet is Shannon's, 26 letters and the space, to which a model's probabil
 guesses are its ranks. No model has read the sentences.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@
 An f that is powerful enough makes no approximation, but its table has a row for every text of t characters.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache

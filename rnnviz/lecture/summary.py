@@ -4,8 +4,6 @@ The numbers are those of the scenes: of the word's network (`machine`), of the s
 whose spectral radius is set (`backwards`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

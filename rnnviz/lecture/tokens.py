@@ -4,8 +4,6 @@ Characters keep the vocabulary small and can write any word; words make a text s
 of a book's words occur in it only once.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

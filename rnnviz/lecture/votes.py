@@ -10,8 +10,6 @@ So no character is impossible, and without votes the class guesses uniformly. A 
 a voter finds likeliest, not how likely: where all agree the class is surer than its members may be.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

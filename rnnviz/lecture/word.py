@@ -8,8 +8,6 @@ whole word, with full backpropagation through time, and changes the weights as t
 written in numpy because loading torch takes seconds.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 from dataclasses import dataclass

@@ -13,8 +13,6 @@ they were not trained on. Each has a control that no model wrote: the book itsel
 `recorded` returns the shipped measurements, made by `python -m rnnviz.lecture.writing`.
 """
 
-from __future__ import annotations
-
 import heapq
 import itertools
 import json

@@ -6,8 +6,6 @@ computed is in `torch_abreast` and `numpy_abreast`, one of which a model brings.
 Shape letters: B rows, T time steps, L layers, H hidden units, V symbols, n predictions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeAlias

@@ -14,8 +14,6 @@ as the mean of all embeddings (or one-hot vectors), by a function not at all, an
 below the mean logit: with a probability below exp(-20) / V by default.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, overload

@@ -1,7 +1,5 @@
 """Whether an adapted network predicts what the network itself does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

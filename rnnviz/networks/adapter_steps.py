@@ -1,7 +1,5 @@
 """Functions of one's own made a CustomModel: tried on two characters, so that a mistake is told at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

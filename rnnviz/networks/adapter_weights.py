@@ -3,8 +3,6 @@
 Shape letters: n symbols of the network, V of ours, X inputs, L layers, H units, G parts of a cell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import cast

@@ -2,8 +2,6 @@
 letters: B texts, L layers, H units, G parts of a cell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple

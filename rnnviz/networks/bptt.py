@@ -10,8 +10,6 @@ and ∂L/∂W_hh = Σ_t ∂L/∂a_tᵀ h_{t-1} is one product for several steps 
 rounding. Everything is float32, time first: (T, B, ·).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, cast
 

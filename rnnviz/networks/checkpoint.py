@@ -24,7 +24,7 @@ from rnnviz.networks.modelfile import (
     write_model,
 )
 from rnnviz.pictured import Brief
-from rnnviz.text import regular
+from rnnviz.text import files
 from rnnviz.text.checked import check_path
 
 if TYPE_CHECKING:
@@ -168,10 +168,10 @@ def _examined(path: Path) -> ModelInfo | Damaged:
         return known[1]
     found: ModelInfo | Damaged
     try:
-        if not regular.is_shown(path):
+        if not files.is_shown(path):
             raise CheckpointError(
                 "{name} has a name that can't be shown as it is; rename it",
-                name=regular.printable(path.name, regular.LONGEST_NAME),
+                name=files.printable(path.name, files.LONGEST_NAME),
             )
         found = read_info(path)
     except CheckpointError as error:
@@ -313,7 +313,7 @@ def _load(
     name_or_path: str | Path, network: Callable[[ModelConfig, dict[str, Any], dict[str, Any]], M]
 ) -> M | NgramModel:
     from rnnviz.networks.config import ModelConfig
-    from rnnviz.text.normalising import Normaliser
+    from rnnviz.text.characters import Normaliser
     from rnnviz.text.vocabulary import Vocabulary
 
     path = find(name_or_path)

@@ -10,8 +10,6 @@ would fight those for the cores. Where either is missing, as on Windows, `ready`
 torch also has oneDNN's product of small blocks, up to three times as fast, and twice that in bfloat16.
 """
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import os
@@ -179,7 +177,7 @@ def _kept(numba: Any) -> Iterator[None]:
     """What is compiled is kept in numba's own folder if NUMBA_CACHE_DIR names one, or beside the cached
     corpora; by what all of it is made of, as numba looks at a function's own file alone.
     """
-    from rnnviz.text.downloads import cache_folder
+    from rnnviz.text.corpora import cache_folder
 
     names = "draws", "kernels", "linear_kernels", "products"
     sources = [Path(__file__).with_name(f"{name}.py") for name in names]

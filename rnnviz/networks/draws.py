@@ -5,8 +5,6 @@ depends on such alone as lie 227 places or more before it, so that compiled code
 Without numba these are functions of plain Python, which nobody calls.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rnnviz.networks.products import jit, put, u32

@@ -1,7 +1,5 @@
 """Dropout: which characters, weights and states a step of training does without."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast

@@ -1,7 +1,5 @@
 """Whether torch is here: it is needed to train, not to look."""
 
-from __future__ import annotations
-
 import sys
 from importlib.util import find_spec
 

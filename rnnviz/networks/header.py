@@ -4,8 +4,6 @@ A file is judged by its header before anything else is read, and the header is b
 folder of models.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -15,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rnnviz.errors import CheckpointError, ConfigError
-from rnnviz.text import regular
+from rnnviz.text import files
 
 FORMAT = 1
 MAX_HEADER = 4 * 2**20  # bytes; a Chinese vocabulary takes thirty thousand
@@ -64,7 +62,7 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
     except OSError as error:
         raise CheckpointError(
             "{path} can't be read: {strerror}",
-            path=regular.printable(path),
+            path=files.printable(path),
             strerror=error.strerror,
         ) from None
     except (ConfigError, CheckpointError) as error:
@@ -77,12 +75,12 @@ def unusable(path: Path, error: Exception) -> CheckpointError:
     if len(str(error)) > LONGEST_REASON:
         error = ConfigError("its description is damaged; copy or download it again")
     return CheckpointError(
-        "{name} is not a usable rnnviz model: {error}", name=regular.printable(path.name), error=error
+        "{name} is not a usable rnnviz model: {error}", name=files.printable(path.name), error=error
     )
 
 
 def _header(path: Path) -> tuple[dict[str, Any], int, int]:
-    with regular.opened(path) as file:
+    with files.opened(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > MAX_FILE:
             raise ConfigError("it has {size:,} bytes, and the limit is {limit:,}", size=size, limit=MAX_FILE)
@@ -187,9 +185,9 @@ def _shown(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if not isinstance(value, str) or name == "example":
             return value
         if name in NAMES:
-            return regular.printable(value, regular.LONGEST_NAME)
+            return files.printable(value, files.LONGEST_NAME)
         if name == "command":
-            value = regular.without_folders(value)
-        return "\n".join(map(regular.printable, value.split("\n")))
+            value = files.without_folders(value)
+        return "\n".join(map(files.printable, value.split("\n")))
 
-    return {regular.printable(name): shown(name, value) for name, value in pairs}
+    return {files.printable(name): shown(name, value) for name, value in pairs}

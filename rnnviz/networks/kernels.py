@@ -6,8 +6,6 @@ Gates lie in memory as (T, B, G·H + E·H): of each time step first those that W
 then, of a gru, what is to become n. Without numba these are functions of plain Python, which nobody calls.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rnnviz.networks.products import (

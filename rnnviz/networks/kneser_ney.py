@@ -17,8 +17,6 @@ level's nodes are numbered in lexicographic order, so that bisection in one sort
 Level 1 is left out: its nodes are the V + 1 symbols.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -13,8 +13,6 @@ would write them.
 Shape letters: H units; … any leading dimensions.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -6,8 +6,6 @@ made of is in the processor's cache. A team of threads shares the rows of a batc
 functions of plain Python, which nobody calls.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rnnviz.networks.kernels import exp, numba, sigmoid, thread, threads, wait

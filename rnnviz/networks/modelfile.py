@@ -24,7 +24,7 @@ from rnnviz.networks.header import SUFFIX as SUFFIX
 from rnnviz.networks.header import check_name as check_name
 from rnnviz.networks.header import read_header as read_header
 from rnnviz.networks.header import unusable as unusable
-from rnnviz.text import regular
+from rnnviz.text import files
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +54,7 @@ def read_tensors(path: Path) -> dict[str, npt.NDArray[np.generic]]:
 
     with _damage_told(path):
         # Not mapped: a file that another program cuts off meanwhile would end this one.
-        return load(regular.read(path, MAX_FILE))
+        return load(files.read(path, MAX_FILE))
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def _damage_told(path: Path) -> Iterator[None]:
     except (SafetensorError, ValueError, KeyError, OSError) as error:
         raise CheckpointError(
             "{name} is damaged ({error}); copy or download it again",
-            name=regular.printable(path.name),
+            name=files.printable(path.name),
             error=error,
         ) from None
 
@@ -184,5 +184,5 @@ def sketch_in(path: Path, described: Mapping[str, Any], meta: Mapping[str, Any])
                 return Sketch(file.get_tensor(SKETCH), modulus)
     raise CheckpointError(
         "{name} is damaged: what it says of its training text can't be read; copy or download it again",
-        name=regular.printable(path.name),
+        name=files.printable(path.name),
     )

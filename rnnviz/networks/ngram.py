@@ -26,8 +26,8 @@ from rnnviz.networks.kneser_ney import (
 )
 from rnnviz.networks.prediction import Scores, rank
 from rnnviz.pictured import Pictured
+from rnnviz.text.characters import normalise
 from rnnviz.text.checked import received
-from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import Vocabulary, check_vocabulary
 
 if TYPE_CHECKING:

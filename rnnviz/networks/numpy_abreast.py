@@ -6,8 +6,6 @@ the interpreter while it computes, and a thread that is kept waiting keeps nobod
 Shape letters: B rows, T time steps, L layers, H hidden units, V symbols.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

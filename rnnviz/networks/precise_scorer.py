@@ -7,8 +7,6 @@ many possible roundings, in any order of computing; that order is fixed here.
 Shape letters: n symbols.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

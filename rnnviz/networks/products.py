@@ -8,8 +8,6 @@ A right factor in bfloat16 has its rows in pairs: (K/2, N) of 32 bits, the lower
 Without numba these are functions of plain Python, which nobody calls.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Generators that yield their progress and return a result."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass

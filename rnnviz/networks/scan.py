@@ -8,8 +8,6 @@ There are products and sums alone, no logarithm and no quotient: decays near 0 o
 Shape letters: B rows, T time steps, G blocks of weights, H units, X inputs, L layers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """How a network reads many short texts to score them: side by side, each from a text's beginning."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np

@@ -9,8 +9,6 @@ the halves of σ(x) = (1 + tanh(x/2)) / 2, which can't overflow, are multiplied 
 Shape letters: n rows, G parts of a cell (1, 3 or 4), H units, L layers, V symbols.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

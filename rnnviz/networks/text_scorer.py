@@ -1,7 +1,5 @@
 """How a network reads one text to score it: in sequence, or long pieces as stretches side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Texts read abreast by torch, on any device: see `rnnviz.networks.abreast`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 

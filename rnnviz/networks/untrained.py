@@ -6,8 +6,6 @@ Weights are drawn as rnnviz's training draws them, which for torch's layers (`to
 network that was trained elsewhere began, only its owner knows: hence `fresh`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import TypeAlias

@@ -4,8 +4,6 @@ words are English, as in reprs and docstrings; the app has them in Chinese too.
 Light colours, on their own white ground: a stored notebook doesn't know who will read it.
 """
 
-from __future__ import annotations
-
 import base64
 import math
 import struct

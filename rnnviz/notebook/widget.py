@@ -4,7 +4,9 @@ where it is shown. Answers are `LiveSession`'s, so a notebook sees what the app 
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -14,10 +16,38 @@ import traitlets
 
 from rnnviz.errors import ConfigError, install
 from rnnviz.networks.numpy_model import Network
-from rnnviz.notebook.bundle import bundle
 from rnnviz.reading.trace import Trace, trace
+from rnnviz.ui.browser.modules import PACKAGE, modules
 from rnnviz.ui.pages.explore.fixed import fixed, opening
 from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
+
+# The widget's browser files as the one ES module that anywidget takes: the files themselves, unchanged, each
+# made a module of its own in the browser, where its imports are replaced by the addresses of those before it.
+
+
+ENTRY = "notebook/widget.js"
+VIEW = "ui/pages/explore/static"
+
+_LOADER = """const sources = %s;
+const at = {};
+for (const [name, source] of sources) {
+  const text = source.replace(/"\\0([^"]+)"/g, (_, other) => JSON.stringify(at[other]));
+  at[name] = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+}
+const { widget } = await import(at[%s]);
+export default widget(%s, %s);
+"""
+
+
+@cache
+def bundle() -> str:
+    """The module: its default export is what anywidget calls."""
+    styles = "\n".join(
+        (PACKAGE / file).read_text("utf-8") for file in ("ui/browser/static/kit.css", f"{VIEW}/view.css")
+    )
+    markup = (PACKAGE / VIEW / "view.html").read_text("utf-8")
+    return _LOADER % tuple(map(json.dumps, (list(modules(ENTRY).items()), ENTRY, styles, markup)))
+
 
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel

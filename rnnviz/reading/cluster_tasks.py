@@ -3,8 +3,6 @@
 Shape letters: n symbols, k rows.
 """
 
-from __future__ import annotations
-
 import tempfile
 import threading
 from collections import OrderedDict

@@ -20,8 +20,6 @@ So another model is refused before anything is read, and no text comes back but 
 CRC tells a damaged file at once from one whose probabilities come out differently here.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import zlib
@@ -32,12 +30,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.errors import CheckpointError, ConfigError, DecodingError
+from rnnviz.errors import EARLIER, CheckpointError, ConfigError, DecodingError
 from rnnviz.networks.progress import Clock, run
 from rnnviz.reading.range_coding import LEAST, Decoder, Encoder, Steps, Unknown, unrestorable
 from rnnviz.reading.reader import Readable, Reader, reader
 from rnnviz.reading.signature import LENGTH, signature
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNKNOWN, code_points
 
 MAGIC, FORMAT = b"rnz", 4
@@ -143,7 +141,7 @@ def read_header(data: bytes) -> Header:
             "this compressed text has format {format}, which this version doesn't read any more; "
             "rnnviz 1.0.0 reads it: {command}",
             format=version,
-            command='pip install "rnnviz[app]==1.0.0"',
+            command=EARLIER,
         )
     if version > FORMAT:
         raise DecodingError(

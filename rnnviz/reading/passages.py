@@ -17,8 +17,6 @@ Theory 44 (1998); D. B. Percival, "On Estimation of the Wavelet Variance", Biome
 Shape letters: n positions.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

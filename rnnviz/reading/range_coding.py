@@ -3,8 +3,6 @@
 Writing and reading are the same code: a symbol is handed to it, or None, and the symbol comes back.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The state of any kind of model after the beginning of a text."""
 
-from __future__ import annotations
-
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -11,7 +9,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model, no_model, weights_of
 from rnnviz.networks.stepping import NO_HOOKS, Hooks, NetworkReader
 from rnnviz.reading.language_model import LanguageModel
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 
 PIECE = 1024
 """Characters whose states are computed at a time."""

@@ -1,7 +1,5 @@
 """What is said of a scored text: its Report, the Progress on the way, and the sums that both are made of."""
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import dataclass
@@ -11,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError
+from rnnviz.text.characters import WordCount
 from rnnviz.text.vocabulary import UNKNOWN, Ids, Vocabulary
-from rnnviz.text.words import WordCount
 
 Floats = npt.NDArray[np.float64]
 

@@ -16,8 +16,6 @@ say, or a language it never read. `Report.unsettled` counts where that was notic
 float64.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
@@ -39,9 +37,8 @@ from rnnviz.reading.report import Totals, no_probability
 from rnnviz.reading.report import costs as costs
 from rnnviz.reading.report import of_sum as of_sum
 from rnnviz.reading.rows import score_rows
-from rnnviz.text.decoding import Source
-from rnnviz.text.normalising import normalise
-from rnnviz.text.pieces import SourceText
+from rnnviz.text.characters import normalise
+from rnnviz.text.decoding import Source, SourceText
 from rnnviz.text.row_files import is_packed_rows, open_rows
 from rnnviz.text.vocabulary import UNKNOWN, Ids
 

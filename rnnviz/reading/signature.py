@@ -1,7 +1,5 @@
 """What a compressed text (`rnnviz.reading.compression`) names, so that the same model restores it."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any, Protocol, runtime_checkable
 

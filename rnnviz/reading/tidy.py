@@ -3,8 +3,6 @@
 Shape letters: T time steps, L layers, H hidden units.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ the Tracer's arrays; an edit that would overwrite rows somebody can still see go
 Shape letters: T time steps, L layers, H hidden units, V symbols.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 
 import numpy as np
@@ -18,7 +16,7 @@ from rnnviz.networks.stepping import LOGITS, NO_HOOKS, Hooks
 from rnnviz.reading.growing_rows import Rows, View
 from rnnviz.reading.traced import Floats, Integers
 from rnnviz.reading.traced import Trace as Trace
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNKNOWN
 
 FIRST_CAPACITY = 256

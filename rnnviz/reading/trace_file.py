@@ -8,8 +8,6 @@
 Nothing in it is pickled, so a stranger's file can't run anything.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import lzma
@@ -29,7 +27,7 @@ import numpy.typing as npt
 from rnnviz.errors import CheckpointError, ConfigError, ExportError
 from rnnviz.networks.config import gone
 from rnnviz.networks.stepping import Layer, Weights
-from rnnviz.text import packed, regular
+from rnnviz.text import files
 from rnnviz.text.vocabulary import Vocabulary, code_points
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -117,9 +115,9 @@ def read(source: str | os.PathLike[str] | BinaryIO) -> Stored:
     named = isinstance(source, str | os.PathLike)
     name = Path(source).name if named else "the file"  # type: ignore[arg-type]
     try:
-        content = regular.read(source, MOST) if named else source.read()  # type: ignore[arg-type,union-attr]
+        content = files.read(source, MOST) if named else source.read()  # type: ignore[arg-type,union-attr]
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            packed.check(name, sum(entry.file_size for entry in archive.infolist()), len(content))
+            files.check(name, sum(entry.file_size for entry in archive.infolist()), len(content))
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             return _stored({key: file[key] for key in file.files})
     except OSError as error:
@@ -132,8 +130,8 @@ def unreadable(name: str, reason: str) -> CheckpointError:
     """The error for a file that is no trace."""
     return CheckpointError(
         "{name} is no trace that can be read ({reason}); write it again by Trace.save",
-        name=regular.printable(name),
-        reason=regular.printable(reason[:LONGEST_REASON]),
+        name=files.printable(name),
+        reason=files.printable(reason[:LONGEST_REASON]),
     )
 
 

@@ -17,8 +17,8 @@ from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import Network, NumpyModel, weights_of
 from rnnviz.networks.stepping import Floats, Ids, Weights
 from rnnviz.reading.trace import Trace, Tracer, trace
+from rnnviz.text.characters import normalise
 from rnnviz.text.checked import received
-from rnnviz.text.normalising import normalise
 
 if TYPE_CHECKING:
     from rnnviz.networks.torch_network import TorchNetwork

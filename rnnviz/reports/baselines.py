@@ -1,7 +1,5 @@
 """What a text costs without a language model, in bits per character of the normalised text. All streams."""
 
-from __future__ import annotations
-
 import lzma
 import math
 import zlib

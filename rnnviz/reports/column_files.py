@@ -10,8 +10,6 @@ All little-endian. A cost in float32, and so every sum, has a relative error bel
 with `pread`: pages of a mapping would count as the process's own memory, 800 MB for 50 million characters.
 """
 
-from __future__ import annotations
-
 import os
 import weakref
 from collections.abc import Iterator

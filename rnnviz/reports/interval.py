@@ -1,26 +1,7 @@
-"""Where the perplexity of as many characters again of the same text would lie.
-
-What a text costs changes from line to line, from scene to scene and from chapter to chapter, and no stretch
-of it is so long that all of this averages out. Blocks drawn from a text tell too little of what follows: of
-the stretches that came next, the moving-block bootstrap, with blocks by Politis and White (2004), held 12 to
-82 in 100 where it was to hold 95. This interval follows how far the passages of the text itself lie apart,
-the longer the passages, and carries that on to the text beside as many characters again, see
-`rnnviz.reading.passages`. It is a range for the stretch beside this one, read by the same model; not for
-other books, nor for a whole one. Of pieces of real texts that the model had not read, the share that held
-what came next was (`passages` of `tests/benchmarks/claims.py`)
-
-    characters of a piece            2,000    20,000   100,000
-    a novel, plays                 96–99 %  96–100 %   96–98 %
-    a handbook, a manual           79–89 %  89–100 %     100 %
-    files one after another        92–95 %   87–93 %   74–89 %    programs, a reference
-
-Below 2,000 characters it was 84 to 100, with ranges from a quarter of the figure to four times as much: there
-is none. SLOPE was chosen on these texts.
-"""
-
-from __future__ import annotations
+"""The perplexity of several texts together, and where that of as many characters again would lie."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,8 +10,49 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.reading.passages import OCTAVES, next_stretch
-from rnnviz.reading.scoring import Sum, of_sum
+from rnnviz.reading.scoring import Report, Sum, of_sum
 from rnnviz.reports.column_files import ColumnFiles, Floats
+
+# The perplexity of several texts together.
+
+
+@dataclass(frozen=True)
+class Averages:
+    """Two averages of the perplexity of `texts` texts with `characters` characters in all.
+
+    micro  every character counts the same: all texts as one, exp(Σ nats / Σ characters)
+    macro  every text counts the same, however long: exp of the mean of the nats per character, which is the
+           geometric mean of the perplexities; one hopeless text doesn't decide it, as it would their mean
+    """
+
+    micro: float
+    macro: float
+    texts: int
+    characters: int
+
+
+def averages(reports: Sequence[Report]) -> Averages:
+    """The averages of scored texts, unknown characters included. Raises ConfigError for none.
+
+    >>> import rnnviz
+    >>> model = rnnviz.load("timemachine-6gram")
+    >>> texts = ["The Time Traveller smiled.", "time"]
+    >>> found = averages([rnnviz.perplexity(model, text=text) for text in texts])
+    >>> f"{found.micro:.2f} {found.macro:.2f}", found.texts, found.characters
+    ('2.16 4.66', 2, 30)
+    """
+    if not reports:
+        raise ConfigError("an average is of at least one text; received none")
+    characters, nats, means = 0, Sum(), Sum()
+    for report in reports:
+        mean = report.bits_per_character * math.log(2)
+        characters += report.characters
+        nats.add(mean * report.characters)
+        means.add(mean)
+    return Averages(
+        of_sum(nats.value, characters), of_sum(means.value, len(reports)), len(reports), characters
+    )
+
 
 SHORTEST = 2000
 """Characters below which a text has too few passages of some length: there is no interval."""

@@ -20,8 +20,8 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.reading.scoring import LanguageModel, Piece, Progress, Report, Sum, score
 from rnnviz.reports import analysis
+from rnnviz.reports.analysis import surprising_passages
 from rnnviz.reports.column_files import BLOCK, COLUMNS, ColumnFiles, Floats, filename
-from rnnviz.reports.surprising_passages import surprising_passages
 from rnnviz.text.decoding import Source
 from rnnviz.text.vocabulary import code_points
 

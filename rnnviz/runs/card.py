@@ -1,7 +1,5 @@
 """A model's card: what it was trained on, how, and its held-out scores; a JSON object in the model's file."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +9,7 @@ from rnnviz.networks import checkpoint, has_torch, modelfile
 from rnnviz.reading.scoring import LanguageModel, perplexity
 from rnnviz.runs import choice as choices
 from rnnviz.runs import unit_findings
-from rnnviz.text import regular
+from rnnviz.text import files
 from rnnviz.text.corpora import Corpus, sha256
 from rnnviz.units.claims import ENOUGH, MARGIN, Verdict
 from rnnviz.units.controls import COPIES
@@ -62,7 +60,7 @@ def make_card(
         "recipe": recipe,
         "seed": seed,
         "training_seconds": round(seconds, 1),
-        "command": regular.without_folders(command),
+        "command": files.without_folders(command),
         "parameters": parameters,
         "example": example or EXAMPLES.get(corpus.name, ""),
         "versions": versions(),

@@ -3,8 +3,6 @@
 A text is recognised by its sha256, the whole of it or its held-out part alone, whatever it is called.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Iterable, Iterator, Mapping

@@ -9,8 +9,6 @@ A file of candidates is a JSON list of objects:
     characters             that it was trained on
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

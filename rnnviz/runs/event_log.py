@@ -3,8 +3,6 @@ next writer ends that line first, and readers skip it. A resumed run starts agai
 `resumed_at` of its "start"; `extend` drops what was reported beyond it.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -15,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rnnviz.text import regular
+from rnnviz.text import files
 
 Event = dict[str, Any]
 
@@ -74,7 +72,7 @@ def _read(path: Path, after: int, end: int) -> tuple[list[Event], int]:
     """`read` up to the line that reaches the byte `end`."""
     lines = []
     try:
-        with regular.opened(path) as file:
+        with files.opened(path) as file:
             file.seek(after)
             while after < end and (line := file.readline(LONGEST)):
                 if line.endswith(b"\n"):

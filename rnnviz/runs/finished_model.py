@@ -1,7 +1,5 @@
 """The model that a run leaves behind: the finished one with its card, and a kept copy."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -6,7 +6,7 @@
     state.safetensors        everything needed to resume (rnnviz.runs.training_state)
     best.safetensors         the best model so far, a file like any shipped model
     model/NAME.safetensors   the finished model with its card, where no other place was asked for
-    probe.safetensors        the newest snapshot; snapshots/ has older ones (rnnviz.runs.snapshots)
+    probe.safetensors        the newest snapshot; snapshots/ has older ones (rnnviz.runs.journal)
     log.txt                  what the process printed
     lock                     locked while the process lives; holds its process id
     stop                     asks the process to stop; left behind by one that was stopped
@@ -33,7 +33,7 @@ import portalocker
 from rnnviz.errors import CheckpointError, ConfigError, RnnvizError, TrainingError
 from rnnviz.networks import modelfile
 from rnnviz.networks.config import Engine, TrainConfig, gone
-from rnnviz.text import regular
+from rnnviz.text import files
 
 RESERVE = 64 * 1024
 """Bytes reserved for a full disk."""
@@ -237,7 +237,7 @@ class RunFolder:
     def description(self) -> Description:
         """Read the description. Raises TrainingError if there is none, or it is damaged."""
         try:
-            return Description.from_json(json.loads(regular.read(self.description_file, LONGEST_DESCRIPTION)))
+            return Description.from_json(json.loads(files.read(self.description_file, LONGEST_DESCRIPTION)))
         except TrainingError:
             raise
         except FileNotFoundError:
@@ -287,7 +287,7 @@ class RunFolder:
     def locked(self) -> bool:
         """Whether a process that trains this run, or waits to, is alive."""
         try:
-            with regular.opened(self.lock) as file:
+            with files.opened(self.lock) as file:
                 # Shared, so that two simultaneous callers don't take one another for the run.
                 portalocker.lock(file, portalocker.LockFlags.SHARED | portalocker.LockFlags.NON_BLOCKING)
         except portalocker.LockException:
@@ -337,7 +337,7 @@ class RunFolder:
         if not self.locked():
             return None
         with contextlib.suppress(OSError, ValueError):
-            return int(regular.read(self.lock, 100))
+            return int(files.read(self.lock, 100))
         return None
 
 
@@ -363,7 +363,7 @@ def folders(home: Path) -> Iterator[RunFolder]:
     for entry in entries:
         folder = RunFolder(entry.path)
         with contextlib.suppress(OSError):  # of another user, perhaps
-            if entry.name.startswith(".") or not regular.is_shown(folder.path) or not entry.is_dir():
+            if entry.name.startswith(".") or not files.is_shown(folder.path) or not entry.is_dir():
                 continue
             if folder.description_file.exists():
                 yield folder

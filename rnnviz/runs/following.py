@@ -10,8 +10,10 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import sys
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -19,9 +21,53 @@ from typing import IO, Any
 from rnnviz.errors import ConfigError, RnnvizError, TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.config import TrainConfig
-from rnnviz.runs import api, event_log, readable, snapshots, tensorboard
+from rnnviz.reading.trace import Trace, trace
+from rnnviz.runs import api, event_log, journal, tensorboard
 from rnnviz.runs.folder import Description, RunFolder, replace_file
 from rnnviz.text import corpora
+
+# The model of a training loop as it is now: one that rnnviz reads, a function that returns one, or none.
+
+
+def current(given: Any) -> Any:
+    """The model, or what the function in its place returns, which draws no random number of the loop's."""
+    if not callable(given) or hasattr(given, "vocabulary") or hasattr(given, "parameters"):
+        return given
+    made: Callable[[], Any] = given
+    if "torch" not in sys.modules:
+        return made()
+    import torch
+
+    with torch.random.fork_rng(devices=[]):  # a new network begins with random weights, even if others follow
+        return made()
+
+
+def read(given: Any, watched: str) -> Trace:
+    """What the model makes of the sentence to watch. Raises ConfigError for one that can't be read."""
+    model = current(given)
+    if not hasattr(model, "vocabulary"):
+        raise ConfigError(
+            "the sentence to watch needs a model that rnnviz can read: give one, or a function that returns "
+            "it, such as lambda: rnnviz.adapt(gru, output, characters); received {received}",
+            received=type(model).__name__,
+        )
+    return trace(model, watched)
+
+
+def parameters(given: Any) -> int | None:
+    """How many it has, if it is one of torch's modules."""
+    model = current(given)
+    parameters = getattr(model, "parameters", None)
+    return sum(p.numel() for p in parameters()) if callable(parameters) else None
+
+
+def readable(given: Any) -> Any:
+    """The model as it is now, if rnnviz can read it; else None."""
+    found: Any = None
+    with contextlib.suppress(RnnvizError):
+        found = current(given)
+    return found if hasattr(found, "vocabulary") else None
+
 
 PROGRESS = 0.5
 """Seconds between two progress events."""
@@ -86,7 +132,7 @@ def follow(
     if total is not None and (type(total) is not int or total < 1):
         raise ConfigError("total is a whole number of steps from 1; received {total!r}", total=total)
     if watched:
-        readable.read(model, watched)  # refuse now what can't be read
+        read(model, watched)  # refuse now what can't be read
     return Followed(description, model, total)
 
 
@@ -132,8 +178,8 @@ class Followed:
         folder.begin(self._description)
         self._log = self._more.enter_context(tensorboard.opened(self._description.log_to, folder))
         self._began = self._next = self._taken_at = time.monotonic()
-        about = {"parameters": readable.parameters(self._model), "total_steps": self._total}
-        model = readable.model(self._model)
+        about = {"parameters": parameters(self._model), "total_steps": self._total}
+        model = readable(self._model)
         if model is not None:
             about |= {"vocabulary": model.vocabulary.size, "uniform": model.vocabulary.size}
         self._write(
@@ -204,7 +250,7 @@ class Followed:
         if self._last:
             self._progress(time.monotonic())
         self._snapshot(keep=True)
-        model = readable.model(self._model)
+        model = readable(self._model)
         if model is not None:
             with contextlib.suppress(RnnvizError, OSError):  # a network of a Python function can't be saved
                 checkpoint.save(model, folder.best)
@@ -262,14 +308,14 @@ class Followed:
         if self._last:
             step, characters = self._last["step"], self._last["characters"]
         try:
-            found = snapshots.of(readable.read(self._model, watched), step=step, characters=characters)
+            found = journal.of(read(self._model, watched), step=step, characters=characters)
         except RnnvizError:  # weights that are no numbers any more
             return
         with self._disk():
             if keep:
                 folder.snapshots.mkdir(exist_ok=True)
-                replace_file(folder.snapshot_file(step), snapshots.to_bytes(found, half=True))
-            replace_file(folder.newest, snapshots.to_bytes(found))
+                replace_file(folder.snapshot_file(step), journal.to_bytes(found, half=True))
+            replace_file(folder.newest, journal.to_bytes(found))
         self._taken_at = time.monotonic()
         self._cost = self._taken_at - began
 

@@ -6,20 +6,134 @@ imported when its turn has come, so a waiting run costs next to nothing.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
-from rnnviz.errors import ConfigError, TrainingError
+from rnnviz.errors import ConfigError, RnnvizError, TrainingError
 from rnnviz.networks import checkpoint, threads
-from rnnviz.runs import event_log, failure, queue, tensorboard
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.reading.scoring import perplexity
+from rnnviz.runs import event_log, queue, tensorboard
 from rnnviz.runs.folder import Description, RunFolder, home
 from rnnviz.runs.stop import Stopped, StopRequest, wait_until
+from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.training.estimate import COUNTED
 from rnnviz.training.tuning import tune_process
+
+# Why a run failed, in words. torch's errors are recognised by their messages, without importing torch.
+
+
+Cause = Literal["disk", "memory", "gpu", ""]
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+_MEMORY = re.compile(
+    r"out of memory|not enough memory|can.t allocate memory|cannot allocate memory|bad_alloc"
+    r"|unable to allocate",
+    re.I,
+)
+_GPU = re.compile(
+    r"CUDA error|CUDA driver|device-side assert|device.* unavailable|GPU is lost|fallen off the bus"
+    r"|CUBLAS_STATUS|CUDNN_STATUS|no CUDA GPUs",
+    re.I,
+)
+
+
+def in_words(error: BaseException) -> RnnvizError | None:
+    """What happened and what to do; None for an unforeseen error, a bug in the program."""
+    if known := _known(error):
+        return known[1]
+    if isinstance(error, RnnvizError):
+        return error
+    if isinstance(error, OSError):
+        return TrainingError(
+            "The system refused: {error}. What was saved last is kept; mend it and resume the run to go on "
+            "from there",
+            error=error,
+        )
+    return None
+
+
+def cause(error: BaseException) -> Cause:
+    """The kind of failure, where a page has its own words for it; else ""."""
+    known = _known(error)
+    return known[0] if known else ""
+
+
+def _known(error: BaseException) -> tuple[Cause, TrainingError] | None:
+    for one in _chain(error):
+        if isinstance(one, OSError) and one.errno in FULL:
+            return "disk", TrainingError(
+                "The disk is full: {strerror}. What was saved last is kept; free some space and resume the "
+                "run to go on from there",
+                strerror=one.strerror,
+            )
+    for one in _chain(error):
+        said = str(one)
+        memory = isinstance(one, MemoryError) or type(one).__name__ == "OutOfMemoryError"
+        if isinstance(one, OSError) and one.errno == errno.ENOMEM:
+            memory = True
+        if memory or (isinstance(one, RuntimeError) and _MEMORY.search(said)):
+            return "memory", TrainingError(
+                "Memory ran out. What was saved last is kept; resume the run when other programs have "
+                "ended, or start a new one with a smaller batch, fewer steps or a smaller hidden size"
+            )
+        if isinstance(one, RuntimeError) and not isinstance(one, RnnvizError) and _GPU.search(said):
+            return "gpu", TrainingError(
+                "The GPU was lost ({error}). What was saved last is kept; resume the run when the GPU works "
+                "again",
+                error=said.splitlines()[0][:200],
+            )
+    return None
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    found: BaseException | None = error
+    while found is not None and id(found) not in seen:
+        seen.add(id(found))
+        yield found
+        found = found.__cause__ or found.__context__
+
+
+# What a training run is compared with on its validation text: uniform guesses, unigrams, six-grams.
+
+
+ORDER = 6
+
+NAMES = ("uniform", "unigram", "ngram", "ngram_order", "ngram_characters")
+
+
+def measured(train: str, validation: str, vocabulary: Vocabulary) -> dict[str, float | int | None]:
+    """The perplexities that a run's chart shows as lines, with `vocabulary`'s symbols.
+
+    uniform           V
+    unigram, ngram    Kneser–Ney of order 1 and ORDER, fitted to `train`; None without validation text
+    ngram_characters  how many characters of `train` they counted: a run on a very large text must start, too
+    """
+    train = train[:COUNTED]
+    found: dict[str, float | int | None] = {"uniform": vocabulary.size, "unigram": None, "ngram": None}
+    if validation:
+        for name, order in (("unigram", 1), ("ngram", ORDER)):
+            model = NgramModel.fit(train, order=order, vocabulary=vocabulary)
+            found[name] = perplexity(model, text=validation).perplexity
+    return {**found, "ngram_order": ORDER, "ngram_characters": len(train)}
+
+
+def of_earlier_start(folder: RunFolder) -> dict[str, Any] | None:
+    """The baselines that an earlier start of this run measured, if any."""
+    for event in reversed(event_log.read(folder.events)[0]):
+        if event["event"] == "start" and all(name in event for name in NAMES):
+            return {name: event[name] for name in NAMES}
+    return None
+
 
 if TYPE_CHECKING:
     from rnnviz.networks.threads import Threads
@@ -70,11 +184,11 @@ def run(
                 raise
             return None
         except Exception as error:
-            words = failure.in_words(error)
+            words = in_words(error)
             said = words or TrainingError(
                 "A mistake in the program: {kind}: {error}", kind=type(error).__name__, error=error
             )
-            _ended(folder, "failed", str(said), error=said.to_json(), cause=failure.cause(error))
+            _ended(folder, "failed", str(said), error=said.to_json(), cause=cause(error))
             if words is None or words is error:
                 raise
             raise words from error
@@ -114,7 +228,7 @@ def _learn(
     queued: bool,
 ) -> Trainer:
     """Train to the end. Raises Stopped, with everything saved, if asked to."""
-    from rnnviz.runs import baselines, distributed, training_state
+    from rnnviz.runs import distributed, training_state
     from rnnviz.runs.journal import Journal
     from rnnviz.training.trainer import Trainer
 
@@ -124,7 +238,7 @@ def _learn(
         trainer.threads, trainer.model.engine = taken, description.engine
         training_state.restore(folder, trainer)
         distributed.lead(trainer, corpus.text)
-        to_beat = baselines.of_earlier_start(folder) or baselines.measured(
+        to_beat = of_earlier_start(folder) or measured(
             trainer.text, trainer.validation, trainer.model.vocabulary
         )
         journal = Journal(folder, trainer, description.watched, to_beat, log)

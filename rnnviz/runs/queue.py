@@ -9,8 +9,6 @@ A run takes its ticket before its process starts, holds it until it ends, and ma
 the process ended: no scheduler is needed, and a killed process blocks nobody.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterator
@@ -20,7 +18,7 @@ import portalocker
 
 from rnnviz.errors import ConfigError
 from rnnviz.runs.folder import RunFolder, replace_file, writing
-from rnnviz.text import regular
+from rnnviz.text import files
 
 FOLDER = ".queue"
 MOST = 64
@@ -30,7 +28,7 @@ _TICKET = re.compile(r"(\d{9})~(.+)")
 def limit(home: Path) -> int:
     """How many runs may train at a time; 1 by default."""
     try:
-        return min(MOST, max(1, int(regular.read(home / FOLDER / "limit", 100))))
+        return min(MOST, max(1, int(files.read(home / FOLDER / "limit", 100))))
     except (OSError, ValueError):
         return 1
 
@@ -57,7 +55,7 @@ def take_ticket(folder: RunFolder) -> Path:
         portalocker.lock(guard, portalocker.LockFlags.EXCLUSIVE)
         taken = [number for number, _, _ in _tickets(queue)]
         try:
-            number = int(regular.read(queue / "next", 100))
+            number = int(files.read(queue / "next", 100))
         except (OSError, ValueError):
             number = 1
         number = max([number, *(n + 1 for n in taken)])

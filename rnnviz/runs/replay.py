@@ -15,8 +15,6 @@ text that was being read, with dropout, and the held-out perplexity of the model
 to beat are of the held-out text then, else of the validation text.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,11 +25,11 @@ from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import api as runs
-from rnnviz.runs import baselines, event_log, snapshots
+from rnnviz.runs import event_log, journal, process
 from rnnviz.runs.event_log import Event
 from rnnviz.runs.finished_model import text_of
 from rnnviz.runs.folder import Description, RunFolder
-from rnnviz.runs.snapshots import LEAST, Arrays, Snapshot, opened, pack, unpack
+from rnnviz.runs.journal import LEAST, Arrays, Snapshot, opened, pack, unpack
 
 SUFFIX = checkpoint.SNAPSHOTS
 
@@ -92,7 +90,7 @@ def write(run: str | RunFolder, path: str | Path) -> Path:
     path, steps = Path(path), folder.kept()
     if not steps:
         raise TrainingError("the run {id!r} kept no snapshots: it had no sentence to watch", id=folder.id)
-    moments = [snapshots.read(folder.snapshot_file(step)) for step in steps]
+    moments = [journal.read(folder.snapshot_file(step)) for step in steps]
     hidden = np.stack([one.hidden for one in moments])  # (K, T, L, H)
     unit = max(1.0, float(np.abs(hidden).max())) / 127
     described = folder.description()
@@ -121,7 +119,7 @@ def _with_lines(folder: RunFolder, described: Description, events: list[Event]) 
         return events
     split = text_of(folder, described).split()
     model = checkpoint.load_numpy(path)
-    found = baselines.measured(split.train + split.validation, split.held_out, model.vocabulary)
+    found = process.measured(split.train + split.validation, split.held_out, model.vocabulary)
     card = model.card.get("held_out", {})
     if described.ngram and "ngram" in card:  # the model that its card compares it with
         found["ngram"] = card["ngram"]

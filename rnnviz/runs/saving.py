@@ -15,8 +15,7 @@ from rnnviz.networks.modelfile import Sketch
 from rnnviz.networks.numpy_model import NumpyModel, no_model, weights_from
 from rnnviz.runs.card import measured, versions
 from rnnviz.text.checked import check_text
-from rnnviz.text.corpora import Corpus, sha256
-from rnnviz.text.given import as_corpus
+from rnnviz.text.corpora import Corpus, as_corpus, sha256
 
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel

@@ -1,7 +1,5 @@
 """A run's state on disk: everything a Trainer needs to resume with the same numbers."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any
@@ -15,7 +13,7 @@ from rnnviz.errors import TrainingError
 from rnnviz.networks import modelfile
 from rnnviz.networks.config import TrainConfig
 from rnnviz.runs.folder import LONGEST_REASON, RunFolder
-from rnnviz.text import regular
+from rnnviz.text import files
 from rnnviz.training.trainer import Trainer
 
 
@@ -28,7 +26,7 @@ def save(folder: RunFolder, trainer: Trainer) -> None:
 def restore(folder: RunFolder, trainer: Trainer) -> bool:
     """Put `trainer` where the run stopped; False if nothing was saved. Raises TrainingError if unfit."""
     try:
-        regular.opened(folder.state).close()  # a pipe would block
+        files.opened(folder.state).close()  # a pipe would block
         with safe_open(folder.state, framework="pt") as file:
             meta = json.loads((file.metadata() or {})["run"])
             # Cloned: in the file a tensor may lie off a cache line, where MKL's products round otherwise.

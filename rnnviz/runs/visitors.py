@@ -7,8 +7,6 @@ owners have not been there for GONE seconds, whichever process served them, and 
 with the last process that serves visitors (`served`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import math

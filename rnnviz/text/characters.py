@@ -1,8 +1,12 @@
-"""Characters that leave no trace on a screen, made visible."""
-
-from __future__ import annotations
+"""Characters before a model reads them: normalised line ends, words, and what leaves no trace on a screen."""
 
 import unicodedata
+
+import numpy as np
+
+from rnnviz.errors import ConfigError
+from rnnviz.text.checked import check_text
+from rnnviz.text.vocabulary import code_points
 
 _MARKS = {" ": "·", "\n": "⏎", "\t": "⇥", "\u3000": "□", "\xa0": "⍽", "\x7f": "␡"}
 _PICTURES = {c: 0x2400 + c for c in range(32) if chr(c) not in "\t\n"} | {0x7F: 0x2421}
@@ -30,3 +34,104 @@ def visible(symbol: str) -> str:
 def printable(text: str) -> str:
     """A text with its control characters replaced by their pictures (U+2400 ff.)."""
     return text.translate(_PICTURES)
+
+
+# The normalising of a text before a model reads it: line ends, and nothing else.
+
+
+class Normaliser:
+    """CRLF and CR become LF, chunk by chunk, however the text is cut: feed every chunk, then finish.
+
+    `name` is this rule's in a model's file; another is a ConfigError. `changed` counts characters changed.
+    """
+
+    def __init__(self, name: str = "newlines") -> None:
+        if name != "newlines":
+            raise ConfigError("no normaliser is called {name!r}; there is newlines", name=name[:100])
+        self.changed = 0
+        self._waiting = ""  # a CR at the end of a chunk waits for what follows
+
+    def feed(self, chunk: str) -> str:
+        """The next piece of normalised text, maybe empty."""
+        chunk = self._waiting + chunk
+        self._waiting = "\r" if chunk.endswith("\r") else ""
+        return self._converted(chunk.removesuffix("\r"))
+
+    def finish(self) -> str:
+        """What was held back until the text's end was known."""
+        last, self._waiting = self._waiting, ""
+        return self._converted(last)
+
+    def _converted(self, text: str) -> str:
+        # Each CR is either removed (before a LF) or turned into one: one change each.
+        changes = text.count("\r")
+        self.changed += changes
+        return text.replace("\r\n", "\n").replace("\r", "\n") if changes else text
+
+
+def normalise(text: str, name: str = "newlines") -> str:
+    """The whole text, normalised. Raises ConfigError for an unknown name.
+
+    >>> normalise("one\\r\\ntwo\\rthree")
+    'one\\ntwo\\nthree'
+    """
+    normaliser = Normaliser(name)
+    check_text(text)
+    return normaliser.feed(text) + normaliser.finish()
+
+
+# Words, counted where white space parts them.
+#
+# A word is a run of characters between white space (as `str.split()` cuts), with whatever punctuation
+# clings to it. Chinese, Japanese, Thai and some other languages don't part words so: of a text with more
+# than a tenth of such characters no number of words is given.
+
+
+UNSPACED_SHARE = 0.1
+"""The share of characters from scripts without spaces above which a text has no number of words."""
+
+_UNSPACED = (
+    (0x0E00, 0x0FFF),  # Thai, Lao, Tibetan
+    (0x1000, 0x109F),  # Burmese
+    (0x1780, 0x17FF),  # Khmer
+    (0x3040, 0x30FF),  # Hiragana, Katakana
+    (0x3400, 0x9FFF),  # Chinese characters
+    (0xF900, 0xFAFF),
+    (0x20000, 0x3FFFF),
+)
+_BORDERS = np.array([border for low, high in _UNSPACED for border in (low, high + 1)])
+
+
+class WordCount:
+    """The words of a text that comes piece by piece.
+
+    >>> words = WordCount()
+    >>> words.add("The Time Trav"); words.add("eller (for so it will")
+    >>> words.count
+    7
+    """
+
+    def __init__(self) -> None:
+        self._words = self._unspaced = self._characters = 0
+        self._open = False  # whether the last piece ended inside a word
+
+    def add(self, piece: str) -> None:
+        """The next piece of the text."""
+        if not piece:
+            return
+        self._characters += len(piece)
+        self._words += len(piece.split()) - (self._open and not piece[0].isspace())
+        self._open = not piece[-1].isspace()
+        if not piece.isascii():
+            inside = np.searchsorted(_BORDERS, code_points(piece), side="right") % 2
+            self._unspaced += int(inside.sum())
+
+    def end(self) -> None:
+        """Begin another text: its first characters don't go on with the last word."""
+        self._open = False
+
+    @property
+    def count(self) -> int | None:
+        """The number of words so far; None for texts that don't part them by spaces."""
+        spaced = self._unspaced <= UNSPACED_SHARE * self._characters
+        return self._words if spaced else None

@@ -1,7 +1,5 @@
 """What is no text, no path or no number is refused in one sentence that says what was expected."""
 
-from __future__ import annotations
-
 import os
 
 from rnnviz.errors import ConfigError, TextError

@@ -13,21 +13,282 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+import re
+import sys
+import sysconfig
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
-from rnnviz.errors import ConfigError, CorpusError
-from rnnviz.text.book import book, book_size
+from rnnviz.errors import ConfigError, CorpusError, DownloadError, TextError
+from rnnviz.text.characters import normalise
 from rnnviz.text.checked import check_path, check_text, received
 from rnnviz.text.decoding import open_text
-from rnnviz.text.downloads import Limits, Progress, cache_folder, download
-from rnnviz.text.normalising import normalise
-from rnnviz.text.python_library import PYTHON_MODULES as PYTHON_MODULES
-from rnnviz.text.python_library import VERSION, reference, reference_size, source, source_size
 from rnnviz.text.vocabulary import code_points
+
+# One file from the network, whole and checked, or a clear reason why not.
+
+
+Progress = Callable[[int, int], None]  # bytes received, bytes expected
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Time limits of a download, in seconds: to connect, without a single byte, and altogether."""
+
+    connect: float = 10.0
+    stall: float = 20.0
+    total: float = 600.0
+
+    def __post_init__(self) -> None:
+        if not (self.connect > 0 and self.stall > 0 and self.total > 0):
+            raise ConfigError("time limits are seconds above 0; received {limits}", limits=self)
+
+
+def cache_folder() -> Path:
+    """The folder for downloads: the environment's RNNVIZ_CACHE, else in the user's cache folder."""
+    if folder := os.environ.get("RNNVIZ_CACHE"):
+        return Path(folder).expanduser()
+    import pooch
+
+    return Path(pooch.os_cache("rnnviz"))
+
+
+def download(
+    url: str,
+    path: Path,
+    *,
+    sha256: str,
+    size: int,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """Fetch `url` into the file `path`, unless a file with that checksum is there. Raises DownloadError.
+
+    `size` is in bytes. `progress` gets the bytes received and expected; if it raises, the download ends.
+    """
+    import pooch  # these cost 0.1 s, and most runs download nothing
+
+    def fetch(url: str, target: str | os.PathLike[str], _: object) -> None:
+        _transfer(url, Path(target), size, limits or Limits(), progress)
+
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("WARNING")  # progress is the caller's to show
+    try:
+        pooch.retrieve(url, f"sha256:{sha256}", fname=path.name, path=path.parent, downloader=fetch)
+    except ValueError:
+        raise DownloadError(
+            "{url} arrived with the wrong checksum, altered on its way or at its source; "
+            "try again, or save the file yourself",
+            url=url,
+        ) from None
+    except OSError as error:
+        raise DownloadError(
+            "{path} can't be written ({strerror}); make room there, or set RNNVIZ_CACHE to another folder",
+            path=path,
+            strerror=error.strerror or error,
+        ) from None
+    finally:
+        logger.setLevel(level)
+    return path
+
+
+def _transfer(url: str, target: Path, size: int, limits: Limits, progress: Progress | None) -> None:
+    import requests
+    import urllib3
+
+    received = 0
+    try:
+        # Compression would make the size on the way differ from the size of the file.
+        with (
+            requests.get(
+                url,
+                stream=True,
+                timeout=(limits.connect, limits.stall),
+                headers={"Accept-Encoding": "identity", "User-Agent": "rnnviz"},
+            ) as response,
+            target.open("wb") as file,
+        ):
+            if response.status_code != 200:
+                raise DownloadError(
+                    "{url} was refused: {status} {reason}; try again, or save the file yourself",
+                    url=url,
+                    status=response.status_code,
+                    reason=response.reason,
+                )
+            for data in _within(limits, response.raw, url, size):
+                received += len(data)
+                file.write(data)
+                if progress is not None:
+                    progress(received, size)
+    except requests.exceptions.Timeout:
+        raise DownloadError(
+            "{url} was not answered by {host}; try again, or save the file yourself", url=url, host=_host(url)
+        ) from None
+    except urllib3.exceptions.ReadTimeoutError:
+        raise DownloadError(
+            "{url} stalled for {seconds:g} s after {received:,} of {size:,} bytes; "
+            "try again, or save the file yourself",
+            url=url,
+            seconds=limits.stall,
+            received=received,
+            size=size,
+        ) from None
+    except urllib3.exceptions.HTTPError:
+        pass  # the connection broke: what is missing says so
+    except requests.exceptions.ConnectionError:
+        raise DownloadError(
+            "{url} needs a connection to {host}: are you offline? Try again, or save the file yourself",
+            url=url,
+            host=_host(url),
+        ) from None
+    except requests.exceptions.RequestException as error:
+        raise DownloadError(
+            "{url} can't be fetched ({error}); try again, or save the file yourself", url=url, error=error
+        ) from None
+    if received < size:
+        raise DownloadError(
+            "{url} was cut off after {received:,} of {size:,} bytes; try again, or save the file yourself",
+            url=url,
+            received=received,
+            size=size,
+        )
+
+
+def _within(limits: Limits, response: Any, url: str, size: int) -> Iterator[bytes]:
+    deadline, received = time.monotonic() + limits.total, 0
+    # read1 returns what has arrived; read would wait for more and let a trickle outlast the deadline.
+    while data := response.read1(1 << 16):
+        received += len(data)
+        if received > size:
+            raise DownloadError(
+                "{url} has more than {size:,} bytes, so it is another text; "
+                "try again, or save the file yourself",
+                url=url,
+                size=size,
+            )
+        if time.monotonic() > deadline:
+            raise DownloadError(
+                "{url} took over {seconds:g} s for {received:,} of {size:,} bytes; "
+                "try again, or save the file yourself",
+                url=url,
+                seconds=limits.total,
+                received=received,
+                size=size,
+            )
+        yield data
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or url
+
+
+# Texts that every Python brings along: its own standard library's source, and its language reference.
+
+
+VERSION = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+
+# Written in Python, varied, of everyday style, and in every CPython from 3.11 on. The order is part of the
+# corpus: the last modules are the ones held out, and they are typical ones.
+_MODULES = """
+asyncio.locks asyncio.streams asyncio.tasks base64 bdb calendar cmd collections configparser contextlib
+dataclasses dis email.message functools gzip http.client http.cookies html.parser json.decoder
+json.encoder logging os pickle pkgutil pprint random shlex shutil socket socketserver subprocess
+threading traceback urllib.parse uuid weakref xml.etree.ElementPath zoneinfo._zoneinfo statistics copy
+selectors sched tokenize textwrap fractions heapq csv glob queue timeit
+"""
+PYTHON_MODULES = tuple(_MODULES.split())
+
+
+def _library() -> Path:
+    return Path(sysconfig.get_path("stdlib"))
+
+
+def _module_file(library: Path, module: str) -> Path:
+    # Found by path, not imported: importing runs code, and a file of the same name nearby would shadow it.
+    base = library.joinpath(*module.split("."))
+    return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
+
+
+@cache
+def source_size() -> int:
+    """Bytes of the source's files."""
+    library = _library()
+    return sum(_size(_module_file(library, module)) for module in PYTHON_MODULES)
+
+
+def source() -> tuple[str, tuple[str, ...]]:
+    """The modules one after another, each under its name, and the names of those that this machine lacks.
+
+    Raises CorpusError where most are missing.
+    """
+    parts, skipped, library = [], [], _library()
+    for module in PYTHON_MODULES:
+        try:
+            code = _module_file(library, module).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            skipped.append(module)
+            continue
+        parts.append(f"# {module}\n\n{code.strip()}\n")
+    if len(skipped) > len(PYTHON_MODULES) // 2:
+        raise CorpusError(
+            "this Python has no source files of its standard library in {library}; "
+            "use another corpus, or a Python installed with its sources",
+            library=library,
+        )
+    return "\n\n".join(parts), tuple(skipped)
+
+
+@cache
+def reference_size() -> int:
+    """Bytes of its file."""
+    return _size(_library() / "pydoc_data" / "topics.py")
+
+
+def reference() -> tuple[str, tuple[str, ...]]:
+    """The topics of help(), one after another, of which none is ever missing. Raises CorpusError where this
+    Python has no help().
+    """
+    try:
+        from pydoc_data.topics import topics
+    except ImportError:
+        raise CorpusError(
+            "this Python was installed without pydoc_data, the text of its help(); use another corpus"
+        ) from None
+    return "\n\n".join(topics[key].strip() for key in sorted(topics)) + "\n", ()
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+# The Time Machine, which comes with the package; shipped/README.md has its source and licence.
+
+
+BOOK = Path(__file__).with_name("shipped") / "timemachine.txt"
+
+
+def book() -> tuple[str, tuple[str, ...]]:
+    """The text, of which nothing is missing. Raises CorpusError if its file is."""
+    try:
+        return BOOK.read_text(encoding="utf-8"), ()
+    except OSError as error:
+        raise CorpusError(
+            "{path}, which comes with rnnviz, can't be read ({strerror}); install rnnviz again",
+            path=BOOK,
+            strerror=error.strerror,
+        ) from None
+
+
+def book_size() -> int:
+    """Its bytes; 0 if its file is missing."""
+    return BOOK.stat().st_size if BOOK.is_file() else 0
+
 
 # Shorter texts are not split: a held-out part of a few characters would measure nothing.
 SHORTEST_SPLIT = 200
@@ -355,3 +616,42 @@ REMOTE = {
         "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
     ),
 }
+
+
+# What was given where a text to train on belongs: taken if it is clear what is meant, else refused.
+
+
+LONGEST_PATH = 255
+
+
+def as_corpus(given: Any) -> Any:
+    """A Corpus, or whatever has a `split` as one has; a path, a corpus's name and a text become one.
+
+    A str is the name of a corpus, the path of a file that is there, or else the text itself. Raises TextError
+    for what is none of these, such as the path of a file that isn't there, and what reading them raises.
+
+    >>> as_corpus("the machine that remembers").characters
+    26
+    """
+    if not isinstance(given, str | bytes | bytearray) and callable(getattr(given, "split", None)):
+        return given
+    if isinstance(given, os.PathLike):
+        return from_file(given)
+    check_text(given)
+    if given in names() or is_file(given):
+        return open_corpus(given)
+    if re.fullmatch(r"\S+\.\w{1,5}|\S*[/\\]\S*", given) and len(given) <= LONGEST_PATH:
+        raise TextError(
+            "there is no file {name!r}; a text that looks like a file's name goes through "
+            "rnnviz.corpora.from_text",
+            name=given,
+        )
+    return from_text(given)
+
+
+def is_file(text: str) -> bool:
+    """Whether a str is the path of a file that is there."""
+    try:
+        return len(text) <= LONGEST_PATH and Path(text).is_file()
+    except (OSError, ValueError):
+        return False

@@ -8,8 +8,6 @@ They are read in batches of bounded size, however many rows there are. A row tha
 alone; a file that is damaged or cut off gives what comes before.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -20,11 +18,23 @@ from typing import Any, Literal, cast
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.text.checked import check_path
 from rnnviz.text.decoding import Source, opened_source, size_of
-from rnnviz.text.packed import packing
-from rnnviz.text.row_columns import SAMPLE, candidates, no_column, only_text
-from rnnviz.text.row_lines import FIELDS, LONGEST, Csv, Fault, JsonLines, Row, json_type, too_long
-from rnnviz.text.row_parquet import Parquet
-from rnnviz.text.row_parquet import values as column_values
+from rnnviz.text.files import packing
+from rnnviz.text.row_formats import (
+    FIELDS,
+    LONGEST,
+    SAMPLE,
+    Csv,
+    Fault,
+    JsonLines,
+    Parquet,
+    Row,
+    candidates,
+    json_type,
+    no_column,
+    only_text,
+    too_long,
+)
+from rnnviz.text.row_formats import values as column_values
 from rnnviz.text.vocabulary import code_points
 
 Format = Literal["jsonl", "csv", "parquet"]

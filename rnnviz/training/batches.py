@@ -3,8 +3,6 @@ begin at a new place every epoch. A cut depends on seed and step alone: a resume
 uninterrupted one would, and a run's steps and characters are known when it starts.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

@@ -2,8 +2,6 @@
 tests/training/test_estimate.py. Importing this loads no torch.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path

@@ -1,7 +1,5 @@
 """AdamW, its learning rate schedule, and what a device has in bfloat16."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from functools import cache

@@ -16,8 +16,6 @@ A preset trains on the first 85 % only, so that the validation text shows whethe
 when. Importing this loads no torch.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import log2
 

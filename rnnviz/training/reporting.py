@@ -1,7 +1,5 @@
 """What a trainer reports, and how soon."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from torch import Tensor

@@ -28,8 +28,7 @@ from rnnviz.networks.torch_model import State, pick_device, untrained
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.scoring import score
 from rnnviz.text.checked import check_text, received
-from rnnviz.text.corpora import SHORTEST_SPLIT
-from rnnviz.text.given import as_corpus
+from rnnviz.text.corpora import SHORTEST_SPLIT, as_corpus
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.batches import RandomCuts, RegularCuts, Streams
 from rnnviz.training.optimiser import adamw, has_bfloat16, no_bfloat16, rate

@@ -1,7 +1,5 @@
 """Settings of a process that trains on a CPU, and how one of our own is started."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

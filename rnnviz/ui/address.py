@@ -3,8 +3,6 @@ The browser alone writes it (browser/static/address.js): only there an entry of 
 and whatever is set in `st.query_params` becomes a new one.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """`rnnviz app`: the app for whoever sits at this computer, as `streamlit run app.py` is in a checkout."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Validates what a browser asks: whatever arrives, a page gets an ask that it can answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 

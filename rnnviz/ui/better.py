@@ -1,6 +1,4 @@
-"""Which other model reads a text best, where the chosen one wasn't made for it (rnnviz.reports.foreign)."""
-
-from __future__ import annotations
+"""Which other model reads a text best, where the chosen one wasn't made for it (`reports.contamination`)."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +8,7 @@ from rnnviz.errors import CheckpointError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.reading.trace import trace
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 from rnnviz.ui import model_cache
 from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.jobs.worker import Job, Step, Steps, of_session

@@ -1,7 +1,5 @@
 """Choices that outlast a visit to another page, in the session or in the address."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the app is made of: pages, plotly.min.js, the views' files for the browser, and who may come in."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

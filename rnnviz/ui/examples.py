@@ -1,7 +1,5 @@
 """An example text for each kind of model, to show a result before anyone chose a text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,11 +1,9 @@
 """A figure's text alternative: what it shows, in sentences made from its values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
-from rnnviz.figures.finding import Finding, of
+from rnnviz.figures.frame import Finding, of
 from rnnviz.ui.i18n import _
 
 MOST = 4

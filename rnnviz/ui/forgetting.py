@@ -1,7 +1,5 @@
 """Forgetting a reader's texts at once, rather than when the browser has gone."""
 
-from __future__ import annotations
-
 import gc
 import threading
 from typing import Protocol, runtime_checkable

@@ -1,7 +1,5 @@
 """`python -m rnnviz host`: the app for others, on this computer's addresses."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from typing import Any

@@ -2,8 +2,6 @@
 RnnvizError, translated by the `.po` files in `rnnviz/locale`, which Babel compiles in memory, once.
 """
 
-from __future__ import annotations
-
 import gettext
 import io
 from collections.abc import Callable, Iterator

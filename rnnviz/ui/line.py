@@ -4,8 +4,6 @@ uvicorn reads with httptools wherever another package has brought that. A header
 there: it is copied anew with every piece that comes, and nobody else is answered meanwhile (40 s for 120 MB).
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A model's card in plain words, safe as Markdown; what is missing or odd in the file is left out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

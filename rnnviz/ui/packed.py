@@ -2,8 +2,6 @@
 letters that addresses may have (base64url, RFC 4648, no padding). `browser/static/packed.js` writes the same.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

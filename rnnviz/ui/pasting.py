@@ -1,7 +1,5 @@
 """The field for a pasted text. Streamlit cuts off what is beyond its end, whoever sent it, without a word."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from rnnviz.ui.i18n import _

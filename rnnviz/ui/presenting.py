@@ -2,8 +2,6 @@
 and ends it, without a run of the script.
 """
 
-from __future__ import annotations
-
 from rnnviz.ui.i18n import _
 
 _ON = "html[data-rv-presenting]"

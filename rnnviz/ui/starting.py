@@ -1,7 +1,5 @@
 """The app as a command starts it, from a checkout or a wheel: `rnnviz app` and `rnnviz host`."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tomllib

@@ -1,7 +1,5 @@
 """Errors as a sentence to the reader, never a traceback; unexpected tracebacks go to the terminal."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re
@@ -10,7 +8,7 @@ from pathlib import PurePath
 import streamlit as st
 
 from rnnviz.errors import Phrase, RnnvizError, TorchMissingError
-from rnnviz.text import regular
+from rnnviz.text import files
 from rnnviz.ui.hosting import person
 from rnnviz.ui.i18n import _
 
@@ -26,7 +24,7 @@ def plain(text: str, most: int | None = None) -> str:
 
     An address becomes a link however its punctuation is escaped, so U+2060, which nobody sees, parts it.
     """
-    return _PUNCTUATION.sub(r"\\\1", _LINK.sub("\u2060", regular.printable(text, most)))
+    return _PUNCTUATION.sub(r"\\\1", _LINK.sub("\u2060", files.printable(text, most)))
 
 
 def sentence(error: RnnvizError | Phrase) -> str:

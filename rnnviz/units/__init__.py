@@ -29,8 +29,6 @@
 result: `units.run` waits for it, closing cancels.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from rnnviz.deprecated import gone

@@ -36,7 +36,7 @@ from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock
 from rnnviz.networks.stepping import LOGITS, Floats, Ids, Weights
 from rnnviz.reading import scoring
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 from rnnviz.units import directions
 from rnnviz.units.ablated import Ablation, Tally
 from rnnviz.units.targets import Target

@@ -8,8 +8,6 @@ it is that which is named.
                 procedure: random weights echo what was just read, so that some unit of theirs tells much
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile

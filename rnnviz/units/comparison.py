@@ -6,8 +6,6 @@ compare. Predictions are compared over the characters that both know, with all o
 Shape letters: M models, T time steps, S shared characters.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ echoes(model, text, …)      their best units' values, one copy in memory at a 
 control(model, text, …)     what those reach
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from functools import partial
 

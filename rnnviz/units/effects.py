@@ -13,8 +13,6 @@ With a target, also the loss where it holds and elsewhere: a unit that carries i
 Shape letters: n characters, R controls of each kind, B = 1 + 2 R texts side by side.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
@@ -29,7 +27,7 @@ from rnnviz.networks.progress import Clock, Share
 from rnnviz.networks.stepping import Floats
 from rnnviz.pictured import Brief
 from rnnviz.reading.resampling import Resampled
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 from rnnviz.units import directions
 from rnnviz.units.ablated import Tally, Within
 from rnnviz.units.ablation import check_text, costs, stretches

@@ -14,8 +14,6 @@ steadier, and has an interval over passages.
 Shape letters: T time steps, H units.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Shape letters: N characters of the text, n of a piece, L layers, H units of each.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import json

@@ -12,8 +12,6 @@ index. Both arrays are memory-mapped: a search reads the rows of the units it is
 Shape letters: N characters of the text, n of a piece, L layers, H units of each, V symbols.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -30,7 +28,7 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.stepping import Layer, Weights
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import code_points
 from rnnviz.units.index_file import ABOUT, FORMAT, POINTS, VALUES, About, write, writing
 from rnnviz.units.index_file import IndexProgress as IndexProgress

@@ -6,8 +6,6 @@ A correlation says that a unit knows something; changing it says whether anythin
 Shape letters: T time steps, H units of a layer.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@
 Shape letters: T time steps, n of them in a part, U units, k chosen ones.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

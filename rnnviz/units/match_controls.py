@@ -2,8 +2,6 @@
 same characters says little where most places of the corpus do.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

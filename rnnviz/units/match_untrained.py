@@ -10,8 +10,6 @@ one of its own, which as large a share of its states passes.
 Shape letters: L layers, H units of each, n characters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -15,8 +15,6 @@ States are compared as float16, as an index keeps them: |h| < 1 is off by at mos
 Shape letters: N characters of the corpus, U units, W windows.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

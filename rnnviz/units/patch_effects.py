@@ -6,8 +6,6 @@ beside the same patch from places of another text.
 Shape letters: L layers, H units, n random moves, m places of another text.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

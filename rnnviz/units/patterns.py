@@ -3,8 +3,6 @@ never ends, and blocks the whole process. So the search runs in a process of its
 and a timeout. Starting it takes about 20 ms.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

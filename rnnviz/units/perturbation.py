@@ -8,8 +8,6 @@ Both are 0 before the change. A state may differ where predictions don't: rememb
 Shape letters: T time steps, L layers, H units, V symbols.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +21,7 @@ from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.stepping import LOGITS
 from rnnviz.pictured import Brief
 from rnnviz.reading.trace import Trace, Tracer, trace
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 
 Doubles = npt.NDArray[np.float64]
 

@@ -18,8 +18,6 @@ A probe tells what could be read from a state by a line, not what the network re
 Shape letters: T time steps, n of them scored, L layers, H units of a layer, U of all that are probed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal

@@ -3,8 +3,6 @@ dimensions may be far apart in hundreds; `explained` is the share of variance sh
 steps, H units, k components.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -9,8 +9,6 @@ Both are exact, also with ties, and follow from sums of ranks: one matrix produc
 Shape letters: n characters, U units, S targets.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

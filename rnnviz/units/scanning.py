@@ -6,8 +6,6 @@ many windows as contexts are kept, since a context can overlap only those of its
 Shape letters: n characters, U units, V symbols, K contexts, W characters of one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -19,8 +17,7 @@ from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock
 from rnnviz.networks.stepping import Floats, NetworkReader, Weights
 from rnnviz.pictured import Brief
-from rnnviz.text.decoding import Source
-from rnnviz.text.pieces import SourceText
+from rnnviz.text.decoding import Source, SourceText
 from rnnviz.text.vocabulary import Ids, Vocabulary, code_points
 from rnnviz.units.directions import Direction
 from rnnviz.units.tallies import Contexts, Histograms, Moments, Moves

@@ -19,8 +19,6 @@ measures it). What is found is a correlation; `rnnviz.units.ablate` asks for cau
 Shape letters: T time steps, L layers, H units of a layer, U of all that are searched, S shifts.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -3,8 +3,6 @@ pieces of any length, in constant memory. Shape letters: n characters of a piece
 contexts, W characters of one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

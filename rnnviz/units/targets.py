@@ -13,8 +13,6 @@ standard library, 1.6 million characters, the rules differed from it on 0.7 % of
 first line; on 2.3 and 3.6 % with "paragraph". One odd mark in a comment can turn a rule round for the rest.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence

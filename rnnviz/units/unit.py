@@ -5,8 +5,6 @@
 Shape letters: T time steps, L layers, H hidden units.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -10,8 +10,6 @@ it.
 This decides, on the second part of the text; of three, the third says the same again, once it is decided.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -23,8 +23,6 @@ scores    The same of a unit's score, and of its lead over an untrained unit, be
           of each target the unit that ranks first in a piece, scored on the third part.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections import Counter

@@ -5,8 +5,6 @@ Each is a text and two WebSockets, one of Streamlit's protocol and the view's ow
 continue one another. A key's time is from its moment to the answer that covers it.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -7,8 +7,6 @@ held unit) to the first moment after the browser has painted the answer, as far 
 the window shows it: figures below it follow. A row for each part, in milliseconds.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 from collections.abc import Callable

@@ -14,8 +14,6 @@ page     the model's page without a server, opened from a file, also by a Chromi
 Times of a busy machine say little; what counts are the ratios, which are of things that took turns.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -8,8 +8,6 @@ milliseconds are the median and the slowest of all its interactions of a kind.
 `--steps` leaves out the controls.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import statistics

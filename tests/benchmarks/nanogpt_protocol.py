@@ -17,8 +17,6 @@ network with 10,745,088 parameters by its configuration, and can't read more tha
 one network's, with settings chosen on other text; README.md (Models) says what was looked at before.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

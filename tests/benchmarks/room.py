@@ -9,8 +9,6 @@ to the painted answer; the ratio is that of the medians, with the interval of a 
 and rounds.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

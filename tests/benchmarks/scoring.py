@@ -12,8 +12,6 @@ is above 1 where rnnviz is faster. The models are random: weights make no differ
 the network forgets. A cell that torch has no layer for stands alone.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from statistics import median

@@ -15,8 +15,6 @@ minutes    the presets on The Time Machine, on the first so many processors: the
            text, read once, at the end, and when validation was first better than a 6-gram's
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

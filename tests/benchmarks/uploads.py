@@ -9,8 +9,6 @@ a browser (crowd.py). The app runs as anyone starts it, so the number of threads
 environment says otherwise; on a machine with other work, times are noisy: compare ratios.
 """
 
-from __future__ import annotations
-
 import asyncio
 import statistics
 import threading

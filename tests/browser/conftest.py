@@ -1,7 +1,5 @@
 """A running app, a real browser, and the Explore page as a reader meets it."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A browser and a running app, for the browser tests and the benchmarks."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

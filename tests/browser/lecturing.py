@@ -1,7 +1,5 @@
 """The Learn page as a lecturer drives it, for the browser tests and the benchmark."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every page as axe-core sees it: contrast, names, headings, how large a target is; in both themes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

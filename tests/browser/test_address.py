@@ -1,7 +1,5 @@
 """The address in a browser: a reload, Back and Forward bring the view back, and a button copies it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from urllib.parse import parse_qs, urlsplit

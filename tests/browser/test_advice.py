@@ -1,7 +1,5 @@
 """A text that is foreign to the model: one sentence, one click; and examples that choose a model."""
 
-from __future__ import annotations
-
 import re
 
 from playwright.sync_api import Page, expect

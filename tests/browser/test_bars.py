@@ -1,7 +1,5 @@
 """Explore's bars are touched: they write, they are reshaped, and the network writes on by them."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

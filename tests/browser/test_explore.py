@@ -1,7 +1,5 @@
 """The Explore page in a browser: what a reader does, what must be seen, and what must not happen."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Explore's text area behaves as any text field, and the picture speaks of what stands at its caret."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

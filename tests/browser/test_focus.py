@@ -1,7 +1,5 @@
 """Where the focus is in Explore, whether it can be seen, and what is said aloud."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

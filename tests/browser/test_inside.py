@@ -1,7 +1,5 @@
 """The page Inside in a real browser: select, rank and colour; clamp; change a letter; compare."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

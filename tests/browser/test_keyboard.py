@@ -1,7 +1,5 @@
 """The keyboard alone: it writes, moves, pins, picks and uploads; what has the focus is seen."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The lecture in a real browser: every step of every scene, the keys, the address."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

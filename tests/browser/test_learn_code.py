@@ -1,7 +1,5 @@
 """The code beside the picture in a real browser: opened by a key, copied, closed; it hides nothing."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

@@ -1,7 +1,5 @@
 """The lecturer's window: notes, the next step, a clock, the room's answers; its keys drive the stage."""
 
-from __future__ import annotations
-
 import re
 
 from playwright.sync_api import Page, expect

@@ -1,7 +1,5 @@
 """The lecture's formulas in a real browser: a symbol and what it stands for light each other."""
 
-from __future__ import annotations
-
 import re
 
 from playwright.sync_api import Browser, Locator, expect

@@ -1,7 +1,5 @@
 """Scenes 5 to 8 in a real browser: training, dragging, guessing, predicting."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A view that Streamlit mounts anew, with an answer to the one before it, finds what it has to show."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

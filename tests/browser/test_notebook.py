@@ -2,8 +2,6 @@
 What is left out is Jupyter's own connection between the two.
 """
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

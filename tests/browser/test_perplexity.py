@@ -1,7 +1,5 @@
 """The Perplexity page and the shell around all pages, in a real browser."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """What Explore's picture shows on opening, and that what is pointed at is what is painted there."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Pointing and clicking in the live view: the cursor that text and pictures share, and a chosen unit."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The class answers in real browsers: a lecturer's stage, and phones each in a browser context of its own."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 

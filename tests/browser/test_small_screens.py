@@ -1,7 +1,5 @@
 """On a phone, and enlarged to 200 %: nothing covers anything, and no page scrolls sideways."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 

@@ -1,7 +1,5 @@
 """The page that needs no server, opened from a file: it reads what is typed as the core does, alone."""
 
-from __future__ import annotations
-
 import base64
 import math
 import re

@@ -1,7 +1,5 @@
 """The Train page in a real browser: a run that moves, is found again, stops, and opens in Explore."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

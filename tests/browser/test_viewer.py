@@ -1,7 +1,5 @@
 """The text viewer in a real browser: what is coloured, where a click leads, any length alike."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The command line in this process, in an empty folder, with the tiny models."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """`python -m rnnviz attribute`: what it prints is what `gradients.attribute` finds."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

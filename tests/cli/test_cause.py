@@ -1,7 +1,5 @@
 """`connectivity`, `ablate` and `perturb`: what they print is what the functions find."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

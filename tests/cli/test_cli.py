@@ -1,7 +1,5 @@
 """The command line: what its commands print, how they end, and what they don't load."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io

@@ -1,7 +1,5 @@
 """The command line where something is in its way: what was given, where it should write, who reads it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

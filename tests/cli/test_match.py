@@ -1,7 +1,5 @@
 """`python -m rnnviz match`: what it prints is what the index finds; what it refuses."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

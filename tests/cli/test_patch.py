@@ -1,7 +1,5 @@
 """`python -m rnnviz patch`: what it prints is what `units.patch` finds."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`rnnviz perplexity`: the same numbers as the package, to the last digit, on paper and in files."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """`rnnviz perplexity --scheduler`: the same lines and tables as without."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

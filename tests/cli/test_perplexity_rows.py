@@ -1,7 +1,5 @@
 """`rnnviz perplexity` on files of rows, folders and patterns, and the table of scored rows."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

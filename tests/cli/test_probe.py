@@ -1,7 +1,5 @@
 """`python -m rnnviz probe`: the table, JSON, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 from copy import copy
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`--quiet`: no command shows how far it is with it; results, errors and warnings stay."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys

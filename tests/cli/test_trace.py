@@ -1,7 +1,5 @@
 """`trace`: what it writes, in every format, is what the Trace holds."""
 
-from __future__ import annotations
-
 import csv
 import io
 import sys

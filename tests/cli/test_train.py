@@ -1,7 +1,5 @@
 """`python -m rnnviz train`: what it writes and measures, Ctrl-C and going on, and what it refuses."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

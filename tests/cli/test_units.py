@@ -1,7 +1,5 @@
 """`python -m rnnviz units`: the table, JSON, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every address of 1.0.0, in slides, worksheets and bookmarks, leads where addresses.json says."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What programs read of rnnviz: keys of `--json`, columns of CSV files, events of a run. See json.json."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -11,7 +9,7 @@ from typing import Any
 import pytest
 
 from rnnviz.cli import main
-from rnnviz.figures import spreadsheet
+from rnnviz.figures import export
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
@@ -132,4 +130,4 @@ def test_what_a_run_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     for about, name in TABLE:
         if about in told:
             check(about, name, [event for event in told[about] if event["event"] == name])
-    check_columns("runs.csv", spreadsheet.of([compare.row(run) for run in runs.listed()]))
+    check_columns("runs.csv", export.of([compare.row(run) for run in runs.listed()]))

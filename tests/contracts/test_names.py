@@ -4,8 +4,6 @@ names.json has the names of each module by what replaces them: those under "" ar
 AttributeError that says so.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 from pathlib import Path

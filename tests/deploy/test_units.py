@@ -2,8 +2,6 @@
 read here as text and YAML; systemd and Caddy themselves are asked where they are at hand.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The commands of README and docs/, run as they stand and in order, where the files they name are."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Figures that the pages print are what the models give."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

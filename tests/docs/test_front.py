@@ -1,7 +1,5 @@
 """README, the first thing that is seen: short, and its moving picture is small and shows what it says."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Links of README, docs/ and their like: what they name is there, anchors too. Other hosts aren't asked."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Pictures that pages show, as `python -m docs.pictures.take` and film.py made them: there, and small."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

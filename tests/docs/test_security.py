@@ -1,7 +1,5 @@
 """Each promise of SECURITY.md: the tests that would fail if it were broken, some of them here."""
 
-from __future__ import annotations
-
 import ast
 import re
 import tomllib

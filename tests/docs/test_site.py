@@ -3,8 +3,6 @@
 `python docs/make.py` builds it, which .ci/run does.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import re

@@ -1,7 +1,5 @@
 """The notebooks in examples/ run from first cell to last, stored without output; so does the script."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

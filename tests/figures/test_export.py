@@ -1,7 +1,5 @@
 """Tables of characters, opened again with pandas and compared with what scoring says, value for value."""
 
-from __future__ import annotations
-
 import io
 import os
 import stat

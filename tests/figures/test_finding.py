@@ -1,13 +1,10 @@
 """What a figure shows, as values."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from rnnviz.figures.bars import histogram, pair
-from rnnviz.figures.finding import of
-from rnnviz.figures.heat import table
+from rnnviz.figures.charts import histogram, pair, table
+from rnnviz.figures.frame import of
 from rnnviz.figures.themes import LEVELS, TANH
 
 

@@ -1,7 +1,5 @@
 """The pictures of the inside of a network: what is in them, and what they refuse."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,7 +7,7 @@ import plotly.graph_objects as go
 import pytest
 
 from rnnviz.errors import ConfigError
-from rnnviz.figures import bars, heat, plain, points
+from rnnviz.figures import charts
 from rnnviz.figures.themes import DARK, LEVELS, LIGHT, TANH, THEMES, Theme
 
 THEME = pytest.mark.parametrize("theme", list(THEMES.values()), ids=list(THEMES))
@@ -23,34 +21,34 @@ def valid(figure: dict[str, Any]) -> go.Figure:
 @THEME
 def test_a_table_has_a_colour_for_each_value_and_the_first_row_above(theme: Theme) -> None:
     values = np.array([[-1.0, 0.0, 1.0], [1.0, np.nan, -3.0]])
-    made = heat.table(values, TANH, theme=theme)
+    made = charts.table(values, TANH, theme=theme)
     valid(made)
     assert made["data"][0]["z"].tolist() == [[0, LEVELS // 2, LEVELS - 1], [LEVELS - 1, LEVELS // 2, 0]]
     low, high = made["layout"]["yaxis"]["range"]
     assert low > high
     with pytest.raises(ConfigError, match=r"\(rows, T\)"):
-        heat.table(np.zeros(3), TANH)
+        charts.table(np.zeros(3), TANH)
 
 
 def test_a_connectivity_is_empty_where_nothing_flows() -> None:
     log10 = np.full((3, 3), -np.inf, np.float32)
     log10[1, 0], log10[2, 0], log10[2, 1] = 0.0, -2.0, -9.0
-    made = heat.square(log10, words=("a", "b", "c"))
+    made = charts.square(log10, words=("a", "b", "c"))
     valid(made)
     levels = made["data"][0]["z"]
     assert levels[0].tolist() == [0, 0, 0]
     assert levels[1, 0] == LEVELS - 1
     assert levels[2].tolist() == [(LEVELS - 1) // 2, 0, 0]
     with pytest.raises(ConfigError, match=r"\(T, T\)"):
-        heat.square(log10[:2], words=("a", "b", "c"))
+        charts.square(log10[:2], words=("a", "b", "c"))
 
 
 @pytest.mark.parametrize("length", [1, 2, 6, 7, 61, 300, 2000, 12_345])
 def test_places_in_a_text_are_counted_from_one(length: int) -> None:
     """As the words beside a picture count them; where the data are, nothing moves."""
-    wide = heat.table(np.zeros((2, length)), TANH, places="x")["layout"]
+    wide = charts.table(np.zeros((2, length)), TANH, places="x")["layout"]
     assert "tickvals" not in wide["yaxis"]
-    for shown in (wide, plain.lines({"a": np.ones(length)}, places=True)["layout"]):
+    for shown in (wide, charts.lines({"a": np.ones(length)}, places=True)["layout"]):
         ticks = shown["xaxis"]
         assert [int(text.replace(",", "")) - 1 for text in ticks["ticktext"]] == ticks["tickvals"]
         assert ticks["tickvals"][0] == 0
@@ -59,7 +57,7 @@ def test_places_in_a_text_are_counted_from_one(length: int) -> None:
 
 
 def test_lines_know_their_names_and_a_logarithm_leaves_out_what_it_cannot_show() -> None:
-    made = plain.lines({"<b>one": np.array([1.0, 0.1, 0.0]), "two": np.ones(3)}, first=5, log=True)
+    made = charts.lines({"<b>one": np.array([1.0, 0.1, 0.0]), "two": np.ones(3)}, first=5, log=True)
     valid(made)
     one = made["data"][0]
     assert one["name"] == "&lt;b&gt;one"
@@ -67,14 +65,14 @@ def test_lines_know_their_names_and_a_logarithm_leaves_out_what_it_cannot_show()
     assert np.isnan(one["y"]).tolist() == [False, False, True]
     low, high = made["layout"]["yaxis"]["range"]
     assert low < -1 < 0 < high
-    for count in (0, plain.MOST + 1):
+    for count in (0, charts.MOST + 1):
         with pytest.raises(ConfigError, match="lines apart"):
-            plain.lines({str(i): np.ones(2) for i in range(count)})
+            charts.lines({str(i): np.ones(2) for i in range(count)})
 
 
 @pytest.mark.parametrize("smallest", [0.5, 1e-3, 1e-12])
 def test_a_logarithmic_axis_has_a_few_marks_within_its_ends(smallest: float) -> None:
-    made = plain.lines({"a": np.array([1.0, smallest])}, log=True)
+    made = charts.lines({"a": np.array([1.0, smallest])}, log=True)
     scale = made["layout"]["yaxis"]
     assert 2 <= len(scale["tickvals"]) <= 12
     assert all(scale["range"][0] <= np.log10(v) <= scale["range"][1] for v in scale["tickvals"])
@@ -99,13 +97,13 @@ def test_a_logarithmic_axis_has_a_few_marks_within_its_ends(smallest: float) -> 
 def test_the_names_of_lines_stand_where_no_line_is(
     one: np.ndarray, other: np.ndarray, log: bool, place: tuple[str, str]
 ) -> None:
-    named = plain.lines({"one": one, "other": other}, log=log)["layout"]["legend"]
+    named = charts.lines({"one": one, "other": other}, log=log)["layout"]["legend"]
     assert (named["xanchor"], named["yanchor"]) == place
     assert (named["x"], named["y"]) == (1, {"top": 1, "middle": 0.5, "bottom": 0}[place[1]])
 
 
 def test_a_ranking_marks_what_chance_reaches_and_escapes_names() -> None:
-    made = bars.ranking(["<i>", "2"], [0.9, 0.6], levels={"by chance": 0.7}, first=0.5, last=1.0, chosen=1)
+    made = charts.ranking(["<i>", "2"], [0.9, 0.6], levels={"by chance": 0.7}, first=0.5, last=1.0, chosen=1)
     valid(made)
     assert made["data"][0]["base"] == 0.5
     assert made["data"][0]["x"] == pytest.approx([0.4, 0.1])
@@ -114,50 +112,50 @@ def test_a_ranking_marks_what_chance_reaches_and_escapes_names() -> None:
     assert made["layout"]["annotations"][0]["text"] == "by chance 0.700"
     assert made["data"][0]["marker"]["color"] == [LIGHT.bar, LIGHT.model]
     with pytest.raises(ConfigError, match="a name for each bar"):
-        bars.ranking(["a"], [1.0, 2.0])
+        charts.ranking(["a"], [1.0, 2.0])
 
 
 def test_a_histogram_shows_shares_and_only_where_there_is_something() -> None:
-    made = bars.histogram(np.array([0, 3, 1, 0]), np.linspace(-1, 1, 5), theme=DARK)
+    made = charts.histogram(np.array([0, 3, 1, 0]), np.linspace(-1, 1, 5), theme=DARK)
     valid(made)
     assert made["data"][0]["y"] == [0, 0.75, 0.25, 0]
     assert made["layout"]["xaxis"]["range"] == [-0.5, 0.5]
     with pytest.raises(ConfigError, match="5 edges"):
-        bars.histogram(np.ones(4), np.ones(4))
+        charts.histogram(np.ones(4), np.ones(4))
 
 
 def test_a_pair_has_both_predictions() -> None:
-    made = bars.pair(["a", "·"], [0.5, 0.25], [0.1, 0.9], labels=("as it is", "changed"))
+    made = charts.pair(["a", "·"], [0.5, 0.25], [0.1, 0.9], labels=("as it is", "changed"))
     valid(made)
     assert [trace["x"] for trace in made["data"]] == [[0.5, 0.25], [0.1, 0.9]]
 
 
 @THEME
 def test_a_path_has_a_point_for_each_character_first_and_kinds_in_colours(theme: Theme) -> None:
-    kinds = points.kinds("a b\n1é")
+    kinds = charts.kinds("a b\n1é")
     assert kinds.tolist() == [0, 1, 0, 2, 3, 0]
     path = np.arange(12, dtype=float).reshape(6, 2)
-    made = points.path(path, kinds, points.KINDS, explained=(0.5, 0.25), theme=theme)
+    made = charts.path(path, kinds, charts.KINDS, explained=(0.5, 0.25), theme=theme)
     valid(made)
     assert len(made["data"][0]["x"]) == 6
     assert [len(trace["x"]) for trace in made["data"][1:]] == [3, 1, 1, 1]
     titles = [made["layout"][name]["title"]["text"] for name in ("xaxis", "yaxis")]
     assert titles == ["component 0 (50%)", "component 1 (25%)"]
     with pytest.raises(ConfigError, match=r"\(T, 2\)"):
-        points.path(path[:, :1], kinds, points.KINDS, explained=(1, 0))
+        charts.path(path[:, :1], kinds, charts.KINDS, explained=(1, 0))
 
 
 def test_saturation_has_a_point_for_each_unit_of_each_gate() -> None:
-    made = points.saturation({"reset": (np.zeros(3), np.ones(3)), "update": (np.ones(3), np.zeros(3))})
+    made = charts.saturation({"reset": (np.zeros(3), np.ones(3)), "update": (np.ones(3), np.zeros(3))})
     valid(made)
     assert [(t["name"], len(t["x"])) for t in made["data"]] == [("reset", 3), ("update", 3)]
 
 
 def test_colours_come_from_the_theme_alone() -> None:
     for make in (
-        lambda theme: plain.lines({"a": np.ones(3)}, theme=theme),
-        lambda theme: bars.ranking(["a"], [1.0], levels={"b": 0.5}, theme=theme),
-        lambda theme: heat.table(np.zeros((2, 2)), TANH, theme=theme),
+        lambda theme: charts.lines({"a": np.ones(3)}, theme=theme),
+        lambda theme: charts.ranking(["a"], [1.0], levels={"b": 0.5}, theme=theme),
+        lambda theme: charts.table(np.zeros((2, 2)), TANH, theme=theme),
     ):
         light, dark = (str(make(theme)) for theme in (LIGHT, DARK))
         assert not any(colour in dark for colour in (LIGHT.grid, LIGHT.axis, LIGHT.muted))

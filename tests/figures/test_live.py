@@ -1,7 +1,5 @@
 """The live picture as a Plotly figure: the numbers in it are the trace's, the scales don't move."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

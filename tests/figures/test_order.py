@@ -1,12 +1,10 @@
 """Orders of units: what acts alike stands together, what is slow comes first, always in the same way."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from rnnviz.errors import ConfigError
-from rnnviz.figures.order import seriate, steady
+from rnnviz.figures.live import seriate, steady
 
 
 def families(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

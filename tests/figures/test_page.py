@@ -1,7 +1,5 @@
 """The page of a scored text: everything on it is escaped, complete, and what scoring says."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import partial
@@ -14,8 +12,8 @@ import pytest
 
 from rnnviz.errors import ExportError
 from rnnviz.figures import export
-from rnnviz.figures import page as pages
-from rnnviz.figures.svg import curve
+from rnnviz.figures import export as pages
+from rnnviz.figures.perplexity import curve
 from rnnviz.networks.checkpoint import load
 from rnnviz.reports.analysis import Curve
 from rnnviz.reports.record import Record

@@ -1,7 +1,5 @@
 """The curve of a scored text: exact values on axes that show them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Colours: the middle is the page itself, text stays readable, and both ends differ for everyone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

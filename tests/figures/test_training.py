@@ -1,7 +1,5 @@
 """Curves of training runs: what is drawn, and that axes stand still while a run goes on."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -9,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from rnnviz.figures import runs, themes, training
+from rnnviz.figures import themes, training
 from rnnviz.figures.themes import THEMES
 
 START = {
@@ -143,7 +141,7 @@ def test_clipped_steps_are_marked_and_no_norm_leaves_its_panel() -> None:
 @pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
 def test_runs_are_compared_by_name(theme: themes.Theme) -> None:
     one, bare = training.curves(EVENTS), training.curves([progress(1, 7.0)])
-    drawn = runs.compared({"a <b>": one, "bare": bare, **{f"r{n}": one for n in range(9)}}, theme=theme)
+    drawn = training.compared({"a <b>": one, "bare": bare, **{f"r{n}": one for n in range(9)}}, theme=theme)
     assert [t["name"] for t in drawn["data"][:2]] == ["a &lt;b&gt;", "bare"]
     assert drawn["data"][1]["y"] == [7.0]  # no validation: its training perplexity
     looks = {(t["line"]["color"], t["line"]["dash"]) for t in drawn["data"]}
@@ -151,4 +149,4 @@ def test_runs_are_compared_by_name(theme: themes.Theme) -> None:
     for colour in theme.runs:
         assert themes.contrast(colour, theme.background) >= 4.5
     assert go.Figure(drawn).data
-    assert runs.compared({})["data"] == []
+    assert training.compared({})["data"] == []

@@ -1,7 +1,5 @@
 """The slow way to what rnnviz.gradients finds, and a net whose gradients are known on paper."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

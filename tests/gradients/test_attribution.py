@@ -1,7 +1,5 @@
 """Integrated gradients add up, and are exact where all is linear; occlusion equals reading other texts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

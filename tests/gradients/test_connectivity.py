@@ -1,7 +1,5 @@
 """What flows back to the characters: against autograd in float64, and nets whose answer is known."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """How far back predictions reach: known answers, the same by two ways, and no more on a longer text."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

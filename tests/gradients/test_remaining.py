@@ -1,7 +1,5 @@
 """What is left in a state of each input: against a plain sum, step after step."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

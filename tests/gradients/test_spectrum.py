@@ -1,7 +1,5 @@
 """The eigenvalues of W_hh: scaled to a radius, and what its powers do to a gradient."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What flows back from state to state: against autograd in float64, one node of the graph at a time."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

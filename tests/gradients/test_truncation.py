@@ -1,7 +1,5 @@
 """Truncated backpropagation and clipping: against autograd, enumeration, and 10,000 draws."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 from itertools import product

@@ -5,8 +5,6 @@ A file holds the page's packed block, then asks and `LiveSession`'s answers, eac
 The networks are of every cell, with random weights, small enough to be made in a moment.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 import sys

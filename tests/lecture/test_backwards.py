@@ -1,7 +1,5 @@
 """The dial's and the chain's gradients against autograd; random truncation against the full gradient."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

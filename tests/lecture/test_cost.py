@@ -1,7 +1,5 @@
 """What the way back costs: its gradients are torch's, what is kept is counted, the clock is read in turns."""
 
-from __future__ import annotations
-
 from itertools import count
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of n-grams against exact sizes and fitted models, and costs against the core's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

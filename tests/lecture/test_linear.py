@@ -1,7 +1,5 @@
 """Gates that look at the input alone: held against torch, plain loops, and against what should differ."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The long gap: networks side by side against torch's own, the task, the recording, part of it run again."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """The word's small network: every number of it is torch's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

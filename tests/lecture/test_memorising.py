@@ -1,7 +1,5 @@
 """The memorising run: its recording, and that such a run is what the recording says it is."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Two texts that end alike, without a state and with one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

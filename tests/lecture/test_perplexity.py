@@ -1,7 +1,5 @@
 """Perplexity's three cases exactly, and what likelihood and perplexity make of texts of different lengths."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

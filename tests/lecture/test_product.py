@@ -1,7 +1,5 @@
 """Two products added against one product."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

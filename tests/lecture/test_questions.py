@@ -1,7 +1,5 @@
 """Eighteen questions, each with an answer that is computed, at every setting the same."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Mapping

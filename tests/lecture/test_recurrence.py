@@ -1,7 +1,5 @@
 """The small net against the textbook's cell; the parts of a real unit against its state."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Shannon's game: bounds on distributions whose entropy is known, and a game played by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every cell of code beside the pictures is run: it prints what the page shows beneath it."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Three rules for a state against plain counts, and what they cost against sums on paper."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The closing numbers, each computed in another way."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Characters against words, and windows side by side: counted in another way."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A class's votes as a distribution, and what it costs."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

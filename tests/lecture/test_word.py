@@ -1,7 +1,5 @@
 """A word's network: the textbook's inputs and labels, torch's training, perplexity 1 at its end."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

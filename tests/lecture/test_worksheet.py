@@ -1,7 +1,5 @@
 """The worksheet and its key, in both languages: what is given is the network's, all answers are computed."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

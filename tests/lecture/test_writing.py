@@ -1,7 +1,5 @@
 """What a model writes when it reads itself: measures by hand, the recording, and part of it made again."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

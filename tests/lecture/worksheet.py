@@ -1,7 +1,5 @@
 """The answers to the worksheet's tasks, computed: the numbers of its key, in their order."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import cache

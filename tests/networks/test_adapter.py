@@ -1,7 +1,5 @@
 """A wrapped network predicts what it predicted."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """rnnviz.networks.bptt and compiled: values and gradients are those of torch's own layers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

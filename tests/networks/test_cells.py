@@ -1,7 +1,5 @@
 """The recurrences against numbers worked out by hand and torch's own cells."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

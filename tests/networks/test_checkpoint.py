@@ -1,7 +1,5 @@
 """Model files: what is written comes back, and what is wrong with a file is said."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """rnnviz.networks.compiled: what numba compiles gives what a plain loop gives, however threads share it."""
 
-from __future__ import annotations
-
 import subprocess
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A network given as a Python function is read, changed and scored as the same network of torch's layers."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Model files as a stranger may leave them in a folder of models: one of them costs itself, not the list."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

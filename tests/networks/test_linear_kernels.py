@@ -1,7 +1,5 @@
 """rnnviz.networks.compiled.recurrence: compiled, a linear recurrence is its steps one by one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

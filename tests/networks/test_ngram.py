@@ -1,7 +1,5 @@
 """The n-gram model: against a slow reference, as a distribution and as a scorer."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence

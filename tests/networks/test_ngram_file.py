@@ -1,7 +1,5 @@
 """The n-gram model as a file: what comes back, and what is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What numpy alone reads costs what it costs read by torch."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from typing import Any

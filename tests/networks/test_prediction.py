@@ -1,7 +1,5 @@
 """Rank and entropy beside each character's cost: against whole predictions, for every kind of model."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Linear recurrences: all steps at once against one after the other, in float64 and by the textbook."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

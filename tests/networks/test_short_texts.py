@@ -1,7 +1,5 @@
 """Many short texts read side by side cost what each costs alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Long texts read as stretches side by side: the same costs as in sequence, whatever is remembered."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """rnnviz.networks.threads: which numbers of threads are tried, and when. Seconds are made up here."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

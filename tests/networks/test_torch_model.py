@@ -1,7 +1,5 @@
 """CharModel against the textbook's cells, whole sequences against single steps, and its scorer."""
 
-from __future__ import annotations
-
 import gc
 import math
 import weakref

@@ -1,7 +1,5 @@
 """Networks before training: drawn as torch's layers are."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from functools import partial

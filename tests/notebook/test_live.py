@@ -1,7 +1,5 @@
 """The live view's end in the kernel: the app's asks and answers, and the files it hands over."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -14,7 +12,7 @@ import pytest
 import rnnviz
 from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.notebook.bundle import ENTRY, bundle
+from rnnviz.notebook.widget import ENTRY, bundle
 from rnnviz.ui.browser.modules import PACKAGE, modules
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession

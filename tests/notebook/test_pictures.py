@@ -1,7 +1,5 @@
 """What a notebook shows: pictures as static HTML, and reprs of one screen at most."""
 
-from __future__ import annotations
-
 import base64
 import html
 import io

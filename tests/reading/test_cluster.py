@@ -1,7 +1,5 @@
 """The same numbers from a Dask cluster: a scheduler and two workers on loopback, one killed midway."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

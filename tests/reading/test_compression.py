@@ -1,7 +1,5 @@
 """Compressed texts: they come back, are as large as scoring promises, and what is no such file is refused."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import os
@@ -28,7 +26,7 @@ from rnnviz.reading import compression
 from rnnviz.reading.compression import compress, compressing, decompress, decompressing, read_header
 from rnnviz.reading.range_coding import Decoder, Encoder, Steps, Unknown
 from rnnviz.reading.scoring import perplexity
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 from tests.conftest import TEXT, tiny
 

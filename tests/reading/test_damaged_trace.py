@@ -1,7 +1,5 @@
 """Trace files as accidents and strangers may leave them: a sentence comes out, and little is unpacked."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """Dynamic evaluation: what a plain loop makes of it, and that nothing but what came before decides a cost."""
 
-from __future__ import annotations
-
 import copy
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """The perplexity of shipped models, against a loop in float64 that reads one character after another."""
 
-from __future__ import annotations
-
 import math
 import random
 from pathlib import Path

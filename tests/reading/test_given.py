@@ -1,7 +1,5 @@
 """The perplexity of a part, given what came before it; and of words."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How far a mean lies from that of more text: known values, and texts whose truth is known."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

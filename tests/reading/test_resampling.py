@@ -1,7 +1,5 @@
 """Intervals over passages: known blocks, coverage where the truth is known, none of too little text."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import pytest

@@ -1,7 +1,5 @@
 """The perplexity of rows: each that of its text alone, together that of all characters."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -1,7 +1,5 @@
 """Sampling: the right distribution, repeatable, never <unk>."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Traces: equal to the model, to a plain loop and to scoring; unchanged by how the text came about."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from importlib import import_module

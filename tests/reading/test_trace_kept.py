@@ -1,7 +1,5 @@
 """Parts of a trace, its table, its file, and many traces at once."""
 
-from __future__ import annotations
-
 import copy
 import io
 import sys

@@ -1,7 +1,5 @@
 """The Tracer: after any edit it holds what a fresh trace would, and what was handed out stays as it was."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import FrozenInstanceError
 from typing import Any

@@ -1,7 +1,5 @@
 """Where a perplexity comes from: every part against a plain computation over the whole text."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Averages of several texts: known values, and what they must not depend on."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -9,7 +7,7 @@ import pytest
 
 from rnnviz.errors import ConfigError
 from rnnviz.reading.scoring import UniformModel, perplexity, pieces
-from rnnviz.reports.averages import averages
+from rnnviz.reports.interval import averages
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
 

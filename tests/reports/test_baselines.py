@@ -1,7 +1,5 @@
 """What a text costs without a model: against the definitions and against the compressors' own files."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 import math

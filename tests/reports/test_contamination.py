@@ -1,7 +1,5 @@
 """The sketch of a training text: it knows that text again, no other, and can't be read."""
 
-from __future__ import annotations
-
 import json
 import random
 import struct

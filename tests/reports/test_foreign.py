@@ -1,7 +1,5 @@
 """When a text is called foreign to a model, and when it isn't."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -11,7 +9,7 @@ from hypothesis import strategies as st
 
 from rnnviz.networks import checkpoint
 from rnnviz.reading.trace import trace
-from rnnviz.reports.foreign import FEWEST, usual, why
+from rnnviz.reports.contamination import FEWEST, usual, why
 from rnnviz.ui.examples import TEXTS
 
 CARD = {"held_out": {"perplexity": 4.0}}  # 2 bits

@@ -1,7 +1,5 @@
 """Intervals: what they hold of what comes next, what they are made of, and when there is none."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

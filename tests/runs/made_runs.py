@@ -1,7 +1,5 @@
 """Folders of runs as the training process leaves them, made in a moment."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import threading
@@ -14,7 +12,7 @@ from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import event_log, queue, visitors
 from rnnviz.runs.folder import Description, RunFolder, home, replace_file
-from rnnviz.runs.snapshots import take, to_bytes
+from rnnviz.runs.journal import take, to_bytes
 from tests.conftest import tiny, tiny_card
 
 WATCHED = "The Time Traveller"

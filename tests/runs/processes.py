@@ -1,7 +1,5 @@
 """Runs in processes of their own, for tests: started at once, since a parent has loaded torch for them."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import resource

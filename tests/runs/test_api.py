@@ -1,7 +1,5 @@
 """Runs as they are: processes that are stopped, killed, starved of disk, and go on to the same numbers."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """A model's card: its figures are the model's own and the yardstick's."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Cards' figures are computed again; what differs and what can't be computed is said."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

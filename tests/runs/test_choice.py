@@ -1,7 +1,5 @@
 """A card says how its settings were chosen, and which texts its figures are of; so does one made again."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Run folders as accidents and strangers may leave them: one of them costs itself, not the list."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

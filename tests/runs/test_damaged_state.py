@@ -1,7 +1,5 @@
 """A saved training state as an accident or a stranger may leave it: a sentence, or a run that goes on."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

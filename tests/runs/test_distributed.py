@@ -1,7 +1,5 @@
 """Several workers train as one process does: same curve, one writer, and no worker is lost in silence."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """events.jsonl: appended, followed by its size, cut off anywhere, and told again after a resume."""
 
-from __future__ import annotations
-
 import json
 import tracemalloc
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Why a run ended, in words."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path
@@ -10,7 +8,7 @@ import pytest
 import torch
 
 from rnnviz.errors import CheckpointError, TrainingError
-from rnnviz.runs.failure import cause, in_words
+from rnnviz.runs.process import cause, in_words
 
 
 def raised(outer: Exception, inner: Exception) -> Exception:

@@ -1,7 +1,5 @@
 """Any training loop as a run: what it logs is what stands in the folder, and the loop stays the caller's."""
 
-from __future__ import annotations
-
 import errno
 import math
 import os

@@ -1,7 +1,5 @@
 """A disk without room ends a run in words, and it goes on later to the same numbers."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The queue: in the order of the starts, whoever is killed, however many may train."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

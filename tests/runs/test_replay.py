@@ -1,7 +1,5 @@
 """How a model learned in one file: small, whole, and refused where it is damaged."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

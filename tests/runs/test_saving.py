@@ -1,7 +1,5 @@
 """A network of one's own is saved with a card, and opens in the app with what the card says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The shipped models: complete, small, as good as their cards say, and described in models/README.md."""
 
-from __future__ import annotations
-
 import math
 import os
 import re

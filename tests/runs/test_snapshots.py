@@ -1,7 +1,5 @@
 """A snapshot: what Trace says, in a file that needs no torch."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,8 +9,7 @@ import pytest
 
 from rnnviz.errors import TrainingError
 from rnnviz.reading.trace import trace
-from rnnviz.runs.journal import snapshot_steps
-from rnnviz.runs.snapshots import read, take, to_bytes
+from rnnviz.runs.journal import read, snapshot_steps, take, to_bytes
 from tests.conftest import tiny
 
 

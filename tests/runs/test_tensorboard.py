@@ -1,7 +1,5 @@
 """Figures that TensorBoard shows too, read back with its own reader: the run's own, at the same steps."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Runs of a hosted app's visitors: apart from others, ended by themselves, gone with their owner."""
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import replace

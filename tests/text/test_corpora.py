@@ -1,7 +1,5 @@
 """Texts by name: what is on every machine, a file of one's own, and how a text is split."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess
@@ -14,7 +12,7 @@ import pytest
 
 from rnnviz.errors import ConfigError, CorpusError, DecodingError, TextError
 from rnnviz.networks import checkpoint
-from rnnviz.text import book, corpora
+from rnnviz.text import corpora
 from rnnviz.text.corpora import Split
 
 # ---- what is on every machine ------------------------------------------------------------------------------
@@ -128,14 +126,14 @@ def test_the_time_machine_comes_with_the_package(tmp_path: Path, monkeypatch: py
     trained = [info for info in checkpoint.available()[0] if info.card.get("corpus") == "timemachine"]
     assert len(trained) >= 5
     assert {info.card["sha256"] for info in trained} == {corpus.sha256}
-    notice = (book.BOOK.parent / "README.md").read_text("utf-8")
+    notice = (corpora.BOOK.parent / "README.md").read_text("utf-8")
     assert "public domain" in notice
     assert corpus.sha256 in notice
     assert not list(tmp_path.iterdir()), "nothing was fetched"
 
 
 def test_a_book_that_is_missing_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(book, "BOOK", tmp_path / "gone.txt")
+    monkeypatch.setattr(corpora, "BOOK", tmp_path / "gone.txt")
     with pytest.raises(CorpusError, match=r"comes with rnnviz, can't be read .*install rnnviz again"):
         corpora.read("timemachine")
 

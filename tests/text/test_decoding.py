@@ -1,7 +1,5 @@
 """Bytes to text: every encoding found or refused, in chunks of any size."""
 
-from __future__ import annotations
-
 import codecs
 import errno
 import io
@@ -13,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import ConfigError, DecodingError, TextError
-from rnnviz.text.decoding import decode, open_text
-from rnnviz.text.filetypes import binary_format
-from rnnviz.text.normalising import Normaliser, normalise
+from rnnviz.text.characters import Normaliser, normalise
+from rnnviz.text.decoding import binary_format, decode, open_text
 
 ENGLISH = "It was a naïve idea – “let us meet at the café” – and nobody minded.\r\nThe next line says less.\n"
 FRENCH = "Les élèves étudient à l'école. Où êtes-vous allés cet été ? Nous fûmes déçus.\n"

@@ -1,7 +1,5 @@
 """Downloads from a real server on this machine, in all the ways they fail."""
 
-from __future__ import annotations
-
 import hashlib
 import http.server
 import socket
@@ -16,7 +14,7 @@ import pytest
 
 from rnnviz.errors import ConfigError, CorpusError, DownloadError
 from rnnviz.text import corpora
-from rnnviz.text.downloads import Limits, cache_folder, download
+from rnnviz.text.corpora import Limits, cache_folder, download
 
 TEXT = b"The Time Traveller asked his guests to stand back from the machine.\n" * 4_000
 SHA256 = hashlib.sha256(TEXT).hexdigest()

@@ -1,7 +1,5 @@
 """Every encoding in a table: found where its bytes can tell, mended by its name where they can't."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Every kind of file that is no text is refused by name, with what to do; no text is taken for one."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import importlib.util
@@ -23,8 +21,7 @@ import pandas as pd
 import pytest
 
 from rnnviz.errors import DecodingError
-from rnnviz.text.decoding import decode, open_text
-from rnnviz.text.filetypes import binary_format
+from rnnviz.text.decoding import binary_format, decode, open_text
 from tests.text.test_encodings import TEXTS
 
 

@@ -1,14 +1,12 @@
 """What stands where a text to train on belongs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
 from rnnviz.errors import CorpusError, RnnvizError, TextError
 from rnnviz.text import corpora
-from rnnviz.text.given import as_corpus
+from rnnviz.text.corpora import as_corpus
 
 
 def test_a_text_a_path_a_name_and_a_corpus_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

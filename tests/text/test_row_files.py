@@ -1,7 +1,5 @@
 """Files of rows: which there are, which column holds the texts, and what is wrong with a row or a file."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -15,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from rnnviz.errors import ConfigError, DecodingError, RnnvizError, TextError
-from rnnviz.text import packed, row_files, row_lines, row_parquet
-from rnnviz.text.gathering import gathered
+from rnnviz.text import files, row_files, row_formats
+from rnnviz.text.files import gathered
 from rnnviz.text.row_files import RowFile, format_of, is_packed_rows, open_rows
 
 ROWS = [{"id": n, "text": f"row {n} — ü", "label": "ab"[n % 2]} for n in range(5)]
@@ -166,7 +164,7 @@ def test_columns_of_one_name_are_told_apart() -> None:
 
 
 def test_a_row_too_long_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_lines, "LONGEST", 1000)
+    monkeypatch.setattr(row_formats, "LONGEST", 1000)
     monkeypatch.setattr(row_files, "LONGEST", 1000)
     long = {"text": "x " * 2000}
     file = rows_of(lines([ROWS[0], long, ROWS[1]]), "a.jsonl")
@@ -207,7 +205,7 @@ def test_a_packed_file_that_was_cut_off_gives_what_comes_before(ending: str) -> 
         if ending == ".gz":
             there = zlib.decompressobj(31).decompress(data[: len(data) * 2 // 3])
             lost = len(there) - sum(len(json.dumps({"text": text})) + 1 for text in found)
-            assert lost <= packed.BUFFER, "all that can be unpacked but for one buffer"
+            assert lost <= files.BUFFER, "all that can be unpacked but for one buffer"
 
 
 @pytest.mark.parametrize(
@@ -253,7 +251,7 @@ def test_values_that_python_has_not_do_not_stop_a_row(tmp_path: Path) -> None:
     file = open_rows(tmp_path / "a.parquet", column="text")
     assert texts(file) == ["one two", "three"]
     (own,) = (rows.own for rows in file.batches(own=True))
-    found = {name: row_parquet.values(own.column(name)) for name in table.schema.names}
+    found = {name: row_formats.values(own.column(name)) for name in table.schema.names}
     assert found["odd"] == [b"\xff", "ok"]
     assert found["nested"][1] == ["ok"]
     assert "1000000000000000000" in found["late"][0], "beyond Python's last year"
@@ -265,14 +263,14 @@ def test_values_that_python_has_not_do_not_stop_a_row(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
 def test_a_decompression_bomb_is_noticed_early(ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packed, "FREE", 1 << 20)
+    monkeypatch.setattr(files, "FREE", 1 << 20)
     bomb = (gzip.compress if ending == ".gz" else zstandard)(b" " * (8 << 20))
     with pytest.raises(TextError, match="unpacks to more than 300 times its size"):
         texts(rows_of(bomb, f"a.csv{ending}"))
 
 
 def test_a_parquet_bomb_is_noticed_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_parquet, "MOST", 1 << 20)
+    monkeypatch.setattr(row_formats, "MOST", 1 << 20)
     bomb = parquet([{"text": "x " * 5000}] * 1000)
     assert len(bomb) < 10_000
     with pytest.raises(TextError, match=r"unpacks to more than 1 MB of text in 1,?\d* rows"):
@@ -329,8 +327,8 @@ def test_folders_and_patterns_stand_for_their_files(tmp_path: Path) -> None:
 
 
 def test_a_line_of_very_many_fields_offers_few_columns_and_gives_any_that_is_named() -> None:
-    data = lines([{f"c{n}": "a" for n in range(row_lines.FIELDS + 5)}])
+    data = lines([{f"c{n}": "a" for n in range(row_formats.FIELDS + 5)}])
     file = RowFile(io.BytesIO(data), "a.jsonl", "jsonl", None)
-    assert (len(file.columns), file.columns[0]) == (row_lines.FIELDS, "c0")
-    file.choose(last := f"c{row_lines.FIELDS + 4}", None)
+    assert (len(file.columns), file.columns[0]) == (row_formats.FIELDS, "c0")
+    file.choose(last := f"c{row_formats.FIELDS + 4}", None)
     assert [rows.texts for rows in file.batches()] == [["a"]], last

@@ -1,7 +1,5 @@
 """The characters a model knows, and their integers."""
 
-from __future__ import annotations
-
 import json
 import math
 

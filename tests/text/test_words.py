@@ -1,12 +1,10 @@
 """The number of words of a text, however it is cut into pieces."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.text.words import WordCount
+from rnnviz.text.characters import WordCount
 
 
 def counted(*pieces: str) -> int | None:

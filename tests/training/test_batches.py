@@ -1,7 +1,5 @@
 """Where the streams are cut: regular and random truncation, and how long a run is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

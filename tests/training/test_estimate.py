@@ -1,7 +1,5 @@
 """Estimates: held to the memory that real runs take, and to what control groups say; and the speed trial."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

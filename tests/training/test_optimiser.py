@@ -1,7 +1,5 @@
 """The optimiser: steps by hand; and torch's own, number for number, also after being saved and read again."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

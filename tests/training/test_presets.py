@@ -1,7 +1,5 @@
 """Presets: recipes that hold for any text and machine, and the toy's promise."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace

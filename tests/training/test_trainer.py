@@ -1,7 +1,5 @@
 """Training: the data it reads, the gradients it cuts, and that a run can be stopped and resumed."""
 
-from __future__ import annotations
-
 import math
 from contextlib import nullcontext
 from dataclasses import fields, replace

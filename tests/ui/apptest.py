@@ -1,7 +1,5 @@
 """What tests of several pages do with the app in AppTest."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The app as Streamlit runs it, without a browser: rnnviz/ui/script/main.py in AppTest."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from functools import cache

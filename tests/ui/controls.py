@@ -1,7 +1,5 @@
 """Every control of the app's pages, and who may use it; what acts on others' things, and whether it asks."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from functools import cache

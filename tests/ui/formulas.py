@@ -1,7 +1,5 @@
 """Every formula of the lecture, over the settings that may change it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rnnviz.ui.pages.learn import controls, scenes

@@ -1,7 +1,5 @@
 """A lecturer and two visitors of a hosted app, as tests have them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from rnnviz.ui.hosting.person import NOBODY, Person

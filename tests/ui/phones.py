@@ -1,7 +1,5 @@
 """Phones for the room's tests: a browser's requests over real sockets."""
 
-from __future__ import annotations
-
 import http.client
 import json
 from contextlib import closing

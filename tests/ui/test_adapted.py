@@ -1,7 +1,5 @@
 """A network of one's own, saved with a card, in the app."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

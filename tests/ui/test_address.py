@@ -1,7 +1,5 @@
 """What a page says belongs in its address, and what somebody finds who arrives by one."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """A text that is foreign to the chosen model: which other reads it best, and how the page offers it."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """With Chinese chosen, what a reader does wrong is said in Chinese, whichever room says it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +12,8 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import event_log
-from rnnviz.runs.failure import in_words
 from rnnviz.runs.folder import RunFolder
+from rnnviz.runs.process import in_words
 from rnnviz.training import estimate
 from rnnviz.ui import i18n
 from rnnviz.ui.browser.payload import unpack

@@ -1,7 +1,5 @@
 """The live view's own connection: what it answers, whom, and what it leaves to the page."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import json

@@ -1,7 +1,5 @@
 """The Explore page without a browser: what it is sent, and that an answer is always the whole truth."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

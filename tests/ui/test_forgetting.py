@@ -1,7 +1,5 @@
 """What is found of a text is its readers' alone, and goes with the last of them."""
 
-from __future__ import annotations
-
 import gc
 import stat
 import threading

@@ -1,7 +1,5 @@
 """What a page was asked for and hasn't got is named, and so is what it shows instead."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Who may talk to the running app, as seen from a socket."""
 
-from __future__ import annotations
-
 import base64
 import os
 import socket

@@ -1,7 +1,5 @@
 """Who is who where the app serves others, as requests meet the door."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

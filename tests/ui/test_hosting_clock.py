@@ -1,7 +1,5 @@
 """The clock of a hosted app: who is told to be there, and whose uploads go."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection
 

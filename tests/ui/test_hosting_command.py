@@ -1,7 +1,5 @@
 """`python -m rnnviz host`: what it says, and what it starts."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

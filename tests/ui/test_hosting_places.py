@@ -1,7 +1,5 @@
 """How many there is room for, what the others are told, and what may come over the wire."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Sessions and places of a hosted app, as connections to a running one meet them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager

@@ -1,7 +1,5 @@
 """What a stranger, who has neither a cookie nor a token, can send to a hosted app: as a socket meets it."""
 
-from __future__ import annotations
-
 import base64
 import os
 import re

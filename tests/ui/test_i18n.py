@@ -1,7 +1,5 @@
 """Every word of the app, its errors included, is in the Chinese catalogue, with the same placeholders."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

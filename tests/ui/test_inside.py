@@ -1,7 +1,5 @@
 """The page Inside without a browser: every part, what it asks and answers, and what goes wrong."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

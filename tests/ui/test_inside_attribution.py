@@ -1,7 +1,5 @@
 """Inside's Connectivity: integrated gradients and occlusion beside the gradient."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Inside, Cause: units and directions that are changed, ablated, or a letter in their place."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

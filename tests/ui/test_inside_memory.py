@@ -1,7 +1,5 @@
 """Inside's Connectivity: its rows are the package's, wherever the cursor is; its work can be cancelled."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

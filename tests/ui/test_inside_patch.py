@@ -1,7 +1,5 @@
 """Inside's part Patch: two texts, the state of one put into the other, and what is said of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What Inside says in words of a search and of a probe."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -5,8 +5,6 @@ An attack is a browser's message of a control that it was not shown: the page wa
 use it, and the click comes from somebody who may not.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Work in the background: order, cancelling, leaving; and what is kept of it."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

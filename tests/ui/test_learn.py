@@ -1,7 +1,5 @@
 """The Learn page without a browser: what a lecture answers, remembers and writes into the address."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

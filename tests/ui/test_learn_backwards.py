@@ -1,7 +1,5 @@
 """Scene 7 without a browser: each number against torch or a plain loop, each sentence over its range."""
 
-from __future__ import annotations
-
 import math
 import re
 from itertools import pairwise, product

@@ -1,7 +1,5 @@
 """The code beside the picture: there where a step has some, with the picture's numbers, and it runs."""
 
-from __future__ import annotations
-
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 

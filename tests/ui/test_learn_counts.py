@@ -1,7 +1,5 @@
 """Scene 1 without a browser: what it says of tables, of the book and of states is what they are."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Scene 7's long gap, without a browser: what is replayed and said is what was recorded."""
 
-from __future__ import annotations
-
 import statistics
 from typing import Any
 

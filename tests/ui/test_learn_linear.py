@@ -1,7 +1,5 @@
 """Scene 7's gates that look at the input alone, without a browser: all that is drawn and said."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

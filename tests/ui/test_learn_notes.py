@@ -1,7 +1,5 @@
 """The lecturer's notes: each step has some, short enough to be read at a glance."""
 
-from __future__ import annotations
-
 import pytest
 
 from rnnviz.ui.pages.learn import notes, scenes

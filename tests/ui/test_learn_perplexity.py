@@ -1,7 +1,5 @@
 """Scene 6 without a browser: each number against an independent computation, each sentence over its range."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Scenes 2 to 4 without a browser: real networks and typed matrices, against another way to compute them."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the lecture asks the room, step by step, and what a session does with its room."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Scenes 5 to 8 without a browser: they answer what the core computes, and their addresses bring it back."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The closing scene: its numbers, the ways to its steps, and the score of what was answered."""
 
-from __future__ import annotations
-
 import pytest
 
 from rnnviz.lecture import summary

@@ -1,7 +1,5 @@
 """The lecture's formulas: no symbol that nothing explains, and no explanation without a symbol."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any

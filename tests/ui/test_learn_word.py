@@ -1,7 +1,5 @@
 """Scenes 2, 3 and 5 show one small network: every number is torch's, every comparison is true."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

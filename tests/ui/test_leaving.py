@@ -1,7 +1,5 @@
 """A page that is left and come back to: what was chosen there is still chosen."""
 
-from __future__ import annotations
-
 import pytest
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest

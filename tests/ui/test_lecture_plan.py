@@ -1,7 +1,5 @@
 """docs/lecture.md: its plan and its table are those of the lecture, and its numbers are today's."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

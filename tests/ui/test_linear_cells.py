@@ -1,7 +1,5 @@
 """Every page with a network whose gate doesn't look at the state."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Navigation, the sidebar, languages, and what a reader sees when something fails."""
 
-from __future__ import annotations
-
 import logging
 import math
 import re

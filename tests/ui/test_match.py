@@ -1,7 +1,5 @@
 """The part Match of the page Inside: what it finds is what the package finds, and whose text it keeps."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

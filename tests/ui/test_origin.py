@@ -1,7 +1,5 @@
 """The section "Where it comes from" without a browser: what it sends, and its tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A text in an address: it comes back, and nothing that somebody puts there does harm."""
 
-from __future__ import annotations
-
 import base64
 import tracemalloc
 import zlib

@@ -1,7 +1,5 @@
 """A paste that is longer than its field."""
 
-from __future__ import annotations
-
 import pytest
 
 from rnnviz.ui import pasting

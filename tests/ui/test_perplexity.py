@@ -1,7 +1,5 @@
 """The Perplexity page: texts of all kinds, their figures, and what goes wrong with them."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 from typing import Any
@@ -13,8 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.checkpoint import load
 from rnnviz.reading.scoring import Report, perplexity, pieces
-from rnnviz.reports.averages import averages
-from rnnviz.reports.interval import interval
+from rnnviz.reports.interval import averages, interval
 from rnnviz.text import corpora
 from rnnviz.ui.pages.perplexity import work
 from rnnviz.ui.words import rounded

@@ -1,7 +1,5 @@
 """Uploaded files of rows: their column, their figures, and every row's perplexity to take away."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

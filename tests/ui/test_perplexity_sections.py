@@ -1,7 +1,5 @@
 """What stands under the figure on the Perplexity page: against what, the sum, compression, taking it away."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

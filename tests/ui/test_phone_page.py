@@ -1,7 +1,5 @@
 """A model's page on phones: what the room's door gives, to whom, and when it is gone; real sockets."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import http.client

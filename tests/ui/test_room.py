@@ -1,7 +1,5 @@
 """A room's questions and answers, without a network."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A room's door, as phones and worse meet it: real sockets."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

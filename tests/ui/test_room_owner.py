@@ -1,7 +1,5 @@
 """Whose room it is: a session's own, as long as it is there."""
 
-from __future__ import annotations
-
 import json
 import socket
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Temporary folders: one's own stays while its process lives, in whatever way that ends."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What a reader who has left leaves behind: nothing, after a while."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Jobs of many sessions: how many are at work at a time, who is next, and what they leave."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

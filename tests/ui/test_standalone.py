@@ -1,7 +1,5 @@
 """The page that needs no server: what the file holds, and that nothing in it comes from elsewhere."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """`rnnviz app`, and `rnnviz` alone: what they ask of Streamlit, when a browser opens."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import sys

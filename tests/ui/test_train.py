@@ -1,7 +1,5 @@
 """The Train page without a browser: texts, settings, what is refused, runs in all their states."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io
@@ -15,7 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import CheckpointError, DownloadError
-from rnnviz.figures import spreadsheet
+from rnnviz.figures import export
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
 from rnnviz.runs import event_log, queue
@@ -316,7 +314,7 @@ def test_runs_on_the_same_text_are_compared_in_a_chart_and_a_table(open_app: Ope
     assert app.get("plotly_chart")
     assert any("Validation perplexity: lower" in c.value for c in app.caption)
     rows = [compare.row(run) for run in runs.listed() if run.id != "other"]
-    table = list(csv.DictReader(io.StringIO(spreadsheet.of([*rows, {**rows[0], "Run": "=1+1"}]))))
+    table = list(csv.DictReader(io.StringIO(export.of([*rows, {**rows[0], "Run": "=1+1"}]))))
     assert [row["Run"] for row in table] == ["two", "one", "'=1+1"]
     assert table[0]["Validation perplexity"] == "4.2"
 

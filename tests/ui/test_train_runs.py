@@ -1,7 +1,5 @@
 """What is done with runs on the Train page: deleted, kept, opened; and runs that are called the same."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
 from rnnviz.runs import event_log, replay
 from rnnviz.runs.folder import RunFolder
-from rnnviz.runs.snapshots import opened, pack
+from rnnviz.runs.journal import opened, pack
 from rnnviz.training import speed
 from rnnviz.ui.pages.train import forecast, listing
 from tests.conftest import tiny

@@ -1,7 +1,5 @@
 """The text viewer without a browser: which characters it hands out, and what it says was expected."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path

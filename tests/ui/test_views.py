@@ -1,7 +1,5 @@
 """The browser files of the views, as they are served."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """How much a visitor of a hosted app may do: one small run, a few short texts, nothing to take away."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What is made ready before anybody asks for it, and when it stands back."""
 
-from __future__ import annotations
-
 import importlib
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where torch isn't installed, what needs it says which command brings it, and all else is alive."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """docs/words.md holds: its Chinese is the catalogue's, what it gave up is gone, and sentences are short."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

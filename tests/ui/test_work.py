@@ -1,7 +1,5 @@
 """The jobs of the Perplexity page, without a page: they can be ended at any time, and leave nothing then."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

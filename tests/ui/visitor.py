@@ -1,7 +1,5 @@
 """A visitor without a browser: the messages over a WebSocket that Streamlit's page in a browser exchanges."""
 
-from __future__ import annotations
-
 import threading
 import time
 import uuid

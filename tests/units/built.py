@@ -1,7 +1,5 @@
 """A network whose units were set by hand, so that what each of them does is known."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What units are worth: equal to reading without them one by one; nothing where nothing depends on them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

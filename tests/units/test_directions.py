@@ -1,7 +1,5 @@
 """A direction is used as a unit is: held along an axis it is the unit, exactly; projected out it is gone."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 from typing import Any

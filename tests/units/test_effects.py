@@ -1,7 +1,5 @@
 """What an intervention costs beside random ones: each as if read by itself, and apart inside a target."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

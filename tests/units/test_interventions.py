@@ -1,7 +1,5 @@
 """A network with changed units equals a plain loop that changes them; a batch equals texts read alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

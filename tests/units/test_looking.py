@@ -1,7 +1,5 @@
 """Projections, gates and comparisons: known answers."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The same passage in untrained copies: whose states, which thresholds, and what is counted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Patterns, matches and the index: equal to looking at every state of the text, one place after another."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os

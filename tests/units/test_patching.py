@@ -1,7 +1,5 @@
 """Patching changes what it says and nothing else: against itself, the source, a plain loop, and by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A changed letter: nothing before it, an mlp forgets at once, averages equal the single cases."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A probe finds what is written along a direction, says how many units hold it, and has its controls."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from typing import Any

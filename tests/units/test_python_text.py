@@ -1,7 +1,5 @@
 """Python read by its own tokeniser: snippets labelled by hand, texts cut anywhere, and what is no Python."""
 
-from __future__ import annotations
-
 import io
 import sysconfig
 import tokenize

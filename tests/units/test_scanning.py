@@ -1,7 +1,5 @@
 """One pass over a corpus: equal to looking at all states at once, whatever the pieces, in constant memory."""
 
-from __future__ import annotations
-
 import tracemalloc
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Scores and what each character adds to them, against texts really cut and drawn anew; their intervals."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

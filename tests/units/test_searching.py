@@ -1,7 +1,5 @@
 """Searches on a network whose units are known, on noise, and against plain loops."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from typing import Any

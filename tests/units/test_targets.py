@@ -1,7 +1,5 @@
 """What holds at which character, and patterns that would never end."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """How sure a search is: the bootstrap against texts really drawn anew, contexts, Holm's levels."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scene 7's cells: backward by autograd, clipping, a cut by detach, and cuts at random."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """A cell of code and what it prints; tensors as torch writes and prints them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from string import Template

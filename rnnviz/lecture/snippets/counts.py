@@ -1,7 +1,5 @@
 """Scene 1's cells: the size of a table of n-grams, how much of it a text fills, what reading then costs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

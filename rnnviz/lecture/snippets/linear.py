@@ -1,7 +1,5 @@
 """Scene 7's cell for gates that look at the input alone: all steps of a word in a few rounds."""
 
-from __future__ import annotations
-
 from rnnviz.lecture.linear import Read, network, read, rounds, spelled
 from rnnviz.lecture.snippets.cell import Cell, cell, literal, tensor
 from rnnviz.lecture.word import STEPS

@@ -1,7 +1,5 @@
 """Scene 2's cells: a layer without a hidden state, on a minibatch and on two texts that end alike."""
 
-from __future__ import annotations
-
 from rnnviz.gradients.small import SmallRNN
 from rnnviz.lecture.machine import WORD
 from rnnviz.lecture.memoryless import compare, ending, minibatch

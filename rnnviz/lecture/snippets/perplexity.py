@@ -1,7 +1,5 @@
 """Scene 6's cells: perplexity from probabilities, of continuations and beginnings, and Shannon's bounds."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

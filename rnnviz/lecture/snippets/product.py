@@ -1,7 +1,5 @@
 """Scene 4's cells: two products added, and one product of what is put together."""
 
-from __future__ import annotations
-
 from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.product import Factors
 from rnnviz.lecture.snippets.cell import Cell, cell, literal, tensor

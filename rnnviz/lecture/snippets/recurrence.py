@@ -1,7 +1,5 @@
 """Scene 3's cells: the loop over time, on numbers that fit on a screen and in a real network."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scene 5's cells: a text shifted by one, a loss at each step, and a training of one word."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rnnviz.lecture import tokens, word

@@ -1,7 +1,5 @@
 """The app's components: a loader of a few lines, resent with every answer; the modules are fetched once."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -2,8 +2,6 @@
 that needs no server.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from pathlib import Path

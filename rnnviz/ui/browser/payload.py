@@ -6,8 +6,6 @@ header    JSON in UTF-8, padded with spaces to a multiple of 8; its key "arrays"
 arrays    one after another, each at a multiple of 8
 """
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Mapping

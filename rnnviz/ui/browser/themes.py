@@ -1,7 +1,5 @@
 """The light and dark themes as the browser's views take them."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

@@ -7,8 +7,6 @@ The address holds a digest of all files: a browser keeps them, unasked, until on
 module: keep it light.
 """
 
-from __future__ import annotations
-
 import hashlib
 import mimetypes
 from contextlib import suppress

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rnnviz.errors import ConfigError
 from rnnviz.text import corpora
-from rnnviz.text.packed import packing
+from rnnviz.text.files import packing
 from rnnviz.ui.hosting import limits, person, setting
 
 if TYPE_CHECKING:

@@ -1,7 +1,5 @@
 """The cookies by which a browser is known again, signed with a secret that comes from the lecturer's key."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 

@@ -6,8 +6,6 @@ the cookies say goes on as one header, which a client's own is taken away for: n
 looks at cookies again.
 """
 
-from __future__ import annotations
-
 import hmac
 from urllib.parse import parse_qsl, quote, urlencode
 

@@ -1,7 +1,5 @@
 """What a hosted app prints when it starts: where visitors find it, and where the lecturer does, once."""
 
-from __future__ import annotations
-
 import sys
 from urllib.parse import quote, urlsplit
 

@@ -2,8 +2,6 @@
 instead of the first two; the lecturer, and who uses the app alone, are given everything.
 """
 
-from __future__ import annotations
-
 CAPACITY = 250
 """Sessions, one for each open page, that visitors have at a time: RNNVIZ_CAPACITY. A hundred people who type
 at once, four characters a second each, take 40 % of a core (`crowd` of tests/benchmarks/keystroke.py); a page

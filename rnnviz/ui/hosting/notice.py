@@ -1,7 +1,5 @@
 """The pages that the door answers with: one file each, that asks for nothing else."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import random

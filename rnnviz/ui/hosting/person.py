@@ -1,7 +1,5 @@
 """Who is looking: the lecturer, who may do everything, or a visitor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """How many sessions there is room for: a place for each, and a moment longer, for its visitor alone."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable

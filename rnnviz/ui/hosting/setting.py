@@ -1,7 +1,5 @@
 """What the environment says about serving others. Without RNNVIZ_HOSTED the app is one person's."""
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

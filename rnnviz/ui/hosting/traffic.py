@@ -1,7 +1,5 @@
 """What comes from a visitor's browser: bounded, for their own session, and nothing that touches others'."""
 
-from __future__ import annotations
-
 import re
 
 from starlette.exceptions import HTTPException

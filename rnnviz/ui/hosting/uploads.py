@@ -1,7 +1,5 @@
 """What has been uploaded: Streamlit holds it as long as the session, whether a page looks at it or not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from streamlit import runtime

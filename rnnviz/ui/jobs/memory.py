@@ -1,7 +1,5 @@
 """Memory that is free again goes back to the system, where the C library would keep it for later."""
 
-from __future__ import annotations
-
 import ctypes
 import functools
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What stands in for a result: a progress bar with Cancel, or why there is no result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 
 import streamlit as st

@@ -2,8 +2,6 @@
 The system releases a lock however its process ends, so a folder whose file can be locked has no owner left.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import os

@@ -3,8 +3,6 @@ app, then who has the fewest at work, then who came first. As a session asks for
 over, one reader's many files don't keep another waiting.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -2,8 +2,6 @@
 was found of a text goes when the last session that chose it has gone.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import shutil

@@ -4,8 +4,6 @@ step the worker checks whether it is still wanted and its reader present. The wo
 our own: Python waits for those of `concurrent.futures` before it exits, so Ctrl-C would wait for the job.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """This computer's addresses in the local network, the likeliest first; nothing outside is asked."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import socket

@@ -1,7 +1,5 @@
 """How much may come from one place: a bucket of tokens each, and only so many buckets."""
 
-from __future__ import annotations
-
 import time
 from collections import OrderedDict
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The room's own door: a second listener of the app's process, open to the local network while a room is."""
 
-from __future__ import annotations
-
 import logging
 import secrets
 import socket

@@ -12,8 +12,6 @@ gets what is asked now, and "missed": true.
 An id is signed by its room, so that nothing has to be kept of those who only look.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import json

@@ -7,8 +7,6 @@ Every method may be called from any thread. What is kept is bounded: PHONES answ
 questions.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import threading

@@ -5,8 +5,6 @@ at what comes in, and a page that was loaded again, a new session, takes the roo
 the pages of networks that the session shows on phones, whether the lecture asks something or not.
 """
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import threading

@@ -1,7 +1,5 @@
 """The script that Streamlit runs on every visit: navigation, the sidebar, and the chosen page."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from pathlib import Path

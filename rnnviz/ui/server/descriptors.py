@@ -1,7 +1,5 @@
 """How many files and connections the process may have open: a visitor's browser keeps up to ten."""
 
-from __future__ import annotations
-
 import contextlib
 
 ENOUGH = 10_240

@@ -5,8 +5,6 @@ so that a browser takes the app for a part of that site. Streamlit checks WebSoc
 machine's external address before it refuses an origin; behind this middleware it has none to refuse.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 

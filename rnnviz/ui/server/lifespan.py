@@ -1,7 +1,5 @@
 """What goes on beside the pages as long as the server runs."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import threading

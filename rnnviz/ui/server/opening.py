@@ -1,7 +1,5 @@
 """The browser opens once the app answers: Streamlit 1.67 does so for a script, not for an `st.App`."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import webbrowser

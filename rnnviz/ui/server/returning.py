@@ -6,8 +6,6 @@ Otherwise a reader who had done nothing yet would go on asking for fragments tha
 heard of: unanswered, for ever. So one is due, though not soon.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import streamlit as st

@@ -2,8 +2,6 @@
 the reader come back, but then looks only when another session leaves: on a quiet evening nothing goes.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import logging

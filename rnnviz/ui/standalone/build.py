@@ -10,8 +10,6 @@ What changes with the app stands in a block of its own: version control keeps th
     begin.js   the one script in the open, named by its hash in the policy
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """`python -m rnnviz page`: the Explore view of a model as one HTML file that needs no server."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any

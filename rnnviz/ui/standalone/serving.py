@@ -1,7 +1,5 @@
 """The page of each network, at an address of the app: built when it is first asked for."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """The ways to a model's page: a link to save and send it, and a QR code for the phones of a hall."""
 
-from __future__ import annotations
-
 from functools import partial
 from html import escape
 

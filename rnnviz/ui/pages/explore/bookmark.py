@@ -1,7 +1,5 @@
 """What an address says of the live view to somebody who arrives by it: a text, and what of it is shown."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rnnviz.figures import live
 from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES
-from rnnviz.reports import foreign
+from rnnviz.reports import contamination
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.i18n import _, language
 from rnnviz.ui.pages.explore import tracks
@@ -56,7 +56,7 @@ def fixed(
         "examples": for_view(model.card, model.name, listed),
         "language": language(),
         "model": model.name,
-        "usual": foreign.usual(model.card),
+        "usual": contamination.usual(model.card),
         "advises": bool(listed),
         "cell": config.cell,
         "layers": config.layers,

@@ -3,8 +3,6 @@ any other reruns one fragment with one component: the callback takes the browser
 LiveSession answers in bytes.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The window's predictions, a row a place in the text, kept while the text before them stays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any

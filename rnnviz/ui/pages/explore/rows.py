@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.figures.order import seriate, steady
+from rnnviz.figures.live import seriate, steady
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.trace import Trace, Tracer
 

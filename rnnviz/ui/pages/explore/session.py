@@ -20,7 +20,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.reading.sampling import PLAIN, Shape, resume
 from rnnviz.reading.trace import Trace, Tracer, common_prefix
-from rnnviz.reports import foreign
+from rnnviz.reports import contamination
 from rnnviz.ui import asks
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.pages.explore import rows, tracks
@@ -297,6 +297,6 @@ def numbers(trace: Trace, card: Mapping[str, Any]) -> dict[str, float | int | st
         "perplexity": perplexity if math.isfinite(perplexity) else None,
         "bits": bits if math.isfinite(bits) else None,
         "unknown": unknown,
-        "foreign": foreign.why(card, length, unknown, bits if math.isfinite(bits) else None),
+        "foreign": contamination.why(card, length, unknown, bits if math.isfinite(bits) else None),
         "entropy": float(trace.entropy[-1]) / math.log(2),
     }

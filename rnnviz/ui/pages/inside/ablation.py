@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from rnnviz.figures import bars
+from rnnviz.figures import charts
 from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import dashboard, sources
@@ -120,7 +120,7 @@ def _show(found: Ablation) -> None:
                 "ablation",
                 _("The units whose ablation costs most"),
                 partial(
-                    bars.ranking,
+                    charts.ranking,
                     [str(int(found.units[i])) for i in listed],
                     found.loss[listed],
                     levels=levels,

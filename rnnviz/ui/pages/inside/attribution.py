@@ -11,7 +11,7 @@ import streamlit as st
 
 from rnnviz import gradients
 from rnnviz.errors import TorchMissingError
-from rnnviz.figures import heat
+from rnnviz.figures import charts
 from rnnviz.figures.themes import Scale
 from rnnviz.networks import has_torch
 from rnnviz.text.characters import visible
@@ -83,7 +83,7 @@ def _show(
     before = np.arange(len(view.text)) < at
     gradient = Text(
         view.text,
-        np.where(before, heat.CONNECTED.levels(shares), 0).astype(np.uint8),
+        np.where(before, charts.CONNECTED.levels(shares), 0).astype(np.uint8),
         palette="sequential",
         label=_("gradient, %: each character's share, without a sign"),
         values=np.where(before, 100 * 10.0**shares, np.nan),

@@ -11,7 +11,7 @@ import streamlit as st
 
 from rnnviz import units
 from rnnviz.errors import RnnvizError
-from rnnviz.figures import bars
+from rnnviz.figures import charts
 from rnnviz.figures.themes import VERSUS_FULL, Scale
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import weights_of
@@ -212,7 +212,7 @@ def _next(view: View, after: Trace, at: int) -> Panel:
         "next",
         _("Next-character probabilities after character {n}").format(n=f"{at + 1:,}"),
         partial(
-            bars.pair,
+            charts.pair,
             names,
             before[order],
             now[order],

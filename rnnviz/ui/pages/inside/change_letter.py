@@ -1,7 +1,5 @@
 """Change a letter: how far apart the two readings are afterwards, for several networks."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -10,7 +8,7 @@ import streamlit as st
 
 from rnnviz import units
 from rnnviz.errors import RnnvizError
-from rnnviz.figures import plain
+from rnnviz.figures import charts
 from rnnviz.figures.themes import Scale
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _, ngettext
@@ -124,7 +122,7 @@ def _lines(
     return Panel(
         name,
         title,
-        partial(plain.lines, curves, x=_("character"), y=y, first=at, log=True, places=True),
+        partial(charts.lines, curves, x=_("character"), y=y, first=at, log=True, places=True),
         notice,
         limits,
         height=300,

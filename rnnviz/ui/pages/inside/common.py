@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import streamlit as st
 
 from rnnviz import gradients, units
-from rnnviz.figures import heat, live
+from rnnviz.figures import charts, live
 from rnnviz.figures.themes import Scale
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.untrained import of_known_start
 from rnnviz.reading.trace import Trace, trace
-from rnnviz.text.characters import visible
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise, visible
 from rnnviz.ui import address, choice, model_cache, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
@@ -240,7 +239,7 @@ def heat_panel(
     return Panel(
         name,
         title,
-        partial(heat.table, values.T, scale, x=x, y=y, places="x"),
+        partial(charts.table, values.T, scale, x=x, y=y, places="x"),
         notice,
         limits,
         link="x",

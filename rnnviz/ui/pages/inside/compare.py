@@ -12,9 +12,9 @@ import streamlit as st
 
 from rnnviz import units
 from rnnviz.errors import RnnvizError, install
-from rnnviz.figures import bars, heat, live, plain
+from rnnviz.figures import charts, live
 from rnnviz.figures.frame import Figure
-from rnnviz.figures.order import seriate
+from rnnviz.figures.live import seriate
 from rnnviz.figures.themes import SURPRISAL_FULL, VERSUS_FULL, Scale, Theme
 from rnnviz.networks import has_torch
 from rnnviz.networks.config import CELLS
@@ -147,7 +147,7 @@ def _heat(key: Key, values: npt.NDArray[np.float32], scale: Scale, *, theme: The
     x, y = _("character"), _("units, similar ones side by side")
     return kept(
         replace(key, rest=(key.rest, theme.name)),
-        lambda: heat.table(values, scale, x=x, y=y, places="x", theme=theme),
+        lambda: charts.table(values, scale, x=x, y=y, places="x", theme=theme),
     )
 
 
@@ -156,7 +156,7 @@ def _running(found: units.Comparison, names: list[str]) -> Panel:
         "running",
         _("Running perplexity"),
         partial(
-            plain.lines,
+            charts.lines,
             dict(zip(names, found.perplexity, strict=True)),
             x=_("character"),
             y=_("perplexity"),
@@ -182,7 +182,7 @@ def _next(found: units.Comparison, names: list[str], at: int) -> list[Panel]:
                     model=name, n=f"{at + 1:,}"
                 ),
                 partial(
-                    bars.ranking,
+                    charts.ranking,
                     symbols(read.vocabulary, ids[0].tolist()),
                     chances[0].tolist(),
                     x=_("probability"),

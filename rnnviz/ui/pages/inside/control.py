@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rnnviz import units
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import checksum

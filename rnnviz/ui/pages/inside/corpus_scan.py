@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from rnnviz.figures import bars
+from rnnviz.figures import charts
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import dashboard, sources
@@ -66,7 +66,7 @@ def _show(scale: Scale, found: UnitReport, characters: int) -> None:
         Panel(
             "histogram",
             _("How often each value occurs"),
-            partial(bars.histogram, found.counts, found.edges, x=_("value"), y=_("share of characters")),
+            partial(charts.histogram, found.counts, found.edges, x=_("value"), y=_("share of characters")),
             _("Two peaks at the ends: a switch. One peak in the middle: gradual changes."),
             _("when they occur: the order of the text is lost."),
             height=250,
@@ -79,7 +79,7 @@ def _show(scale: Scale, found: UnitReport, characters: int) -> None:
                 "moves",
                 _("The characters that change the unit most"),
                 partial(
-                    bars.ranking,
+                    charts.ranking,
                     [visible(m.character) for m in found.moves],
                     [m.change for m in found.moves],
                     x=_("mean change of the unit when the character is read"),

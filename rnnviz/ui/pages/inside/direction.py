@@ -1,7 +1,5 @@
 """A direction in place of a unit: what there is to choose from, and which was chosen."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
 from rnnviz.ui.pages.inside import question, sources, words

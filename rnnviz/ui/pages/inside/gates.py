@@ -1,7 +1,5 @@
 """Gates: their values along the text, how often saturated, and how long each unit keeps."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -10,8 +8,8 @@ import numpy.typing as npt
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.figures import plain, points
-from rnnviz.figures.order import seriate
+from rnnviz.figures import charts
+from rnnviz.figures.live import seriate
 from rnnviz.networks.config import CELLS
 from rnnviz.reading.trace import tracing
 from rnnviz.ui.i18n import _
@@ -123,7 +121,7 @@ def _saturation(measured: Gates) -> Panel:
         "saturation",
         _("How often each unit's gates are shut or wide open"),
         partial(
-            points.saturation,
+            charts.saturation,
             saturated,
             x=_("share of characters with the gate below {v}").format(v=LOW),
             y=_("share above {v}").format(v=HIGH),
@@ -143,7 +141,7 @@ def _time_constants(constants: npt.NDArray[np.floating[Any]]) -> Panel:
         "constants",
         _("The time constant of each unit"),
         partial(
-            plain.lines,
+            charts.lines,
             {_("time constant"): constants},
             x=_("units, the longest first"),
             y=_("characters until 1/e is left"),

@@ -1,14 +1,12 @@
 """The index of a source, as a job; a reader's own text's goes with the session."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st
 
 from rnnviz import units
 from rnnviz.text import corpora
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import store

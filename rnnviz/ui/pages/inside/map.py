@@ -1,15 +1,13 @@
 """A map of the units, similar ones together, and the path of the state through its space."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.figures import points
-from rnnviz.figures.order import seriate
+from rnnviz.figures import charts
+from rnnviz.figures.live import seriate
 from rnnviz.figures.themes import Scale
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import dashboard
@@ -59,9 +57,9 @@ def section(view: View) -> None:
                 "path",
                 _("The path of the state along its first two principal components"),
                 partial(
-                    points.path,
+                    charts.path,
                     seen.points,
-                    points.kinds(view.text),
+                    charts.kinds(view.text),
                     kinds(),
                     explained=seen.explained.tolist(),
                     axes=_("component"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.figures import heat
+from rnnviz.figures import charts
 from rnnviz.figures.frame import Figure
 from rnnviz.figures.themes import Scale, Theme
 from rnnviz.ui.i18n import _, ngettext
@@ -159,7 +159,7 @@ def _heat(view: View, pattern: Pattern, states: Any) -> Panel:
 
 def _table(values: Any, scale: Scale, names: list[int], *, theme: Theme) -> Figure:
     """A heat map whose rows are called as the units are."""
-    figure = heat.table(values, scale, x=_("character"), y=_("unit"), places="x", theme=theme)
+    figure = charts.table(values, scale, x=_("character"), y=_("unit"), places="x", theme=theme)
     every = -(-len(names) // NAMED)
     shown = list(range(0, len(names), every))
     figure["layout"]["yaxis"].update(tickvals=shown, ticktext=[str(names[row]) for row in shown])

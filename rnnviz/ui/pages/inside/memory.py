@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import gradients
-from rnnviz.figures import heat, plain
+from rnnviz.figures import charts
 from rnnviz.gradients.memory import Rows
 from rnnviz.gradients.reaching import LAGS
 from rnnviz.networks.config import CELLS
@@ -126,7 +126,7 @@ def _text(view: View, name: str, row: Floats, at: int, target: str | None) -> Te
     label = _("{model}: each character's share of the gradient of log P(“{c}”), character {n}")
     return Text(
         view.text,
-        np.where(before, heat.CONNECTED.levels(row), 0).astype(np.uint8),
+        np.where(before, charts.CONNECTED.levels(row), 0).astype(np.uint8),
         palette="sequential",
         label=label.format(model=name, c=visible(target or view.text[at]), n=f"{at + 1:,}"),
         values=np.where(before, 100 * 10.0**row, np.nan),
@@ -232,7 +232,7 @@ def _triangle(
 ) -> Panel:
     """Shares of each row, as decimal logarithms: what each character read has in it."""
     words = ("10⁻⁴", "10⁻²", "1")
-    picture = partial(heat.square, log10, x=_("character read"), y=rows, words=words)
+    picture = partial(charts.square, log10, x=_("character read"), y=rows, words=words)
     return Panel(name, title, picture, notice, hides, height=380, width=width, link="xy", pick="at")
 
 
@@ -328,7 +328,7 @@ def _panel(found: dict[str, Reach]) -> Panel:
         "reach",
         _("How far back the gradient reaches"),
         partial(
-            plain.lines,
+            charts.lines,
             curves,
             x=_("lag, characters"),
             y=_("share of the gradient beyond the lag"),

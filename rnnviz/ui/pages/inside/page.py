@@ -1,7 +1,5 @@
 """The layout of the Inside page: the text, and the ways of looking at it."""
 
-from __future__ import annotations
-
 import importlib
 
 import streamlit as st

@@ -13,7 +13,7 @@ from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures.themes import Scale
 from rnnviz.networks.config import CELLS
-from rnnviz.text.normalising import normalise
+from rnnviz.text.characters import normalise
 from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import cause, dashboard, direction, patched

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rnnviz.figures import bars, plain
+from rnnviz.figures import charts
 from rnnviz.figures.themes import VERSUS_FULL
 from rnnviz.reading import sampling
 from rnnviz.ui.i18n import _
@@ -74,7 +74,7 @@ def _next(view: View, done: Patched) -> Panel:
         "next",
         _("Next-character probabilities at the patch"),
         partial(
-            bars.pair,
+            charts.pair,
             symbols(view.model.vocabulary, order),
             before[order],
             now[order],
@@ -102,7 +102,7 @@ def _lines(done: Patched, controls: PatchControls) -> Panel:
         "lines",
         _("How far predictions move as the second text goes on"),
         partial(
-            plain.lines,
+            charts.lines,
             curves,
             x=_("characters read of the second text"),
             y="KL, nats",

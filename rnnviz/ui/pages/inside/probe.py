@@ -11,7 +11,7 @@ import streamlit as st
 
 from rnnviz import units
 from rnnviz.errors import RnnvizError
-from rnnviz.figures import bars
+from rnnviz.figures import charts
 from rnnviz.reading.trace import tracing
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Step, Steps, as_steps
@@ -198,7 +198,7 @@ def panel(found: Probe) -> Panel:
         "probe",
         _("How many units it takes"),
         partial(
-            bars.ranking,
+            charts.ranking,
             names,
             [*(one.score for one in found.few), found.score],
             levels=levels,

@@ -1,7 +1,5 @@
 """The longer texts to search units on: corpora on this machine, and the reader's files."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import sys
@@ -21,7 +19,7 @@ from rnnviz.reading.sampling import stream
 from rnnviz.reading.trace import PIECE, tracing
 from rnnviz.text import corpora
 from rnnviz.text.decoding import open_text
-from rnnviz.text.regular import LONGEST_NAME, printable
+from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui import forgetting
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _

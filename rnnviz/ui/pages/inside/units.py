@@ -9,7 +9,7 @@ import streamlit as st
 
 from rnnviz import units
 from rnnviz.errors import RnnvizError
-from rnnviz.figures import bars
+from rnnviz.figures import charts
 from rnnviz.text.characters import visible
 from rnnviz.ui import address
 from rnnviz.ui.i18n import _
@@ -269,7 +269,7 @@ def _ranking(search: Search, unit: int) -> Panel:
         if search.held_out
         else _("The best units, scored on the same text that ranked them"),
         partial(
-            bars.ranking,
+            charts.ranking,
             names,
             [f.score for f in listed],
             levels=levels,
@@ -324,7 +324,7 @@ def _pushes(view: View, unit: int, along: Named | None, at: int | None, width: i
         "pushes",
         title,
         partial(
-            bars.ranking,
+            charts.ranking,
             [visible(s) for s, _nats in rows],
             [n for _s, n in rows],
             x=_("nats added to the logit, minus their mean"),

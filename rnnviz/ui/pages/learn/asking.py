@@ -8,8 +8,6 @@ answer   {"door": …} what the stage shows of the way in, or null; {"trouble": 
          {"watches": true} for who may not open one
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

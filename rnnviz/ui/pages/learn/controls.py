@@ -5,8 +5,6 @@
 Invalid values from outside are ignored. A scene's state is a dict of its controls' values.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

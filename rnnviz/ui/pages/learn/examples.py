@@ -4,8 +4,6 @@ English is read by the models of *The Time Machine*, Chinese by those of 《西�
 Of the latter only a GRU and a 6-gram model ship: steps about other networks read English in every language.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TypeVar
 

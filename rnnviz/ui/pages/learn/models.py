@@ -1,7 +1,5 @@
 """The shipped models that scenes show, without torch; shared by all sessions."""
 
-from __future__ import annotations
-
 from rnnviz.errors import ModelNotFoundError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.ngram import NgramModel

@@ -1,7 +1,5 @@
 """The lecturer's notes: what each step is called, and what to say and to ask there; by its name."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -3,8 +3,6 @@
 The page is one fragment, so that what the lecturer does reruns nothing else.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

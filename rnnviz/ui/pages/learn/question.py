@@ -1,7 +1,5 @@
 """What the words of a question are."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

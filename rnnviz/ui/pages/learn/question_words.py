@@ -1,7 +1,5 @@
 """The words of scene 8."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """The words of scene 8's last questions: what goes wrong when a model writes."""
 
-from __future__ import annotations
-
 from rnnviz.ui.i18n import N_
 from rnnviz.ui.pages.learn.question import Words
 

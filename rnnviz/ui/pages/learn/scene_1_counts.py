@@ -1,7 +1,5 @@
 """Scene 1: a table of n-grams grows beyond all bounds; a state need not, but may forget."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scene 1's rules for a state: three f's on a text, what each tells apart of two, and its costs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scene 2: without a hidden state, two texts that end alike are the same; every number of the layers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

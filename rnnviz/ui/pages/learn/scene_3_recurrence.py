@@ -1,7 +1,5 @@
 """Scene 3: one time step after another, every number of a small net, and one unit of a real one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scene 4: a time step's two products are one product of what is put side by side."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rnnviz.errors import ConfigError

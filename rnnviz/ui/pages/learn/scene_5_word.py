@@ -1,7 +1,5 @@
 """Scene 5: a character model of one word: its labels, what a step's output rests on, and its training."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scene 6: perplexity, as a game, as a yardstick, and as a warning."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

@@ -3,8 +3,6 @@
 The steps are told in `scene_7_*.py`, one function each for what is drawn, what to notice, and the formula.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Scene 7, what the way back costs: measured on this computer when the lecturer asks for it."""
 
-from __future__ import annotations
-
 from statistics import median
 from typing import Any
 

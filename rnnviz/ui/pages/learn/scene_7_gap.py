@@ -1,7 +1,5 @@
 """Scene 7, the long gap: what gates are good for, replayed from `rnnviz.lecture.long_gap`."""
 
-from __future__ import annotations
-
 import math
 import random
 import statistics

@@ -1,7 +1,5 @@
 """Scene 7, gates that look at the input alone: what that gains and what it costs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

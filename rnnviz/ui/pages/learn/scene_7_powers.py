@@ -1,7 +1,5 @@
 """Scene 7, why gradients vanish or explode: trained networks, and the powers of a matrix."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Scene 7, gradients made shorter: clipped, and cut at random."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Scene 7, the word's own way back: step by step, and with a cut."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

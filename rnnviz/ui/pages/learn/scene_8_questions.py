@@ -1,7 +1,5 @@
 """Scene 8: eighteen questions. Predict first, then try it out."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

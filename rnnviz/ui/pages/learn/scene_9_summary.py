@@ -1,7 +1,5 @@
 """Scene 9: what to take home. Each point has a number that shows it, and a way back to its step."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rnnviz.lecture import summary

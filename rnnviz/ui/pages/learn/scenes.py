@@ -9,8 +9,6 @@ exports `draw(board, data, ask)` (board: `static/board.js`).
     picture  what the browser draws: plain JSON, without infinities or NaN
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import Any, Protocol, cast
 

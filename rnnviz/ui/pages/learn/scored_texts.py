@@ -1,7 +1,5 @@
 """Scene 6's steps on texts that models have read: continuations, texts of two lengths, and stored bits."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Any

@@ -2,8 +2,6 @@
 by a class, thousands of Chinese characters can't.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cache

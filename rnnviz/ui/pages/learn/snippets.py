@@ -3,8 +3,6 @@
 cell(module, name, state, shown)      `state` and `shown`: the scene's state, and its picture of it
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -12,8 +12,6 @@ the picture, and pointing at that lights the symbol.
 Shapes: n rows of a batch, d inputs, h hidden units, q outputs.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The same texts under other models, under baselines, and under real compressors."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The answer: the perplexity of one text, on a scale, with a sentence; the rest is in its details."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from rnnviz.reading.scoring import Report

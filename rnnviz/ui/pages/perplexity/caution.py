@@ -1,7 +1,5 @@
 """Cautions about a figure, a line each: how far it goes, and whether the model knew the text."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from rnnviz.reports.interval import SHORTEST, Interval

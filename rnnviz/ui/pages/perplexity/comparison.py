@@ -1,7 +1,5 @@
 """The comparison as bars: who needs the fewest bits, the best first; exact figures on pointing at a bar."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape

@@ -1,7 +1,5 @@
 """The text as a file that the model compressed: as many bits as the perplexity promised."""
 
-from __future__ import annotations
-
 from functools import partial
 from importlib.util import find_spec
 

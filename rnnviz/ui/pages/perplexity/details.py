@@ -1,7 +1,5 @@
 """Details of the answer: other figures, unknown characters, the range, the encoding, how it was read."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from rnnviz.reading.scoring import Report

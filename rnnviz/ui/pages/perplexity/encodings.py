@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
-from rnnviz.text.decoding import decode
-from rnnviz.text.filetypes import binary_format, guesses
+from rnnviz.text.decoding import binary_format, decode, guesses
 from rnnviz.ui.i18n import _
 from rnnviz.ui.trouble import plain
 

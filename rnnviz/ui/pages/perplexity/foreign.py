@@ -1,11 +1,9 @@
 """A text that is foreign to the chosen model: why, and another model that reads it better, a click away."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from rnnviz.reading.scoring import Report
-from rnnviz.reports.foreign import why
+from rnnviz.reports.contamination import why
 from rnnviz.ui import better, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _

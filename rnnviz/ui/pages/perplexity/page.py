@@ -1,7 +1,5 @@
 """The layout of the Perplexity page."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Uploaded files of rows: each row a text of its own, with its perplexity beside it."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +10,7 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.reading.rows import RowsReport
-from rnnviz.text.packed import packing
+from rnnviz.text.files import packing
 from rnnviz.text.row_files import RowFile, format_of
 from rnnviz.ui.context import Context
 from rnnviz.ui.hosting import allowed

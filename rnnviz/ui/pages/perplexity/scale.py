@@ -1,7 +1,5 @@
 """The perplexity on a line from 1, always right, to uniform guessing."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from html import escape

@@ -1,7 +1,5 @@
 """A second model's reading of the text in view: its figure stands in the answer, its colours in the text."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

@@ -1,14 +1,12 @@
 """Several texts: one table, their averages, and one click to each."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
 from rnnviz.reading.scoring import Report
-from rnnviz.reports.averages import averages
+from rnnviz.reports.interval import averages
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored

@@ -1,7 +1,5 @@
 """The number laid open, so that a student can add it up."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

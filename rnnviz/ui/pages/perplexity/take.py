@@ -10,7 +10,7 @@ from typing import Literal
 
 import streamlit as st
 
-from rnnviz.figures import export, spreadsheet
+from rnnviz.figures import export
 from rnnviz.reading.scoring import Report
 from rnnviz.reports.record import Record
 from rnnviz.ui.hosting import allowed
@@ -106,7 +106,7 @@ def standalone(folder: Path, report: Report, spoken: str) -> bytes:
 
 def as_csv(reports: Sequence[Report]) -> str:
     """A header, and one row per text."""
-    return spreadsheet.of([report.to_json() for report in reports])
+    return export.of([report.to_json() for report in reports])
 
 
 def as_json(reports: Sequence[Report]) -> str:

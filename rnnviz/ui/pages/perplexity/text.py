@@ -1,7 +1,5 @@
 """One text that a reader chose."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Hashable
 from dataclasses import dataclass

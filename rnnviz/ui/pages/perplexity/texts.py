@@ -1,7 +1,5 @@
 """The texts a reader chose: uploaded files, a pasted text, a corpus."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
@@ -13,7 +11,7 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.text import corpora
-from rnnviz.text.regular import LONGEST_NAME, printable
+from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui import choice, examples, pasting
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _

@@ -1,7 +1,5 @@
 """Uploaded files that outlast a visit to another page, where Streamlit's own field forgets them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The viewer's words in the session's language; its modules hold none and fill in the braces."""
 
-from __future__ import annotations
-
 from rnnviz.ui.i18n import _
 
 

@@ -1,7 +1,5 @@
 """A model trained elsewhere: checked like any untrusted file, and added to the models."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator
@@ -12,7 +10,7 @@ import streamlit as st
 
 from rnnviz.errors import CheckpointError, RnnvizError
 from rnnviz.networks import checkpoint, modelfile
-from rnnviz.text.regular import LONGEST_NAME
+from rnnviz.text.files import LONGEST_NAME
 from rnnviz.ui import trouble
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _

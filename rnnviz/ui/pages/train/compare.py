@@ -1,7 +1,5 @@
 """Several runs in one chart and one table, to download."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -11,12 +9,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from rnnviz.figures import spreadsheet, training
-from rnnviz.figures.runs import compared
+from rnnviz.figures import export, training
 from rnnviz.figures.themes import THEMES
+from rnnviz.figures.training import compared
 from rnnviz.runs import api as runs
 from rnnviz.runs.folder import RunFolder
-from rnnviz.text.regular import LONGEST_NAME, printable
+from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import words as say
@@ -72,7 +70,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
     if allowed.to_download():
         st.download_button(
             _("Download as CSV"),
-            spreadsheet.of(rows),
+            export.of(rows),
             "runs.csv",
             "text/csv",
             icon=":material/download:",

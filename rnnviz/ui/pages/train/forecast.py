@@ -1,7 +1,5 @@
 """What a run would take: parameters, memory, speed, time; measured once, in the background."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """The shipped models' training, to be replayed: a gallery below the page's own runs."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from rnnviz.networks import checkpoint

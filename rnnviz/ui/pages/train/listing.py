@@ -1,7 +1,5 @@
 """The runs in the sidebar: running, queued, ended; and how many may train at a time."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from rnnviz.errors import RnnvizError

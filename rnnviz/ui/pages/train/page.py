@@ -1,7 +1,5 @@
 """The layout of the Train page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

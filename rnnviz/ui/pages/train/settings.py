@@ -1,7 +1,5 @@
 """The recipe: a preset, and every setting in plain words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The stage: the run in view, followed while it goes on, with its actions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the stage can show: a run in its folder, or how a shipped model learned."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,8 @@ from rnnviz.runs import api as runs
 from rnnviz.runs import replay as run_replay
 from rnnviz.runs import visitors
 from rnnviz.runs.folder import VISITOR, RunFolder
-from rnnviz.runs.snapshots import Snapshot
-from rnnviz.text import regular
+from rnnviz.runs.journal import Snapshot
+from rnnviz.text import files
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.trouble import sentence
 
@@ -99,7 +97,7 @@ def find(id: str) -> Subject | None:
 
 def replays() -> dict[str, Path]:
     """The files of the replays that ship, by the model's name."""
-    found = filter(regular.is_shown, sorted(checkpoint.folders()[-1].glob(f"*{run_replay.SUFFIX}")))
+    found = filter(files.is_shown, sorted(checkpoint.folders()[-1].glob(f"*{run_replay.SUFFIX}")))
     return {path.name.removesuffix(run_replay.SUFFIX): path for path in found}
 
 

@@ -1,7 +1,5 @@
 """The text to train on: a corpus by name, an uploaded file, a pasted text; and its contents."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import re
@@ -14,7 +12,7 @@ import streamlit as st
 from rnnviz.errors import ConfigError, RnnvizError
 from rnnviz.text import corpora
 from rnnviz.text.characters import visible
-from rnnviz.text.regular import LONGEST_NAME, printable
+from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.training.presets import twice
 from rnnviz.ui import forgetting, pasting
 from rnnviz.ui.hosting import allowed

@@ -1,7 +1,5 @@
 """Actions on the run on the stage: stop, resume, delete, keep, download, explore."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +11,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.runs import api as runs
 from rnnviz.runs.folder import VISITOR, RunFolder
-from rnnviz.text import regular
+from rnnviz.text import files
 from rnnviz.ui import trouble
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
@@ -34,7 +32,7 @@ def show(subject: Subject, explore: Any) -> None:
             f"{say.ICONS.get(subject.state, '')} **{state}** · "
             + (_("logged by another program") if subject.logged else say.kind(subject.config))
             + (
-                f" · {plain(text, regular.LONGEST_NAME)}"
+                f" · {plain(text, files.LONGEST_NAME)}"
                 if (text := str(subject.description.get("title") or ""))
                 else ""
             )
@@ -163,7 +161,7 @@ def _kept(run: runs.Run) -> str | None:
 def _saved(run: runs.Run) -> str | None:
     """The name that the run's model is kept under already, as it is now."""
     with contextlib.suppress(OSError, ValueError, RnnvizError):
-        name, step = regular.read(run.path / "kept", 1000).decode().split()
+        name, step = files.read(run.path / "kept", 1000).decode().split()
         if step == str(_step(run)) and checkpoint.find(name):
             return name
     return None

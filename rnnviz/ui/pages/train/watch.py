@@ -1,7 +1,5 @@
 """What a browser is sent of one run, whole every time: curves, states as colours, what is expected next."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,11 +10,11 @@ import numpy.typing as npt
 
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import live, training
-from rnnviz.figures.order import seriate
+from rnnviz.figures.live import seriate
 from rnnviz.figures.themes import LEVELS, THEMES, Scale
 from rnnviz.networks.config import span
 from rnnviz.runs import api as runs
-from rnnviz.runs.snapshots import Snapshot
+from rnnviz.runs.journal import Snapshot
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.pages.train.subject import Subject

@@ -1,7 +1,5 @@
 """States, numbers and sentences of runs in the session's language, and the training view's words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -227,7 +225,7 @@ def ended(stopped: Mapping[str, Any]) -> str:
 
 
 def failures() -> dict[str, str]:
-    """What to do about the failures that `rnnviz.runs.failure` distinguishes."""
+    """What to do about the failures that `rnnviz.runs.process` distinguishes."""
     return {
         "disk": _("The disk is full. What was saved last is kept: free some space, then press Resume."),
         "memory": _(

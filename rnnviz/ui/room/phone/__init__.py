@@ -1,7 +1,5 @@
 """The page that a phone sees: one file of a few kilobytes that asks for nothing else."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

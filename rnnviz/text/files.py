@@ -1,0 +1,237 @@
+"""Reading files safely: what may be no ordinary file, files packed with gzip or Zstandard, and folders and
+patterns that name many.
+"""
+
+import errno
+import glob
+import gzip
+import io
+import os
+import shlex
+import stat
+import unicodedata
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any, BinaryIO
+
+from rnnviz.errors import ConfigError, Phrase, TextError, install
+
+
+def opened(path: str | os.PathLike[str]) -> BinaryIO:
+    """A regular file, open for reading. Never waits: raises OSError for a folder, a pipe or a device, too."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, Phrase("it is no regular file"), str(path))
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read(path: str | os.PathLike[str], most: int) -> bytes:
+    """The content of a regular file of at most `most` bytes. Raises OSError for everything else.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = file.write(b"text"), file.flush()
+    ...     read(file.name, 100)
+    b'text'
+    """
+    with opened(path) as file:
+        huge = os.fstat(file.fileno()).st_size > most
+        data = b"" if huge else file.read(most + 1)
+    if huge or len(data) > most:
+        raise OSError(errno.EFBIG, Phrase("it has more than {most:,} bytes", most=most), str(path))
+    return data
+
+
+LONGEST_NAME = 100
+"""Characters of a name or title that are shown."""
+
+_JOINERS = "\u200c\u200d"  # Persian and emoji are written with them; they change nothing beside them
+
+
+def printable(name: str | os.PathLike[str], most: int | None = None) -> str:
+    """A stranger's name, or a file's, to be shown or sent: escapes stand for bytes that are no text, and for
+    control and format characters, which could hide or reverse what stands beside them. Of more than `most`
+    characters the middle is left out, as a file's name ends in its type.
+
+    >>> printable(os.fsdecode(b"b\\xff.txt")), printable("gp\u202ej.txt"), printable("a" * 99 + ".txt", 10)
+    ('b\\\\udcff.txt', 'gp\\\\u202ej.txt', 'aaaaa….txt')
+    """
+    shown = "".join(
+        c.encode("unicode_escape").decode()
+        if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") and c not in _JOINERS
+        else c
+        for c in os.fspath(name)
+    )
+    if most is None or len(shown) <= most:
+        return shown
+    return f"{shown[: most // 2]}…{shown[len(shown) - (most - most // 2 - 1) :]}"
+
+
+def without_folders(command: str) -> str:
+    """A command line with its absolute paths by their names alone: a model's card is shared with it.
+
+    >>> without_folders("rnnviz train --corpus /home/me/diary.txt --run-dir=/runs/a --watch '// and / or'")
+    "rnnviz train --corpus diary.txt --run-dir=a --watch '// and / or'"
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:  # a quotation that never ends: no command that was written down
+        return command
+    named = [_named(word) for word in words]
+    return command if named == words else shlex.join(named)
+
+
+def _named(word: str) -> str:
+    option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
+    for kind in (PurePosixPath, PureWindowsPath):
+        path = kind(value)
+        # A sentence to watch may begin with a slash, or with two, as a comment in C does.
+        if (path.is_absolute() or value.startswith("~")) and len(path.parts) > 2 and value[:2] != "//":
+            return f"{option}{equals}{path.name}"
+    return word
+
+
+def is_shown(path: Path) -> bool:
+    """Whether a file's name is shown as it is: other names can be chosen and sent nowhere.
+
+    >>> is_shown(Path("novel.txt")), is_shown(Path(os.fsdecode(b"\\xff.txt")))
+    (True, False)
+    """
+    return printable(path.name) == path.name
+
+
+# Files packed with gzip or Zstandard, unpacked while they are read.
+#
+# Memory stays that of a few buffers. What unpacks to RATIO times its size, beyond the first FREE bytes, is
+# taken for a decompression bomb. Zstandard is pyarrow's: it notices a file that was cut off.
+
+
+RATIO = 300
+FREE = 64 << 20
+BUFFER = 1 << 16
+
+PACKINGS = (".gz", ".zst")
+
+
+def packing(name: str) -> str:
+    """How a file of this name is packed: ".gz", ".zst" or "".
+
+    >>> packing("Rows.JSONL.GZ"), packing("rows.jsonl")
+    ('.gz', '')
+    """
+    return next((ending for ending in PACKINGS if name.lower().endswith(ending)), "")
+
+
+def unpacked(file: BinaryIO, name: str) -> BinaryIO:
+    """The content of `file`, which is called `name`, unpacked as its ending says; the file itself otherwise.
+
+    Reading raises TextError for what is damaged, cut off or a bomb. Raises ConfigError without pyarrow.
+    """
+    kind = packing(name)
+    if not kind:
+        return file
+    counted = _Counted(file)
+    stream = gzip.GzipFile(fileobj=counted) if kind == ".gz" else _zstandard(counted)
+    return io.BufferedReader(_Guarded(stream, counted, name, kind), BUFFER)
+
+
+def check(name: str, size: int, packed: int) -> None:
+    """Raise TextError where the `size` that `packed` bytes unpack to is that of a bomb."""
+    if size > FREE and size > RATIO * packed:
+        raise TextError(
+            "{name} unpacks to more than {ratio} times its size; if that is meant, unpack it and give "
+            "the unpacked file",
+            name=name,
+            ratio=RATIO,
+        )
+
+
+class _Counted(io.RawIOBase):
+    """A file that counts the bytes read from it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.count = file, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self.count += len(data)
+        return data
+
+
+class _Guarded(io.RawIOBase):
+    """An unpacked stream whose errors are sentences."""
+
+    def __init__(self, stream: Any, packed: _Counted, name: str, kind: str) -> None:
+        self._stream, self._packed, self._name, self._count = stream, packed, name, 0
+        self._format = {".gz": "gzip", ".zst": "Zstandard"}[kind]
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            data = self._stream.read1(len(buffer))  # what there is: the rest may be missing
+        except TextError:
+            raise
+        except (OSError, EOFError, zlib.error, ValueError) as error:
+            raise TextError(
+                "{name} is damaged or cut off: after {bytes:,} bytes it can't be unpacked as {format} "
+                "({error}); fetch or pack it again",
+                name=self._name,
+                bytes=self._count,
+                format=self._format,
+                error=error,
+            ) from None
+        self._count += len(data)
+        check(self._name, self._count, self._packed.count)
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _zstandard(file: Any) -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise ConfigError(
+            "a file packed with Zstandard needs pyarrow: {command}, or unpack it first",
+            command=install("app"),
+        ) from None
+    return pyarrow.CompressedInputStream(pyarrow.PythonFile(file, mode="r"), "zstd")
+
+
+# Files named by folders and patterns.
+
+
+def gathered(named: str) -> list[str]:
+    """The files that a name stands for, sorted: of a folder all below it but hidden ones, of a pattern with
+    * ? [] or ** those it fits. Any other name stands for itself, whether or not there is a file.
+
+    Raises TextError for a folder or a pattern without files.
+    """
+    if os.path.isdir(named):
+        found = sorted(_below(named))
+        if not found:
+            raise TextError("{folder} is a folder without files; name another", folder=named)
+        return found
+    if os.path.lexists(named) or not glob.has_magic(named):
+        return [named]
+    found = sorted(path for path in glob.glob(named, recursive=True) if os.path.isfile(path))
+    if not found:
+        raise TextError("no file fits {pattern}; check the folder that it begins with", pattern=named)
+    return found
+
+
+def _below(folder: str) -> Iterator[str]:
+    for place, folders, files in os.walk(folder):  # which follows no links: it could go round in circles
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in files:
+            if not name.startswith("."):
+                yield os.path.join(place, name)
