@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError
-from rnnviz.text.characters import WordCount
 from rnnviz.text.vocabulary import UNKNOWN, Ids, Vocabulary
+from rnnviz.text.words import WordCount
 
 Floats = npt.NDArray[np.float64]
 

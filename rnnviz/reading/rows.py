@@ -20,11 +20,12 @@ from rnnviz.errors import ConfigError, EmptyTextError, RnnvizError, TextError
 from rnnviz.networks.progress import Clock
 from rnnviz.reading.language_model import LanguageModel, scorer_of
 from rnnviz.reading.report import Floats, Progress, Report, Totals, no_probability, of_sum
-from rnnviz.text.characters import Normaliser, WordCount
+from rnnviz.text.characters import Normaliser
 from rnnviz.text.checked import received
 from rnnviz.text.row_files import RowFile, Rows
 from rnnviz.text.row_formats import Fault
 from rnnviz.text.vocabulary import UNKNOWN, Ids, Vocabulary
+from rnnviz.text.words import WordCount
 
 PIECE = 1 << 16  # symbols handed at a time to a model that has no wish of its own
 EXAMPLES = 5  # rows left out that a report names

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.text.characters import WordCount
+from rnnviz.text.words import WordCount
 
 
 def counted(*pieces: str) -> int | None:
