@@ -29,7 +29,7 @@ from rnnviz.runs import event_log, queue
 from rnnviz.runs.folder import VISITORS, RunFolder, folder_of, folders, id_of, writing
 from rnnviz.runs.folder import Description as Description
 from rnnviz.runs.folder import home as home
-from rnnviz.runs.journal import Snapshot, read
+from rnnviz.runs.snapshots import Snapshot, read
 from rnnviz.training.tuning import own_python
 
 State = Literal["waiting", "starting", "running", "stopped", "finished", "failed", "died"]

@@ -22,7 +22,7 @@ from rnnviz.errors import ConfigError, RnnvizError, TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.config import TrainConfig
 from rnnviz.reading.trace import Trace, trace
-from rnnviz.runs import api, event_log, journal, tensorboard
+from rnnviz.runs import api, event_log, snapshots, tensorboard
 from rnnviz.runs.folder import Description, RunFolder, replace_file
 from rnnviz.text import corpora
 
@@ -308,14 +308,14 @@ class Followed:
         if self._last:
             step, characters = self._last["step"], self._last["characters"]
         try:
-            found = journal.of(read(self._model, watched), step=step, characters=characters)
+            found = snapshots.of(read(self._model, watched), step=step, characters=characters)
         except RnnvizError:  # weights that are no numbers any more
             return
         with self._disk():
             if keep:
                 folder.snapshots.mkdir(exist_ok=True)
-                replace_file(folder.snapshot_file(step), journal.to_bytes(found, half=True))
-            replace_file(folder.newest, journal.to_bytes(found))
+                replace_file(folder.snapshot_file(step), snapshots.to_bytes(found, half=True))
+            replace_file(folder.newest, snapshots.to_bytes(found))
         self._taken_at = time.monotonic()
         self._cost = self._taken_at - began
 

@@ -10,212 +10,21 @@
 Draws no random number and leaves the model alone: training gives the same numbers without it.
 """
 
-from __future__ import annotations
-
 import copy
-import json
 import math
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
-from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint
-from rnnviz.networks.config import ModelConfig
-from rnnviz.networks.numpy_model import weights_from
 from rnnviz.networks.torch_model import CharModel
-from rnnviz.reading.scoring import costs, running
 from rnnviz.runs import event_log, training_state
 from rnnviz.runs.folder import RunFolder, replace_file
+from rnnviz.runs.snapshots import take, to_bytes
 from rnnviz.runs.tensorboard import Take
-from rnnviz.text import files
-from rnnviz.text.characters import normalise
-from rnnviz.text.vocabulary import UNKNOWN_SYMBOL
 from rnnviz.training.trainer import LARGEST, StepReport, Trainer
-
-# Snapshots: what a model makes of one sentence at a moment of its training, and their files. A file is
-# safetensors, with the sentence and symbols as JSON in its header; reading one needs no torch. A replay
-# (rnnviz.runs.replay) has an axis for its K moments in front.
-
-
-if TYPE_CHECKING:
-    from rnnviz.networks.torch_model import CharModel
-    from rnnviz.reading.trace import Trace
-
-Floats = npt.NDArray[np.float32]
-Arrays = dict[str, npt.NDArray[Any]]
-
-LEAST = -60_000
-"""Nats: what float16 can hold."""
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """What a model made of the sentence to watch at one moment of its training.
-
-    text        T characters
-    hidden      (T, L, H) float32, H_t after reading character t
-    cell        (T, L, H) float32, C_t of an LSTM; None for other cells
-    log_probs   (T + 1, V) float32, nats: row t is log P(x_{t+1} | x_1 .. x_t)
-    nll         (T,) float32, nats: each character's cost, an unknown one's whole cost
-    step, characters   how far it was trained
-    symbols     V names, in the order of log_probs' columns: "<unk>", then the characters
-    """
-
-    text: str
-    hidden: Floats
-    cell: Floats | None
-    log_probs: Floats
-    nll: Floats
-    step: int
-    characters: int
-    symbols: tuple[str, ...]
-
-    @property
-    def perplexity(self) -> Floats:
-        """(T,): of the characters up to and including t."""
-        with np.errstate(over="ignore"):
-            return running(self.nll).astype(np.float32)
-
-
-def take(model: CharModel, text: str, *, step: int, characters: int) -> Snapshot:
-    """What `model` makes of `text` now, after `step` steps on `characters` characters. The values are those
-    of `rnnviz.trace`, without its table of all inputs, which would take several times as long, twice a
-    second. Draws no random number and changes nothing. Raises TextError for half a surrogate pair.
-    """
-    vocabulary = model.vocabulary
-    text = normalise(text, model.normaliser)
-    ids = vocabulary.encode(text)
-    inputs = np.concatenate(([vocabulary.start], ids))
-    used, places = np.unique(inputs, return_inverse=True)
-    config = model.config
-    tensors = {name: w.detach().float().cpu().numpy() for name, w in model.state_dict().items()}
-    if config.embedding_size:
-        table = tensors["embedding.weight"]
-        if config.tied:
-            tensors["readout.weight"] = table[: config.vocabulary_size]
-            config = ModelConfig(**{**config.to_json(), "tied": False})
-        tensors["embedding.weight"] = table[used]
-    else:  # one-hot inputs pick columns
-        first = config.layer_names(0)[0]
-        tensors[first] = tensors[first][:, used]
-    ready = weights_from(config, tensors)
-    hidden, cell = ready.states(len(inputs) + 1)  # row 0 before the start symbol, row 1 after it
-    ready.run(places.astype(np.int64), hidden, cell)
-    log_probs = ready.log_probs(hidden[1:, -1])
-    return Snapshot(
-        text=text,
-        hidden=hidden[2:],
-        cell=None if cell is None else cell[2:],
-        log_probs=log_probs,
-        nll=costs(log_probs[np.arange(len(ids)), ids], ids, vocabulary).astype(np.float32),
-        step=step,
-        characters=characters,
-        symbols=(UNKNOWN_SYMBOL, *vocabulary.characters),
-    )
-
-
-def of(read: Trace, *, step: int, characters: int) -> Snapshot:
-    """A trace as a snapshot, of any model's reading of a text."""
-    return Snapshot(
-        text=read.text,
-        hidden=read.hidden,
-        cell=read.cell,
-        log_probs=read.log_probs,
-        nll=read.nll.astype(np.float32),
-        step=step,
-        characters=characters,
-        symbols=(UNKNOWN_SYMBOL, *read.vocabulary.characters),
-    )
-
-
-def to_bytes(snapshot: Snapshot, *, half: bool = False) -> bytes:
-    """The file of one snapshot; `half`: as float16, half the size."""
-    kind = np.float16 if half else np.float32
-    arrays: Arrays = {
-        "hidden": snapshot.hidden.astype(kind),
-        "log_probs": np.maximum(snapshot.log_probs, LEAST).astype(kind),
-        "nll": snapshot.nll,
-    }
-    if snapshot.cell is not None:
-        arrays["cell"] = snapshot.cell.astype(kind)
-    about = {"step": snapshot.step, "characters": snapshot.characters}
-    return pack("probe", snapshot, about, arrays)
-
-
-def read(path: Path) -> Snapshot:
-    """The snapshot in a file. Raises TrainingError if there is none, or the file is damaged."""
-    with opened(path, "probe") as (about, arrays):
-        return unpack(about, arrays, about["step"], about["characters"])
-
-
-def pack(key: str, one: Snapshot, about: Mapping[str, Any], arrays: Arrays) -> bytes:
-    """A file of arrays, with the sentence and symbols of `one` and `about` as JSON under `key`."""
-    from safetensors.numpy import save
-
-    header = {"text": one.text, "symbols": list(one.symbols), **about}
-    contiguous = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
-    return bytes(save(contiguous, metadata={key: json.dumps(header)}))
-
-
-@contextmanager
-def opened(path: Path, key: str) -> Iterator[tuple[dict[str, Any], Arrays]]:
-    """Header and arrays of a file that `pack` made. Raises TrainingError for whatever is wrong with them."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        files.opened(path).close()  # a pipe would block
-        with safe_open(path, framework="numpy") as file:
-            about = json.loads((file.metadata() or {})[key])
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-        yield about, arrays
-    except FileNotFoundError:
-        raise TrainingError(
-            "there is no snapshot at {path}: none was taken yet, or no sentence was watched", path=path
-        ) from None
-    except (
-        *(SafetensorError, OSError, LookupError, ValueError, TypeError, AttributeError),
-        *(ArithmeticError, RecursionError, MemoryError),
-    ) as error:
-        raise TrainingError(
-            "{path} is damaged ({error}); copy it again, or go on training to renew it",
-            path=path,
-            error=error,
-        ) from None
-
-
-def unpack(
-    about: Mapping[str, Any], arrays: Arrays, step: int, characters: int, place: int | None = None
-) -> Snapshot:
-    """The snapshot at a place of a file's arrays, or the only one. Raises ValueError if they don't fit."""
-
-    def floats(name: str) -> Floats:
-        return (arrays[name] if place is None else arrays[name][place]).astype(np.float32)
-
-    found = Snapshot(
-        text=str(about["text"]),
-        hidden=floats("hidden") * np.float32(about.get("unit", 1.0)),
-        cell=floats("cell") if "cell" in arrays else None,
-        log_probs=floats("log_probs"),
-        nll=floats("nll"),
-        step=int(step),
-        characters=int(characters),
-        symbols=tuple(map(str, about["symbols"])),
-    )
-    T, V = len(found.text), len(found.symbols)
-    if (found.hidden.ndim, len(found.hidden), found.nll.shape) != (3, T, (T,)):
-        raise ValueError("its arrays don't belong together")
-    if found.log_probs.shape != (T + 1, V):
-        raise ValueError("its arrays don't belong together")
-    return found
-
 
 PROGRESS = 0.5
 """Seconds between two progress events."""

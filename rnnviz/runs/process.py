@@ -18,13 +18,9 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 
 from rnnviz.errors import ConfigError, RnnvizError, TrainingError
 from rnnviz.networks import checkpoint, threads
-from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.scoring import perplexity
 from rnnviz.runs import event_log, queue, tensorboard
 from rnnviz.runs.folder import Description, RunFolder, home
 from rnnviz.runs.stop import Stopped, StopRequest, wait_until
-from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.training.estimate import COUNTED
 from rnnviz.training.tuning import tune_process
 
 # Why a run failed, in words. torch's errors are recognised by their messages, without importing torch.
@@ -101,38 +97,6 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         seen.add(id(found))
         yield found
         found = found.__cause__ or found.__context__
-
-
-# What a training run is compared with on its validation text: uniform guesses, unigrams, six-grams.
-
-
-ORDER = 6
-
-NAMES = ("uniform", "unigram", "ngram", "ngram_order", "ngram_characters")
-
-
-def measured(train: str, validation: str, vocabulary: Vocabulary) -> dict[str, float | int | None]:
-    """The perplexities that a run's chart shows as lines, with `vocabulary`'s symbols.
-
-    uniform           V
-    unigram, ngram    Kneser–Ney of order 1 and ORDER, fitted to `train`; None without validation text
-    ngram_characters  how many characters of `train` they counted: a run on a very large text must start, too
-    """
-    train = train[:COUNTED]
-    found: dict[str, float | int | None] = {"uniform": vocabulary.size, "unigram": None, "ngram": None}
-    if validation:
-        for name, order in (("unigram", 1), ("ngram", ORDER)):
-            model = NgramModel.fit(train, order=order, vocabulary=vocabulary)
-            found[name] = perplexity(model, text=validation).perplexity
-    return {**found, "ngram_order": ORDER, "ngram_characters": len(train)}
-
-
-def of_earlier_start(folder: RunFolder) -> dict[str, Any] | None:
-    """The baselines that an earlier start of this run measured, if any."""
-    for event in reversed(event_log.read(folder.events)[0]):
-        if event["event"] == "start" and all(name in event for name in NAMES):
-            return {name: event[name] for name in NAMES}
-    return None
 
 
 if TYPE_CHECKING:
@@ -228,7 +192,7 @@ def _learn(
     queued: bool,
 ) -> Trainer:
     """Train to the end. Raises Stopped, with everything saved, if asked to."""
-    from rnnviz.runs import distributed, training_state
+    from rnnviz.runs import baselines, distributed, training_state
     from rnnviz.runs.journal import Journal
     from rnnviz.training.trainer import Trainer
 
@@ -238,7 +202,7 @@ def _learn(
         trainer.threads, trainer.model.engine = taken, description.engine
         training_state.restore(folder, trainer)
         distributed.lead(trainer, corpus.text)
-        to_beat = of_earlier_start(folder) or measured(
+        to_beat = baselines.of_earlier_start(folder) or baselines.measured(
             trainer.text, trainer.validation, trainer.model.vocabulary
         )
         journal = Journal(folder, trainer, description.watched, to_beat, log)

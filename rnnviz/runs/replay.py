@@ -25,11 +25,11 @@ from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import api as runs
-from rnnviz.runs import event_log, journal, process
+from rnnviz.runs import event_log, snapshots
 from rnnviz.runs.event_log import Event
 from rnnviz.runs.finished_model import text_of
 from rnnviz.runs.folder import Description, RunFolder
-from rnnviz.runs.journal import LEAST, Arrays, Snapshot, opened, pack, unpack
+from rnnviz.runs.snapshots import LEAST, Arrays, Snapshot, opened, pack, unpack
 
 SUFFIX = checkpoint.SNAPSHOTS
 
@@ -90,7 +90,7 @@ def write(run: str | RunFolder, path: str | Path) -> Path:
     path, steps = Path(path), folder.kept()
     if not steps:
         raise TrainingError("the run {id!r} kept no snapshots: it had no sentence to watch", id=folder.id)
-    moments = [journal.read(folder.snapshot_file(step)) for step in steps]
+    moments = [snapshots.read(folder.snapshot_file(step)) for step in steps]
     hidden = np.stack([one.hidden for one in moments])  # (K, T, L, H)
     unit = max(1.0, float(np.abs(hidden).max())) / 127
     described = folder.description()
@@ -114,12 +114,14 @@ def write(run: str | RunFolder, path: str | Path) -> Path:
 
 def _with_lines(folder: RunFolder, described: Description, events: list[Event]) -> list[Event]:
     """The events, with the perplexities to beat on the held-out text if there was no validation text."""
+    from rnnviz.runs import baselines  # which loads torch
+
     path = next((Path(e["path"]) for e in reversed(events) if e["event"] == "finished"), None)
     if described.config.train_on == "train" or path is None:
         return events
     split = text_of(folder, described).split()
     model = checkpoint.load_numpy(path)
-    found = process.measured(split.train + split.validation, split.held_out, model.vocabulary)
+    found = baselines.measured(split.train + split.validation, split.held_out, model.vocabulary)
     card = model.card.get("held_out", {})
     if described.ngram and "ngram" in card:  # the model that its card compares it with
         found["ngram"] = card["ngram"]

@@ -25,7 +25,7 @@ NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
 @pytest.fixture(params=[1 << 18, 7, 64], ids="stretches of {}".format)
 def stretch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Where the text is cut while it is read must change nothing."""
-    for module in ("reports.column_files", "reports.surprising_passages"):
+    for module in ("reports.column_files", "reports.analysis"):
         monkeypatch.setattr(f"rnnviz.{module}.STRETCH", request.param)
     return request.param
 

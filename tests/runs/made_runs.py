@@ -12,7 +12,7 @@ from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import event_log, queue, visitors
 from rnnviz.runs.folder import Description, RunFolder, home, replace_file
-from rnnviz.runs.journal import take, to_bytes
+from rnnviz.runs.snapshots import take, to_bytes
 from tests.conftest import tiny, tiny_card
 
 WATCHED = "The Time Traveller"

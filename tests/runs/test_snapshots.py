@@ -9,7 +9,8 @@ import pytest
 
 from rnnviz.errors import TrainingError
 from rnnviz.reading.trace import trace
-from rnnviz.runs.journal import read, snapshot_steps, take, to_bytes
+from rnnviz.runs.journal import snapshot_steps
+from rnnviz.runs.snapshots import read, take, to_bytes
 from tests.conftest import tiny
 
 

@@ -12,7 +12,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
 from rnnviz.runs import event_log, replay
 from rnnviz.runs.folder import RunFolder
-from rnnviz.runs.journal import opened, pack
+from rnnviz.runs.snapshots import opened, pack
 from rnnviz.training import speed
 from rnnviz.ui.pages.train import forecast, listing
 from tests.conftest import tiny

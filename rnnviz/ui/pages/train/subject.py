@@ -12,7 +12,7 @@ from rnnviz.runs import api as runs
 from rnnviz.runs import replay as run_replay
 from rnnviz.runs import visitors
 from rnnviz.runs.folder import VISITOR, RunFolder
-from rnnviz.runs.journal import Snapshot
+from rnnviz.runs.snapshots import Snapshot
 from rnnviz.text import files
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.trouble import sentence

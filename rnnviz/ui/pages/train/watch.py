@@ -14,7 +14,7 @@ from rnnviz.figures.live import seriate
 from rnnviz.figures.themes import LEVELS, THEMES, Scale
 from rnnviz.networks.config import span
 from rnnviz.runs import api as runs
-from rnnviz.runs.journal import Snapshot
+from rnnviz.runs.snapshots import Snapshot
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.pages.train.subject import Subject
