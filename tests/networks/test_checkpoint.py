@@ -124,7 +124,9 @@ def described(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], ob
     return lambda path: rewrite(path, change)
 
 
-EARLIER = r"no longer reads or trains the cell s6; rnnviz 1\.0\.0 does: pip install rnnviz==1\.0\.0$"
+EARLIER = (
+    r"no longer reads or trains the cell s6; rnnviz 1\.0\.0 does: pip install \"rnnviz\[app\]==1\.0\.0\"$"
+)
 FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "empty": (written(lambda _: b""), "cut off after 0 bytes"),
     "cut in the header": (written(lambda data: data[:40]), "cut off inside its header"),

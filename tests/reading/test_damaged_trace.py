@@ -88,7 +88,7 @@ def test_a_trace_of_a_cell_that_is_gone_says_which_version_reads_it() -> None:
     about = json.loads(arrays["about"].tobytes())
     about["layers"] = [["minlstm", *layer[1:]] for layer in about["layers"]]
     file = packed({**arrays, "about": np.frombuffer(json.dumps(about).encode(), np.uint8)})
-    with pytest.raises(CheckpointError, match=r"cell minlstm; rnnviz 1\.0\.0 does: pip install rnnviz==1"):
+    with pytest.raises(CheckpointError, match=r"cell minlstm; rnnviz 1\.0\.0 does: pip install "):
         Trace.load(io.BytesIO(file))
 
 
