@@ -43,14 +43,6 @@ def test_a_model_that_is_not_there(run: Run, command: str, model: str) -> None:
     assert done.err.startswith("rnnviz: ")
 
 
-def test_a_damaged_model_is_said_in_words(run: Run, tmp_path: Path, models_folder: Path) -> None:
-    whole = (models_folder / "tiny-gru.safetensors").read_bytes()
-    (tmp_path / "cut.safetensors").write_bytes(whole[: len(whole) // 2])
-    done = run("sample --model cut.safetensors")
-    assert done.code == 1
-    assert "copy or download it again" in done.err
-
-
 def commands() -> dict[str, argparse.ArgumentParser]:
     (names,) = (a for a in cli._parser()._actions if isinstance(a, argparse._SubParsersAction))
     return dict(names.choices)

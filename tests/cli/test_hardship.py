@@ -1,10 +1,8 @@
 """The command line where something is in its way: what was given, where it should write, who reads it."""
 
-import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -90,50 +88,6 @@ def test_a_model_is_found_by_the_name_that_is_listed(
     assert "no model is called 'own'" in err
     assert " foo, " in err
     assert "snapshots" not in err
-
-
-@pytest.mark.parametrize(
-    ("entry", "value"),
-    [
-        ("held_out", {"perplexity": 10**400}),
-        ("held_out", [1]),
-        ("versions", None),
-        ("versions", [1]),
-        ("characters", "many"),
-        ("parameters", True),
-        ("more", json.loads("[" * 60 + "]" * 60)),
-    ],
-)
-def test_an_odd_card_costs_no_more_than_its_odd_entry(
-    said: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, value: Any
-) -> None:
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    save(tiny("gru", name="good"), folder / "good.safetensors")
-    odd = tiny("gru", name="odd")
-    odd.card = {**odd.card, entry: value}
-    save(odd, folder / "odd.safetensors")
-    monkeypatch.setenv("RNNVIZ_MODELS", str(folder))
-    for option in ([], ["--json"], ["--markdown"]):
-        code, out, err = said("models", *option)
-        assert code == 0
-        assert "good" in out
-        assert "odd" in out
-        assert err == ""
-    assert entry not in checkpoint.read_info(folder / "odd.safetensors").card
-    assert said("sample", "--model", "odd", "--length", "3")[0] == 0
-
-
-def test_a_title_cannot_steer_the_terminal(
-    said: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model = tiny("gru", name="sly")
-    model.card = {**model.card, "title": "a\x1b[2Jb\nc"}
-    save(model, tmp_path / "sly.safetensors")
-    monkeypatch.setenv("RNNVIZ_MODELS", str(tmp_path))
-    out = said("models")[1]
-    assert r"  a\x1b[2Jb\nc" in out
-    assert "\x1b" not in out
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ PAGE = " ".join((ROOT / "SECURITY.md").read_text("utf-8").split())
 SERVICE = ROOT / "deploy" / "rnnviz.service"
 
 GUARD, HOSTING, PLACES = "ui/test_guard.py", "ui/test_hosting.py", "ui/test_hosting_places.py"
-CHECKPOINT, DAMAGED = "networks/test_checkpoint.py", "networks/test_damaged_files.py"
+CHECKPOINT, DAMAGED = "networks/test_checkpoint.py", "test_damaged.py"
 STRANGERS = "ui/test_hosting_strangers.py"
 HERE = "docs/test_security.py"
 
@@ -74,15 +74,14 @@ PROMISES: dict[str, list[str]] = {
         f"{HERE}::test_numbers_are_the_codes",
         "ui/test_visitors_limits.py::test_a_visitors_texts_are_few_and_short",
     ],
-    "**Nothing in them is run**": [f"{CHECKPOINT}::test_a_pickled_model_does_not_run"],
+    "**Nothing in them is run**": [f"{DAMAGED}::test_a_hostile_file_is_refused_unread"],
     "no pickle is read anywhere": [f"{HERE}::test_nothing_that_is_read_is_run"],
     "A header may have 4 MB, a card 262,144 characters, a file 2 GB": [
         f"{HERE}::test_numbers_are_the_codes",
-        f"{DAMAGED}::test_one_damaged_file_is_named_and_the_others_are_listed",
-        f"{CHECKPOINT}::test_a_file_past_the_limit_is_refused_unread",
+        f"{DAMAGED}::test_a_hostile_file_is_refused_unread",
     ],
     "shapes are checked before memory is taken": [
-        f"{DAMAGED}::test_whatever_its_header_promises_only_words_come_out"
+        f"{DAMAGED}::test_a_damaged_file_is_a_sentence_or_the_right_answer"
     ],
     "A damaged file costs itself alone": [f"{CHECKPOINT}::test_models_are_listed_and_damaged_ones_named"],
     "What a card says is shown as text": [

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import rnnviz
-from rnnviz.errors import CheckpointError, ConfigError, ExportError, TextError
+from rnnviz.errors import ConfigError, ExportError, TextError
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import NumpyModel, weights_of
 from rnnviz.reading import trace_many as many
@@ -121,6 +121,11 @@ def test_a_stored_trace_comes_back_the_same(cell: str, text: str, tmp_path: Path
     assert_same(Trace.load(io.BytesIO(found[3:8].to_bytes())), found[3:8], 0)
 
 
+def test_a_trace_needs_a_folder_to_be_written_to(tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="can't be written"):
+        trace(make(), TEXT).save(tmp_path / "no" / "folder.npz")
+
+
 def test_numpy_reads_the_file_too(tmp_path: Path) -> None:
     found = trace(make(), TEXT)
     found.save(tmp_path / "a.npz", "update")
@@ -128,21 +133,6 @@ def test_numpy_reads_the_file_too(tmp_path: Path) -> None:
         np.testing.assert_array_equal(file["hidden"], found.hidden)
         np.testing.assert_array_equal(file["update"], found.gates["update"])
         assert "".join(map(chr, file["text"])) == TEXT
-
-
-def test_a_file_that_is_no_trace_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.npz"
-    with pytest.raises(CheckpointError, match=r"a\.npz is no trace"):
-        Trace.load(path)
-    whole = trace(make(), TEXT).to_bytes()
-    np.savez(other := io.BytesIO(), hidden=np.zeros(3))
-    np.savez(pickled := io.BytesIO(), about=np.array([{}], dtype=object))
-    for content in (b"", b"nothing", whole[: len(whole) // 2], other.getvalue(), pickled.getvalue()):
-        path.write_bytes(content)
-        with pytest.raises(CheckpointError, match=r"a\.npz is no trace"):
-            Trace.load(path)
-    with pytest.raises(ExportError, match="can't be written"):
-        trace(make(), TEXT).save(tmp_path / "no" / "folder.npz")
 
 
 TEXTS = ["a cab", "", TEXT, "世界" * 40, "bad\r\nbeef", TEXT * 3, "a"]

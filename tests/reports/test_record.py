@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import io
-import json
 import math
 import os
 import shutil
@@ -21,7 +20,7 @@ from hypothesis import strategies as st
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyTextError, TextError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.scoring import LanguageModel, UniformModel, perplexity, pieces, running, score
-from rnnviz.reports.column_files import BLOCK, COLUMNS, filename
+from rnnviz.reports.column_files import BLOCK, COLUMNS
 from rnnviz.reports.record import Record, record
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
@@ -179,53 +178,6 @@ def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(TextError, match="can't be written"):
         list(record(NGRAM, None, tmp_path / "file" / "r", text="a"))
-
-
-def test_a_full_disk_is_said_so_and_leaves_nothing(tmp_path: Path) -> None:
-    # A limit on the size of files, in a process of its own, is what a full disk looks like.
-    program = """
-import resource, signal, sys
-from pathlib import Path
-from rnnviz.errors import TextError
-from rnnviz.reports.record import record
-from rnnviz.reading.scoring import UniformModel
-from rnnviz.text.vocabulary import Vocabulary
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-try:
-    list(record(UniformModel(Vocabulary(("a",))), None, Path(sys.argv[1]) / "r", text="a" * 100_000))
-except TextError as error:
-    print(error)
-"""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program, str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "can't be written (File too large); make room there" in done.stdout
-    assert done.stderr == ""
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_damaged_records_are_named(tmp_path: Path) -> None:
-    whole = told(tmp_path, "abc" * 700, np.ones(2100)).folder
-    with pytest.raises(TextError, match=r"codes\.u4 can't be opened"):
-        Record.open(tmp_path / "absent")
-    for column in COLUMNS:
-        for cut in (0, 8):
-            copy = shutil.copytree(whole, tmp_path / f"{column}-{cut}")
-            file = copy / filename(column)
-            file.write_bytes(file.read_bytes()[:cut])
-            with pytest.raises(TextError, match=r"not the record of a scored text: .*score the text again"):
-                Record.open(copy)
-    good = json.loads((whole / "report.json").read_text())
-    for content in ("", "[]", "{}", json.dumps({**good, "format": 2}), json.dumps({**good, "more": 1}),
-                    json.dumps({**good, "characters": 7})):  # fmt: skip
-        (whole / "report.json").write_text(content)
-        with pytest.raises(TextError, match=r"report\.json can't be read"):
-            Record.open(whole)
 
 
 def test_an_infinite_perplexity_survives(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Patterns, matches and the index: equal to looking at every state of the text, one place after another."""
 
 import gc
-import json
 import os
 import stat
 import tempfile
@@ -226,26 +225,6 @@ def test_an_index_without_a_path_goes_with_the_index(tmp_path: Path, monkeypatch
     del made
     gc.collect()
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("damage", ["none", "json", "other", "short", "pickle", "version"])
-def test_a_damaged_index_is_refused_in_a_sentence(tmp_path: Path, damage: str) -> None:
-    path = tmp_path / "index"
-    if damage != "none":
-        units.run(units.index(tiny("gru"), TEXT[:50], path))
-    about = path / "index.json"
-    if damage == "json":
-        about.write_text("{")
-    elif damage == "other":
-        about.write_text("[1]")
-    elif damage == "short":
-        (path / "values.npy").write_bytes((path / "values.npy").read_bytes()[:-9])
-    elif damage == "pickle":
-        np.save(path / "points.npy", np.array([{}], object), allow_pickle=True)
-    elif damage == "version":
-        about.write_text(json.dumps({**json.loads(about.read_text()), "format": "rnnviz index 99"}))
-    with pytest.raises(ConfigError, match="holds no index, a damaged one or one of another version"):
-        units.open_index(path)
 
 
 def test_no_room_is_said_before_anything_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
