@@ -621,6 +621,18 @@ def described(change: Callable[[Any], object]) -> Callable[[Path], None]:
     return damage
 
 
+def sketched(hashes: Any) -> Callable[[Path], None]:
+    """Other hashes of a model's text."""
+
+    def damage(path: Path) -> None:
+        tensors, meta = modelfile.read_tensors(path), modelfile.read_header(path)[1]
+        path.write_bytes(
+            safetensors.numpy.save({**tensors, modelfile.SKETCH: hashes}, {"rnnviz": json.dumps(meta)})
+        )
+
+    return damage
+
+
 def enlarged(path: Path) -> None:
     """A network of terabytes, in all that the header says of it."""
     content = path.read_bytes()
@@ -690,6 +702,24 @@ HOSTILE: dict[str, tuple[str, str, Callable[[Path], object], str]] = {
         "damaged",
     ),
     "a network of terabytes": ("model", MODEL, enlarged, "is damaged (Error while deserializing header"),
+    "a sketch without a modulus": ("model", MODEL, described(lambda m: m.pop("overlap")), "is damaged"),
+    "a modulus of 0": ("model", MODEL, described(lambda m: m.update(overlap={"modulus": 0})), "is damaged"),
+    "a modulus in words": (
+        "model",
+        MODEL,
+        described(lambda m: m.update(overlap={"modulus": "x"})),
+        "is damaged",
+    ),
+    "a true modulus": (
+        "model",
+        MODEL,
+        described(lambda m: m.update(overlap={"modulus": True})),
+        "is damaged",
+    ),
+    "a sketch that is a list": ("model", MODEL, described(lambda m: m.update(overlap=[3])), "is damaged"),
+    "a sketch of floats": ("model", MODEL, sketched(np.zeros(3, np.float32)), "is damaged"),
+    "a sketch that is a table": ("model", MODEL, sketched(np.zeros((3, 3), np.uint32)), "is damaged"),
+    "a sketch of megabytes": ("model", MODEL, sketched(np.zeros(1 << 19, np.uint32)), "is damaged"),
     "a sparse model": ("model", MODEL, sparse, "the limit is 2,147,483,648"),
     "a pickled model": ("model", MODEL, lambda p: torch.save(Trap(), p), "is not a usable rnnviz model"),
     "a pickled state": (

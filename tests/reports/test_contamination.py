@@ -1,9 +1,6 @@
 """The sketch of a training text: it knows that text again, no other, and can't be read."""
 
-import json
 import random
-import struct
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,13 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 
 import rnnviz
 from rnnviz.cli import main
-from rnnviz.errors import CheckpointError
 from rnnviz.networks import checkpoint, modelfile
-from rnnviz.networks.modelfile import Sketch
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading import scoring
 from rnnviz.reports import contamination
@@ -233,46 +228,3 @@ def test_the_command_gives_a_file_what_it_lacks(tmp_path: Path, capsys: pytest.C
     assert main(["sketch", str(path), "--corpus", "machine"]) == 0
     assert "0 hashes" in capsys.readouterr().out  # the word is shorter than an n-gram
     assert contamination.of(path) is not None
-
-
-def describe(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    meta = modelfile.read_header(path)[1]
-    change(meta)
-    save_file(load_file(path), path, {"rnnviz": json.dumps(meta)})
-
-
-def store(path: Path, hashes: Any) -> None:
-    meta = modelfile.read_header(path)[1]
-    save_file({**load_file(path), modelfile.SKETCH: hashes}, path, {"rnnviz": json.dumps(meta)})
-
-
-def misdescribe(path: Path) -> None:
-    data = path.read_bytes()
-    (length,) = struct.unpack("<Q", data[:8])
-    header = json.loads(data[8 : 8 + length])
-    header[modelfile.SKETCH]["shape"] = [5]
-    raw = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(raw)) + raw + data[8 + length :])
-
-
-FAULTS: dict[str, Callable[[Path], None]] = {
-    "no modulus": lambda p: describe(p, lambda m: m.pop("overlap")),
-    "a modulus of 0": lambda p: describe(p, lambda m: m.update(overlap={"modulus": 0})),
-    "a modulus in words": lambda p: describe(p, lambda m: m.update(overlap={"modulus": "ten"})),
-    "a truth for a modulus": lambda p: describe(p, lambda m: m.update(overlap={"modulus": True})),
-    "another description": lambda p: describe(p, lambda m: m.update(overlap=[3])),
-    "floats": lambda p: store(p, np.zeros(3, np.float32)),
-    "a table": lambda p: store(p, np.zeros((3, 3), np.uint32)),
-    "far too large": lambda p: store(p, np.zeros(1 << 19, np.uint32)),
-    "another shape than its bytes": misdescribe,
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_damaged_sketch_is_said(tmp_path: Path, fault: str) -> None:
-    path = checkpoint.save(
-        tiny("gru"), tmp_path / "m.safetensors", sketch=Sketch(np.arange(9, dtype=np.uint32), 3)
-    )
-    FAULTS[fault](path)
-    with pytest.raises(CheckpointError, match="is damaged"):
-        contamination.of(path)
