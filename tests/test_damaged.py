@@ -758,9 +758,15 @@ def test_a_hostile_file_is_refused_unread(kind: str, place: Path, monkeypatch: p
     assert not list(place.parent.rglob("sprung"))
 
 
-def test_deep_and_endless_events_cost_themselves(place: Path) -> None:
+def test_deep_events_and_numbers_that_are_none_cost_themselves(place: Path) -> None:
     contents, answer = whole("run", place)
-    for line in ("[" * 10**5, '{"event":' * 900 + "1" + "}" * 900, '{"event": "report", "seconds": 1e999}'):
+    none = '{"event": "progress", "step": "x", "seconds": []}'
+    for line in (
+        "[" * 10**5,
+        '{"event":' * 900 + "1" + "}" * 900,
+        '{"event": "report", "step": 1e999}',
+        none,
+    ):
         more = contents["events.jsonl"] + line.encode() + b"\n"
         assert a_sentence_or_an_answer("run", written({**contents, "events.jsonl": more}, place)) == answer
 
