@@ -50,7 +50,9 @@ class ColumnFiles:
         self._closer = weakref.finalize(self, _close, self._descriptors)
         try:
             for column in COLUMNS:
-                self._descriptors[column] = os.open(self.folder / filename(column), os.O_RDONLY)
+                self._descriptors[column] = os.open(
+                    self.folder / filename(column), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
+                )
         except OSError as error:
             raise _damaged(self.folder, f"{filename(column)} can't be opened ({error.strerror})") from None
         sizes = {c: os.fstat(d).st_size for c, d in self._descriptors.items()}

@@ -22,6 +22,7 @@ from rnnviz.reading.scoring import LanguageModel, Piece, Progress, Report, Sum, 
 from rnnviz.reports import analysis
 from rnnviz.reports.analysis import surprising_passages
 from rnnviz.reports.column_files import BLOCK, COLUMNS, ColumnFiles, Floats, filename
+from rnnviz.text import files
 from rnnviz.text.decoding import Source
 from rnnviz.text.vocabulary import code_points
 
@@ -37,13 +38,13 @@ class Record(ColumnFiles):
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         super().__init__(folder)
         try:
-            value = json.loads((self.folder / REPORT).read_bytes())
+            value = json.loads(files.read(self.folder / REPORT, 1 << 20))
             if value.pop("format") != FORMAT:
                 raise ValueError("it is of another version")
             self.report = Report(**value)
             if self.report.characters != len(self):
                 raise ValueError("it is of another text")
-        except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
+        except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
             raise TextError(
                 "{folder} is not the record of a scored text: {report} can't be read ({error}); "
                 "score the text again",

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rnnviz.errors import ConfigError
+from rnnviz.text import files
 
 Row = dict[str, Any]
 
@@ -47,11 +48,11 @@ def _candidates(path: Path) -> list[Row]:
                 "validation_perplexity": float(one["validation_perplexity"]),
                 "characters": int(one["characters"]),
             }
-            for one in json.loads(path.read_text("utf-8"))
+            for one in json.loads(files.read(path, 1 << 24))
         ]
     except OSError as error:
         raise ConfigError("{path} can't be read: {strerror}", path=path, strerror=error.strerror) from None
-    except (ValueError, TypeError, LookupError, AttributeError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
         raise ConfigError(
             "{path} is no list of candidates with settings, validation_perplexity and characters ({error})",
             path=path,

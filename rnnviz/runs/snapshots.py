@@ -19,6 +19,7 @@ from rnnviz.errors import TrainingError
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.numpy_model import weights_from
 from rnnviz.reading.scoring import costs, running
+from rnnviz.runs.folder import LONGEST_REASON
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNKNOWN_SYMBOL
@@ -165,7 +166,7 @@ def opened(path: Path, key: str) -> Iterator[tuple[dict[str, Any], Arrays]]:
         raise TrainingError(
             "{path} is damaged ({error}); copy it again, or go on training to renew it",
             path=path,
-            error=error,
+            error=" ".join(str(error).split())[:LONGEST_REASON] or type(error).__name__,
         ) from None
 
 

@@ -43,7 +43,7 @@ def restore(folder: RunFolder, trainer: Trainer) -> bool:
         raise TrainingError(
             "{path} is damaged ({error}); start a new run",
             path=folder.state,
-            error=str(error)[:LONGEST_REASON] or type(error).__name__,
+            error=" ".join(str(error).split())[:LONGEST_REASON] or type(error).__name__,
         ) from None
     return True
 

@@ -21,6 +21,7 @@ import weakref
 from collections.abc import Generator, Sequence
 from dataclasses import fields
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,7 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.stepping import Layer, Weights
+from rnnviz.text import files
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import code_points
 from rnnviz.units.index_file import ABOUT, FORMAT, POINTS, VALUES, About, write, writing
@@ -246,12 +248,14 @@ def open_index(path: str | os.PathLike[str]) -> Index:
     """
     path = Path(path)
     try:
-        about = About(**json.loads((path / ABOUT).read_text("utf-8")))
+        for name in (ABOUT, VALUES, POINTS):
+            files.opened(path / name).close()  # a pipe would block
+        about = About(**json.loads(files.read(path / ABOUT, 1 << 20)))
         values = np.load(path / VALUES, mmap_mode="r", allow_pickle=False)
         points = np.load(path / POINTS, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, TypeError, EOFError):
+        shape = (about.layers * about.units, about.characters)
+    except (OSError, ValueError, TypeError, EOFError, SyntaxError, TokenError, MemoryError, RecursionError):
         raise _unusable(path) from None
-    shape = (about.layers * about.units, about.characters)
     if (about.format, values.shape, values.dtype, points.shape, points.dtype) != (
         FORMAT,
         shape,
