@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 import rnnviz
 from rnnviz import gradients
-from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
+from rnnviz.errors import CheckpointError
 from rnnviz.gradients import attribution
 from rnnviz.networks.checkpoint import load_numpy, save
 from rnnviz.networks.config import ModelConfig
@@ -166,26 +166,6 @@ def test_it_says_how_far_it_is_and_can_be_cancelled() -> None:
     rnnviz.units.run(gradients.attributing(tiny("gru"), READ, method="occlusion"), seen.append)
     assert all(0 < share <= 1 for share in seen)
     assert seen[-1] == 1
-
-
-@pytest.mark.parametrize(
-    ("what", "error", "said"),
-    [
-        ({"text": ""}, EmptyTextError, "at least one"),
-        ({"at": 0}, ConfigError, "from 1 to 30; received 0"),
-        ({"at": 31}, ConfigError, "received 31"),
-        ({"method": "x"}, ConfigError, "'occlusion'"),
-        ({"instead": "x"}, ConfigError, "'average'"),
-        ({"instead": "out"}, ConfigError, "left out"),
-        ({"target": "ab"}, ConfigError, "target is one character"),
-        ({"against": ""}, ConfigError, "against is one character"),
-        ({"last": 0}, ConfigError, "at least 1"),
-        ({"text": "e" * 1200, "last": 1001}, TextError, "limit is 1,000"),
-    ],
-)
-def test_what_it_refuses(what: dict[str, Any], error: type[Exception], said: str) -> None:
-    with pytest.raises(error, match=said):
-        gradients.attribute(tiny("gru"), **{"text": READ, **what})
 
 
 def test_overflowing_states_are_refused() -> None:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
 from rnnviz.gradients import (
     backward,
     connectivity,
@@ -21,9 +20,6 @@ from rnnviz.gradients import (
 )
 from rnnviz.gradients.memory import Rows
 from rnnviz.networks.checkpoint import load_numpy
-from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.scoring import UniformModel
-from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
 from tests.gradients.autograd import NETWORKS, Doubles, by_autograd, fading
 
@@ -82,9 +78,6 @@ class TestConnectivity:
             assert row.start == pytest.approx(square.start[t - 1], rel=1e-5)
             assert (row.target, row.text, len(row)) == (square.targets[t - 1], text[:t], t)
         assert [len(row) for row in alone] == [1, 2, 30, 50, 50]
-        for wrong in (0, 51):
-            with pytest.raises(ConfigError, match="from 1 to 50"):
-                rows.row(wrong)
 
     def test_any_character_can_be_asked_about(self) -> None:
         model = tiny("gru")
@@ -96,9 +89,6 @@ class TestConnectivity:
         again = Rows(model, TEXT[:20]).row(9, target="e")
         np.testing.assert_allclose(again.norms, row.norms, rtol=1e-5)
         assert connectivity(model, "道理", target="道").targets.tolist() == [0, 0]
-        for target in ("", "ab"):
-            with pytest.raises(ConfigError, match="one character"):
-                connectivity(model, "abc", target=target)
 
     @pytest.mark.parametrize("limit", ["ENTRIES", "MANY"])
     @pytest.mark.parametrize(("cell", "options"), NETWORKS)
@@ -153,8 +143,6 @@ class TestConnectivity:
         for average, of in (("median", np.median), ("mean", np.mean)):
             expected = [of(np.diag(found.norms, -lag)) for lag in range(20)]
             np.testing.assert_allclose(found.decay(average), expected, rtol=1e-4)  # type: ignore[arg-type]
-        with pytest.raises(ConfigError, match="received 'mode'"):
-            found.decay("mode")  # type: ignore[arg-type]
 
 
 class TestKnownAnswers:
@@ -186,42 +174,15 @@ class TestKnownAnswers:
         assert half_life(np.array([1.0, 0, 0, 0])) == 0
         assert half_life(np.array([1.0, 1, 2, 3])) == math.inf
         assert math.isnan(half_life(np.array([1.0, 0.5])))
-        for bad in (np.ones((2, 2)), np.array([1, -1.0, 2])):
-            with pytest.raises(ConfigError, match="lag 0 first"):
-                half_life(bad)
 
 
 ALL: Sequence[Any] = (connectivity, connectivity_row, state_gradients, jacobian_norms)
 
 
-class TestBadInput:
-    @pytest.mark.parametrize("function", ALL)
-    def test_what_has_no_gradient(self, function: Any) -> None:
-        with pytest.raises(EmptyTextError, match="at least one"):
-            function(tiny("gru"), "")
-        for model in (NgramModel.fit(TEXT, order=3, name="table"), UniformModel(Vocabulary(("a",)))):
-            with pytest.raises(ConfigError, match=f"{model.name!r} has no hidden state.*choose a network"):
-                function(model, "abc")
-        with pytest.raises(TextError, match="surrogate"):
-            function(tiny("gru"), "a\ud800")
-
-    @pytest.mark.parametrize("function", ALL[1:])
-    @pytest.mark.parametrize("at", [0, -1, 4])
-    def test_a_place_outside_the_text(self, function: Any, at: int) -> None:
-        with pytest.raises(ConfigError, match=f"from 1 to 3; received {at}"):
-            function(tiny("gru"), "abc", at=at)
-
-    def test_a_text_too_long(self) -> None:
-        with pytest.raises(TextError, match=r"received 1,001 characters.*1,000.*connectivity_row"):
-            connectivity(tiny("gru"), "a" * 1_001)
+class TestPlaces:
+    def test_a_text_too_long_is_read_near_its_beginning(self) -> None:
         for function, limit in zip(ALL[1:], (10_000, 10_000, 1_000), strict=True):
-            with pytest.raises(TextError, match=f"limit is {limit:,}: cut the text's beginning off"):
-                function(tiny("gru"), "a" * (limit + 1))
             function(tiny("gru"), "a" * (limit + 1), at=5)
-
-    def test_states_that_overflow(self) -> None:
-        with pytest.raises(CheckpointError, match="overflow within 200"):
-            connectivity(fading(1e3), "ab" * 100)
 
     def test_line_ends_are_one_character(self) -> None:
         assert connectivity(tiny("gru"), "a\r\nb").text == "a\nb"

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from rnnviz.errors import ConfigError
 from rnnviz.gradients import connectivity, reach, reach_of
 from rnnviz.gradients.reaching import Reach
 from rnnviz.units import run
@@ -64,11 +63,3 @@ def test_progress_reaches_the_end_and_it_can_be_stopped() -> None:
     steps = reach(tiny("gru"), TEXT[:60], lags=10)
     next(steps)
     steps.close()
-
-
-@pytest.mark.parametrize(("count", "lags"), [(9, 10), (30, 1)])
-def test_a_text_too_short_is_refused(count: int, lags: int) -> None:
-    with pytest.raises(ConfigError, match=f"received {lags} lags and {count} characters"):
-        run(reach(tiny("gru"), TEXT[:count], lags=lags))
-    with pytest.raises(ConfigError, match="at least as many"):
-        reach_of(connectivity(tiny("gru"), TEXT[:count]), lags)

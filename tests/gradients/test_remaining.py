@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.gradients import remaining
 from rnnviz.reading.trace import trace
 from tests.conftest import TEXT, tiny
@@ -39,12 +38,3 @@ def test_another_first_character_changes_no_term_of_those_after_it() -> None:
     one, other = remaining(model, "The Time").at(), remaining(model, "the Time").at()
     assert (np.abs(one[:2] - other[:2]).max(axis=1) > 1e-6).all()  # its own, and what it left of the start
     np.testing.assert_array_equal(one[2:], other[2:])
-
-
-def test_what_has_no_such_sum_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"no gate looks at the state \(mingru\).*gru cells"):
-        remaining(tiny("gru"), "abc")
-    with pytest.raises(ConfigError, match="layer is 0 to 0; received 1"):
-        remaining(tiny("mingru"), "abc", layer=1)
-    with pytest.raises(EmptyTextError):
-        remaining(tiny("mingru"), "")

@@ -1,16 +1,12 @@
 """The eigenvalues of W_hh: scaled to a radius, and what its powers do to a gradient."""
 
-import math
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from rnnviz.errors import ConfigError
 from rnnviz.gradients import connectivity, eigenvalues, hidden_weights, power_norms, scaled, state_gradients
-from rnnviz.reading.scoring import UniformModel
-from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
 from tests.gradients.autograd import by_autograd, double, fading
 
@@ -60,25 +56,3 @@ class TestSpectrum:
         np.testing.assert_allclose(tiny_powers / tiny_powers[0], 1e-20 ** np.arange(13.0), rtol=1e-4)
         assert power_norms(1e20 * np.eye(2), 20, norm=norm)[-1] == np.inf
         np.testing.assert_array_equal(power_norms(np.zeros((2, 2)), 2, norm=norm)[1:], 0)
-
-    def test_what_cannot_be_scaled(self) -> None:
-        nilpotent = np.array([[0.0, 1.0], [0.0, 0.0]])
-        for bad, rho, message in (
-            (nilpotent, 1.0, "eigenvalues of this matrix are 0"),
-            (self.W, -1.0, "rho is a number from 0"),
-            (self.W, math.nan, "rho is a number from 0"),
-            (np.ones((2, 3)), 1.0, r"received shape \(2, 3\)"),
-            (np.full((2, 2), np.inf), 1.0, "not finite"),
-        ):
-            with pytest.raises(ConfigError, match=message):
-                scaled(bad, rho)
-        with pytest.raises(ConfigError, match="received a gru"):
-            scaled(tiny("gru"), 1.0)
-        with pytest.raises(ConfigError, match="from 0 to 0; received 1"):
-            hidden_weights(tiny("rnn"), 1)
-        with pytest.raises(ConfigError, match="no network"):
-            hidden_weights(UniformModel(Vocabulary(("a",))))  # type: ignore[arg-type]
-        with pytest.raises(ConfigError, match="from 0 to 10,000"):
-            power_norms(self.W, -1)
-        with pytest.raises(ConfigError, match="received 'max'"):
-            power_norms(self.W, 1, norm="max")  # type: ignore[arg-type]

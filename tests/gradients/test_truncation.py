@@ -11,7 +11,6 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from rnnviz.errors import ConfigError
 from rnnviz.gradients import (
     SmallRNN,
     clip,
@@ -105,9 +104,6 @@ class TestCrossings:
         assert cuts(5, 2).tolist() == [1, 1, 0, 1, 0]
         assert cuts(5, [3]).tolist() == [1, 1, 1, 0, 1]
         assert cuts(3, 7).tolist() == [1, 1, 1]
-        for bad in (0, -1, [0], [5], [1.5]):
-            with pytest.raises(ConfigError, match="received"):
-                cuts(5, bad)  # type: ignore[arg-type]
 
     def test_draws_are_zero_or_one_over_pi(self) -> None:
         pi = np.array([1.0, 0.5, 0.25])
@@ -117,21 +113,11 @@ class TestCrossings:
         np.testing.assert_array_equal(random_crossings(3, pi, np.random.default_rng(0), 20_000), found)
         assert random_crossings(3, 0.5, np.random.default_rng(0)).shape == (3,)
         np.testing.assert_allclose(expected_crossing(3, pi), 1)
-        for keep in (0, 1.1, -1, np.nan, [0.5, 0.5]):
-            with pytest.raises(ConfigError, match="probability of going on"):
-                random_crossings(3, keep, np.random.default_rng(0))
-        for draws in (0, 1 << 40):
-            with pytest.raises(ConfigError, match="draws are from 1"):
-                random_crossings(3, 0.5, np.random.default_rng(0), draws)
-        with pytest.raises(ConfigError, match="at least one step"):
-            expected_crossing(0, 0.5)
 
     def test_weights_of_pairs(self) -> None:
         np.testing.assert_array_equal(
             pair_weights([1, 2, 0, 3]), [[1, 0, 0, 0], [2, 1, 0, 0], [0, 0, 1, 0], [0, 0, 3, 1]]
         )
-        with pytest.raises(ConfigError, match=r"\(T,\)"):
-            pair_weights(np.ones((2, 2)))
 
 
 class TestSmallNets:
@@ -144,39 +130,6 @@ class TestSmallNets:
         run = unroll(net, inputs, ids)
         assert run.loss == pytest.approx(float(F.cross_entropy(logits, torch.tensor(ids))), rel=1e-5)
         assert gradient(net, inputs, ids).shape == (12, 12)
-        for other in (tiny("gru"), tiny("rnn", layers=2), "rnn"):
-            with pytest.raises(ConfigError, match="rnn with one layer"):
-                SmallRNN.of(other)  # type: ignore[arg-type]
-
-    def test_shapes_that_disagree(self) -> None:
-        good = SmallRNN.random(2, 3, 4)
-        wrong: dict[str, dict[str, Any]] = {
-            r"W_hh should be \(3, 3\)": {"W_hh": np.ones((2, 2))},
-            r"W_xh should be \(3, 3\); received \(3,\)": {"W_xh": np.ones(3)},
-            "received 'gelu'": {"activation": "gelu"},
-        }
-        for message, change in wrong.items():
-            with pytest.raises(ConfigError, match=message):
-                replace(good, **change)
-        for inputs, labels in (
-            (np.ones((0, 2)), []),
-            (np.ones((3, 1)), [0, 0, 0]),
-            ([0, 2], [0, 0]),
-            (np.ones((2, 2)), [0, 4]),
-            (np.ones((2, 2)), [0]),
-            (np.ones((2, 2)), [0.0, 1.0]),
-        ):
-            with pytest.raises(ConfigError, match="received"):
-                unroll(good, inputs, labels)
-
-    def test_limits(self) -> None:
-        with pytest.raises(ConfigError, match="a number for each of 12 steps"):
-            gradient(NETS[0], INPUTS, LABELS, np.ones(3))
-        big = SmallRNN.random(1, 300, 2)
-        with pytest.raises(ConfigError, match="too many"):
-            lag_gradients(big, np.ones((1_000, 1)), np.zeros(1_000, np.int64))
-        with pytest.raises(ConfigError, match="too many at once"):
-            gradient(big, np.ones((2, 1)), [0, 1], np.ones((1_000, 2)))
 
 
 class TestClipping:
@@ -189,8 +142,3 @@ class TestClipping:
     def test_extremes(self) -> None:
         assert clip(np.zeros(3), 1).scale == 1
         assert np.linalg.norm(clip([3e200, 4e200], 1).gradient) == pytest.approx(1)
-        for theta in (0, -1, np.nan, np.inf):
-            with pytest.raises(ConfigError, match="above 0"):
-                clip([1.0], theta)
-        with pytest.raises(ConfigError, match="not finite"):
-            clip([np.inf], 1)

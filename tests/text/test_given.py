@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from rnnviz.errors import CorpusError, RnnvizError, TextError
 from rnnviz.text import corpora
 from rnnviz.text.corpora import as_corpus
 
@@ -17,19 +16,6 @@ def test_a_text_a_path_a_name_and_a_corpus_are_taken(tmp_path: Path, monkeypatch
     assert as_corpus("machine") == corpora.read("machine")
     corpus = corpora.from_text("a lamp")
     assert as_corpus(corpus) is corpus
-
-
-@pytest.mark.parametrize("name", ["absent.txt", "books/absent", "C:\\books\\absent"])
-def test_the_path_of_no_file_is_not_trained_on(name: str) -> None:
-    with pytest.raises(TextError, match="there is no file"):
-        as_corpus(name)
-
-
-@pytest.mark.parametrize("given", [None, b"a lamp", ["a lamp"], 1.5, ""])
-def test_what_is_no_text_is_refused(given: object) -> None:
-    with pytest.raises((TextError, CorpusError)) as caught:
-        as_corpus(given)
-    assert isinstance(caught.value, RnnvizError)
 
 
 def test_a_sentence_is_a_text() -> None:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.errors import ConfigError, TextError
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary, code_points
 
 
@@ -56,49 +55,9 @@ def test_characters_beyond_the_basic_plane_are_one_character() -> None:
     assert vocabulary.encode("🎉\U0010ffff").tolist() == [2, UNKNOWN]
 
 
-def test_half_a_surrogate_pair_is_refused() -> None:
-    with pytest.raises(TextError, match=r"character 3 is U\+D83C, half of a surrogate pair"):
-        code_points("ab\ud83c")
-    with pytest.raises(TextError, match="half of a surrogate pair"):
-        Vocabulary.from_text("ab\udf89", min_count=1)
-    with pytest.raises(TextError, match="half of a surrogate pair"):
-        Vocabulary(("a",)).encode("\udf89")
-
-
 def test_contains_takes_single_characters_alone() -> None:
     vocabulary = Vocabulary(("a", "b"))
     assert "a" in vocabulary
     assert "ab" not in vocabulary
     assert "" not in vocabulary
     assert 1 not in vocabulary
-
-
-@pytest.mark.parametrize(
-    ("characters", "message"),
-    [
-        ((), "at least one character"),
-        (("ab",), "single characters; received 'ab'"),
-        (("",), "single characters"),
-        (("\ud800",), "single characters"),
-        (("b", "a"), "sorted by code point"),
-        (("a", "a"), "each once"),
-    ],
-)
-def test_what_is_no_vocabulary(characters: tuple[str, ...], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        Vocabulary(characters)
-
-
-def test_settings_outside_their_range() -> None:
-    with pytest.raises(TextError, match="needs a text"):
-        Vocabulary.from_text("")
-    with pytest.raises(ConfigError, match="at least 1; received 0"):
-        Vocabulary.from_text("a", min_count=0)
-    with pytest.raises(ConfigError, match="at least 2 symbols"):
-        Vocabulary.from_text("a", size=1)
-
-
-@pytest.mark.parametrize("value", [None, "abc", {"a": 1}, ["a"], [97.0], [True], [-1], [0x110000]])
-def test_json_that_is_no_vocabulary(value: object) -> None:
-    with pytest.raises(ConfigError, match="list of code points"):
-        Vocabulary.from_json(value)

@@ -1,0 +1,23 @@
+"""What a refusal is: an error of its class that says in one plain sentence what is wrong."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Refusals = dict[str, tuple[Callable[[], Any], type[Exception], str]]
+"""A refusal's name → what is called, the class of its error, and a key word of its sentence."""
+
+
+def one_sentence(said: str) -> None:
+    """No traceback's words, no repr of an object, nothing on a second line."""
+    assert re.fullmatch(r"[^\n]{15,400}", said), said
+    assert not re.search(r"object at 0x|attribute|argument|NoneType|Traceback", said), said
+
+
+def refused(call: Callable[[], Any], error: type[Exception], word: str) -> None:
+    with pytest.raises(error) as caught:
+        call()
+    one_sentence(str(caught.value))
+    assert word in str(caught.value)
