@@ -11,7 +11,6 @@ import torch
 
 import rnnviz
 from rnnviz import CharModel
-from rnnviz.errors import ConfigError
 from rnnviz.networks import side_by_side
 from rnnviz.networks.cells import of_torch, step
 from rnnviz.networks.progress import run
@@ -116,8 +115,6 @@ def test_counts_are_precise_already_and_a_model_of_ones_own_says_what_it_lacks()
         name="own", vocabulary=counted.vocabulary, normaliser="newlines", scorer=counted.scorer
     )
     assert rnnviz.perplexity(own, text=STORY).perplexity == usual.perplexity
-    with pytest.raises(ConfigError, match=r"'own' has no method precise_scorer"):
-        rnnviz.perplexity(own, text=STORY, precise=True)
 
 
 def test_twenty_kinds_and_one_of_them_long() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnnviz.errors import EmptyTextError, TextError
 from rnnviz.networks.checkpoint import load
 from rnnviz.reading.scoring import UniformModel, perplexity, pieces
 from rnnviz.text.vocabulary import Vocabulary
@@ -52,15 +51,6 @@ def test_a_long_context_is_read_too(models_folder: Path) -> None:
     assert nats(gru, PART, given=context) == pytest.approx(
         nats(gru, context + PART) - nats(gru, context), rel=1e-4
     )
-
-
-def test_a_context_alone_has_no_perplexity(model: Any) -> None:
-    with pytest.raises(EmptyTextError):
-        perplexity(model, text="", given="context")
-    with pytest.raises(TextError, match="half of a surrogate pair"):
-        perplexity(model, text="part", given="\ud800")
-    with pytest.raises(TextError, match="received bytes"):
-        perplexity(model, text="part", given=b"context")  # type: ignore[arg-type]
 
 
 def test_words_share_what_all_characters_cost() -> None:

@@ -14,13 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import rnnviz
-from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading import mixing
 from rnnviz.reading.compression import compress, decompress
 from rnnviz.reading.mixing import MixedModel, mix
-from rnnviz.reading.scoring import UniformModel, perplexity, pieces, score
+from rnnviz.reading.scoring import UniformModel, perplexity, pieces
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 from tests.conftest import TEXT, tiny
 from tests.reports.recorded import recorded
@@ -230,41 +228,7 @@ def test_a_longer_text_is_as_large_as_promised() -> None:
     assert decompress(model, data) == TEXT * 3
 
 
-def test_a_compressed_text_names_both_models() -> None:
-    gru, counts, others = tiny("gru"), NgramModel.fit(TEXT, order=3), NgramModel.fit(TEXT, order=2)
-    alone, data = compress(gru, TEXT[:50]), compress(mix(gru, counts), TEXT[:50])
-    for model in (gru, mix(gru, others), mix(counts, gru), mix(tiny("rnn"), counts)):
-        with pytest.raises(ConfigError, match="another model than"):
-            decompress(model, data)
-    with pytest.raises(ConfigError, match="another model than"):
-        decompress(mix(gru, counts), alone)
-
-
 # what it refuses, and what it bears
-
-
-def test_what_cannot_be_mixed() -> None:
-    model = tiny("gru", name="gru")
-    for wrong in ("timemachine-gru", None, 3):
-        with pytest.raises(ConfigError, match="a model is what"):
-            mix(model, wrong)  # type: ignore[arg-type]
-        with pytest.raises(ConfigError, match="a model is what"):
-            mix(wrong, model)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="normalises it as 'newlines', 'paper' as 'other'"):
-        mix(model, Paper("ab", AB.table, normaliser="other"))
-
-    class Without:
-        name, vocabulary, normaliser = "own", AB.vocabulary, "newlines"
-
-        def scorer(self) -> Any:
-            return UniformModel(AB.vocabulary).scorer().advance
-
-    with pytest.raises(ConfigError, match=r"'own', method, has no method advance_predictions"):
-        perplexity(mix(model, Without()), text="ab")
-    with pytest.raises(ConfigError, match="precise"):
-        perplexity(mix(AB, BC), text="ab", precise=True)
-    with pytest.raises(ConfigError, match="no hidden state"):
-        rnnviz.trace(mix(model, NgramModel.fit(TEXT, order=2)), "he")  # type: ignore[arg-type]
 
 
 def test_a_model_that_is_sure_of_the_wrong_thing() -> None:
@@ -274,13 +238,3 @@ def test_a_model_that_is_sure_of_the_wrong_thing() -> None:
     assert np.isfinite(part.nll).all()
     (alone,) = pieces(AB, text="b" * 4000)
     assert part.nll[2000:].mean() < alone.nll[2000:].mean() + 0.1
-
-
-def test_a_damaged_model_is_refused() -> None:
-    with pytest.raises(CheckpointError, match="paper \\+ paper"):
-        perplexity(mix(Paper("ab", np.full((4, 3), np.nan)), AB), text="ab")
-    broken = tiny("gru")
-    broken.readout.bias.data[:] = math.nan
-    for work in (lambda m: compress(m, "he"), lambda m: list(score(m, text="he"))):
-        with pytest.raises(CheckpointError):
-            work(mix(broken, NgramModel.fit(TEXT, order=2)))

@@ -103,6 +103,13 @@ def broken(cell: str = "gru") -> Any:
     return model
 
 
+def nudged() -> Any:
+    model = tiny("gru", name="nudged")
+    with torch.no_grad():
+        model.readout.bias[3] += 1e-6
+    return model
+
+
 def saved(content: bytes, folder: Path) -> Trace:
     (folder / "a.npz").write_bytes(content)
     return Trace.load(folder / "a.npz")
@@ -123,6 +130,7 @@ NO_TRACES = (
 )
 OTHERS: list[tuple[Any, Any]] = [
     (LSTM, GRU),
+    (nudged(), GRU),
     (THREES, GRU),
     (tiny("gru", embedding_size=7), GRU),
     (PAIRS, THREES),
@@ -162,7 +170,11 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     ),
     "nothing": (lambda _: perplexity(PAPER), ConfigError, "received neither"),
     "a file and a text": (lambda _: perplexity(PAPER, "a.txt", text=""), ConfigError, "received both"),
-    "a text's encoding": (lambda _: perplexity(PAPER, text="a", encoding="utf-8"), ConfigError, "no encoding"),
+    "a text's encoding": (
+        lambda _: perplexity(PAPER, text="a", encoding="utf-8"),
+        ConfigError,
+        "no encoding",
+    ),
     "pieces of 0": (
         lambda _: list(score(PAPER, text="a", piece=0)),
         ConfigError,
@@ -251,7 +263,11 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         ConfigError,
         r"'own', Own, has no method advance_predictions",
     ),
-    "a mixture not precise": (lambda _: perplexity(mix(AB, BC), text="ab", precise=True), ConfigError, "precise"),
+    "a mixture not precise": (
+        lambda _: perplexity(mix(AB, BC), text="ab", precise=True),
+        ConfigError,
+        "precise",
+    ),
     "a mixture's states": (lambda _: rnnviz.trace(mix(GRU, PAIRS), "he"), ConfigError, "no hidden state"),
     "a mixture of no numbers": (
         lambda _: perplexity(mix(Paper("ab", np.full((4, 3), np.nan)), AB), text="ab"),
@@ -285,18 +301,30 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         )
         for n, (other, model) in enumerate(OTHERS)
     },
-    "half a character compressed": (lambda _: compress(GRU, "ab\ud800c"), TextError, "half of a surrogate pair"),
+    "half a character compressed": (
+        lambda _: compress(GRU, "ab\ud800c"),
+        TextError,
+        "half of a surrogate pair",
+    ),
     "a broken model's text": (
         lambda _: compress(broken(), TEXT),
         CheckpointError,
         "'broken' gives no probability",
     ),
-    "a broken mixture's text": (lambda _: compress(mix(broken(), PAIRS), "he"), CheckpointError, "probability"),
+    "a broken mixture's text": (
+        lambda _: compress(mix(broken(), PAIRS), "he"),
+        CheckpointError,
+        "probability",
+    ),
     # resampled
     "nothing drawn from": (lambda _: resample([]), ConfigError, r"at least one; received \(0,\)"),
     "a cube drawn from": (lambda _: resample(np.zeros((2, 2, 2))), ConfigError, "at least one; received"),
     **{
-        f"resampled with {bad}": (lambda _, bad=bad: resample([1.0, 2.0], **bad), ConfigError, "between 0 and 1")
+        f"resampled with {bad}": (
+            lambda _, bad=bad: resample([1.0, 2.0], **bad),
+            ConfigError,
+            "between 0 and 1",
+        )
         for bad in ({"level": 1.0}, {"samples": 0}, {"block": 0})
     },
 }

@@ -4,7 +4,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from rnnviz.errors import ConfigError
 from rnnviz.reading.resampling import FEWEST, from_correlation, resample
 
 Doubles = npt.NDArray[np.float64]
@@ -70,13 +69,3 @@ def test_the_block_is_that_of_politis_and_white() -> None:
     wide = np.stack([wandering(450, 0.0, 1), wandering(450, 0.9, 1)], axis=1)
     assert from_correlation(wide) == 34
     assert from_correlation(np.ones(50)) == from_correlation([1.0]) == 1
-
-
-def test_what_cannot_be_resampled_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"at least one; received \(0,\)"):
-        resample([])
-    with pytest.raises(ConfigError, match="at least one; received"):
-        resample(np.zeros((2, 2, 2)))
-    for bad in ({"level": 1.0}, {"samples": 0}, {"block": 0}):
-        with pytest.raises(ConfigError, match="between 0 and 1"):
-            resample([1.0, 2.0], **bad)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
+from rnnviz.errors import ConfigError, TextError
 from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import run
 from rnnviz.reading.rows import RowScore, RowsReport, score_rows
@@ -118,18 +118,6 @@ def test_a_bad_row_is_left_out_and_counted(model: Any) -> None:
     assert "examples" not in values
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ([], r"rows\.jsonl has no rows"),
-        (["{", "["], r"no row that can be scored; in the first of 2, row 0: line 1 is no JSON"),
-    ],
-)
-def test_a_file_without_a_row_that_can_be_scored_is_a_sentence(rows: list[str], message: str) -> None:
-    with pytest.raises(EmptyTextError, match=message):
-        scored(UniformModel(Vocabulary(("a",))), file_of(rows))
-
-
 def test_the_public_perplexity_takes_files_of_rows(tmp_path: Path) -> None:
     uniform = UniformModel(Vocabulary((" ", "a", "b")))
     (tmp_path / "a.csv").write_text("id,text\n1,ab ba\n2,\n")
@@ -145,17 +133,3 @@ def test_the_public_perplexity_takes_files_of_rows(tmp_path: Path) -> None:
         rnnviz.perplexity(uniform, tmp_path / "a.jsonl.gz", column="b", given="a")
     with pytest.raises(ConfigError, match="received a text"):
         rnnviz.perplexity(uniform, text="a", column="b")
-
-
-def test_a_model_that_predicts_nothing_is_named() -> None:
-    class Broken:
-        name, vocabulary, normaliser = "broken", Vocabulary(("a",)), "newlines"
-
-        def scorer(self) -> Any:
-            return self
-
-        def advance(self, ids: Any) -> Any:
-            return np.full(len(ids), np.nan)
-
-    with pytest.raises(CheckpointError, match="the model 'broken' gave no probability"):
-        scored(Broken(), file_of([{"text": "a"}]))

@@ -16,7 +16,6 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyTextError, TextError
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.torch_model import CharModel
@@ -237,50 +236,6 @@ def test_the_json_of_a_report() -> None:
     )
     assert value["model"] == "bigram-on-paper"
     assert value["perplexity"] == report.perplexity
-
-
-@pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf", b"\xff\xfe"])
-def test_an_empty_text_has_no_perplexity(data: bytes) -> None:
-    with pytest.raises(EmptyTextError, match=r"empty\.txt has no characters, so it has no perplexity"):
-        perplexity(PAPER, io.BytesIO(data), name="empty.txt")
-    with pytest.raises(EmptyTextError, match="this text has no characters"):
-        perplexity(PAPER, text="")
-
-
-def test_what_cannot_be_scored(tmp_path: Path) -> None:
-    with pytest.raises(TextError, match="there is no file"):
-        perplexity(PAPER, tmp_path / "absent.txt")
-    with pytest.raises(TextError, match="is a folder"):
-        perplexity(PAPER, tmp_path)
-    with pytest.raises(DecodingError, match=r"is not ascii: byte 1 "):
-        perplexity(PAPER, io.BytesIO("né".encode()), encoding="ascii")
-    with pytest.raises(TextError, match=r"character 70,001 is U\+D83C"):
-        perplexity(PAPER, text="a" * 70_000 + "\ud83c")
-
-
-def test_exactly_one_text_is_scored() -> None:
-    with pytest.raises(ConfigError, match="received neither"):
-        perplexity(PAPER)
-    with pytest.raises(ConfigError, match="received both"):
-        perplexity(PAPER, "a.txt", text="")
-    with pytest.raises(ConfigError, match="has no encoding"):
-        perplexity(PAPER, text="a", encoding="utf-8")
-    with pytest.raises(ConfigError, match="at least 1 character; received 0"):
-        list(score(PAPER, text="a", piece=0))
-
-
-def test_a_model_that_gives_no_probability_is_named() -> None:
-    broken = BigramModel("ab", np.full((4, 3), 1 / 3))
-    broken.table[1] = np.nan
-    with pytest.raises(
-        CheckpointError, match=r"'bigram-on-paper' gave no probability .* between 1 and 3: its weights"
-    ):
-        perplexity(broken, text="aab")
-
-
-def test_a_model_of_an_unknown_normaliser_is_refused() -> None:
-    with pytest.raises(ConfigError, match="no normaliser is called 'shouting'"):
-        perplexity(UniformModel(Vocabulary(("a",)), normaliser="shouting"), text="a")
 
 
 class Certain(BigramModel):

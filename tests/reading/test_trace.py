@@ -11,7 +11,6 @@ import torch
 
 import rnnviz
 from rnnviz import CharModel, ModelConfig
-from rnnviz.errors import ConfigError
 from rnnviz.networks import numpy_model, stepping
 from rnnviz.networks.cells import step
 from rnnviz.networks.config import CELLS
@@ -222,27 +221,6 @@ def test_top_of_a_large_vocabulary_settles_ties_by_id() -> None:
     found = trace(model, "一丁")
     ids, _ = found.top_at(0, 3, 5)
     np.testing.assert_array_equal(ids, np.argsort(-found.log_probs, axis=1, kind="stable")[:, :5])
-
-
-@pytest.mark.parametrize(
-    ("ask", "message"),
-    [
-        (lambda t: t.log_probs_at(0, 5), r"rows 0 to 5 were asked for; this trace has 4 predictions"),
-        (lambda t: t.gates_at(-1, 2), r"rows -1 to 2 were asked for; this trace has 3 characters"),
-        (lambda t: t.top(4, 1), r"rows 4 to 5 were asked for; this trace has 4 predictions"),
-        (lambda t: t.top(0, 0), r"^top needs k >= 1 symbols; received 0"),
-        (lambda t: t.state_after(-1), r"^rows -1 to 0 were asked for; this trace has 4 states, from 0 on$"),
-        (lambda t: t.state_after(4), r"^rows 4 to 5 were asked for; this trace has 4 states, from 0 on$"),
-        (lambda t: t[::2], r"^a part of a trace is trace\[start:stop\], without a step; received slice"),
-        (
-            lambda t: t.values("charm"),
-            r"^this trace holds hidden, reset, update, candidate; received 'charm'$",
-        ),
-    ],
-)
-def test_what_is_not_there_is_named(ask: Any, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        ask(trace(make(), "abc"))
 
 
 @pytest.mark.parametrize("cell", KINDS)

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import rnnviz
-from rnnviz.errors import ConfigError, ExportError, TextError
+from rnnviz.errors import ConfigError, ExportError
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import NumpyModel, weights_of
 from rnnviz.reading import trace_many as many
@@ -44,10 +44,6 @@ def test_a_part_may_be_empty_or_reach_beyond_as_of_a_text() -> None:
     whole = trace(make(), TEXT)
     for window in (slice(4, 4), slice(9, 2), slice(-3, None), slice(None, 10_000)):
         assert whole[window].text == TEXT[window]
-    with pytest.raises(ConfigError, match="without a step"):
-        whole[::2]
-    with pytest.raises(ConfigError, match=r"trace\[start:stop\].*received 3"):
-        whole[3]  # type: ignore[index]
 
 
 def test_log_probs_are_the_log_softmax_of_the_logits() -> None:
@@ -84,21 +80,6 @@ def test_a_frame_computes_only_what_was_named(monkeypatch: pytest.MonkeyPatch) -
     found = trace(make("gru"), TEXT)
     monkeypatch.setattr(type(found.weights), "gates", lambda *a: pytest.fail("gates were computed"))
     assert len(found.to_frame("hidden"))
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"layer": 2}, "this trace has 2 layers, 0 to 1; received 2"),
-        ({"units": [0, -1]}, "this trace has 10 units, 0 to 9; received -1"),
-        ({"units": [1.5]}, "received 1.5"),
-    ],
-)
-def test_a_frame_of_what_is_not_there(wrong: dict[str, object], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
-        trace(make(), TEXT).to_frame(**wrong)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="holds hidden, reset, update, candidate; received 'cell'"):
-        trace(make(), TEXT).to_frame("cell")
 
 
 def test_without_pandas_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,13 +156,6 @@ def test_all_is_computed_where_the_model_is(cell: str, monkeypatch: pytest.Monke
     many._read(model, weights_of(make(cell)), [model.vocabulary.encode(text) for text in (TEXT, "a")])
     shape = (len(TEXT), 2, model.config.layers, model.config.hidden_size)
     assert copied == [shape, shape][: 1 + CELLS[cell].has_cell]
-
-
-def test_many_need_a_list_of_whole_texts() -> None:
-    with pytest.raises(ConfigError, match=r"write \[text\]"):
-        rnnviz.trace_many(make(), "one text")
-    with pytest.raises(TextError, match="surrogate"):
-        rnnviz.trace_many(make(), ["fine", "\ud800"])
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

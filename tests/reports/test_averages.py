@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from rnnviz.errors import ConfigError
 from rnnviz.reading.scoring import UniformModel, perplexity, pieces
 from rnnviz.reports.interval import averages
 from rnnviz.text.vocabulary import Vocabulary
@@ -37,8 +36,3 @@ def test_a_uniform_guess_is_its_own_average_whatever_the_lengths() -> None:
     found = averages([perplexity(model, text=text) for text in ("a", "abcd" * 50)])
     assert found.micro == pytest.approx(found.macro)
     assert found.micro == pytest.approx(model.vocabulary.size)
-
-
-def test_no_text_has_no_average() -> None:
-    with pytest.raises(ConfigError, match="received none"):
-        averages([])

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.errors import EmptyTextError, TextError
 from rnnviz.networks.progress import run
 from rnnviz.reading.scoring import UniformModel, perplexity
 from rnnviz.reports.baselines import Baseline, Text, compressing, measuring, uniform, unigram
@@ -84,15 +83,6 @@ def test_all_of_them_are_measured_on_a_scored_text(tmp_path: Path) -> None:
     vocabulary = Vocabulary.from_text(TEXT)
     made = recorded(tmp_path, UniformModel(vocabulary), TEXT)
     assert run(measuring(made, vocabulary)) == [uniform(vocabulary, made), unigram(TEXT), *compressors(TEXT)]
-
-
-def test_nothing_costs_nothing() -> None:
-    for measure in (unigram, compressors):
-        for nothing in ("", [], ["", ""]):
-            with pytest.raises(EmptyTextError, match="a text of no characters"):
-                measure(nothing)
-    with pytest.raises(TextError, match="half of a surrogate pair"):
-        unigram("a\ud83c")
 
 
 def _chunks(n: int) -> Iterator[str]:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnnviz.errors import ConfigError
 from rnnviz.reports.interval import (
     CELLS,
     SHORTEST,
@@ -119,15 +118,3 @@ def test_a_record_and_its_costs_have_the_same(n: int, tmp_path: Path) -> None:
     one, other = interval(made), interval(made.read("nll"))
     assert (one.low, one.high) == (pytest.approx(other.low), pytest.approx(other.high))
     assert one.low < made.report.perplexity < one.high
-
-
-@pytest.mark.parametrize("level", [0, 1.0, -1, math.nan])
-def test_levels_that_cannot_be(level: float) -> None:
-    with pytest.raises(ConfigError, match="between 0 and 1"):
-        interval(np.ones(10), level=level)
-
-
-@pytest.mark.parametrize("costs", [np.ones((2, 3)), [1.0, np.nan], [np.inf]])
-def test_costs_that_are_none(costs) -> None:
-    with pytest.raises(ConfigError, match="finite numbers in one row"):
-        interval(costs)
