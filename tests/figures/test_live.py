@@ -7,7 +7,6 @@ import plotly.graph_objects as go
 import pytest
 
 import rnnviz
-from rnnviz.errors import ConfigError
 from rnnviz.figures import live
 from rnnviz.figures.themes import CELL, DARK, GATE, LIGHT, RELU, TANH
 from rnnviz.reading.scoring import running
@@ -78,21 +77,6 @@ def test_scales_do_not_depend_on_the_text() -> None:
     assert axes[0] == axes[1]
     assert [live.scale(q) for q in ("hidden", "cell", "update", "candidate")] == [TANH, CELL, GATE, TANH]
     assert live.scale("hidden", "relu") == RELU
-
-
-@pytest.mark.parametrize(
-    ("asked", "says"),
-    [
-        ({"quantity": "cell"}, "received 'cell'"),
-        ({"quantity": "soul"}, "received 'soul'"),
-        ({"layer": 3}, "received 3"),
-        ({"start": 4, "stop": 2}, "no window 4 to 2"),
-        ({"at": 99}, "position 99"),
-    ],
-)
-def test_what_is_not_there_is_refused(asked: dict, says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
-        live.figure(rnnviz.trace(tiny("gru"), TEXT), **asked)
 
 
 @pytest.mark.parametrize(

@@ -139,11 +139,6 @@ def test_a_character_has_the_class_of_its_bits() -> None:
     assert list(pages.coloured("", [], [])) == []
 
 
-def test_equal_neighbours_share_an_element() -> None:
-    parts = list(pages.coloured("a" * 5000, np.ones(5000), np.ones(5000, bool)))
-    assert len(parts) == 1
-
-
 def test_nothing_is_fetched_and_no_script_can_run(kept: Kept) -> None:
     document = made(kept(TEXT))
     policy = next(a for t, a in Reader(document).tags if a.get("http-equiv") == "Content-Security-Policy")

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.errors import ConfigError
 from rnnviz.figures import perplexity
 from rnnviz.figures.frame import ticks
 from rnnviz.figures.themes import THEMES
@@ -93,12 +92,6 @@ def test_a_text_of_one_character_has_an_axis() -> None:
 def test_a_name_is_text_and_no_markup() -> None:
     drawn = perplexity.figure({"<b>x</b>": CURVE})
     assert drawn["data"][0]["name"] == "&lt;b&gt;x&lt;/b&gt; rolling"
-
-
-@pytest.mark.parametrize("names", [(), ("a", "b", "c")])
-def test_one_or_two_models(names: tuple[str, ...]) -> None:
-    with pytest.raises(ConfigError, match=f"received {len(names)}"):
-        perplexity.skeleton(names, length=1, ends=(0, 1))
 
 
 @given(low=st.floats(0, 250), span=st.floats(0.12, 50))
