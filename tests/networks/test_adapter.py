@@ -268,35 +268,6 @@ def test_what_is_wrapped_is_a_copy() -> None:
 N, GRU = len(CHARACTERS), nn.GRU(6, 9)
 
 
-@pytest.mark.parametrize(
-    ("message", "rnn", "options"),
-    [
-        ("bidirectional", nn.GRU(6, 9, bidirectional=True), {}),
-        ("received Linear", nn.Linear(6, 9), {}),
-        ("received GRUCell", nn.GRUCell(6, 9), {}),
-        ("is an nn.Linear; received Bilinear", GRU, {"output": nn.Bilinear(9, 9, N)}),
-        (rf"nn.Linear\(9, {N}\); received nn.Linear\(8, {N}\)", GRU, {"output": nn.Linear(8, N)}),
-        (rf"output layer is .* received nn.Linear\(9, {N + 1}\)", GRU, {"output": nn.Linear(9, N + 1)}),
-        (rf"reads nn.Embedding\({N}, 6\); .*\({N + 1}, 6\)", GRU, {"embedding": nn.Embedding(N + 1, 6)}),
-        (rf"reads nn.Embedding\({N}, 6\); .*\({N}, 5\)", GRU, {"embedding": nn.Embedding(N, 5)}),
-        (f"received one-hot vectors of {N}", GRU, {"embedding": None}),
-        ("without max_norm", GRU, {"embedding": nn.Embedding(N, 6, max_norm=1.0)}),
-        ("2 layers, and no input leaves them all", nn.GRU(6, 9, 2), {}),
-        ("'é' is not among the", GRU, {"start": "é"}),
-        ("start is an index from 0", GRU, {"start": N}),
-        ("unknown is an index from 0", GRU, {"unknown": -1}),
-        ("two symbols; received 3 twice", GRU, {"start": 3, "unknown": 3}),
-        ("entry 0 of the characters is '<eos>'", GRU, {"characters": ["<eos>", *CHARACTERS[1:]]}),
-        ("'e' twice", GRU, {"characters": ["e", "e", *CHARACTERS[2:]]}),
-        *(("unknown_gap is a number of nats", GRU, {"unknown_gap": gap}) for gap in (0.0, -1.0, math.inf)),
-    ],
-)  # fmt: skip
-def test_what_no_model_can_be_is_refused(message: str, rnn: nn.Module, options: dict[str, Any]) -> None:
-    given = {"output": nn.Linear(9, N), "characters": CHARACTERS, "embedding": nn.Embedding(N, 6), **options}
-    with pytest.raises(ConfigError, match=message):
-        rnnviz.adapt(rnn, **given)
-
-
 def test_all_of_it_is_exported() -> None:
     assert rnnviz.units is units
     for name in units.__all__:

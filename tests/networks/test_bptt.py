@@ -100,10 +100,3 @@ def test_gradients_are_those_of_small_differences(kind: str) -> None:
         lambda x, w, *first: bptt.unroll(kind, x, w, first),
         (numbers(4, B, inputs * 2), numbers(gates * 2, 2), *(numbers(B, 2) for _ in range(parts))),
     )
-
-
-def test_an_lstm_is_left_to_torch_unless_ours_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bptt, "unroll", lambda *_: pytest.fail("no lstm goes here"))
-    model = CharModel(ModelConfig("lstm", VOCABULARY.size, H), VOCABULARY)
-    logits, _ = model(torch.ones(B, T, dtype=torch.long))
-    assert logits.requires_grad

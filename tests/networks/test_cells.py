@@ -7,7 +7,6 @@ import torch
 from torch import Tensor, nn
 
 from rnnviz import ModelConfig
-from rnnviz.errors import ConfigError
 from rnnviz.networks.cells import LETTERS, Parameters, of_torch, step
 from rnnviz.networks.config import Cell
 
@@ -107,12 +106,3 @@ def test_a_step_is_that_of_torchs_cell(cell: Cell) -> None:
     assert close(found["state"], expected)
     assert {name[2:-1] for name in p if name.startswith("W")} == {"x", "h"}
     assert {name[-1] for name in p} == set(LETTERS[cell])
-
-
-def test_what_does_not_fit_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"X_t must be \(B, 1\).*received \(1, 2\)"):
-        step("gru", GRU, torch.zeros(1, 2), H)
-    with pytest.raises(ConfigError, match=r"a state must be \(B, H\) = \(1, 1\); received \(2, 1\)"):
-        step("lstm", LSTM, X, torch.zeros(2, 1), C)
-    with pytest.raises(ConfigError, match=r"'after' or 'before'.*received 'during'"):
-        step("gru", GRU, X, H, reset="during")  # type: ignore[arg-type]

@@ -1,7 +1,5 @@
 """A network given as a Python function is read, changed and scored as the same network of torch's layers."""
 
-import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,6 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.batch import Batch
 from rnnviz.networks.custom import CustomModel
 from rnnviz.networks.numpy_model import weights_of
-from rnnviz.reading.compression import compress
 from rnnviz.units.indexing import fingerprint
 from tests.written import ROOT, blocks
 
@@ -295,22 +292,6 @@ def test_several_texts_side_by_side_are_each_as_alone() -> None:
         np.testing.assert_allclose(np.array(tops)[:, text], alone, atol=1e-6)
 
 
-def test_what_needs_weights_says_so(tmp_path: Path) -> None:
-    own, _ = min_gru()
-    for call, message in (
-        (lambda: rnnviz.save(own, tmp_path / "own.safetensors"), "can't be saved"),
-        (lambda: rnnviz.connectivity(own, "eat"), "follow from a network's weights"),
-        (lambda: rnnviz.gradients.attribute(own, "eat"), "follow from a network's weights"),
-        (lambda: units.untrained(own), "no weights to draw"),
-        (lambda: units.pushes(own, 0), "give an nn.Linear"),
-        (lambda: units.gates(rnnviz.trace(own, "eat")), "this network has custom cells"),
-        (lambda: compress(own, "eat"), "use another model"),
-    ):
-        with pytest.raises(ConfigError, match=message):
-            call()
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_step_whose_check_differs_is_refused() -> None:
     parts = layers()
 
@@ -329,43 +310,6 @@ def test_a_step_whose_check_differs_is_refused() -> None:
 def echo(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     h = F.one_hot(ids, N).float()
     return h, {"h": h}
-
-
-@pytest.mark.parametrize(
-    ("message", "options"),
-    [
-        ("state names the parts .* received no parts", {"state": {}}),
-        ("state names the parts .* received Tensor", {"state": torch.zeros(3)}),
-        (r"the part 'h' .* received \(2, 14\)", {"state": {"h": torch.zeros(2, N)}}),
-        (r"parts g \(1, 14\) those .* received h \(1, 14\)", {"state": {"g": torch.zeros(N)}}),
-        (r"received h \(1, 14\)$", {"state": {"h": torch.zeros(N), "g": torch.zeros(N)}}),
-        (r"parts h \(1, 3\) those .* received h \(1, 14\)", {"state": {"h": torch.zeros(3)}}),
-        (r"returns \(outputs, state\): .* received Tensor", {"step": lambda ids, state: state["h"]}),
-        ("received tuple", {"step": lambda ids, state: (state["h"], state["h"])}),
-        (r"a row of outputs for each text.* received outputs of shape \(14,\)",
-         {"step": lambda ids, state: (state["h"][0], echo(ids, state)[1])}),
-        ("are no part of its state", {"step": lambda ids, state: (2 * state["h"] + 1, echo(ids, state)[1])}),
-        ("another 'h' the second time", {"step": lambda ids, state: (ids[None], {"h": torch.rand(1, N)})}),
-        ("the second time", {"step": lambda ids, state: (state["h"], {"h": F.dropout(state["h"] + 1)})}),
-        (rf"a number for each of the {N} characters, .* \(1, 3\)", {"readout": lambda h: h[:, :3]}),
-        ("step and readout are functions; received str", {"readout": "output"}),
-        ("step and readout are functions; received int", {"step": 3}),
-        ("one for each layer; received none", {"step": []}),
-        ("unknown_gap is a number", {"unknown_gap": math.nan}),
-        ("either torch's layers or step", {"recurrence": nn.GRU(6, 9)}),
-        ("a text or a list of characters; received bytes", {"characters": b"eat"}),
-    ],
-)  # fmt: skip
-def test_a_function_that_gives_something_else_is_refused(message: str, options: dict[str, Any]) -> None:
-    torch.manual_seed(0)
-    given = {"step": echo, "readout": lambda h: h, "state": {"h": torch.zeros(N)}, "characters": CHARACTERS}
-    with pytest.raises(ConfigError, match=message):
-        rnnviz.adapt(**{**given, **options})
-
-
-def test_a_readout_without_a_step_is_refused() -> None:
-    with pytest.raises(ConfigError, match="go with step="):
-        rnnviz.adapt(nn.GRU(6, 9), nn.Linear(9, N), CHARACTERS, readout=lambda h: h)
 
 
 def test_two_functions_have_indices_of_their_own() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
+from rnnviz.errors import ConfigError
 from rnnviz.networks import ngram
 from rnnviz.networks.kneser_ney import discounts
 from rnnviz.networks.ngram import NgramModel
@@ -182,8 +182,6 @@ def test_the_start_symbol_is_read_but_never_predicted() -> None:
     assert model.log_probs()[ids[0]] > after_e[ids[0]] + math.log(10)
     np.testing.assert_array_equal(model.log_probs([model.vocabulary.start]), model.log_probs())
     np.testing.assert_array_equal(model.score(ids, [model.vocabulary.start]), model.score(ids))
-    with pytest.raises(ConfigError, match=f"integers from 0 to {model.vocabulary.size - 1}"):
-        model.score([model.vocabulary.start])
 
 
 @pytest.mark.parametrize(
@@ -237,20 +235,7 @@ def test_discounts_leave_every_count_positive_or_zero(counts: list[int]) -> None
     assert all(0 < d <= j for j, d in enumerate(found, start=1))
 
 
-@pytest.mark.parametrize("order", [0, 7, -1, 2.0, True, "3"])
-def test_orders_outside_one_to_six(order: int) -> None:
-    message = f"an n-gram model's order is an integer from 1 to 6; received {order!r}"
-    with pytest.raises(ConfigError, match=f"^{message}$"):
-        NgramModel.fit(TEXT, order=order)
-    with pytest.raises(CheckpointError, match=message):
-        NgramModel.from_tensors({}, ABRACADABRA, order)
-
-
 def test_an_empty_text_teaches_nothing_but_scores_as_nothing() -> None:
-    with pytest.raises(
-        EmptyTextError, match=r"^an n-gram model needs a text to count; received an empty one$"
-    ):
-        NgramModel.fit("", order=3)
     assert fitted(3).score([]).shape == (0,)
     assert fitted(3).scorer().advance(np.empty(0, np.int64)).shape == (0,)
 
@@ -264,9 +249,3 @@ def test_parameters_are_the_ngrams_of_all_orders() -> None:
 def test_what_occurs_in_a_text_is_what_stands_in_it(text: str, part: str) -> None:
     model = NgramModel.fit(text, order=4, vocabulary=Vocabulary.from_text("abc"))
     assert model.occurs(model.vocabulary.encode(part)) == (part in text or len(part) == 1)
-
-
-@pytest.mark.parametrize("ids", [[], [1] * 5])
-def test_what_was_not_counted_is_not_looked_up(ids: list[int]) -> None:
-    with pytest.raises(ConfigError, match=f"^this model knows of 1 to 4 symbols; received {len(ids)}$"):
-        NgramModel.fit("abcabc", order=4).occurs(np.array(ids, np.int64))

@@ -7,10 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from rnnviz.errors import ConfigError
 from rnnviz.networks import linear
 from rnnviz.networks.cells import step
-from rnnviz.networks.config import ModelConfig, TrainConfig
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.scan import TORCH, scan
 from rnnviz.networks.torch_model import CharModel
@@ -161,11 +159,3 @@ def test_under_autocast_the_recurrence_stays_in_float32() -> None:
         h, _ = shut(8.0).hidden(torch.zeros(1, 4000, 6))
     assert h.dtype == torch.float32
     assert float(h[0, -1, 0]) == pytest.approx(1 - (1 / (1 + np.exp(-8.0))) ** 4000, rel=1e-3)
-
-
-def test_what_there_is_no_matrix_for_is_refused() -> None:
-    with pytest.raises(ConfigError, match="W_hh, and cell 'mingru' has none"):
-        TrainConfig(cell="mingru", dropout_weight=0.1)
-    with pytest.raises(ConfigError, match="cell 'mingru' has its own functions"):
-        ModelConfig("mingru", 9, activation="relu")
-    assert not any("weight_hh" in name for name in ModelConfig("mingru", 9).shapes())

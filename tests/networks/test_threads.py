@@ -11,8 +11,7 @@ import pytest
 import torch
 
 from rnnviz import CharModel, ModelConfig
-from rnnviz.networks import bptt, threads, torch_abreast
-from rnnviz.networks.config import TrainConfig
+from rnnviz.networks import threads, torch_abreast
 from rnnviz.networks.side_by_side import LEAST
 from rnnviz.networks.threads import Threads, worth_trying
 from rnnviz.text.vocabulary import Vocabulary
@@ -127,26 +126,6 @@ def test_of_several_jobs_each_takes_one_thread_and_the_last_takes_all_again(
         threads.share(1)
 
 
-def test_a_trainer_takes_one_thread_beside_another_job() -> None:
-    from rnnviz.text import corpora
-    from rnnviz.training.trainer import Trainer
-
-    config = TrainConfig("gru", 8, batch=2, steps=8, epochs=1, precision="float32")
-    trainer, used = Trainer(config, corpora.from_text("a text of some words. " * 20), device="cpu"), []
-    trainer.threads = Threads([1, 2], known={2: 5.0})
-    step = trainer.step
-    trainer.step = lambda: used.append(torch.get_num_threads()) or step()  # type: ignore[method-assign,func-returns-value]
-    try:
-        trainer._paced_step()
-        threads.share(3)
-        trainer._paced_step()
-        threads.share(1)
-        trainer._paced_step()
-    finally:
-        threads.share(1)
-    assert used == [2, 1, 2]
-
-
 def test_a_piece_in_one_thread_does_not_bind_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "_fixed", False)
     monkeypatch.setattr(threads, "_told", 0)
@@ -169,24 +148,6 @@ def test_a_piece_in_one_thread_does_not_bind_another(monkeypatch: pytest.MonkeyP
         in_a_thread()
     in_a_thread()
     assert found == [[1, 2, 3], [3]] * 2
-    assert torch.get_num_threads() == 3
-
-
-def test_one_thread_prepares_a_scorer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others take longer to come than the work does, and a short text has little more of it."""
-    monkeypatch.setattr(threads, "_fixed", False)
-    monkeypatch.setattr(threads, "_told", 0)
-    monkeypatch.setattr(threads, "cores", lambda: 4)
-    model = CharModel(ModelConfig("gru", 3, 4), Vocabulary(tuple("ab")))
-    used = []
-    for place, name in ((bptt, "layers"), (torch_abreast, "weights_of")):
-        real = getattr(place, name)
-        monkeypatch.setattr(
-            place, name, lambda *given, real=real: used.append(torch.get_num_threads()) or real(*given)
-        )
-    torch.set_num_threads(3)
-    model.scorer()
-    assert used == [1, 1]
     assert torch.get_num_threads() == 3
 
 

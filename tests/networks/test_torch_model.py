@@ -195,44 +195,6 @@ def test_weights_are_freed_with_their_model() -> None:
 GOOD: dict[str, Any] = {"cell": "gru", "vocabulary_size": 9}
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"cell": "transformer"}, rf"cell is one of {', '.join(CELLS)}; received 'transformer'"),
-        ({"cell": "rnn", "activation": "gelu"}, r"activation is tanh or relu; received 'gelu'"),
-        ({"cell": "s6"}, r"no longer reads or trains the cell s6; rnnviz 1\.0\.0 does: pip install"),
-        ({"activation": "relu"}, r"cell 'gru' has its own functions built in; .*'relu' is for mlp and rnn"),
-        ({"vocabulary_size": 1}, r"vocabulary_size is a whole number from 2 to 1,112,065; received 1"),
-        ({"hidden_size": 0}, r"hidden_size is a whole number from 1 to 16,384; received 0"),
-        ({"hidden_size": 2.0}, r"hidden_size is a whole number .* received 2\.0"),
-        ({"layers": 17}, r"layers is a whole number from 1 to 16; received 17"),
-        ({"embedding_size": -1}, r"embedding_size is a whole number from 0 to 16,384; received -1"),
-        ({"tied": 1}, r"tied is true or false; received 1"),
-        ({"tied": True}, r"tied needs embedding_size = hidden_size; received 128 and 256"),
-    ],
-)
-def test_a_wrong_setting_is_named(wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        ModelConfig(**{**GOOD, **wrong})
-
-
-def test_a_vocabulary_of_another_size_is_refused() -> None:
-    with pytest.raises(ConfigError, match="the configuration says 12 symbols and the vocabulary has 9"):
-        CharModel(ModelConfig("gru", 12), VOCABULARY)
-
-
-@pytest.mark.parametrize("shape", [(3,), (2, 0), (1, 2, 3)])
-def test_inputs_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ConfigError, match=r"inputs must be \(B, T\) integers with T >= 1; received shape"):
-        make("gru")(torch.zeros(shape, dtype=torch.int64))
-
-
-@pytest.mark.parametrize("device", ["abacus", "cuda:99"])
-def test_a_device_that_is_not_here_is_refused(device: str) -> None:
-    with pytest.raises(ConfigError, match=f"device '{device}' can't be used here .*; use cpu"):
-        pick_device(device)
-
-
 def test_a_gpu_that_is_there_and_can_not_compute_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """As an old one is, which this torch has no kernels for."""
 

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from torch import nn
 
 import rnnviz
 from rnnviz import units
-from rnnviz.errors import ConfigError
 from rnnviz.networks import torch_model
 from rnnviz.networks.config import CELLS, ModelConfig
 from rnnviz.networks.custom import CustomModel
@@ -89,16 +87,3 @@ def test_a_network_of_ones_own_is_controlled_by_copies_that_begin_as_it_did(
     read = units.run(match_untrained.copies(own, text, 2, fresh=fresh))
     for copy, hidden in zip(read, theirs, strict=True):
         np.testing.assert_allclose(copy.states.T, hidden[:, 0], atol=2e-3)  # float16
-
-
-@pytest.mark.parametrize(
-    ("fresh", "said"),
-    [
-        (partial(adapted, hidden=6), r"of 'adapted': 1 × 8 and 4; received 1 × 6 and 4"),
-        (partial(adapted, letters="abc"), r"received 1 × 8 and 3"),
-        (lambda seed: nn.GRU(4, 8), r"a model is what rnnviz.load or rnnviz.adapt gives; received"),
-    ],
-)
-def test_a_copy_of_another_shape_is_refused(fresh: Callable[[int], Any], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
-        units.untrained(adapted(0), 1, fresh=fresh)

@@ -18,6 +18,7 @@ def wandering(n: int, keep: float, seed: int) -> Doubles:
     return out[200:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("keep", "naive"), [(0.0, 0.9), (0.9, 0.5)])
 def test_it_covers_the_truth_about_as_often_as_it_says(keep: float, naive: float) -> None:
     held = {None: 0, 1: 0}

@@ -76,12 +76,6 @@ def test_a_frame_has_a_row_for_each_character_unit_and_quantity() -> None:
     assert len(trace(make(), "").to_frame()) == 0
 
 
-def test_a_frame_computes_only_what_was_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = trace(make("gru"), TEXT)
-    monkeypatch.setattr(type(found.weights), "gates", lambda *a: pytest.fail("gates were computed"))
-    assert len(found.to_frame("hidden"))
-
-
 def test_without_pandas_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ConfigError, match=r"pip install .*\[notebook\]"):

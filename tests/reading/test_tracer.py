@@ -105,17 +105,6 @@ def test_an_array_taken_from_a_trace_outlives_it_unchanged() -> None:
     np.testing.assert_array_equal(costs, before_costs)
 
 
-def test_rows_that_nobody_can_see_are_written_in_place() -> None:
-    tracer = Tracer(make())
-    address = tracer.extend("abcde").hidden.ctypes.data
-    for text in ("abcdf", "abc", "abcdefg", "c", "ccc"):
-        assert tracer.extend(text).hidden.ctypes.data == address
-    kept = tracer.extend("ccd")
-    assert tracer.extend("cc").hidden.ctypes.data == address  # a deletion writes nothing
-    assert tracer.extend("cca").hidden.ctypes.data != address
-    assert kept.text == "ccd"
-
-
 def test_arrays_are_read_only_and_stay_so() -> None:
     found = trace(make("lstm"), "abc")
     arrays = [getattr(found, name) for name in ARRAYS] + [found.log_probs, *found.gates.values()]

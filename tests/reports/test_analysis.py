@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.scoring import UniformModel, running
 from rnnviz.reports import column_files as columns_module
@@ -245,6 +246,12 @@ def test_where_either_model_is_better_it_is_told(tmp_path: Path) -> None:
     first, second = difference(told(tmp_path, text, a), told(tmp_path, text, b)).gaps(2, 20)
     assert (first.start, first.stop, second.start, second.stop) == (100, 119, 300, 319)
     assert (first.mean, second.mean) == (pytest.approx(-3), pytest.approx(2))
+
+
+def test_where_two_texts_differ_is_said(tmp_path: Path, stretch: int) -> None:
+    one, other = (told(tmp_path, "a" * 70 + c + "a" * 29, np.ones(100)) for c in "ab")
+    with pytest.raises(ConfigError, match="differ at character 71: score the same text"):
+        difference(one, other)
 
 
 def test_a_uniform_model_surprises_nowhere(book: Record) -> None:

@@ -1,0 +1,294 @@
+"""What no network can be made of, read or asked is refused in a sentence."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import rnnviz
+from rnnviz import CharModel, ModelConfig, TrainConfig, units
+from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, ModelNotFoundError
+from rnnviz.networks import checkpoint, modelfile
+from rnnviz.networks.cells import step
+from rnnviz.networks.config import CELLS
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.torch_model import pick_device
+from rnnviz.reading.compression import compress
+from tests.conftest import tiny
+from tests.networks.test_adapter import CHARACTERS, GRU, N
+from tests.networks.test_cells import GRU as CELL
+from tests.networks.test_cells import LSTM, C, H, X
+from tests.networks.test_custom import echo, min_gru
+from tests.networks.test_ngram import ABRACADABRA, TEXT, fitted
+from tests.networks.test_torch_model import GOOD, VOCABULARY, make
+from tests.networks.test_untrained import adapted
+from tests.refused import one_sentence
+
+OWN, _ = min_gru()
+LAYERS: list[tuple[str, nn.Module, dict[str, Any]]] = [
+    ("bidirectional", nn.GRU(6, 9, bidirectional=True), {}),
+    ("received Linear", nn.Linear(6, 9), {}),
+    ("received GRUCell", nn.GRUCell(6, 9), {}),
+    ("is an nn.Linear; received Bilinear", GRU, {"output": nn.Bilinear(9, 9, N)}),
+    (rf"nn.Linear\(9, {N}\); received nn.Linear\(8, {N}\)", GRU, {"output": nn.Linear(8, N)}),
+    (rf"output layer is .* received nn.Linear\(9, {N + 1}\)", GRU, {"output": nn.Linear(9, N + 1)}),
+    (rf"reads nn.Embedding\({N}, 6\); .*\({N + 1}, 6\)", GRU, {"embedding": nn.Embedding(N + 1, 6)}),
+    (rf"reads nn.Embedding\({N}, 6\); .*\({N}, 5\)", GRU, {"embedding": nn.Embedding(N, 5)}),
+    (f"received one-hot vectors of {N}", GRU, {"embedding": None}),
+    ("without max_norm", GRU, {"embedding": nn.Embedding(N, 6, max_norm=1.0)}),
+    ("2 layers, and no input leaves them all", nn.GRU(6, 9, 2), {}),
+    ("'é' is not among the", GRU, {"start": "é"}),
+    ("start is an index from 0", GRU, {"start": N}),
+    ("unknown is an index from 0", GRU, {"unknown": -1}),
+    ("two symbols; received 3 twice", GRU, {"start": 3, "unknown": 3}),
+    ("entry 0 of the characters is '<eos>'", GRU, {"characters": ["<eos>", *CHARACTERS[1:]]}),
+    ("'e' twice", GRU, {"characters": ["e", "e", *CHARACTERS[2:]]}),
+    ("go with step=", GRU, {"readout": lambda h: h}),
+    *(("unknown_gap is a number of nats", GRU, {"unknown_gap": gap}) for gap in (0.0, -1.0, math.inf)),
+]
+FUNCTIONS: list[tuple[str, dict[str, Any]]] = [
+    ("state names the parts .* received no parts", {"state": {}}),
+    ("state names the parts .* received Tensor", {"state": torch.zeros(3)}),
+    (r"the part 'h' .* received \(2, 14\)", {"state": {"h": torch.zeros(2, N)}}),
+    (r"parts g \(1, 14\) those .* received h \(1, 14\)", {"state": {"g": torch.zeros(N)}}),
+    (r"received h \(1, 14\)$", {"state": {"h": torch.zeros(N), "g": torch.zeros(N)}}),
+    (r"parts h \(1, 3\) those .* received h \(1, 14\)", {"state": {"h": torch.zeros(3)}}),
+    (r"returns \(outputs, state\): .* received Tensor", {"step": lambda ids, state: state["h"]}),
+    ("received tuple", {"step": lambda ids, state: (state["h"], state["h"])}),
+    (
+        r"a row of outputs for each text.* received outputs of shape \(14,\)",
+        {"step": lambda ids, state: (state["h"][0], echo(ids, state)[1])},
+    ),
+    ("are no part of its state", {"step": lambda ids, state: (2 * state["h"] + 1, echo(ids, state)[1])}),
+    ("another 'h' the second time", {"step": lambda ids, state: (ids[None], {"h": torch.rand(1, N)})}),
+    ("the second time", {"step": lambda ids, state: (state["h"], {"h": F.dropout(state["h"] + 1)})}),
+    (rf"a number for each of the {N} characters, .* \(1, 3\)", {"readout": lambda h: h[:, :3]}),
+    ("step and readout are functions; received str", {"readout": "output"}),
+    ("step and readout are functions; received int", {"step": 3}),
+    ("one for each layer; received none", {"step": []}),
+    ("unknown_gap is a number", {"unknown_gap": math.nan}),
+    ("either torch's layers or step", {"recurrence": nn.GRU(6, 9)}),
+    ("a text or a list of characters; received bytes", {"characters": b"eat"}),
+]
+WEIGHTLESS: list[tuple[Callable[[Path], Any], str]] = [
+    (lambda tmp: rnnviz.save(OWN, tmp / "own.safetensors"), "can't be saved"),
+    (lambda _: rnnviz.connectivity(OWN, "eat"), "follow from a network's weights"),
+    (lambda _: rnnviz.gradients.attribute(OWN, "eat"), "follow from a network's weights"),
+    (lambda _: units.untrained(OWN), "no weights to draw"),
+    (lambda _: units.pushes(OWN, 0), "give an nn.Linear"),
+    (lambda _: units.gates(rnnviz.trace(OWN, "eat")), "this network has custom cells"),
+    (lambda _: compress(OWN, "eat"), "use another model"),
+]
+SETTINGS: list[tuple[dict[str, Any], str]] = [
+    ({"cell": "transformer"}, rf"cell is one of {', '.join(CELLS)}; received 'transformer'"),
+    ({"cell": "rnn", "activation": "gelu"}, r"activation is tanh or relu; received 'gelu'"),
+    ({"cell": "s6"}, r"no longer reads or trains the cell s6; rnnviz 1\.0\.0 does: pip install"),
+    ({"activation": "relu"}, r"cell 'gru' has its own functions built in; .*'relu' is for mlp and rnn"),
+    ({"cell": "mingru", "activation": "relu"}, "cell 'mingru' has its own functions"),
+    ({"vocabulary_size": 1}, r"vocabulary_size is a whole number from 2 to 1,112,065; received 1"),
+    ({"hidden_size": 0}, r"hidden_size is a whole number from 1 to 16,384; received 0"),
+    ({"hidden_size": 2.0}, r"hidden_size is a whole number .* received 2\.0"),
+    ({"layers": 17}, r"layers is a whole number from 1 to 16; received 17"),
+    ({"embedding_size": -1}, r"embedding_size is a whole number from 0 to 16,384; received -1"),
+    ({"tied": 1}, r"tied is true or false; received 1"),
+    ({"tied": True}, r"tied needs embedding_size = hidden_size; received 128 and 256"),
+]
+COPIES: list[tuple[Any, str]] = [
+    (partial(adapted, hidden=6), r"of 'adapted': 1 × 8 and 4; received 1 × 6 and 4"),
+    (partial(adapted, letters="abc"), r"received 1 × 8 and 3"),
+    (lambda seed: nn.GRU(4, 8), r"a model is what rnnviz.load or rnnviz.adapt gives; received"),
+]
+NAMES = ("../m", "a/b", "/etc/passwd", "..", "a..b", ".hidden", "", "a\\b", "a\0b", "x" * 200)
+
+
+def wrapped(rnn: nn.Module, options: dict[str, Any]) -> Any:
+    given = {"output": nn.Linear(9, N), "characters": CHARACTERS, "embedding": nn.Embedding(N, 6)}
+    return rnnviz.adapt(rnn, **{**given, **options})
+
+
+def of_function(options: dict[str, Any]) -> Any:
+    torch.manual_seed(0)
+    given = {"step": echo, "readout": lambda h: h, "state": {"h": torch.zeros(N)}, "characters": CHARACTERS}
+    return rnnviz.adapt(**{**given, **options})
+
+
+def large(path: Path) -> Path:
+    """Sparse: it takes no room."""
+    with path.open("wb") as file:
+        file.truncate(modelfile.MAX_FILE + 1)
+    return path
+
+
+def in_the_way(path: Path) -> Path:
+    path.write_text("in the way")
+    return path
+
+
+REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
+    **{
+        f"layers {n}: {words}": (
+            lambda _, rnn=rnn, options=options: wrapped(rnn, options),
+            ConfigError,
+            words,
+        )
+        for n, (words, rnn, options) in enumerate(LAYERS)
+    },
+    **{
+        f"a function: {words}": (lambda _, options=options: of_function(options), ConfigError, words)
+        for words, options in FUNCTIONS
+    },
+    **{
+        f"without weights {n}: {words}": (ask, ConfigError, words)
+        for n, (ask, words) in enumerate(WEIGHTLESS)
+    },
+    **{
+        f"a network with {setting}": (
+            lambda _, setting=setting: ModelConfig(**{**GOOD, **setting}),
+            ConfigError,
+            words,
+        )
+        for setting, words in SETTINGS
+    },
+    "dropout of no W_hh": (
+        lambda _: TrainConfig(cell="mingru", dropout_weight=0.1),
+        ConfigError,
+        "W_hh, and cell 'mingru' has none",
+    ),
+    "another vocabulary": (
+        lambda _: CharModel(ModelConfig("gru", 12), VOCABULARY),
+        ConfigError,
+        "the configuration says 12 symbols and the vocabulary has 9",
+    ),
+    **{
+        f"inputs {shape}": (
+            lambda _, shape=shape: make("gru")(torch.zeros(shape, dtype=torch.int64)),
+            ConfigError,
+            r"inputs must be \(B, T\) integers with T >= 1; received shape",
+        )
+        for shape in ((3,), (2, 0), (1, 2, 3))
+    },
+    **{
+        f"device {device}": (
+            lambda _, device=device: pick_device(device),
+            ConfigError,
+            f"device '{device}' can't be used here .*; use cpu",
+        )
+        for device in ("abacus", "cuda:99")
+    },
+    "inputs of a step": (
+        lambda _: step("gru", CELL, torch.zeros(1, 2), H),
+        ConfigError,
+        r"X_t must be \(B, 1\).*received \(1, 2\)",
+    ),
+    "the state of a step": (
+        lambda _: step("lstm", LSTM, X, torch.zeros(2, 1), C),
+        ConfigError,
+        r"a state must be \(B, H\) = \(1, 1\); received \(2, 1\)",
+    ),
+    "a reset during": (
+        lambda _: step("gru", CELL, X, H, reset="during"),  # type: ignore[arg-type]
+        ConfigError,
+        r"'after' or 'before'.*received 'during'",
+    ),
+    **{
+        f"an untrained copy: {words}": (
+            lambda _, fresh=fresh: units.untrained(adapted(0), 1, fresh=fresh),
+            ConfigError,
+            words,
+        )
+        for fresh, words in COPIES
+    },
+    # counts
+    **{
+        f"order {order!r}": (
+            lambda _, order=order: NgramModel.fit(TEXT, order=order),
+            ConfigError,
+            f"^an n-gram model's order is an integer from 1 to 6; received {order!r}$",
+        )
+        for order in (0, 7, -1, 2.0, True, "3")
+    },
+    **{
+        f"tensors of order {order!r}": (
+            lambda _, order=order: NgramModel.from_tensors({}, ABRACADABRA, order),
+            CheckpointError,
+            f"order is an integer from 1 to 6; received {order!r}",
+        )
+        for order in (0, 7, -1, 2.0, True, "3")
+    },
+    **{
+        f"unigrams {counts}": (
+            lambda _, c=counts: NgramModel.from_tensors({"counts": np.array(c, np.uint8)}, ABRACADABRA, 1),
+            CheckpointError,
+            r"text: the start symbol has a count, or nothing has; the file",
+        )
+        for counts in ([0, 0, 0, 0, 0, 0, 0], [0, 1, 1, 0, 0, 0, 1])
+    },
+    "counts of nothing": (
+        lambda _: NgramModel.fit("", order=3),
+        EmptyTextError,
+        r"^an n-gram model needs a text to count; received an empty one$",
+    ),
+    "the start symbol to come": (
+        lambda _: fitted(6).score([fitted(6).vocabulary.start]),
+        ConfigError,
+        f"integers from 0 to {fitted(6).vocabulary.size - 1}",
+    ),
+    **{
+        f"does {ids} occur": (
+            lambda _, ids=ids: NgramModel.fit("abcabc", order=4).occurs(np.array(ids, np.int64)),
+            ConfigError,
+            f"^this model knows of 1 to 4 symbols; received {len(ids)}$",
+        )
+        for ids in ([], [1] * 5)
+    },
+    # files
+    **{
+        f"a model called {name!r}": (lambda _, name=name: checkpoint.load(name), CheckpointError, "no folder")
+        for name in NAMES
+    },
+    "a name of no model": (
+        lambda _: checkpoint.load("thine"),
+        ModelNotFoundError,
+        "no model is called 'thine'",
+    ),
+    "a path of no model": (
+        lambda tmp: checkpoint.load(tmp / "thine.safetensors"),
+        ModelNotFoundError,
+        "no model file at",
+    ),
+    "a file too large": (
+        lambda tmp: checkpoint.load(large(tmp / "m.safetensors")),
+        CheckpointError,
+        "limit is",
+    ),
+    "another ending": (
+        lambda tmp: checkpoint.save(tiny("gru"), tmp / "m.pt"),
+        CheckpointError,
+        "a model file ends in",
+    ),
+    "a file in the way": (
+        lambda tmp: checkpoint.save(tiny("gru"), in_the_way(tmp / "file") / "m.safetensors"),
+        CheckpointError,
+        "can't be written",
+    ),
+    "a model's device": (
+        lambda tmp: checkpoint.load(checkpoint.save(tiny("gru"), tmp / "m.safetensors"), device="nonsense"),
+        ConfigError,
+        "use cpu",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
+    call, error, words = REFUSED[what]
+    with pytest.raises(error, match=words) as caught:
+        call(tmp_path)
+    one_sentence(str(caught.value))
