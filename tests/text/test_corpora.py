@@ -137,10 +137,6 @@ def test_a_book_that_is_missing_is_a_sentence(monkeypatch: pytest.MonkeyPatch, t
         corpora.read("timemachine")
 
 
-def test_reading_the_same_corpus_twice_gives_the_same_text() -> None:
-    assert corpora.read("python-source").sha256 == corpora.read("python-source").sha256
-
-
 # ---- splitting and the user's own --------------------------------------------------------------------------
 
 
