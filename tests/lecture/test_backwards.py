@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from rnnviz.errors import ConfigError
 from rnnviz.lecture import backwards
 
 
@@ -47,9 +46,6 @@ def test_below_one_it_vanishes_and_above_it_explodes() -> None:
     # In the long run each step multiplies by ρ: the slope of the curve is its logarithm.
     far = backwards.dial(0.9, 1, lags=400).linear
     assert (math.log(far[400]) - math.log(far[100])) / 300 == pytest.approx(math.log(0.9), rel=0.02)
-    for beyond in (0.0, -1.0, 11.0):
-        with pytest.raises(ConfigError, match="from above 0 to 10"):
-            backwards.dial(beyond)
 
 
 @pytest.mark.parametrize("w", [-1.2, 0.3, 0.95])
@@ -66,8 +62,6 @@ def test_a_cut_stops_gradients_and_lets_values_cross(w: float, cut: int) -> None
     assert float(h.detach()) == pytest.approx(chain.states[-1], rel=1e-12)
     assert chain.truncated(cut) == pytest.approx(float(weight.grad), rel=1e-12)
     assert chain.truncated(12) == chain.gradient
-    with pytest.raises(ConfigError, match="1 to 12 steps"):
-        chain.truncated(13)
 
 
 @pytest.mark.parametrize("keep", [0.5, 0.7, 0.9, 1.0])

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from rnnviz.errors import ConfigError
 from rnnviz.lecture import linear
 from rnnviz.lecture.linear import CELLS, Cell, Parameters, Read
 from rnnviz.networks import cells
@@ -120,18 +119,3 @@ def test_shares_are_what_a_state_loses_without_a_character(word: str) -> None:
                 state = seen.keep[n] * state + (seen.write[n] if n != s else 0)
             without.append(np.abs(seen.state[t - 1] - state).sum())
         np.testing.assert_allclose(seen.shares(t), np.divide(without, sum(without)), atol=1e-12)
-
-
-@pytest.mark.parametrize("t", [0, 8, -1])
-def test_there_is_no_share_outside_the_word(t: int) -> None:
-    with pytest.raises(ConfigError, match="step is 1 to 7; received"):
-        run("mingru", "remember").shares(t)
-
-
-def test_what_cannot_be_read_is_refused() -> None:
-    for word in ("", "ab", "x" * 13):
-        with pytest.raises(ConfigError, match="3 to 12 characters"):
-            linear.network("mingru", word)
-    for keep, write in (([1.0], [1.0, 2.0]), ([], [])):
-        with pytest.raises(ConfigError, match="for each step"):
-            linear.rounds(keep, write)

@@ -4,9 +4,6 @@ import json
 import random
 from pathlib import Path
 
-import pytest
-
-from rnnviz.errors import CorpusError
 from rnnviz.lecture import memorising
 
 
@@ -44,8 +41,3 @@ def test_a_small_run_memorises(tmp_path: Path) -> None:
     memorising.write(run, tmp_path / "run.json")
     again = json.loads((tmp_path / "run.json").read_text())
     assert tuple(again["train"]) == run.train
-
-
-def test_a_text_that_is_too_short_is_refused_with_its_length() -> None:
-    with pytest.raises(CorpusError, match="20,000 are needed"):
-        memorising.record("too short")

@@ -5,7 +5,6 @@ import pytest
 import torch
 
 import rnnviz
-from rnnviz.errors import ConfigError
 from rnnviz.lecture import recurrence
 from rnnviz.lecture.machine import Machine, numbers
 from rnnviz.networks.cells import step as textbook_step
@@ -43,9 +42,6 @@ def test_rows_of_a_minibatch_dont_hear_of_each_other() -> None:
     )
     for one, other in zip(both, alone, strict=True):
         np.testing.assert_allclose(one[:, 1], other[:, 0], rtol=1e-12)
-    for wrong in ((), ("",), ("ma", "m")):
-        with pytest.raises(ConfigError, match="of one length"):
-            recurrence.walk(net, *map(numbers, wrong))
 
 
 @pytest.mark.parametrize("embedding", [0, 6])
@@ -59,13 +55,3 @@ def test_a_units_parts_add_up_to_its_state(embedding: int) -> None:
         parts = taken.parts(t, unit)
         assert np.tanh(parts.pre_activation) == pytest.approx(read.hidden[t - 1, 0, unit], abs=1e-5)
     assert len(set(taken.varied(4))) == 4
-
-
-def test_only_a_plain_network_of_one_layer_is_one_sum() -> None:
-    for model in (tiny("gru"), MLP, tiny("rnn", layers=2)):
-        with pytest.raises(ConfigError, match="plain recurrent network"):
-            recurrence.Recurrence(model, "time")
-    taken = recurrence.Recurrence(RNN, "time")
-    for t, unit in ((0, 0), (5, 0), (1, 12)):
-        with pytest.raises(ConfigError, match="t is 1 to 4"):
-            taken.parts(t, unit)

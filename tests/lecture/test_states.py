@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rnnviz
-from rnnviz.errors import ConfigError
 from rnnviz.lecture import counts, states
 from rnnviz.networks import checkpoint
 from rnnviz.networks.numpy_model import NumpyModel
@@ -26,9 +25,6 @@ def test_what_a_rule_needs_is_its_sum_on_paper(rnn: NumpyModel) -> None:
         last, net = states.costs("last", t, rnn), states.costs("rnn", t, rnn)
         assert last == states.Costs(pytest.approx(np.log2(69)), 69 * 69, 1)
         assert net == states.Costs(256 * 32, 125_509, 256 * 256 + 256 * 69)
-    for kind, t in (("gru", 1), ("last", 0)):
-        with pytest.raises(ConfigError, match="append, last, rnn"):
-            states.costs(kind, t, rnn)
 
 
 def test_storing_everything_is_the_smaller_state_at_first_and_the_larger_table_soon(rnn: NumpyModel) -> None:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.errors import ConfigError
 from rnnviz.lecture import shannon, votes
 
 counts = st.lists(st.integers(0, 1000), min_size=27, max_size=27)
@@ -70,11 +69,3 @@ def test_votes_as_guesses_find_the_letter_at_the_rank_that_its_votes_have(
     right = votes_for[shannon.ALPHABET.index(truth[at])]
     assert len(game.ranks) == at + 1
     assert game.ranks[-1] == (1 + sum(n > right for n in votes_for) if right else 27)
-
-
-@pytest.mark.parametrize("bad", [[], [-1, 2], [[1, 2], [3, 4]]])
-def test_what_is_no_count_is_refused(bad: list[int]) -> None:
-    with pytest.raises(ConfigError, match="counts"):
-        votes.distribution(bad)
-    with pytest.raises(ConfigError, match="characters to guess"):
-        votes.guessed(0, {99: [0] * 27})

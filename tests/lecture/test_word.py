@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from rnnviz.errors import ConfigError
 from rnnviz.lecture import word
 from rnnviz.lecture.machine import NAMES, Machine
 
@@ -111,11 +110,3 @@ def test_the_same_word_and_seed_give_the_same_numbers_in_any_order() -> None:
     early = other.at(3)
     assert [one.at(n).perplexity for n in (3, 20)] == [early.perplexity, late.perplexity]
     assert word.WordRun("hello", 2).at(3).perplexity != early.perplexity
-
-
-def test_a_word_or_step_out_of_range_is_refused() -> None:
-    for text in ("", "a", "a" * (word.LONGEST + 1)):
-        with pytest.raises(ConfigError, match=str(len(text))):
-            word.WordRun(text)
-    with pytest.raises(ConfigError, match="steps 0 to 2"):
-        word.WordRun("ab", steps=2).at(3)

@@ -8,7 +8,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from rnnviz.errors import ConfigError
 from rnnviz.lecture import writing
 from rnnviz.networks import checkpoint
 from rnnviz.reading import sampling
@@ -58,8 +57,6 @@ def test_one_beam_is_greedy_and_more_find_likelier_texts() -> None:
     wide = writing.beam(model, prompt, 40, width=4)
     scores = [float(trace(model, prompt + text).nll[len(prompt) :].sum()) for text in (wide, greedy)]
     assert scores[0] < scores[1]
-    with pytest.raises(ConfigError, match="at least 1 text; received 0"):
-        writing.beam(model, prompt, 1, width=0)
 
 
 def test_guesses_are_the_likeliest_characters_after_each_beginning() -> None:
@@ -74,8 +71,6 @@ def test_beginnings_stand_in_the_text_with_what_follows() -> None:
     assert len(texts) == writing.PROMPTS
     assert all(prompt + book in HELD_OUT for prompt, book in texts)
     assert {len(book) for _, book in texts} == {writing.WRITTEN}
-    with pytest.raises(ConfigError, match="20 beginnings need more text than 300"):
-        writing.beginnings(HELD_OUT[:300])
 
 
 def test_part_of_the_recording_comes_out_again() -> None:

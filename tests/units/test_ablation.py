@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.units import Intervention, ablate, ablation, directions, intervene, run, target
 from tests.conftest import TEXT, tiny
 from tests.units.built import IGNORES, UNUSED, built, quoted
@@ -149,19 +148,3 @@ def test_progress_reaches_the_end_and_it_can_be_stopped() -> None:
     steps = ablate(tiny("gru"), TEXT * 20, batch=1)
     assert 0 < next(steps).fraction < 1
     steps.close()
-
-
-def test_what_cannot_be_ablated_is_refused() -> None:
-    model = tiny("gru")
-    with pytest.raises(ConfigError, match=r"a direction is with rnnviz\.units\.effect"):
-        run(ablate(model, "a", units=[directions.random(12)]))  # type: ignore[list-item]
-    with pytest.raises(EmptyTextError, match="no characters"):
-        run(ablate(model, ""))
-    with pytest.raises(ConfigError, match="units 0 to 11"):
-        run(ablate(model, "a", units=[12]))
-    with pytest.raises(ConfigError, match="received layer 2"):
-        run(ablate(model, "a", layer=2))
-    with pytest.raises(ConfigError, match="'zero', its 'mean', or a number"):
-        run(ablate(model, "a", to="median"))  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="at least 1 unit"):
-        run(ablate(model, "a", batch=0))

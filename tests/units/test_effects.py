@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.units import Intervention, Unit, directions, effect, intervene, run, target
 from tests.conftest import TEXT, tiny
 from tests.units.built import RANDOM, UNUSED, built, quoted
@@ -94,24 +93,6 @@ def test_what_is_changed_only_inside_is_missed_only_there() -> None:
     assert found.within is not None
     assert abs(found.within.inside.estimate[0]) > 1e-5
     assert found.within.outside.estimate[0] == pytest.approx(0, abs=1e-7)
-
-
-def test_what_cannot_be_compared_is_refused() -> None:
-    model = tiny("gru")
-    with pytest.raises(EmptyTextError, match="no characters"):
-        run(effect(model, "", Intervention((1,))))
-    with pytest.raises(ConfigError, match="7 of 12 units leave too few"):
-        run(effect(model, "a", Intervention(tuple(range(7)))))
-    with pytest.raises(ConfigError, match="at least 1 control"):
-        run(effect(model, "a", Intervention((1,)), controls=0))
-    with pytest.raises(ConfigError, match="units 0 to 11"):
-        run(effect(model, "a", Intervention((12,))))
-    with pytest.raises(ConfigError, match="only an LSTM has a cell"):
-        run(effect(model, "a", Intervention((1,), quantity="cell")))
-    with pytest.raises(ConfigError, match="received line-position of 4"):
-        run(effect(model, "abcd", Intervention((1,)), target=target("line-position", "abcd")))
-    with pytest.raises(ConfigError, match="received quotes of 3"):
-        run(effect(model, "abcd", Intervention((1,)), target=target("quotes", "abc")))
 
 
 def test_progress_reaches_the_end() -> None:

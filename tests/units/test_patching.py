@@ -7,7 +7,6 @@ import pytest
 
 import rnnviz
 from rnnviz import units
-from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.reading import sampling
 from rnnviz.units import patching
 from rnnviz.units.patching import Patched
@@ -196,38 +195,3 @@ def test_random_moves_are_as_long_as_the_patch(monkeypatch: pytest.MonkeyPatch) 
         change(states)
         lengths = np.linalg.norm(states - own[quantity][layer], axis=1)
         np.testing.assert_allclose(lengths, done.lengths[layer, quantity], rtol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("cell", "what", "said"),
-    [
-        ("gru", {"at": 51}, "`at` counts the characters read, from 0 to 50; received 51"),
-        ("gru", {"to": -1}, "`to` counts"),
-        ("gru", {"to": None}, "`to` counts"),
-        ("gru", {"ahead": 2}, "`ahead` belongs to at='all'"),
-        ("gru", {"at": "all"}, "leave `to` out"),
-        ("gru", {"at": "all", "to": None, "ahead": 0}, "ahead is at least 1"),
-        ("gru", {"layer": 1}, "1 layers"),
-        ("gru", {"units": [12]}, "units 0 to 11"),
-        ("gru", {"quantity": "cell"}, "only an LSTM"),
-        ("gru", {"quantity": "reset"}, "'hidden' or 'cell'"),
-        ("gru", {"units": (0, 5)}, "Unit\\(0, 5\\)"),
-        ("gru", {"units": units.directions.random(5)}, "5 units"),
-        ("gru", {"units": units.directions.random(12), "layer": 1}, "leave `layer` out"),
-        ("gru", {"units": units.directions.random(12, quantity="cell")}, "only an LSTM"),
-        ("gru", {"units": units.directions.random(12, quantity="reset")}, "'reset'"),
-    ],
-)
-def test_what_isnt_there_is_refused(cell: str, what: dict[str, Any], said: str) -> None:
-    asked = {"at": 20, "to": 30, **what}
-    with pytest.raises(ConfigError, match=said):
-        units.patch(tiny(cell), SOURCE, target=TARGET, **asked)
-
-
-def test_bad_numbers_are_refused() -> None:
-    model = tiny("gru")
-    done = units.patch(model, SOURCE, 20, TARGET, 30)
-    with pytest.raises(ConfigError, match="at least 1"):
-        units.patch_controls(model, done, n=0)
-    with pytest.raises(EmptyTextError):
-        units.patch_controls(model, done, "")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.errors import ConfigError
 from rnnviz.units import memory, perturb, perturb_all
 from tests.conftest import TEXT, tiny
 
@@ -40,14 +39,6 @@ def test_several_models_at_once() -> None:
     assert found[0].distance[4] > 1e-3 > found[1].distance[4]
 
 
-@pytest.mark.parametrize(
-    ("position", "character"), [(80, "x"), (-1, "x"), (0, "T"), (0, "xy"), (0, ""), (0, "\r")]
-)
-def test_what_is_no_change_of_a_letter_is_refused(position: int, character: str) -> None:
-    with pytest.raises(ConfigError, match="received"):
-        perturb(tiny("gru"), SHORT, position, character)
-
-
 @pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
 def test_a_memory_is_the_mean_of_perturbations(cell: str) -> None:
     model = tiny(cell, layers=2)
@@ -62,12 +53,3 @@ def test_a_memory_is_the_mean_of_perturbations(cell: str) -> None:
     assert found.bits.shape == (13,)
     if cell == "mlp":
         assert found.half_life == 1
-
-
-def test_a_memory_needs_a_text_to_follow() -> None:
-    with pytest.raises(ConfigError, match="more than 100"):
-        memory(tiny("gru"), "short")
-    with pytest.raises(ConfigError, match="at least two kinds"):
-        memory(tiny("gru"), "a" * 200)
-    with pytest.raises(ConfigError, match="at least 1"):
-        memory(tiny("gru"), SHORT, steps=0)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -303,15 +302,3 @@ def test_fewer_units_than_eight_and_states_that_exploded() -> None:
     one = probe(states, target)
     assert [len(few.units) for few in one.few] == [1, 2]
     assert np.isfinite(one.weights).all()
-
-
-@pytest.mark.parametrize(("wrong", "message"), [
-    ({"controls": -1}, "received -1 and 0"),
-    ({"seed": -1}, "received 5 and -1"),
-    ({"target": Target("short", np.ones(3, np.bool_))}, "covers 3 characters, the activations 2,000"),
-    ({"target": Target("all", np.ones(2_000, np.bool_))}, "holds at every character"),
-])  # fmt: skip
-def test_what_cannot_be_probed_is_refused(wrong: dict[str, Any], message: str) -> None:
-    target, states = planted(2_000, 3)
-    with pytest.raises(ConfigError, match=message):
-        probe(states, **{"target": target, **wrong})

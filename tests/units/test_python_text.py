@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.errors import TextError
 from rnnviz.text import corpora
 from rnnviz.units import KINDS, PYTHON_KINDS, Target, kinds, python_text, target
 from rnnviz.units.targets import bracket_depth, inside_quotes
@@ -137,11 +136,6 @@ def test_they_are_looked_for_in_programs_alone(program: str) -> None:
         assert kinds(prose) == tuple(KINDS)
     for start in (1000, 5000, 9000):
         assert kinds(program[start:]) == of_python
-
-
-def test_half_a_surrogate_pair_is_refused_as_elsewhere() -> None:
-    with pytest.raises(TextError, match="surrogate"):
-        target("py-string", "a\ud800")
 
 
 PIECES = (

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.errors import ConfigError, DecodingError, EmptyTextError
 from rnnviz.networks.checkpoint import load_numpy, save
 from rnnviz.units import ScanReport, Unit, activations, pushes, run, scan
 from rnnviz.units.tallies import Histograms
@@ -114,9 +113,6 @@ def test_a_file_is_read_as_the_text_in_it(tmp_path: Path) -> None:
     one, other = found(tiny("gru"), path=path), found(tiny("gru"), text=TEXT * 2)
     np.testing.assert_array_equal(one.mean, other.mean)
     assert one[0, 3].top[0].text == other[0, 3].top[0].text
-    (tmp_path / "b.txt").write_bytes(b"\x89PNG\r\n\x1a\n")
-    with pytest.raises(DecodingError, match="PNG"):
-        found(tiny("gru"), path=tmp_path / "b.txt")
 
 
 def test_progress_is_told_and_what_has_been_found_can_be_had_before_the_end(
@@ -136,8 +132,6 @@ def test_progress_is_told_and_what_has_been_found_can_be_had_before_the_end(
     *_, last = steps
     assert last.fraction == 1.0
     np.testing.assert_array_equal(half.mean, mean)  # what was handed out stays
-    with pytest.raises(ConfigError, match="unit 4 of layer 0 was not scanned"):
-        half[0, 4]
     stopped = scan(tiny("gru"), text=text)
     next(stopped)
     stopped.close()
@@ -164,22 +158,6 @@ def test_a_histogram_widens_when_it_must() -> None:
         np.testing.assert_array_equal(counts, expected)
 
 
-def test_what_cannot_be_scanned_is_refused() -> None:
-    model = tiny("gru")
-    with pytest.raises(EmptyTextError, match="no characters"):
-        found(model, text="")
-    with pytest.raises(ConfigError, match="say which one"):
-        found(model, text="a", units=[1])
-    with pytest.raises(ConfigError, match="units 0 to 11"):
-        found(model, text="a", layer=0, units=[12])
-    with pytest.raises(ConfigError, match="multiple of 4"):
-        found(model, text="a", bins=10)
-    with pytest.raises(ConfigError, match="gru cells has hidden, reset, update, candidate"):
-        found(model, text="a", quantity="forget")
-    with pytest.raises(ConfigError, match="received both"):
-        found(model, path="a", text="a")
-
-
 def test_what_a_unit_speaks_for(tmp_path: Path) -> None:
     for options in ({}, {"embedding_size": 12, "tied": True}):
         model = tiny("gru", layers=2, **options)  # type: ignore[arg-type]
@@ -199,7 +177,3 @@ def test_what_a_unit_speaks_for(tmp_path: Path) -> None:
         save(model, tmp_path / "m.safetensors")
         assert pushes(load_numpy(tmp_path / "m.safetensors"), 3, -0.5, k=4) == (pro, con)  # type: ignore[arg-type]
     assert pushes(model, 3, 0.0) == ([], [])
-    with pytest.raises(ConfigError, match="units 0 to 11"):
-        pushes(model, 12)
-    with pytest.raises(ConfigError, match="k counts symbols"):
-        pushes(model, 1, k=0)

@@ -2,14 +2,12 @@
 
 import itertools
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy.signal import lfilter
 
 import rnnviz
-from rnnviz.errors import ConfigError
 from rnnviz.networks import torch_model
 from rnnviz.networks.config import ModelConfig
 from rnnviz.units import (
@@ -197,33 +195,6 @@ def test_the_same_seed_gives_the_same_line() -> None:
     searcher = Searcher(rnnviz.trace(built(), quoted()))
     one, other = (searcher.search(target("capital", quoted())) for _ in range(2))
     assert (one.found, one.chance) == (other.found, other.chance)
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "message"),
-    [
-        ("digit", {}, "digit holds at no character of this text"),
-        ("capital", {}, "capital holds at every character of this text"),
-        ("indent-depth", {}, "indent-depth is the same at every character"),
-        ("line-start", {}, "covers 7 characters, the activations 3"),
-        ("line-position", {"edges": 1}, "a matter of degree"),
-        ("vowel", {"quantity": "cell"}, "rnn cells has hidden; received 'cell'"),
-        ("vowel", {"layer": 1}, "1 layers, counted from 0; received layer 1"),
-        ("vowel", {"shifts": -1}, "shifts is a number"),
-        ("vowel", {"edges": -1}, "edges counts characters"),
-        ("vowel", {"seed": -1}, "seed is a whole number"),
-    ],
-)
-def test_what_cannot_be_searched_for_is_refused(name: str, options: dict[str, Any], message: str) -> None:
-    text = "ABCABCA" if name == "capital" else "abc abc"
-    traced = rnnviz.trace(built(), text if name != "line-start" else "abc")
-    with pytest.raises(ConfigError, match=message):
-        search(traced, target(name, text), **options)
-
-
-def test_activations_are_a_table() -> None:
-    with pytest.raises(ConfigError, match=r"\(T, U\)"):
-        search(np.zeros(7), target("vowel", "abc abc"))
 
 
 def test_the_untrained_copies_are_searched_by_the_same_procedure_on_the_same_halves() -> None:
