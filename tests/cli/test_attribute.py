@@ -43,8 +43,3 @@ def test_the_table_has_a_row_a_character_and_the_sum(model: str, capsys: pytest.
     assert len(out) == 2 + len(TEXT) + 1
     assert len(out[2].split()) == 3  # not asked about: the gradient alone
     assert out[-1].startswith("integrated gradients of the last 4 add up to")
-
-
-def test_what_it_refuses(model: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["attribute", "-m", model, TEXT, "--at", "99"]) == 1
-    assert "received 99" in capsys.readouterr().err

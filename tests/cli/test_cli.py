@@ -1,8 +1,6 @@
 """The command line: what its commands print, how they end, and what they don't load."""
 
 import argparse
-import csv
-import io
 import json
 import math
 import os
@@ -16,9 +14,7 @@ import pytest
 
 from rnnviz import cli
 from rnnviz.cli.output import as_json
-from rnnviz.networks.checkpoint import load
 from rnnviz.networks.config import TrainConfig
-from rnnviz.reading.trace import trace
 from tests.cli.conftest import ROOT, Run, process
 
 ENDLESS = "sample -m tiny-gru --length 100000000"
@@ -32,15 +28,6 @@ def test_the_module_is_a_command(command_environment: dict[str, str], tmp_path: 
     assert json.loads(out)["characters"] == 4
     assert len(err.splitlines()) == 1
     assert b"gone.txt" in err
-
-
-@pytest.mark.parametrize("command", ["perplexity x.txt", "sample", "trace x"])
-@pytest.mark.parametrize("model", ["nobody", "../tiny-gru", "gone.safetensors"])
-def test_a_model_that_is_not_there(run: Run, command: str, model: str) -> None:
-    done = run(command, "--model", model)
-    assert (done.code, done.out) == (1, "")
-    assert len(done.err.splitlines()) == 1
-    assert done.err.startswith("rnnviz: ")
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:
@@ -81,35 +68,6 @@ def test_sample_reads_its_prompt_from_standard_input(run: Run) -> None:
     command = "sample -m tiny-gru --length 20 --seed 3 --prompt"
     assert run(f"{command} -", data=b"The ").out == run(command, "The ").out
     assert run(f"{command} -", data=None).code == 1
-
-
-def test_sample_refuses_a_temperature_below_zero(run: Run) -> None:
-    done = run("sample -m tiny-gru --temperature=-1")
-    assert done.code == 1
-    assert "temperature" in done.err
-
-
-def test_trace_prints_what_the_library_computes(run: Run, tmp_path: Path, models_folder: Path) -> None:
-    model, text = load(models_folder / "tiny-gru.safetensors"), 'T"i,\nm'
-    expected = trace(model, text)
-    rows = list(csv.DictReader(io.StringIO(run("trace --model tiny-gru", text).out)))
-    assert [row["position"] for row in rows] == list("123456")
-    assert "".join(row["character"] for row in rows) == text
-    assert [float(row["nll"]) for row in rows] == pytest.approx(expected.nll.tolist())
-    assert [int(row["rank"]) for row in rows] == expected.rank.tolist()
-    assert [float(row["entropy"]) for row in rows] == pytest.approx(expected.entropy[:-1].tolist())
-
-    (tmp_path / "a.txt").write_text(text)
-    (values,) = run("trace --file a.txt --model tiny-gru --format json").objects
-    assert values["text"] == text
-    assert [c["nll"] for c in values["characters"]] == pytest.approx(expected.nll.tolist())
-    assert all(0 <= c["entropy"] <= math.log(model.vocabulary.size) + 1e-6 for c in values["characters"])
-
-
-def test_trace_needs_a_network(run: Run) -> None:
-    done = run("trace x --model tiny-3gram")
-    assert done.code == 1
-    assert "no hidden state" in done.err
 
 
 def test_models_lists_what_there_is(run: Run) -> None:
@@ -162,7 +120,9 @@ def test_quick_commands_load_no_torch(command_environment: dict[str, str], argum
     assert done.stderr.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("arguments", ["", "nonsense", "perplexity", "trace --model tiny-gru"])
+@pytest.mark.parametrize(
+    "arguments", ["", "nonsense", "perplexity", "trace --model tiny-gru", "patch --units x"]
+)
 def test_a_misspelt_command_ends_with_2(run: Run, arguments: str) -> None:
     done = run(arguments)
     assert done.code == 2

@@ -4,12 +4,10 @@ import os
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import save
-from rnnviz.networks.ngram import NgramModel
 from tests.cli.conftest import Run, process
 from tests.conftest import TEXT, tiny
 
@@ -30,25 +28,6 @@ def test_a_text_is_never_written_over(said: Run, option: list[str]) -> None:
     assert code == 2
     assert "page.html is a text to be scored" in err
     assert Path("page.html").read_text() == TEXT * 4
-
-
-@pytest.mark.parametrize(
-    "output", ["x.pt", "my model.safetensors", "folder.safetensors", "tiny.txt/x.safetensors"]
-)
-def test_where_a_model_cannot_go_is_said_before_training(said: Run, output: str) -> None:
-    Path("folder.safetensors").mkdir()
-    code, _, err = said("train", "--corpus", "tiny.txt", "--name", "x", "--output", output, *SMALL)
-    assert code == 1
-    assert err.startswith("rnnviz: ")
-    assert not Path("runs").exists()
-
-
-@pytest.mark.parametrize("given", [["--run-dir", "tiny.txt"], ["--run-dir", "tiny.txt/run"]])
-def test_where_no_run_can_be_kept_is_said(said: Run, given: list[str]) -> None:
-    code, _, err = said("train", "--corpus", "tiny.txt", "--name", "x", *given, *SMALL)
-    assert code == 1
-    assert "no run can be kept in" in err
-    assert "--run-dir" in err
 
 
 def test_a_file_whose_name_is_no_text_is_trained_on(said: Run) -> None:
@@ -90,31 +69,6 @@ def test_a_model_is_found_by_the_name_that_is_listed(
     assert "snapshots" not in err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["units", "--model", "tiny-gru", "--file", "empty.txt"], "empty.txt is empty"),
-        (["units", "--model", "tiny-gru", "--file", "tiny.txt", "--seed", "-1"], "seed is a whole number"),
-        (["units", "--model", "tiny-gru", "--corpus", "tiny.txt", "--encoding", "nope"], "leave it out"),
-        (["train", "--name", "x", "--corpus", TEXT * 9], "no corpus is called"),
-        (
-            ["train", "--name", "x", "--corpus", "tiny.txt", "--cell", "ngram", "--min-count", "0"],
-            "min_count",
-        ),
-        (["sample", "--model", "x" * 300 + ".safetensors"], "no model file at"),
-        (["sample", "--model", "~nobody-here/x.safetensors"], "no model file at"),
-        (["sample", "--model", "tiny-gru", "--device", "tpu"], "rnnviz: device 'tpu' can't be used"),
-        (["perplexity", "tiny.txt", "--model", "tiny-gru", "--html", "x" * 300 + ".html"], "too long"),
-    ],
-)
-def test_it_is_said_in_one_line(said: Run, arguments: list[str], words: str) -> None:
-    Path("empty.txt").touch()
-    code, _, err = said(*arguments)
-    assert code == 1
-    assert words in err
-    assert len(err.splitlines()) == 1
-
-
 def test_a_full_disk_behind_standard_output_is_said(
     said: Run, tmp_path: Path, command_environment: dict[str, str]
 ) -> None:
@@ -130,9 +84,3 @@ def test_standard_input_may_be_closed(said: Run) -> None:
     code, _, err = said("perplexity - --model tiny-gru", data=None)
     assert code == 1
     assert "standard input is closed" in err
-
-
-def test_a_table_shortened_to_single_characters_has_probabilities() -> None:
-    for text in ("a", "ab", TEXT):
-        short = NgramModel.fit(text, order=2).shortened(1)
-        assert np.exp(short.log_probs()).sum() == pytest.approx(1, abs=1e-6)

@@ -11,7 +11,6 @@ import rnnviz
 from rnnviz import units
 from rnnviz.cli import main
 from rnnviz.networks.checkpoint import save
-from rnnviz.networks.ngram import NgramModel
 from tests.units.built import LATCHES, built, quoted
 
 BOOK = quoted(4000)
@@ -103,33 +102,3 @@ def test_the_passage_can_come_through_a_pipe(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SAID.encode()), "utf-8"))
     assert main([*asked, "--text", "-", *SPAN[2:]]) == 0
     assert capsys.readouterr().out == first
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        (["--span", "3-7"], "--span is two numbers as in 10:24"),
-        (["--span", "3:99"], "within the text of 10 characters"),
-        (["--threshold", "3"], "no unit is on throughout the passage"),
-        (["--layer", "1"], "has 1 layers, counted from 0"),
-        (["--share", "2"], "above 0 and at most 1"),
-        (["--characters", "0"], "characters is at least 1"),
-        (["--untrained", "-1"], "untrained is at least 0"),
-        (["--target", "quotes"], "--target is gone"),
-        (["--annotations", "mine.csv"], "--annotations is gone"),
-        (["--unclosed", "line"], "units.target"),
-    ],
-)
-def test_what_it_refuses(
-    asked: list[str], more: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*asked, *SPAN, *more]) == 1
-    err = capsys.readouterr().err
-    assert said in err
-    assert len(err.splitlines()) == 1
-
-
-def test_it_is_for_networks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = str(save(NgramModel.fit("a machine " * 20, order=2), tmp_path / "table.safetensors"))
-    assert main(["match", "--model", path, "--corpus", "machine", *SPAN]) == 1
-    assert "counts n-grams" in capsys.readouterr().err

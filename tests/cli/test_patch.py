@@ -8,7 +8,6 @@ import pytest
 from rnnviz import units
 from rnnviz.cli import main
 from rnnviz.networks.checkpoint import save
-from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.trace import trace
 from tests.conftest import TEXT, tiny
 
@@ -79,34 +78,3 @@ def test_a_direction_is_the_functions(
     assert (found["layers"], found["quantities"], found["units"]) == ([1], [expected.quantity], None)
     assert main(["patch", "-m", model, *ASKED, *more]) == 0
     assert capsys.readouterr().out.startswith(f"patched along {expected.name} (")
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (["--direction", "random:x"], "received 'random:x'"),
-        (["--direction", "component:0", "--corpus", "python-docs"], "--direction component is gone"),
-        (["--direction", "up"], "received 'up'"),
-        (["--direction", "difference:vowel"], "give one with --corpus or --file"),
-        (["--direction", "random:0", "--corpus", "python-docs"], "needs no text"),
-        (["--corpus", "python-docs"], "give one, or neither"),
-        (["--direction", "probe:quotas", "--corpus", "python-docs"], "there is no target 'quotas'"),
-    ],
-)
-def test_directions_it_refuses(
-    given: list[str], said: str, model: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["patch", "-m", model, *ASKED, *given]) == 1
-    assert said in capsys.readouterr().err
-
-
-def test_what_it_refuses(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["patch", "-m", model, *ASKED, "--at", "99"]) == 1
-    assert "from 0 to 8; received 99" in capsys.readouterr().err
-    table = NgramModel.fit("a machine " * 20, order=2)
-    path = str(save(table, tmp_path / "table.safetensors"))
-    assert main(["patch", "-m", path, *ASKED]) == 1
-    assert "counts n-grams" in capsys.readouterr().err
-    with pytest.raises(SystemExit) as stopped:
-        main(["patch", "-m", model, *ASKED, "--units", "x"])
-    assert stopped.value.code == 2

@@ -28,12 +28,6 @@ from tests.conftest import TEXT
 LONG = TEXT + "Größe: 道 and so on.\r\n" + TEXT
 
 
-FIELDS = [
-    "file", "model", "characters", "unknown", "perplexity", "perplexity_known", "bits_per_character",
-    "bits_per_byte", "encoding", "seconds",
-]  # fmt: skip
-
-
 @pytest.fixture
 def scored(run: Run, tmp_path: Path) -> Run:
     """Run `perplexity` in a folder of texts."""
@@ -49,20 +43,6 @@ def figures(report: dict[str, Any]) -> dict[str, Any]:
         for name, value in report.items()
         if name not in ("seconds", "compared") and not name.startswith("interval")
     }
-
-
-def test_one_json_object_a_file(scored: Run, tmp_path: Path, models_folder: Path) -> None:
-    (tmp_path / "one.txt").write_text("The Time Traveller")
-    (tmp_path / "two.txt").write_bytes("Zeit größer\r\n".encode("utf-16"))
-    done = scored("one.txt", "two.txt", "--model", "tiny-gru", "--json")
-    assert (done.code, done.err) == (0, "")
-    one, two = done.objects
-    assert list(one)[: len(FIELDS)] == FIELDS
-    assert (one["file"], one["model"], one["characters"], one["unknown"]) == ("one.txt", "tiny-gru", 18, 0)
-    assert (two["characters"], two["encoding"]) == (12, "utf-16-le")
-    assert two["unknown"] > 0
-    expected = perplexity(load(models_folder / "tiny-gru.safetensors"), text="The Time Traveller")
-    assert one["perplexity"] == pytest.approx(expected.perplexity, rel=1e-6)
 
 
 def test_in_words_and_from_standard_input(scored: Run) -> None:
@@ -222,12 +202,6 @@ def test_a_bad_file_among_good_ones_takes_nothing_from_them(scored: Run, tmp_pat
     assert sorted(p.name for p in tmp_path.glob("*.html")) == ["a.html", "b.html"]
 
 
-def test_many_files_give_each_its_own_number(scored: Run) -> None:
-    both = scored("a.txt", "b.txt", "a.txt", "-m", "tiny-lstm", "--json").objects
-    alone = [scored(f, "-m", "tiny-lstm", "--json").objects[0] for f in ("a.txt", "b.txt", "a.txt")]
-    assert list(map(figures, both)) == list(map(figures, alone))
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -245,37 +219,6 @@ def test_what_is_misspelt_ends_with_2_before_anything_is_scored(
     assert (done.code, done.out) == (2, "")
     assert "usage:" in done.err
     assert {p.name for p in tmp_path.iterdir()} == {"a.txt", "b.txt"}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--per-character", "out.xlsx"], "csv or parquet; received 'xlsx'"),
-        (["--per-character", "absent/out.csv"], "there is no folder for it"),
-        (["--html", "absent/out.html"], "there is no folder for it"),
-        (["--compare", "nobody"], "nobody"),
-    ],
-)
-def test_what_cannot_be_done_is_said_before_anything_is_scored(
-    scored: Run, arguments: list[str], message: str
-) -> None:
-    done = scored("a.txt", "-m", "tiny-gru", *arguments)
-    assert (done.code, done.out) == (1, "")
-    assert len(done.err.splitlines()) == 1
-    assert message in done.err
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [(b"", "has no characters"), (b"a\0b", "byte 1 is NUL"), (b"\xef\xbb\xbf", "has no characters")],
-)
-def test_nothing_to_score_is_a_sentence(scored: Run, data: bytes, message: str) -> None:
-    for options in ([], ["--per-character", "out.csv"], ["--compare", "tiny-3gram"]):
-        done = scored("-", "-m", "tiny-gru", *options, data=data)
-        assert (done.code, done.out) == (1, "")
-        assert len(done.err.splitlines()) == 1
-        assert message in done.err
-    assert not Path("out.csv").exists()
 
 
 def test_only_unknown_characters_have_a_perplexity_but_no_known_one(scored: Run) -> None:

@@ -53,10 +53,3 @@ def test_a_cluster_says_the_same(run: Run, tmp_path: Path, address: str) -> None
     done = run("perplexity", "5.txt", "-m", "tiny-gru", "--html", "page.html", "--scheduler", address)
     assert done.code == 0
     assert (tmp_path / "page.html").is_file()
-
-
-def test_no_scheduler_is_a_sentence(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text(TEXT)
-    done = run("perplexity", "a.txt", "-m", "tiny-gru", "--scheduler", "nothing://here")
-    assert (done.code, done.out) == (1, "")
-    assert done.err.startswith("rnnviz: no Dask scheduler answers at nothing://here")

@@ -206,28 +206,6 @@ def test_models_are_compared_on_rows(scored: Run) -> None:
     assert sum(one["best"] for one in report["compared"]) == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["a.jsonl"], "more than one column of texts: 'asked', 'text'; say which with --column"),
-        (["c.csv", "--column", "body"], "c.csv has no column 'body'; it has 'id', 'asked', 'text'"),
-        (["e.txt", "--given", "asked"], "--given names a column, and e.txt is one text"),
-        (["a.jsonl", "--column", "text", "--html", "out.html"], "--per-character and --html are of one text"),
-        (
-            ["a.jsonl", "--column", "text", "--output", "out.xlsx"],
-            "as .parquet, .jsonl or .csv; received 'xlsx'",
-        ),
-        (["a.jsonl", "--column", "text", "--output", "absent/out.csv"], "there is no folder for it"),
-        (["e.txt", "--as", "parquet", "--column", "text"], "e.txt is no Parquet file"),
-    ],
-)
-def test_what_cannot_be_done_is_a_sentence(scored: Run, arguments: list[str], message: str) -> None:
-    done = scored(*arguments, *MODEL)
-    assert (done.code, done.out) == (1, "")
-    assert len(done.err.splitlines()) == 1
-    assert message in done.err
-
-
 def test_a_file_to_be_scored_is_not_written_over(scored: Run, tmp_path: Path) -> None:
     before = (tmp_path / "c.csv").read_bytes()
     done = scored("c.csv", "--column", "text", "--output", "./c.csv", *MODEL)

@@ -70,23 +70,6 @@ def test_weights_and_copies_may_be_left_out(asked: list[str], capsys: pytest.Cap
     assert "weights" not in found
 
 
-@pytest.mark.parametrize(("more", "message"), [
-    (["--controls", "-1"], "controls is at least 0; received -1"),
-    (["--untrained", "-1"], "untrained is at least 0; received -1"),
-    (["--characters", "0"], "characters is at least 1; received 0"),
-    (["--layer", "3"], "received layer 3"),
-    (["--target", "quite"], "there is no target 'quite'"),
-    (["--model", "python-6gram"], "counts n-grams and has no hidden state"),
-])  # fmt: skip
-def test_what_it_refuses(
-    asked: list[str], more: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*asked, *more]) == 1
-    out, error = capsys.readouterr()
-    assert not out
-    assert message in error
-
-
 @pytest.mark.parametrize("command", ["probe", "units"])
 def test_how_copies_of_a_network_begin_is_said_where_it_may_have_begun_otherwise(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -132,24 +132,3 @@ def test_without_pyarrow_parquet_says_what_to_install_and_csv_is_written(
     assert "pip install" in done.err
     assert not model.with_name("a.parquet").exists()
     assert run("trace", TEXT, *asked, "a.csv").code == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--quantity", "update", "--out", "a.csv"], "received 'update'"),
-        (["--quantity", "hidden", "--layer", "2", "--out", "a.csv"], "2 layers, 0 to 1; received 2"),
-        (["--quantity", "hidden", "--layer=-1", "--out", "a.csv"], "0 to 1; received -1"),
-        (["--quantity", "hidden", "--layer", "2", "--format", "json", "--out", "a.csv"], "received 2"),
-        (["--layer", "1", "--out", "a.csv"], "add --quantity hidden"),
-        (["--quantity", "hidden", "--layer", "0", "--out", "a.npz"], "leave out --layer 0"),
-        (["--out", "absent/a.csv"], "there is no folder for it"),
-    ],
-)
-def test_what_can_not_be_written_is_said_before_a_file_is(
-    arguments: list[str], said: str, run: Run, model: Path
-) -> None:
-    done = run("trace", TEXT, "-m", str(model), *arguments)
-    assert (done.code, done.out) == (1, "")
-    assert said in done.err
-    assert not list(model.parent.glob("*a.*[vz]"))

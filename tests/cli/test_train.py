@@ -89,26 +89,6 @@ def test_what_is_shared_names_no_folder(tmp_path: Path) -> None:
     assert "-m own.safetensors" in card["units"]["command"]
 
 
-def test_the_command_counts_ngrams(tmp_path: Path) -> None:
-    (tmp_path / "smiles.txt").write_text(TEXT)
-    done = command(
-        "train",
-        "--corpus",
-        "smiles.txt",
-        "--name",
-        "smiles-3gram",
-        "--cell",
-        "ngram",
-        "--order",
-        "3",
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0, done.stderr
-    info = checkpoint.read_info(tmp_path / "smiles-3gram.safetensors")
-    assert info.kind == "ngram"
-    assert info.card["recipe"]["order"] == 3
-
-
 def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,26 +117,6 @@ def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
     assert checkpoint.is_neural(a)
     assert checkpoint.is_neural(b)
     assert same(a.state_dict(), b.state_dict())
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--name", "x"], "needs --corpus and --name"),
-        (["--corpus", "machine"], "needs --corpus and --name"),
-        (["--corpus", "machine", "--name", "../x"], "no folder"),
-        (["--corpus", "nowhere.txt", "--name", "x"], "nowhere.txt"),
-        (["--corpus", "machine", "--name", "x", "--threads", "0"], "--threads counts"),
-        (["--corpus", "machine", "--name", "x", "--batch", "0"], "batch is a whole number"),
-        (["--resume", "nothing-here"], "there is no run in"),
-    ],
-)
-def test_the_command_refuses_in_one_line(tmp_path: Path, words: list[str], message: str) -> None:
-    done = command("train", *words, cwd=tmp_path)
-    assert done.returncode == 1
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
 
 
 def test_a_cell_that_is_gone_is_refused_with_the_version_that_trains_it(

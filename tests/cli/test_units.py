@@ -266,31 +266,3 @@ def test_a_corpus_is_read_where_it_was_held_out(
     said = capsys.readouterr().out.splitlines()[0]
     length = len(Path(book).read_text(encoding="utf-8"))
     assert said == f"built, hidden, {length - int(length * 0.9):,} characters"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--target", "verbs"], "there is no target 'verbs'"),
-        (["--pattern", "("], "is no regular expression"),
-        (["--quantity", "update"], "rnn cells has hidden"),
-        (["--layer", "3"], "received layer 3"),
-        (["--characters", "0"], "characters is at least 1"),
-        (["--untrained", "-1"], "untrained is at least 0; received -1"),
-        (["--untrained", "0", "--card"], "untrained is at least 1; received 0"),
-    ],
-)
-def test_what_it_refuses(
-    model: str, book: str, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["units", "--model", model, "--file", book, *arguments]) == 1
-    said = capsys.readouterr()
-    assert message in said.err
-    assert not said.out
-
-
-def test_an_ngram_model_has_no_units(
-    only_tiny_models: Path, book: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["units", "--model", "tiny-3gram", "--file", book]) == 1
-    assert "counts n-grams" in capsys.readouterr().err

@@ -1,7 +1,6 @@
 """The live view's end in the kernel: the app's asks and answers, and the files it hands over."""
 
 import json
-import re
 import subprocess
 import sys
 from typing import Any
@@ -12,8 +11,6 @@ import pytest
 import rnnviz
 from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.notebook.widget import ENTRY, bundle
-from rnnviz.ui.browser.modules import PACKAGE, modules
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
 from tests.conftest import TEXT, tiny, tiny_card
@@ -132,20 +129,3 @@ def test_it_loads_neither_streamlit_nor_a_server() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert json.loads(done.stdout) == [], done.stderr
-
-
-def test_the_module_holds_the_apps_own_files_each_after_what_it_imports() -> None:
-    found = modules(ENTRY)
-    assert list(found)[-1] == ENTRY
-    assert "ui/pages/explore/static/view.js" in found
-    assert "ui/browser/static/wire.js" in found
-    seen: set[str] = set()
-    for name, source in found.items():
-        imported = re.findall(r'"\0([^"]+)"', source)
-        assert set(imported) <= seen, name
-        plain = re.sub(r'"\0([^"]+)"', '""', source)
-        theirs = re.sub(r'(?m)^(import [^"]*?from )"\.[^"]+"', r'\1""', (PACKAGE / name).read_text("utf-8"))
-        assert plain == theirs, name  # nothing else is changed
-        assert "import(" not in source
-        seen.add(name)
-    assert json.dumps((PACKAGE / "ui/pages/explore/static/view.html").read_text("utf-8")) in bundle()

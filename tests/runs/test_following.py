@@ -14,7 +14,7 @@ import torch
 
 import rnnviz
 from rnnviz import cli
-from rnnviz.errors import ConfigError, TrainingError
+from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.reading.trace import trace
 from rnnviz.runs import api as runs
@@ -164,16 +164,13 @@ def test_how_the_block_ends(error: BaseException | None, state: str, reason: str
 
 
 def test_stop_is_heard_by_the_loop_and_kills_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with rnnviz.runs.follow("mine") as run:
+    with rnnviz.runs.follow("mine", torch.nn.Linear(2, 3)) as run:
         run.log(1, 1.0)
+        assert told("mine", "start")[0]["parameters"] == 9
         assert not run.stopping
         runs.stop("mine")
         assert run.stopping
-        with pytest.raises(TrainingError, match="is alive"):
-            runs.delete("mine")
     assert runs.find("mine").state == "stopped"
-    with pytest.raises(TrainingError, match="another program, which logged it here"):
-        runs.resume("mine")
     assert cli.main(["train", "--resume", str(run.path)]) == 1
     assert "start that program again" in capsys.readouterr().err
     runs.delete("mine")
@@ -220,22 +217,6 @@ def test_a_sentence_to_watch_needs_a_model_that_can_be_read(model: Any) -> None:
     with pytest.raises(ConfigError, match=r"needs a model that rnnviz can read.*received"):
         rnnviz.runs.follow("mine", model, watched="cab")
     assert not runs.home().exists(), "refused before anything was made"
-
-
-def test_what_is_odd_is_refused_in_a_sentence() -> None:
-    for odd in ("../x", "", "a b"):
-        with pytest.raises(ConfigError, match="a run is called like"):
-            rnnviz.runs.follow(odd)
-    with pytest.raises(ConfigError, match="total is a whole number"):
-        rnnviz.runs.follow("mine", total=0)
-    with pytest.raises(TrainingError, match="begins with its block"):
-        rnnviz.runs.follow("mine").log(1, 1.0)
-    with rnnviz.runs.follow("mine", torch.nn.Linear(2, 3)) as run:
-        run.log(5, 1.0)
-        for step in (5, 4, 5.5, True):
-            with pytest.raises(ConfigError, match=r"received .* after 5"):
-                run.log(step, 1.0)  # type: ignore[arg-type]
-    assert told("mine", "start")[0]["parameters"] == 9
 
 
 def test_the_figures_can_stand_elsewhere_too() -> None:

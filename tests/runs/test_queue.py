@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
-from rnnviz.errors import ConfigError, TrainingError
-from rnnviz.networks import threads
+from rnnviz.errors import TrainingError
 from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import api as runs
-from rnnviz.runs import process, queue
+from rnnviz.runs import queue
 from rnnviz.runs.folder import Description, RunFolder
 from tests.runs.processes import until
 
@@ -68,22 +67,6 @@ def ready(id: str) -> str:
     return id
 
 
-def test_a_run_knows_how_many_train_beside_it(home: Path, busy: threading.Event) -> None:
-    mine = RunFolder(home / "mine")
-    mine.path.mkdir()
-    queue.take_ticket(mine)
-    assert queue.training(mine) == 1  # one at a time
-    runs.set_limit(2)
-    assert queue.training(mine) == 2
-    try:
-        process._beside_others(mine)()
-        assert threads._jobs == 2
-    finally:
-        threads.share(1)
-    busy.set()
-    until(lambda: queue.training(mine) == 1)
-
-
 def test_runs_wait_and_take_turns_in_the_order_of_their_starts_past_a_killed_one(
     busy: threading.Event,
 ) -> None:
@@ -108,8 +91,6 @@ def test_runs_wait_and_take_turns_in_the_order_of_their_starts_past_a_killed_one
 
 def test_as_many_train_as_the_limit_says(busy: threading.Event) -> None:
     assert runs.limit() == 1
-    with pytest.raises(ConfigError, match="from 1 to 64; received 0"):
-        runs.set_limit(0)
     first, second = ready(start()), ready(start())
     runs.set_limit(2)
     until(lambda: state(first) != "waiting")
@@ -183,27 +164,6 @@ def test_a_waiting_run_loads_no_torch(busy: threading.Event) -> None:
         pytest.skip("no /proc to look into")
     assert "libtorch" not in maps.read_text()
     assert os.getpriority(os.PRIO_PROCESS, folder.owner() or 0) >= 0
-
-
-def test_a_run_needs_a_text_a_good_name_and_a_folder_to_be_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "file"))
-    with pytest.raises(TrainingError, match="needs a text"):
-        runs.start(Description("toy", TOY))
-    with pytest.raises(ConfigError, match=r"no folder; received '\.\./toy'"):
-        Description("../toy", TOY)
-    with pytest.raises(ConfigError, match="at most 400 characters; received 500"):
-        Description("toy", TOY, watched="x" * 500)
-    with pytest.raises(ConfigError, match="minutes is a number above 0"):
-        Description("toy", TOY, minutes=0)
-    (tmp_path / "file").write_text("")
-    with pytest.raises(TrainingError, match="no run can be kept"):
-        runs.start(Description("toy", TOY, corpus="machine"))
-    assert runs.listed() == []
-    for id in ("", ".", "..", "a/b", ".queue"):
-        with pytest.raises(TrainingError, match="there is no run"):
-            runs.find(id)
 
 
 OTHER = """

@@ -3,13 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch import nn
 
 import rnnviz
-from rnnviz.errors import ConfigError, RnnvizError, TextError
 from rnnviz.networks.checkpoint import load_numpy
 from rnnviz.reports import contamination
 
@@ -57,23 +55,3 @@ def test_figures_are_of_the_model_as_it_is_stored(own: rnnviz.CharModel, load: A
     stored = rnnviz.perplexity(loaded, text=UNSEEN).perplexity
     assert loaded.card["held_out"]["perplexity"] == pytest.approx(stored, rel=1e-7)
     assert abs(stored / rnnviz.perplexity(whole, text=UNSEEN).perplexity - 1) > 1e-6
-
-
-def test_a_text_that_was_trained_on_is_not_held_out(own: rnnviz.CharModel, tmp_path: Path) -> None:
-    path = tmp_path / "own.safetensors"
-    with pytest.raises(ConfigError, match="held-out text is part of the corpus"):
-        rnnviz.save(own, path, corpus=CORPUS, held_out=CORPUS[40:90])
-    with pytest.raises(TextError, match="a text is a str; received a path"):
-        rnnviz.save(own, path, example=Path("machine"))  # type: ignore[arg-type]
-    with pytest.raises(RnnvizError):
-        rnnviz.save(own, path, held_out="absent.txt")
-    assert not path.exists()
-
-
-def test_a_python_function_says_why_not(tmp_path: Path) -> None:
-    own = rnnviz.adapt(
-        step=lambda ids, state: (state["h"] + 1, {"h": state["h"] + 1}),
-        readout=lambda h: np.tile(h[:, :1], (1, 3)), state={"h": np.zeros(2)}, characters="abc",
-    )  # fmt: skip
-    with pytest.raises(ConfigError, match="Python function can't be saved"):
-        rnnviz.save(own, tmp_path / "own.safetensors")

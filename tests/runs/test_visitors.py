@@ -3,12 +3,11 @@
 import os
 import time
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from rnnviz.errors import ConfigError, TrainingError
+from rnnviz.errors import TrainingError
 from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import api as runs
 from rnnviz.runs import queue, visitors
@@ -43,12 +42,8 @@ def test_each_has_one_and_nobody_lists_it_among_the_others() -> None:
     assert mine is not None
     assert mine.id == id
     assert visitors.of("bob") is None
-    with pytest.raises(TrainingError, match="a run already"):
-        visitors.start(TOY, most=2)
     other = visitors.start(replace(TOY, owner="bob"), most=2)
     assert other == f"{VISITOR}toy{visitors.tag('bob')}"
-    with pytest.raises(ConfigError, match="has an owner"):
-        visitors.start(replace(TOY, owner=""), most=9)
     runs.delete(id)
     assert visitors.start(TOY, most=2)
 
@@ -76,24 +71,6 @@ def test_their_queue_is_their_own() -> None:
         queue.take_ticket(hers)
         queue.take_ticket(others)
         assert queue.ahead(hers) == queue.ahead(others) == 0
-
-
-@pytest.mark.parametrize(
-    "id",
-    [
-        "visitor:../one",
-        "visitor:",
-        "visitor:.queue",
-        ".visitors",
-        "visitor:visitor:one",
-        f"visitor:hers{visitors.tag('ann')}/../../one",
-    ],
-)
-def test_an_id_leads_nowhere_else(id: str) -> None:
-    made("one")
-    made("hers", owner="ann")
-    with pytest.raises(TrainingError, match="no run"):
-        runs.find(id)
 
 
 def test_a_run_goes_with_its_owner_and_not_before() -> None:
@@ -146,17 +123,6 @@ def test_one_that_trains_is_stopped_before_it_goes() -> None:
         until(lambda: events(folder, "progress"))
     assert not folder.path.exists()
     until(lambda: not process.is_alive())
-
-
-def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = tmp_path / "file" / "runs"
-    home.parent.touch()
-    monkeypatch.setenv("RNNVIZ_RUNS", str(home))
-    for begin in (partial(visitors.start, TOY, most=2), partial(runs.set_limit, 2), partial(runs.start, TOY)):
-        with pytest.raises(TrainingError, match=r"no run can be kept in .*runs.*: Not a directory"):
-            begin()
-    with visitors.served():
-        assert not visitors.listed()
 
 
 def test_nothing_is_made_where_there_are_none() -> None:

@@ -5,14 +5,12 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import psutil
 import pytest
 import torch
 
-from rnnviz.errors import TrainingError
 from rnnviz.networks import compiled, threads
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.threads import Threads
@@ -137,13 +135,6 @@ def test_speed_is_measured_in_a_process_that_takes_nothing_from_the_working_dire
     assert speed.measured(TINY, 30, 1, seconds=0.1) > 100
 
 
-def test_a_speed_that_cannot_be_measured_says_why() -> None:
-    with pytest.raises(TrainingError, match=r"after 0\.01 s"):
-        speed.measured(TINY, 30, 1, timeout=0.01)
-    with pytest.raises(TrainingError, match=r"could not be measured \(.*set_num_threads"):
-        speed.measured(TINY, 30, -1)
-
-
 def test_a_speed_that_nobody_wants_any_more_is_not_measured_to_the_end() -> None:
     looks = iter([None, None, KeyError("left")])
 
@@ -169,104 +160,6 @@ def test_nothing_is_timed_where_nothing_is_to_be_chosen(monkeypatch: pytest.Monk
         pace = speed.fastest(recipe, 30, threads=given, device="cpu")
         assert pace.precision == ("float32" if recipe.precision == "auto" else recipe.precision)
         assert (pace.threads.now, pace.threads.counts) == (given or 1, [given or 1])
-
-
-@pytest.mark.parametrize(("blocks", "expected"), [(True, "numba"), (False, None)])
-def test_a_gru_whose_threads_and_precision_are_given_is_trained_by_numba(
-    blocks: bool, expected: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing is left to be timed where its products suit; elsewhere ours without it is tried too."""
-
-    class Tried(Exception):
-        pass
-
-    def tried(*_: object) -> Any:
-        raise Tried
-
-    monkeypatch.setattr(speed, "_fastest_of", tried)
-    monkeypatch.setattr(compiled, "prepared", lambda _: True)
-    monkeypatch.setattr(compiled, "blocks", lambda: blocks)
-    recipe = replace(MIDDLING, precision="float32")
-    if expected is None:
-        with pytest.raises(Tried):
-            speed.fastest(recipe, 30, threads=2, device="cpu")
-    else:
-        assert speed.fastest(recipe, 30, threads=2, device="cpu").engine == expected
-
-
-def test_every_candidate_is_timed_on_the_shapes_of_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(optimiser, "has_bfloat16", lambda device: True)
-    monkeypatch.setattr(speed, "worth_trying", lambda: [1, 2])
-    monkeypatch.setattr(threads, "HOPELESS", 0.0)
-    steps: set[tuple[bool, int]] = set()
-    step = Trainer.step
-
-    def counted(self: Trainer) -> Any:
-        steps.add((self.bfloat16, torch.get_num_threads()))
-        assert self.model.vocabulary.size == 30
-        assert self.streams.batch == 16
-        return step(self)
-
-    monkeypatch.setattr(Trainer, "step", counted)
-    torch.set_num_threads(1)
-    pace = speed.fastest(MIDDLING, 30, device="cpu")
-    assert {(False, 1), (False, 2)} < steps <= {(False, 1), (False, 2), (True, 1), (True, 2)}
-    assert set(pace.threads.speeds) >= {2}
-    assert not pace.threads.trying
-    assert torch.get_num_threads() == 1
-
-
-@pytest.mark.parametrize(
-    ("float32", "bfloat16", "chosen"),
-    [
-        ([{1: 10.0, 2: 18.0}], [{2: 6.0}], ("float32", 2)),
-        ([{1: 10.0, 2: 18.0}], [{2: 49.0}, {1: 30.0}], ("bfloat16", 2)),
-        ([{1: 20.0, 2: 18.0}], [{1: 51.0}, {2: 54.0}], ("bfloat16", 2)),
-        ([{1: 20.0, 2: 18.0}], [{1: 51.0}, {2: 38.0}], ("bfloat16", 1)),
-        # Those that aren't hopeless are timed again, and hardly faster is not enough.
-        ([{1: 10.0, 2: 18.0}, {2: 17.0}], [{2: 18.3}, {2: 18.2}], ("float32", 2)),
-        ([{1: 10.0, 2: 18.0}, {2: 18.0}], [{2: 14.0}, {2: 20.0}, {1: 12.0}], ("bfloat16", 2)),
-        (
-            [{1: 10.0, 2: 18.0}, {2: 17.0}],
-            [{2: 8.0}, {2: 30.0}, {1: 31.0}],
-            ("bfloat16", 1),
-        ),  # it had been held up
-        ([{1: 10.0, 2: 14.0}, {2: 18.0}], [{2: 16.0}, {2: 16.0}], ("float32", 2)),
-    ],
-)
-def test_precision_and_threads_are_chosen_together(
-    float32: list[dict[int, float]],
-    bfloat16: list[dict[int, float]],
-    chosen: tuple[str, int],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A trial of numbers of threads finds the next speeds if they are of these, else the same as before."""
-    found = {False: [*float32], True: [*bfloat16]}
-    before: dict[tuple[bool, int], float] = {}
-
-    class Clocked(Threads):
-        def __init__(self, counts: list[int], known: dict[int, float] | None = None) -> None:
-            if known is None:
-                low, coming = trainer.bfloat16, found[trainer.bfloat16]
-                if coming and set(coming[0]) == set(counts):
-                    before.update({(low, count): speed for count, speed in coming.pop(0).items()})
-                known = {count: before[low, count] for count in counts}
-            super().__init__(counts, known)
-
-    def try_on(self: Any, counts: list[int]) -> None:
-        nonlocal trainer
-        trainer = self._trainer
-        tried(self, counts)
-
-    trainer: Any = None
-    tried = speed._Candidate.try_on
-    monkeypatch.setattr(speed, "Threads", Clocked)
-    monkeypatch.setattr(speed._Candidate, "try_on", try_on)
-    monkeypatch.setattr(optimiser, "has_bfloat16", lambda device: True)
-    monkeypatch.setattr(speed, "worth_trying", lambda: [1, 2])
-    pace = speed.fastest(MIDDLING, 30, device="cpu")
-    assert (pace.precision, pace.threads.now) == chosen
-    assert found == {False: [], True: []}
 
 
 def test_precisions_are_tried_on_a_given_number_of_threads_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,14 +242,3 @@ def test_minutes_become_characters_reports_included(monkeypatch: pytest.MonkeyPa
         speed.characters_in(0.01, replace(TINY, evaluate_every=every), corpus) for every in (1000, 1)
     )
     assert 32 <= often < seldom
-
-
-def test_the_early_reports_are_in_the_minutes_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A report takes a second, a step a hundredth: of a minute six seconds go to the six early ones."""
-    ticks = iter([0.0, 1.0])
-    trainer = SimpleNamespace(validation="", model=None, characters=100.0, step_index=1)
-    monkeypatch.setattr(speed, "_trial", lambda *_: (trainer, 10_000.0))
-    monkeypatch.setattr("rnnviz.reading.sampling.sample", lambda *_, **__: "")
-    monkeypatch.setattr(speed, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
-    config = replace(TINY, evaluate_every=200)
-    assert speed.characters_in(1.0, config, corpora.from_text("a" * 500)) == round(54 / (3 / 200) * 100)

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from rnnviz.errors import ConfigError
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.scoring import perplexity
 from rnnviz.text import corpora
@@ -38,15 +37,6 @@ def test_a_minute_of_a_mingru_is_a_minute_of_the_lstm_but_for_its_network() -> N
         assert (mingru.cell, mingru.layers, mingru.hidden_size) == ("mingru", 2, lstm.hidden_size)
         network = {"cell": "lstm", "layers": 1, "dropout_weight": lstm.dropout_weight}
         assert replace(mingru, **network) == lstm
-
-
-def test_mistaken_presets_are_refused() -> None:
-    with pytest.raises(
-        ConfigError, match="one-minute, one-minute-mingru, five-minutes, best; received 'ten-minutes'"
-    ):
-        preset("ten-minutes", 1000, 2)
-    with pytest.raises(ConfigError, match="at least 1 core; received 1000 and 0"):
-        preset("best", 1000, 0)
 
 
 def test_the_toy_learns_its_word_from_few_characters() -> None:

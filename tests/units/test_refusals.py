@@ -224,6 +224,7 @@ REFUSED: Refusals = {
     "index: another network": (
         lambda: another_index(tiny("rnn"), TEXT[:60]), ConfigError, "another network or text",
     ),
+    "open_index": (lambda: units.open_index("gone"), ConfigError, "holds no index"),
     "index: no text": (lambda: indexed(""), EmptyTextError, "no characters"),
     "index: a surrogate": (lambda: indexed("a\ud800"), TextError, "surrogate"),
     "index: counts": (

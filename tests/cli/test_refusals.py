@@ -1,0 +1,200 @@
+"""What a command refuses: exit code 1, nothing on standard output, one plain line on standard error."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rnnviz.networks.checkpoint import save
+from tests.cli.conftest import Run
+from tests.conftest import TEXT, tiny
+from tests.refused import one_sentence
+from tests.units.built import built
+
+BOOK = ["--file", "book.txt"]
+DEEP = ["-m", "deep.safetensors"]
+GRU = ["-m", "tiny-gru"]
+COUNTS = ["-m", "tiny-3gram"]
+PASSAGE = [*GRU, *BOOK, "--text", TEXT[:60], "--span", "7:12", "--threshold", "0.05"]
+PATCH = [*DEEP, "--source", "The Time", "--target", "a machine", "--to", "4"]
+PROBE = ["-m", "built.safetensors", *BOOK, "--controls", "2", "--quiet"]
+ROWS = ["perplexity", "rows.jsonl", "--column", "text", *GRU, "--json"]
+SCORED = ["perplexity", "book.txt", *GRU]
+STATES = ["trace", "a text", *DEEP, "--quantity", "hidden"]
+TRAIN = ["train", "--corpus", "machine", "--name", "x"]
+
+NO_STATE = "counts n-grams"
+
+REFUSED: dict[str, tuple[list[str], str]] = {
+    "attribute: at": (["attribute", *GRU, "The Time", "--at", "99"], "received 99"),
+    "connectivity: at": (["connectivity", *DEEP, "machine", "--at", "9"], "received 9"),
+    "connectivity: lags": (["connectivity", "ab", "--lags", "5", *DEEP], "received 5 lags and 2 characters"),
+    "connectivity: counts": (["connectivity", "abc", *COUNTS], NO_STATE),
+    "perturb: position": (
+        ["perturb", "The", "--position", "7", "--character", "x", *DEEP], "received position 7",
+    ),
+    "perturb: counts": (["perturb", "abc", "--position", "0", "--character", "x", *COUNTS], NO_STATE),
+    "ablate: to": (
+        ["ablate", "--to", "median", *DEEP, *BOOK], "zero, mean or a number; received 'median'",
+    ),
+    "ablate: a unit": (["ablate", "--units", "99", *DEEP, *BOOK], "units 0 to 11"),
+    "ablate: characters": (
+        ["ablate", "--characters", "0", *DEEP, *BOOK], "characters is at least 1; received 0",
+    ),
+    "ablate: counts": (["ablate", *BOOK, *COUNTS], NO_STATE),
+    "match: a span": (["match", *PASSAGE, "--span", "3-7"], "--span is two numbers as in 10:24"),
+    "match: too long": (["match", *PASSAGE, "--span", "3:99"], "within the text of 60 characters"),
+    "match: threshold": (["match", *PASSAGE, "--threshold", "3"], "no unit is on throughout the passage"),
+    "match: a layer": (["match", *PASSAGE, "--layer", "1"], "has 1 layers, counted from 0"),
+    "match: share": (["match", *PASSAGE, "--share", "2"], "above 0 and at most 1"),
+    "match: characters": (["match", *PASSAGE, "--characters", "0"], "characters is at least 1"),
+    "match: untrained": (["match", *PASSAGE, "--untrained", "-1"], "untrained is at least 0"),
+    "match: target": (["match", *PASSAGE, "--target", "quotes"], "--target is gone"),
+    "match: annotations": (["match", *PASSAGE, "--annotations", "mine.csv"], "--annotations is gone"),
+    "match: unclosed": (["match", *PASSAGE, "--unclosed", "line"], "units.target"),
+    "match: counts": (["match", *PASSAGE, *COUNTS], NO_STATE),
+    "patch: a number": (["patch", *PATCH, "--direction", "random:x"], "received 'random:x'"),
+    "patch: components": (
+        ["patch", *PATCH, "--direction", "component:0", "--corpus", "python-docs"],
+        "--direction component is gone",
+    ),
+    "patch: a direction": (["patch", *PATCH, "--direction", "up"], "received 'up'"),
+    "patch: no text": (
+        ["patch", *PATCH, "--direction", "difference:vowel"], "give one with --corpus or --file",
+    ),
+    "patch: a text": (
+        ["patch", *PATCH, "--direction", "random:0", "--corpus", "python-docs"], "needs no text",
+    ),
+    "patch: a text alone": (["patch", *PATCH, "--corpus", "python-docs"], "give one, or neither"),
+    "patch: a target": (
+        ["patch", *PATCH, "--direction", "probe:quotas", "--corpus", "python-docs"],
+        "there is no target 'quotas'",
+    ),
+    "patch: at": (["patch", *PATCH, "--at", "99"], "from 0 to 8; received 99"),
+    "patch: counts": (["patch", *PATCH, *COUNTS], NO_STATE),
+    "probe: controls": (["probe", *PROBE, "--controls", "-1"], "controls is at least 0; received -1"),
+    "probe: untrained": (["probe", *PROBE, "--untrained", "-1"], "untrained is at least 0; received -1"),
+    "probe: characters": (["probe", *PROBE, "--characters", "0"], "characters is at least 1; received 0"),
+    "probe: a layer": (["probe", *PROBE, "--layer", "3"], "received layer 3"),
+    "probe: a target": (["probe", *PROBE, "--target", "quite"], "there is no target 'quite'"),
+    "probe: counts": (["probe", *PROBE, *COUNTS], "counts n-grams and has no hidden state"),
+    "units: a target": (["units", *GRU, *BOOK, "--target", "verbs"], "there is no target 'verbs'"),
+    "units: a pattern": (["units", *GRU, *BOOK, "--pattern", "("], "is no regular expression"),
+    "units: a gate": (["units", *PROBE[:4], "--quiet", "--quantity", "update"], "rnn cells has hidden"),
+    "units: a layer": (["units", *GRU, *BOOK, "--layer", "3"], "received layer 3"),
+    "units: characters": (["units", *GRU, *BOOK, "--characters", "0"], "characters is at least 1"),
+    "units: untrained": (
+        ["units", *GRU, *BOOK, "--untrained", "-1"], "untrained is at least 0; received -1",
+    ),
+    "units: a card": (
+        ["units", *GRU, *BOOK, "--untrained", "0", "--card"], "untrained is at least 1; received 0",
+    ),
+    "units: counts": (["units", *COUNTS, *BOOK], NO_STATE),
+    "units: empty": (["units", *GRU, "--file", "empty.txt"], "empty.txt is empty"),
+    "units: seed": (["units", *GRU, *BOOK, "--seed", "-1"], "seed is a whole number"),
+    "units: encoding": (["units", *GRU, "--corpus", "book.txt", "--encoding", "nope"], "leave it out"),
+    "trace: a gate": (
+        ["trace", "a text", *DEEP, "--quantity", "update", "--out", "a.csv"], "received 'update'",
+    ),
+    "trace: a layer": ([*STATES, "--layer", "2", "--out", "a.csv"], "2 layers, 0 to 1; received 2"),
+    "trace: below 0": ([*STATES, "--layer=-1", "--out", "a.csv"], "0 to 1; received -1"),
+    "trace: json": ([*STATES, "--layer", "2", "--format", "json", "--out", "a.csv"], "received 2"),
+    "trace: no quantity": (
+        ["trace", "a text", *DEEP, "--layer", "1", "--out", "a.csv"], "add --quantity hidden",
+    ),
+    "trace: npz": ([*STATES, "--layer", "0", "--out", "a.npz"], "leave out --layer 0"),
+    "trace: a folder": (["trace", "a text", *DEEP, "--out", "absent/a.csv"], "there is no folder for it"),
+    "trace: counts": (["trace", "x", *COUNTS], "no hidden state"),
+    "sample: temperature": (["sample", *GRU, "--temperature=-1"], "temperature"),
+    "sample: a long name": (["sample", "--model", "x" * 300 + ".safetensors"], "no model file at"),
+    "sample: a home": (["sample", "--model", "~nobody-here/x.safetensors"], "no model file at"),
+    "sample: device": (["sample", *GRU, "--device", "tpu"], "device 'tpu' can't be used"),
+    "sample: cut off": (["sample", "--model", "cut.safetensors"], "copy or download it again"),
+    **{
+        f"{command}: {model}": ([*command.split(), "--model", model], said)
+        for command in ("perplexity book.txt", "sample", "trace x")
+        for model, said in (
+            ("nobody", "no model is called 'nobody'"),
+            ("../tiny-gru", "tiny-gru"),
+            ("gone.safetensors", "no model file at"),
+        )
+    },
+    "perplexity: table": ([*SCORED, "--per-character", "out.xlsx"], "csv or parquet; received 'xlsx'"),
+    "perplexity: table's folder": (
+        [*SCORED, "--per-character", "absent/out.csv"], "there is no folder for it",
+    ),
+    "perplexity: page's folder": ([*SCORED, "--html", "absent/out.html"], "there is no folder for it"),
+    "perplexity: a long page": ([*SCORED, "--html", "x" * 260 + ".html"], "too long"),
+    "perplexity: compare": ([*SCORED, "--compare", "nobody"], "nobody"),
+    "perplexity: NUL": (["perplexity", "nul.txt", *GRU], "byte 1 is NUL"),
+    "perplexity: empty": (["perplexity", "empty.txt", *GRU], "has no characters"),
+    "perplexity: a mark alone": (["perplexity", "mark.txt", *GRU], "has no characters"),
+    "perplexity: no scheduler": (
+        [*SCORED, "--scheduler", "nothing://here"], "no Dask scheduler answers at nothing://here",
+    ),
+    "perplexity: no weights": (["perplexity", "book.txt", *COUNTS, "--dynamic"], "has no weights"),
+    "rows: which column": (
+        ["perplexity", "rows.jsonl", *GRU],
+        "more than one column of texts: 'asked', 'text'; say which with --column",
+    ),
+    "rows: a column": (
+        ["perplexity", "rows.csv", "--column", "body", *GRU],
+        "rows.csv has no column 'body'; it has 'asked', 'text'",
+    ),
+    "rows: given": (
+        [*SCORED, "--given", "asked"], "--given names a column, and book.txt is one text",
+    ),
+    "rows: a page": ([*ROWS, "--html", "out.html"], "--per-character and --html are of one text"),
+    "rows: a table": ([*ROWS, "--output", "out.xlsx"], "as .parquet, .jsonl or .csv; received 'xlsx'"),
+    "rows: a table's folder": ([*ROWS, "--output", "absent/out.csv"], "there is no folder for it"),
+    "rows: no parquet": (
+        ["perplexity", "book.txt", "--as", "parquet", "--column", "text", *GRU], "is no Parquet file",
+    ),
+    "train: no corpus": (["train", "--name", "x"], "needs --corpus and --name"),
+    "train: no name": (["train", "--corpus", "machine"], "needs --corpus and --name"),
+    "train: a folder": (["train", "--corpus", "machine", "--name", "../x"], "no folder"),
+    "train: a file": (["train", "--corpus", "nowhere.txt", "--name", "x"], "nowhere.txt"),
+    "train: a text": (["train", "--name", "x", "--corpus", TEXT[:900]], "no corpus is called"),
+    "train: threads": ([*TRAIN, "--threads", "0"], "--threads counts"),
+    "train: batch": ([*TRAIN, "--batch", "0"], "batch is a whole number"),
+    "train: min_count": ([*TRAIN, "--cell", "ngram", "--min-count", "0"], "min_count"),
+    "train: resume": (["train", "--resume", "nothing-here"], "there is no run in"),
+    **{
+        f"train: into {output}": ([*TRAIN, "--output", output], said)
+        for output, said in (
+            ("x.pt", ".safetensors"),
+            ("my model.safetensors", "my model"),
+            ("folder.safetensors", "folder.safetensors"),
+            ("book.txt/x.safetensors", "book.txt"),
+        )
+    },
+    "train: a run in a file": ([*TRAIN, "--run-dir", "book.txt"], "--run-dir"),
+    "train: a run under a file": ([*TRAIN, "--run-dir", "book.txt/run"], "no run can be kept in"),
+    "train: TensorBoard's like": ([*TRAIN, "--log-to", "wandb"], "tensorboard; received 'wandb'"),
+    "train: Trackio": ([*TRAIN, "--log-to", "trackio"], "no longer logged to Trackio; --log-to tensorboard"),
+    "story": (["story"], "the Train page replays each run from its folder"),
+    "story: a run": (["story", "runs/one"], "the Train page replays each run from its folder"),
+    "story: help": (["story", "--help"], "the Train page replays each run from its folder"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_it_is_one_line(name: str, run: Run, tmp_path: Path, models_folder: Path) -> None:
+    Path("book.txt").write_text(TEXT)
+    Path("rows.jsonl").write_text(json.dumps({"asked": "a machine", "text": "The Time"}) + "\n")
+    Path("rows.csv").write_text("asked,text\na machine,The Time\n")
+    Path("empty.txt").touch()
+    Path("nul.txt").write_bytes(b"a\0b")
+    Path("mark.txt").write_bytes(b"\xef\xbb\xbf")
+    Path("folder.safetensors").mkdir()
+    save(built(), tmp_path / "built.safetensors")
+    save(tiny("lstm", layers=2), tmp_path / "deep.safetensors")
+    Path("cut.safetensors").write_bytes((models_folder / "tiny-gru.safetensors").read_bytes()[:900])
+    before = sorted(tmp_path.iterdir())
+    arguments, word = REFUSED[name]
+    done = run(arguments[0], *arguments[1:])
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("rnnviz: ")
+    assert word in done.err
+    one_sentence(done.err.removesuffix("\n"))
+    assert sorted(tmp_path.iterdir()) == before, "refused before anything was written"
