@@ -43,11 +43,14 @@ def test_every_page_says_what_belongs_in_its_address(open_app: Open) -> None:
 
 
 def test_a_model_is_the_one_chosen_though_the_address_names_another(open_app: Open) -> None:
-    app = open_app("explore", model="tiny-lstm")
+    app = open_app("explore", model="tiny-lstm", text=pack("ab" * 1000), of="5120")
     assert app.sidebar.selectbox(key="model").value == "tiny-lstm"
+    assert app.sidebar.selectbox(key="model").options == ["tiny-gru", "tiny-lstm"], "networks alone"
+    assert sent(app)[0]["arrival"]["cut"] == 5120
     app.sidebar.selectbox(key="model").select("tiny-gru").run()
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
     assert addressed(app)["model"] == "tiny-gru"
+    assert sent(app)[0]["text"] == "ab" * 1000, "the text is kept for another model"
     turn(app, "perplexity")
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
 
@@ -69,12 +72,6 @@ def test_who_arrives_sees_the_text_and_what_is_looked_at(open_app: Open) -> None
     }
     assert "arrival" not in sent(app.run())[0]  # the reader goes on from there
     assert sent(app)[0]["text"] == "matter\nto us"
-
-
-def test_a_text_that_somebody_arrived_with_is_kept_for_another_model(open_app: Open) -> None:
-    app = open_app("explore", model="tiny-gru", text=pack("matter to us"))
-    app.sidebar.selectbox(key="model").select("tiny-lstm").run()
-    assert sent(app)[0]["text"] == "matter to us"
 
 
 @pytest.mark.parametrize(
@@ -103,11 +100,6 @@ def test_a_text_in_the_address_stays_text(open_app: Open) -> None:
     clean(app)
     assert sent(app)[0]["text"] == text
     assert text not in everything(app)
-
-
-def test_a_text_that_was_cut_is_said_to_be(open_app: Open) -> None:
-    app = open_app("explore", text=pack("ab" * 1000), of="5120")
-    assert sent(app)[0]["arrival"]["cut"] == 5120
 
 
 def test_going_back_brings_model_text_and_looks_back(open_app: Open, back: Any) -> None:

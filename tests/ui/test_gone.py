@@ -11,7 +11,7 @@ from rnnviz.ui import model_cache
 from rnnviz.ui.pages.perplexity import against
 from tests.runs.made_runs import made
 from tests.ui.apptest import settled
-from tests.ui.conftest import Open, turn
+from tests.ui.conftest import Open
 from tests.ui.test_perplexity import section, upload
 
 
@@ -88,17 +88,6 @@ def test_an_unknown_run_is_named_until_another_is_chosen(open_app: Open) -> None
     runs.delete("one")  # in another window
     assert "no run called **one** here" in warned(app.run())
     assert "This is **two**" in warned(app)
-
-
-@pytest.mark.usefixtures("started")
-def test_a_run_that_the_reader_deleted_is_not_missed(open_app: Open) -> None:
-    made("one", created=1.0)
-    made("two", created=2.0)
-    app = open_app("train", run="two")
-    app.button(key="train-delete-really.two.2.0").click().run()
-    assert app.radio(key="run").value == "one"
-    assert not warned(app)
-    assert not warned(turn(app, "train"))
 
 
 def test_the_best_is_marked_once_all_are_scored(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:

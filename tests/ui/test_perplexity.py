@@ -107,18 +107,17 @@ def test_a_longer_one_says_where_the_next_passage_lies_or_why_it_cannot(
             assert all(rounded(figure) in words for figure in found.halves)
 
 
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
+def test_how_the_encoding_is_known(open_app: Open) -> None:
+    app = open_app("perplexity")
+    for data, words in (
         (LATIN.encode("utf-16"), r"Encoding **UTF\-16 LE**, declared"),
         (LATIN.encode("utf-8-sig"), r"Encoding **UTF\-8**, declared"),
         (GERMAN.encode("cp1252"), r"Encoding **Windows\-1252**, guessed"),
-    ],
-)
-def test_how_the_encoding_is_known(open_app: Open, data: bytes, words: str) -> None:
-    app = upload(open_app("perplexity"), a__txt=data)
-    assert not app.error
-    assert words in everything(app)
+    ):
+        app.file_uploader[0].set_value([("a.txt", data, "text/plain")]).run()
+        settled(app, "perplexity")
+        assert not app.error
+        assert words in everything(app)
 
 
 def test_a_wrong_guess_is_mended_with_one_click(open_app: Open) -> None:
@@ -151,38 +150,38 @@ def test_an_undecodable_file_can_be_read_as_what_it_is(open_app: Open) -> None:
     assert r"Encoding **Latin\-1**, declared" in everything(app)
 
 
-def test_a_bad_file_among_them_gets_its_sentence_and_the_others_their_numbers(open_app: Open) -> None:
-    app = upload(
-        open_app("perplexity"),
-        good__txt="time",
-        picture__png=b"\x89PNG\r\n\x1a\n" + bytes(200),
-        empty__txt=b"",
-        nul__txt=b"machine\0\0\0" * 30,
-        other__txt="machine",
+def test_a_bad_file_among_them_gets_its_sentence_and_the_others_their_numbers(
+    open_app: Open, models_folder: Path
+) -> None:
+    app = open_app("perplexity")
+    files = (
+        ("essay.txt", b"the time"),
+        ("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(200)),
+        ("empty.txt", b""),
+        ("nul.txt", b"machine\0\0\0" * 30),
+        ("essay.txt", b"a machine"),
+        ("essay.txt", b"the time"),
     )
+    for name, data in files:
+        app.file_uploader[0].upload(name, data)
+    settled(app.run(), "perplexity")
     assert not app.exception
     words = [e.value.replace("\\", "") for e in app.error]
     assert len(words) == 3
     assert r"picture.png is not a text file: it looks like PNG data" in words[0]
     assert "no characters" in words[1]
     assert "NUL" in words[2]
-    assert app.dataframe[0].value["Text"].tolist() == ["good.txt", "other.txt"]
-    first = shown(app)
+    table = app.dataframe[0].value
+    assert table["Text"].tolist() == ["essay.txt", "essay.txt (2)"], "what was given twice is one"
+    both = [expected(models_folder, text).perplexity for text in ("the time", "a machine")]
+    assert table["Perplexity"].tolist() == pytest.approx(both)
+    assert shown(app) == f"{both[0]:.2f}"
     app.selectbox(key="closer").set_value(1).run()
-    settled(app, "perplexity")
-    assert shown(app) != first
-    assert shown(app) == f"{app.dataframe[0].value['Perplexity'][1]:.2f}"
-
-
-def test_many_files_at_once_each_get_the_number_they_get_alone(open_app: Open, models_folder: Path) -> None:
-    texts = {f"t{n}__txt": TEXT[n * 31 : n * 31 + 150] for n in range(12)}
-    app = upload(open_app("perplexity"), **texts)
-    alone = [expected(models_folder, text).perplexity for text in texts.values()]
-    assert app.dataframe[0].value["Perplexity"].tolist() == pytest.approx(alone, rel=1e-12)
+    assert shown(settled(app, "perplexity")) == f"{both[1]:.2f}"
 
 
 def test_several_texts_have_averages_and_a_click_on_one_shows_it(open_app: Open, models_folder: Path) -> None:
-    texts = {"long__txt": TEXT, "short__txt": "grey eyes"}
+    texts = {f"t{n}__txt": TEXT[n * 31 : n * 31 + 150] for n in range(12)}
     app = upload(open_app("perplexity"), **texts)
     reports = [expected(models_folder, text) for text in texts.values()]
     found = averages(reports)
@@ -190,7 +189,8 @@ def test_several_texts_have_averages_and_a_click_on_one_shows_it(open_app: Open,
     assert f"**{rounded(found.macro)}** by texts (macro)" in everything(app)
     assert shown(app) == rounded(reports[0].perplexity)
     (table,) = [frame for frame in app.dataframe if "Text" in frame.value.columns]
-    assert table.value["Perplexity"].tolist() == [r.perplexity for r in reports]  # sorted as numbers
+    alone = [report.perplexity for report in reports]
+    assert table.value["Perplexity"].tolist() == pytest.approx(alone, rel=1e-12)  # sorted as numbers
     written = (
         pa.ipc.open_stream(table.proto.arrow_data.styler.display_values).read_all().column(1).to_pylist()
     )
@@ -216,16 +216,6 @@ def test_a_second_models_number_stands_in_the_answer_whatever_the_section(
     ) in everything(app)
 
 
-def test_a_pasted_text_is_scored_beside_the_files(open_app: Open, models_folder: Path) -> None:
-    app = open_app("perplexity")
-    app.text_area(key="pasted").set_value("The Time\nTraveller")
-    next(b for b in app.button if b.label == "Score this text").click().run()
-    settled(app, "perplexity")
-    assert not app.exception
-    assert shown(app) == f"{expected(models_folder, 'The Time' + chr(10) + 'Traveller').perplexity:.2f}"
-    assert "Encoding" not in everything(app)
-
-
 def paste(app: AppTest, text: str) -> AppTest:
     app.text_area(key="pasted").set_value(text)
     next(b for b in app.button if b.label == "Score this text").click().run()
@@ -233,7 +223,9 @@ def paste(app: AppTest, text: str) -> AppTest:
 
 
 def test_a_pasted_text_joins_later_uploads_only_when_asked(open_app: Open, models_folder: Path) -> None:
-    app = paste(open_app("perplexity"), "The Time")
+    app = paste(open_app("perplexity"), "The Time\nTraveller")
+    assert shown(app) == rounded(expected(models_folder, "The Time\nTraveller").perplexity)
+    assert "Encoding" not in everything(app)
     upload(app, a__txt="grey eyes")
     assert shown(app) == rounded(expected(models_folder, "grey eyes").perplexity)
     assert not [table for table in app.dataframe if "Text" in table.value]
@@ -341,7 +333,7 @@ def test_an_unexpected_failure_costs_one_file_only(
     assert shown(app)
 
 
-def test_a_cancelled_text_says_so_and_can_be_scored_again(open_app: Open) -> None:
+def test_a_cancelled_text_can_be_scored_again_and_one_taken_back_is_not_worked_on(open_app: Open) -> None:
     app = open_app("perplexity")
     app.file_uploader[0].upload("long.txt", (TEXT * 2000).encode()).run()
     jobs = app.session_state["perplexity.jobs"]
@@ -353,31 +345,9 @@ def test_a_cancelled_text_says_so_and_can_be_scored_again(open_app: Open) -> Non
     assert not app.metric
     next(b for b in app.button if b.label == "Score it again").click().run()
     assert [job.title for job in jobs.busy()] == ["long.txt"]
-    jobs.cancel([job.key for job in jobs.busy()])
-    assert jobs.stopped(2)
-
-
-def test_what_is_taken_back_is_not_worked_on(open_app: Open) -> None:
-    app = open_app("perplexity")
-    app.file_uploader[0].upload("long.txt", (TEXT * 2000).encode()).run()
-    jobs = app.session_state["perplexity.jobs"]
-    assert jobs.busy()
     app.file_uploader[0].set_value([]).run()
     assert not jobs.busy()
     assert jobs.stopped(2)
-
-
-def test_two_texts_of_one_name_are_two_and_one_given_twice_is_one(
-    open_app: Open, models_folder: Path
-) -> None:
-    app = open_app("perplexity")
-    app.file_uploader[0].upload("essay.txt", b"the time").upload("essay.txt", b"a machine")
-    app.file_uploader[0].upload("essay.txt", b"the time").run()
-    app = settled(app, "perplexity")
-    table = app.dataframe[0].value
-    assert table["Text"].tolist() == ["essay.txt", "essay.txt (2)"]
-    both = [expected(models_folder, text).perplexity for text in ("the time", "a machine")]
-    assert table["Perplexity"].tolist() == pytest.approx(both)
 
 
 def test_unreadable_files_of_one_content_each_say_so(open_app: Open) -> None:

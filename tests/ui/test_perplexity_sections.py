@@ -153,20 +153,15 @@ def test_without_the_coder_the_page_says_what_brings_it(
     assert not [button for button in app.button if button.key == "pack"]
 
 
-@pytest.mark.parametrize("name", ["origin", "against", "sum", "compression", "take"])
 @pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
-def test_every_section_opens(open_app: Open, name: str, locale: str) -> None:
-    app = settled(open_app("perplexity", locale=locale, section=name), "perplexity")
-    clean(app)
-    assert app.session_state["section"] == name
-
-
-def test_a_second_model_is_set_against_the_first(open_app: Open) -> None:
-    app = upload(open_app("perplexity"), a__txt=TEXT)
-    app.selectbox(key="second").set_value("tiny-lstm").run()
-    settled(app, "perplexity")
-    clean(app)
-    assert len(store.shared()) >= 4  # both models' records and reports
+def test_every_section_opens(open_app: Open, locale: str) -> None:
+    app = settled(open_app("perplexity", locale=locale, section="sum"), "perplexity")
+    assert app.session_state["section"] == "sum"
+    upload(app, perplexity__txt=TEXT)  # a text may be called like what is taken away
+    for name in ("origin", "against", "sum", "compression", "take"):
+        clean(section(app, name))
+        assert app.session_state["section"] == name
+    assert len(app.get("download_button")) == 5
 
 
 @pytest.mark.parametrize(
@@ -231,13 +226,6 @@ def test_the_scale_holds_perplexities_beyond_every_measure(models_folder: Path) 
     assert "5: uniform guess</span></div></div>" in scale.html(1.0, 5.0, None)
 
 
-@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
-def test_a_text_may_be_called_like_what_is_taken_away(open_app: Open, locale: str) -> None:
-    app = section(upload(open_app("perplexity", locale=locale), perplexity__txt=TEXT), "take")
-    clean(app)
-    assert len(app.get("download_button")) == 5
-
-
 def test_what_was_cancelled_is_compared_after_all(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = upload(open_app("perplexity"), a__txt=TEXT)
     comparing, held = work.comparing, threading.Event()
@@ -267,14 +255,13 @@ def test_the_rivals_that_were_picked_stay_picked(open_app: Open) -> None:
     assert app.multiselect(key="rivals").value == ["tiny-lstm"]
 
 
-@pytest.mark.parametrize("name", ["origin", "compression", "take", "against"])
 def test_characters_that_made_room_are_read_again_when_asked(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch, name: str
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = store.shared()
     monkeypatch.setattr(kept, "on_disk", 1)  # only the newest text's characters are kept
     app = settled(upload(open_app("perplexity"), a__txt=TEXT, b__txt=TEXT[::-1]), "perplexity")
-    for _ in range(2):
+    for name in ("origin", "compression", "take", "against", "origin"):
         section(app, name)
         clean(app)
         assert "The perplexity of **a\\.txt** is kept" in everything(app)
@@ -285,25 +272,20 @@ def test_characters_that_made_room_are_read_again_when_asked(
     assert "is kept, but" not in everything(app)
 
 
-@pytest.mark.parametrize(
-    ("asked", "options"),
-    [
-        ("mix", " --mix tiny-3gram"),
-        ("dynamic,mix", " --mix tiny-3gram --dynamic"),
-        ("dynamic,<b>", " --dynamic"),
-        ("everything", ""),
-        ("", ""),
-    ],
-)
-def test_an_address_that_asks_for_a_model_that_learns_says_the_command(
-    open_app: Open, asked: str, options: str
-) -> None:
+def test_an_address_that_asks_for_a_model_that_learns_says_the_command(open_app: Open) -> None:
     """As 1.0.0 had it on the page. It stays there until one arrives by another address."""
-    app = settled(open_app("perplexity", learns=asked), "perplexity")
-    assert addressed(app)["learns"] is None
-    wanted = [f"`python -m rnnviz perplexity FILE --model tiny-gru{options}`"] * bool(options)
-    for _ in range(2):
-        assert [one.value.partition(": ")[2] for one in app.warning] == wanted
-        app.run()
-    turn(turn(app, "explore"), "perplexity")
-    assert not settled(app, "perplexity").warning
+    for asked, options in {
+        "mix": " --mix tiny-3gram",
+        "dynamic,mix": " --mix tiny-3gram --dynamic",
+        "dynamic,<b>": " --dynamic",
+        "everything": "",
+        "": "",
+    }.items():
+        app = settled(open_app("perplexity", learns=asked), "perplexity")
+        assert addressed(app)["learns"] is None
+        wanted = [f"`python -m rnnviz perplexity FILE --model tiny-gru{options}`"] * bool(options)
+        for _ in range(2):
+            assert [one.value.partition(": ")[2] for one in app.warning] == wanted
+            app.run()
+        turn(turn(app, "explore"), "perplexity")
+        assert not settled(app, "perplexity").warning

@@ -47,14 +47,11 @@ def pick(app: AppTest, text: str) -> AppTest:
     return app.selectbox(key="train-text").select(text).run()
 
 
-@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
-def test_before_anything_was_trained_the_toy_is_explained(open_app: Open, locale: str) -> None:
-    app = open_app("train", locale=locale)
+def test_before_anything_was_trained_the_toy_is_explained(open_app: Open) -> None:
+    app = open_app("train", locale="zh-CN")
     assert not app.exception
     assert not app.error
     assert "**machine**" in everything(app)
-    assert not button(app, "train-start").disabled
-    assert app.selectbox(key="train-text").value == "machine"
     assert not components(app)
 
 
@@ -62,6 +59,10 @@ def test_start_puts_the_toy_in_the_queue_and_shows_it(
     open_app: Open, started: list[runs.Description]
 ) -> None:
     app = open_app("train")
+    assert "**machine**" in everything(app)
+    assert app.selectbox(key="train-text").value == "machine"
+    assert not components(app)
+    assert not app.error
     button(app, "train-start").click().run()
     assert not app.exception
     (description,) = started
@@ -99,7 +100,9 @@ def test_a_preset_fills_the_settings_and_all_can_be_changed(
     assert (description.minutes, description.watched, description.name) == (2.0, "def f(", "python-docs-gru")
 
 
-def test_settings_that_contradict_each_other_refuse_the_start(open_app: Open) -> None:
+def test_settings_that_contradict_each_other_refuse_the_start(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = pick(open_app("train"), "python-docs")
     app.button_group(key="train-more").set_value("settings").run()
     app.text_input(key="set-name").set_value("../evil").run()
@@ -109,11 +112,8 @@ def test_settings_that_contradict_each_other_refuse_the_start(open_app: Open) ->
     assert button(app, "train-start").disabled
     assert "Give the run a name" in app.error[0].value
     assert not app.exception
-
-
-def test_what_cannot_fit_is_refused_with_the_reason(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimate, "available_memory", lambda: 1_000_000)
-    app = open_app("train")
+    app.text_input(key="set-name").set_value("good").run()
     assert button(app, "train-start").disabled
     assert "of memory and" in app.error[0].value
 
@@ -121,7 +121,10 @@ def test_what_cannot_fit_is_refused_with_the_reason(open_app: Open, monkeypatch:
 def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list[runs.Description]) -> None:
     app = pick(open_app("train"), texts.PASTE)
     assert "Choose a text" in everything(app)
+    app.text_area(key="train-paste").set_value("aa " * 340 + "bb " * 20 + "cc " * 40).run()
+    assert set(app.text_input(key="set-watched").value) == {"b", " "}, "not of the held-out text"
     app.text_area(key="train-paste").set_value(TEXT).run()
+    assert app.button_group(key="train-preset").options == ["One minute"], "a short text offers short times"
     app.button_group(key="train-more").set_value("text").run()
     words = everything(app)
     assert f"{len(TEXT):,} characters, {len(set(TEXT))} of them different" in words
@@ -130,12 +133,8 @@ def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list
     (description,) = started
     assert description.text == TEXT
     assert description.corpus == ""
-
-
-def test_the_sentence_to_watch_is_not_taken_from_the_held_out_text(open_app: Open) -> None:
-    app = pick(open_app("train"), texts.PASTE)
-    app.text_area(key="train-paste").set_value("aa " * 340 + "bb " * 20 + "cc " * 40).run()
-    assert set(app.text_input(key="set-watched").value) == {"b", " "}
+    pick(app, "machine")
+    assert app.button_group(key="train-preset").options == ["A few seconds"]
 
 
 def test_an_upload_may_be_in_any_encoding_and_a_picture_is_refused(open_app: Open) -> None:
@@ -207,28 +206,28 @@ def test_snapshots_are_sent_when_they_are_asked_for() -> None:
         assert answer(odd)["frames"]
 
 
-@pytest.mark.parametrize(
-    ("end", "fields", "words"),
-    [
-        ("stopped", {}, "Stopped at 100 %"),
-        ("failed", {"reason": "It said so."}, "It said so."),
-        ("failed", {"reason": "Memory ran out. …", "cause": "memory"}, "fewer hidden units"),
-        (None, {}, "ended without a message"),
-    ],
-)
 def test_a_run_that_ended_early_says_why_and_can_go_on(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch, end: str | None, fields: dict[str, Any], words: str
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made("one", end)
-    if fields:
-        event_log.append(runs.home() / "one" / "events.jsonl", {"event": end, **fields})
-    resumed = []
+    said: dict[str, tuple[str | None, dict[str, Any], str]] = {
+        "stopped": ("stopped", {}, "Stopped at 100 %"),
+        "failed": ("failed", {"reason": "It said so."}, "It said so."),
+        "full": ("failed", {"reason": "Memory ran out. …", "cause": "memory"}, "fewer hidden units"),
+        "lost": (None, {}, "ended without a message"),
+    }
+    for name, (end, fields, _) in said.items():
+        made(name, end)
+        if fields:
+            event_log.append(runs.home() / name / "events.jsonl", {"event": end, **fields})
+    resumed: list[str] = []
     monkeypatch.setattr(runs, "resume", resumed.append)
     app = open_app("train")
-    assert words in sent(app)[0]["line"]
-    button(app, "train-resume").click().run()
-    assert resumed == ["one"]
-    assert not app.exception
+    for name, (_, _, words) in said.items():
+        app.radio(key="run").set_value(name).run()
+        assert words in sent(app)[0]["line"]
+        button(app, "train-resume").click().run()
+        assert not app.exception
+    assert resumed == list(said)
 
 
 @pytest.fixture
@@ -279,16 +278,6 @@ def test_the_queue_is_seen_and_its_limit_can_be_set(
     assert runs.limit() == 2
 
 
-def test_a_short_text_offers_short_times_alone(open_app: Open) -> None:
-    app = pick(open_app("train"), texts.PASTE)
-    app.text_area(key="train-paste").set_value(TEXT).run()
-    assert app.button_group(key="train-preset").options == ["One minute"]
-    pick(app, "timemachine")
-    assert len(app.button_group(key="train-preset").options) == 4
-    pick(app, "machine")
-    assert app.button_group(key="train-preset").options == ["A few seconds"]
-
-
 def test_the_first_run_on_a_book_needs_no_network(
     open_app: Open, started: list[runs.Description], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -307,8 +296,12 @@ def test_the_first_run_on_a_book_needs_no_network(
 def test_runs_on_the_same_text_are_compared_in_a_chart_and_a_table(open_app: Open) -> None:
     made("one", created=1.0)
     made("other", created=2.0, text="another text, " * 30)
-    made("two", "stopped", created=3.0)
     app = open_app("train")
+    assert not app.multiselect, "one run alone is compared with nothing"
+    assert "on the same text" in everything(app)
+    made("two", "stopped", created=3.0)
+    app.run()
+    app.radio(key="run").set_value("two").run()
     assert app.multiselect(key="train-compare").options == ["two", "one"]
     assert app.multiselect(key="train-compare").value == ["two", "one"]
     assert app.get("plotly_chart")
@@ -354,14 +347,6 @@ def test_runs_that_count_steps_are_not_laid_beside_those_that_count_characters(o
     assert [option.endswith(" · steps") for option in text.options] == [True, False]
     text.select_index(0).run()
     assert app.multiselect(key="train-compare").options == ["steps-2", "steps-1"]
-
-
-def test_one_run_alone_is_compared_with_nothing(open_app: Open) -> None:
-    made("one", created=1.0)
-    made("other", created=2.0, text="another text, " * 30)
-    app = open_app("train")
-    assert not app.multiselect
-    assert "on the same text" in everything(app)
 
 
 def test_a_strangers_checkpoint_is_checked_before_it_is_kept(

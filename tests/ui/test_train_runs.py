@@ -24,7 +24,7 @@ from tests.ui.test_train import button, pick, sent
 pytestmark = pytest.mark.usefixtures("started")
 
 
-def test_a_run_is_deleted_after_one_question_that_names_it(open_app: Open) -> None:
+def test_a_run_is_deleted_after_one_question_that_names_it_and_is_not_missed(open_app: Open) -> None:
     made("one", created=1.0)
     made("two", created=2.0)
     app = open_app("train", run="two")
@@ -34,6 +34,8 @@ def test_a_run_is_deleted_after_one_question_that_names_it(open_app: Open) -> No
     assert not app.exception
     assert [run.id for run in runs.listed()] == ["one"]
     assert (sent(app)[0]["run"], app.radio(key="run").value) == ("one", "one")
+    assert not app.warning
+    assert not turn(app, "train").warning
 
 
 def test_how_far_a_run_is_the_list_and_the_page_say_alike(open_app: Open) -> None:
@@ -95,26 +97,23 @@ def test_a_click_on_what_is_gone_is_a_sentence(open_app: Open, monkeypatch: pyte
 
 
 def test_a_model_is_kept_once_and_under_a_name_of_ones_own(open_app: Open, tmp_path: Path) -> None:
-    made("one")
-    app = open_app("train")
-    app.text_input(key="train-keep-name.one").set_value("../x")
-    keep = next(b for b in app.button if b.label == "Save among the models")
-    keep.click().run()
-    assert "letters, digits" in app.error[0].value.replace("\\", "")
-    app.text_input(key="train-keep-name.one").set_value("mine")
+    made("one", created=1.0)
+    made("two", created=2.0)
+    app = open_app("train", run="two")
+    app.radio(key="run").set_value("one").run()
+    turn(turn(app, "explore"), "train")
+    assert sent(app)[0]["run"] == "one", "it is shown again after another page"
+    for name, said in (("../x", "letters, digits"), ("mine", ""), ("tiny-gru", "already")):
+        app.text_input(key="train-keep-name.one").set_value(name)
+        next(b for b in app.button if b.label == "Save among the models").click().run()
+        assert said in "".join(error.value for error in app.error).replace("\\", "")
+    assert checkpoint.load_numpy(tmp_path / "kept" / "mine.safetensors")
+    app.radio(key="run").set_value("two").run()
     next(b for b in app.button if b.label == "Save among the models").click().run()
-    assert (tmp_path / "kept" / "mine.safetensors").is_file()
-    app.text_input(key="train-keep-name.one").set_value("tiny-gru")
-    next(b for b in app.button if b.label == "Save among the models").click().run()
-    assert "already" in app.error[0].value
-
-
-def test_explore_opens_with_the_model(open_app: Open, tmp_path: Path) -> None:
-    made("one")
-    app = open_app("train")
     button(app, "train-explore").click().run()
     assert not app.exception
-    assert (tmp_path / "kept" / "one.safetensors").is_file()
+    kept = {path.stem for path in (tmp_path / "kept").glob("*.safetensors")}
+    assert kept == {"mine", "two"}, "each under its own name"
 
 
 @pytest.fixture
@@ -187,25 +186,6 @@ def test_a_replay_says_what_its_figures_are_of(
         (0, None) if lines[0] == "validation" else (1, 4.1)
     )
     assert header["numbers"]["validation"] == (4.2 if lines[0] == "validation" else None)
-
-
-def test_the_run_that_was_shown_is_shown_again_after_another_page(open_app: Open) -> None:
-    made("one", created=1.0)
-    made("two", created=2.0)
-    app = open_app("train", run="one")
-    turn(app, "explore")
-    turn(app, "train")
-    assert sent(app)[0]["run"] == "one"
-
-
-def test_each_run_is_kept_under_its_own_name(open_app: Open, tmp_path: Path) -> None:
-    made("one", created=1.0)
-    made("two", created=2.0)
-    app = open_app("train", run="two")
-    app.radio(key="run").set_value("one").run()
-    next(b for b in app.button if b.label == "Save among the models").click().run()
-    assert checkpoint.load_numpy(tmp_path / "kept" / "one.safetensors")
-    assert not (tmp_path / "kept" / "two.safetensors").exists()
 
 
 def test_a_run_by_the_name_of_a_deleted_one_is_shown_as_it_is(open_app: Open) -> None:
