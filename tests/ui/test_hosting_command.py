@@ -15,8 +15,7 @@ import requests
 import streamlit as st
 
 from rnnviz.cli import main as run
-from rnnviz.errors import ConfigError
-from rnnviz.ui import entry, host
+from rnnviz.ui import host
 from rnnviz.ui.hosting import greeting, limits, setting
 from rnnviz.ui.hosting.cookies import VISITOR
 from rnnviz.ui.room.addresses import Address
@@ -92,40 +91,19 @@ def test_the_greeting_names_the_address_that_visitors_open(monkeypatch: pytest.M
     assert greeting.addresses() == ["https://hall.example.org"]
 
 
-def test_more_than_one_process_is_refused_in_a_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for number in ("", "1"):
-        monkeypatch.setenv("RNNVIZ_PROCESSES", number)
-        setting.check()
-    monkeypatch.setenv("RNNVIZ_HOSTED", "")
-    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")
-    monkeypatch.setenv("RNNVIZ_PROCESSES", "3")
-    assert run(["host"], more=[host]) == 1
-    assert "asks for 3 processes, and this version of the app is always one" in capsys.readouterr().err
-
-
-def test_a_setting_that_makes_no_sense_is_refused_in_a_sentence(
+def test_a_setting_that_makes_no_sense_ends_the_command_with_its_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("RNNVIZ_HOSTED", "FORWARDED_ALLOW_IPS", "RNNVIZ_CAPACITY"):
         monkeypatch.setenv(name, "")
-    monkeypatch.setenv("RNNVIZ_KEY", "short")
-    assert run(["host"], more=[host]) == 1
-    assert "at least 16 characters" in capsys.readouterr().err
-    monkeypatch.delenv("RNNVIZ_KEY")
-    setting.key.cache_clear()
+    for number in ("", "1"):
+        monkeypatch.setenv("RNNVIZ_PROCESSES", number)
+        setting.check()
     assert run(["host", "--capacity", "-3"], more=[host]) == 1
     assert "number of open pages; received '-3'" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "given", ["*", "https://hall.example", "hall.example:80", "a b", "a;b", "-.", "[::1]"]
-)
-def test_what_is_no_host_name_is_refused(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RNNVIZ_HOSTS", f"hall.example, {given}")
-    with pytest.raises(ConfigError, match=rf"list of host names .* received '{re.escape(given)}'"):
-        entry.parts()
+    monkeypatch.setenv("RNNVIZ_PROCESSES", "3")
+    assert run(["host"], more=[host]) == 1
+    assert "asks for 3 processes, and this version of the app is always one" in capsys.readouterr().err
 
 
 def test_names_have_commas_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,16 +111,13 @@ def test_names_have_commas_between_them(monkeypatch: pytest.MonkeyPatch) -> None
     assert setting.hosts() == ["hall.example", "*.school.example", "192.168.1.5"]
 
 
-@pytest.mark.parametrize(
-    ("name", "given", "said"), [("HOSTS", "*", b"host names"), ("PROCESSES", "2", b"is always one")]
-)
-def test_streamlit_run_says_so_in_a_sentence(name: str, given: str, said: bytes) -> None:
-    environment = {**os.environ, f"RNNVIZ_{name}": given}
+def test_streamlit_run_says_so_in_a_sentence() -> None:
+    environment = {**os.environ, "RNNVIZ_HOSTS": "*"}
     ended = subprocess.run(
         [sys.executable, ROOT / "app.py"], env=environment, capture_output=True, timeout=60
     )
     assert ended.returncode == 1
-    assert said in ended.stderr
+    assert b"host names" in ended.stderr
     assert b"Traceback" not in ended.stderr
 
 

@@ -230,13 +230,6 @@ def test_text_ends_the_connection(door: Door) -> None:
         assert ended.value.code == 1003
 
 
-def test_a_connection_beside_a_tabs_first_takes_no_place(full: Door) -> None:
-    with TestClient(full).websocket_connect("/live") as socket:
-        assert socket.receive_text() == "welcome"
-    with pytest.raises(WebSocketDisconnect), TestClient(full).websocket_connect("/_stcore/stream"):
-        pass
-
-
 def test_the_lecturers_messages_are_not_looked_at(door: Door) -> None:
     lecturer = TestClient(door)
     lecturer.get("/", params={"key": KEY})

@@ -4,18 +4,15 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 import requests
-from websockets.exceptions import InvalidStatus
 
 from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies
 from tests.browser.driving import ROOT, serve
 from tests.ui.visitor import Visitor
 
 KEY = "the key of this test's hall"
-VISITORS = ("ann", "bob", "host")  # the lecturer too, without the lecturer's cookie
 XSRF = "2|00000000|00000000000000000000000000000000|1700000000"
 
 
@@ -29,13 +26,6 @@ def hosting(models_folder: Path, **more: str) -> AbstractContextManager[str]:
 def url(models_folder: Path) -> Iterator[str]:
     """The same, for the whole module."""
     with hosting(models_folder) as address:
-        yield address
-
-
-@pytest.fixture
-def small(models_folder: Path) -> Iterator[str]:
-    """The address of one with few places."""
-    with hosting(models_folder, RNNVIZ_CAPACITY=str(len(VISITORS))) as address:
         yield address
 
 
@@ -81,29 +71,6 @@ def test_nobody_takes_over_a_session_whose_id_they_have(url: str) -> None:
         visitor.leave()
 
 
-def test_beyond_its_places_a_visitor_gets_a_page_and_no_connection(small: str) -> None:
-    first = [come(small, cookie(id)) for id in VISITORS]
-    assert get(f"{small}/train", cookie("ann")).status_code == 200  # whoever is there may load it again
-    refused = get(f"{small}/train", cookie("late"))
-    assert refused.status_code == 503
-    assert 15 <= int(refused.headers["Retry-After"]) <= 25
-    with pytest.raises(InvalidStatus, match="403"):
-        come(small, cookie("late"))
-    with pytest.raises(InvalidStatus, match="403"):
-        come(small, "")  # without cookies, as everybody else
-    lecturer = come(small, cookie("host", lecturer=True))  # who always gets in
-    assert get(f"{small}/train", cookie("host", lecturer=True)).status_code == 200
-    assert get(f"{small}/page/timemachine-gru.html", cookie("late")).status_code in (
-        200,
-        404,
-    )  # needs no place
-    with pytest.raises(InvalidStatus, match="403"):
-        come(small, cookie("ann"))  # another tab
-    for visitor in (*first, lecturer):
-        visitor.leave()
-    assert come(small, cookie("bob"), first[1].session).session == first[1].session  # kept for a moment
-
-
 def test_a_visitor_changes_nothing_for_others(url: str) -> None:
     lecturer, visitor = come(url, cookie("host", lecturer=True)), come(url, cookie("ann"))
     put = f"{url}/_stcore/upload_file/{{}}/{'0' * 32}"
@@ -130,10 +97,3 @@ def test_a_visitor_changes_nothing_for_others(url: str) -> None:
         assert get(url + name, cookie("host", lecturer=True)).status_code == 200
     lecturer.leave()
     visitor.leave()
-
-
-def test_the_key_opens_a_running_app(url: str) -> None:
-    answer = get(f"{url}/train?key={quote(KEY)}&lang=zh")
-    assert (answer.status_code, answer.headers["Location"]) == (303, "./train?lang=zh")
-    assert get(f"{url}/train?key=wrong-and-long-enough").status_code == 403
-    assert get(f"{url}/train?key=%0d%0aSet-Cookie:%20a=b").cookies.keys() == []

@@ -1,5 +1,7 @@
 """The code beside the picture: there where a step has some, with the picture's numbers, and it runs."""
 
+import re
+from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -115,52 +117,62 @@ def numbers(text: str) -> list[float]:
     return [float(word) for word in words.split() if word.strip("-.").replace(".", "").isdigit()]
 
 
-def test_what_is_printed_is_what_the_picture_shows() -> None:
+PRINTED: dict[tuple[str, str], tuple[dict[str, Any], Callable[[dict[str, Any]], list[str]]]] = {
+    ("scene_1_counts", "memory"): (
+        {"n": 4},
+        lambda data: [
+            f"{name}: {row['mean']:.2f} bits"
+            for kind, name in (("ngram", "4-gram"), ("gru", "gru"))
+            for row in data["rows"]
+            if row["kind"] == kind
+        ],
+    ),
+    ("scene_1_counts", "state"): (
+        {"t": 2}, lambda data: [f", {row['times']} times" for row in data["rows"][:2]]),
+    ("scene_1_counts", "any"): ({"t": 6}, lambda data: [f"{100 * data['rows'][2]['apart'][5]:.1f} %"]),
+    ("scene_2_memoryless", "state"): ({}, lambda data: [f"probability: {data['prediction']:.2f}"]),
+    ("scene_3_recurrence", "unit"): (
+        {"unit": 3}, lambda data: [f"sum {data['sum']:.2f}", f"tanh {data['h']:.2f}"]),
+    ("scene_5_word", "train"): ({"at": 55}, lambda data: [f"perplexity {data['perplexity']:.2f}"]),
+    ("scene_6_perplexity", "game"): ({}, lambda data: [f"perplexity {data['perplexity']:.2f}"]),
+    ("scene_6_perplexity", "rain"): (
+        {"kind": "gru"},
+        lambda data: [f"{row['perplexity']:.4g} {row['ending'].strip()}" for row in data["rows"]],
+    ),
+    ("scene_6_perplexity", "bits"): (
+        {"kind": "gru"},
+        lambda data: [f"{data['mean']:.2f} a character", f"perplexity {data['perplexity']:.4g}"],
+    ),
+    ("scene_7_backwards", "random"): (
+        {}, lambda data: [f"  {data['full']:.3f}", f"   {data['regular']:.3f}", f"  {data['last']:.3f}"]),
+}  # fmt: skip
+"""What the code of a step prints of its picture, after an ask: in this order, up to what follows."""
+
+
+@pytest.mark.parametrize(("module", "name"), PRINTED)
+def test_what_is_printed_is_what_the_picture_shows(module: str, name: str) -> None:
+    ask, wanted = PRINTED[module, name]
+    sent = opened(module, name, **ask)
+    words = wanted(sent["data"])
+    assert words
+    pattern = r".*?(?<![\d.])".join(re.escape(word) + r"(?![\d.])" for word in words)
+    assert re.search(rf"(?<![\d.]){pattern}", sent["code"]["printed"], re.DOTALL), words
+
+
+def test_the_matrices_that_are_printed_are_the_pictures() -> None:
     sent = opened("scene_4_product", "two", seed=5)
     found = np.reshape(numbers(sent["code"]["printed"]), (3, 4))
     np.testing.assert_allclose(found, sent["data"]["sum"], atol=1e-9)
-    sent = opened("scene_1_counts", "memory", n=4)
-    means = {row["kind"]: row["mean"] for row in sent["data"]["rows"]}
-    for kind, name in (("ngram", "4-gram"), ("gru", "gru")):
-        assert f"{name}: {means[kind]:.2f} bits" in sent["code"]["printed"]
-    sent = opened("scene_1_counts", "state", t=2)
-    for row, line in zip(sent["data"]["rows"], sent["code"]["printed"].splitlines()[::2], strict=False):
-        assert line.endswith(f", {row['times']} times")
-    sent = opened("scene_1_counts", "any", t=6)
-    assert sent["code"]["printed"] == f"{100 * sent['data']['rows'][2]['apart'][5]:.1f} %\n"
-    sent = opened("scene_2_memoryless", "state")
-    assert f"probability: {sent['data']['prediction']:.2f}" in sent["code"]["printed"]
-    sent = opened("scene_3_recurrence", "unit", unit=3)
-    assert sent["code"]["printed"] == f"sum {sent['data']['sum']:.2f}\ntanh {sent['data']['h']:.2f}\n"
-    sent = opened("scene_5_word", "train", at=55)
-    assert sent["code"]["printed"] == f"perplexity {sent['data']['perplexity']:.2f}\n"
-    sent = opened("scene_6_perplexity", "game")
-    assert f"perplexity {sent['data']['perplexity']:.2f}" in sent["code"]["printed"]
-    sent = opened("scene_6_perplexity", "rain", kind="gru")
-    said = [line.split(" ")[0] for line in sent["code"]["printed"].splitlines()]
-    assert said == [f"{row['perplexity']:.4g}" for row in sent["data"]["rows"]]
-    sent = opened("scene_6_perplexity", "bits", kind="gru")
-    mean = f"{sent['data']['mean']:.2f} a character\nperplexity {sent['data']['perplexity']:.4g}\n"
-    assert sent["code"]["printed"].endswith(mean)
-    sent = opened("scene_2_memoryless", "hidden")
-    found = np.reshape(numbers(sent["code"]["printed"].split("\n", 1)[1]), np.shape(sent["data"]["H"]))
-    np.testing.assert_allclose(found, sent["data"]["H"], atol=0.0051)
     sent = opened("scene_3_recurrence", "third")
     last = numbers(sent["code"]["printed"].splitlines()[-1])
     np.testing.assert_allclose(last, sent["data"]["states"][-1][0], atol=0.0051)
     sent = opened("scene_5_word", "path", letters="machcne")
     losses = numbers(sent["code"]["printed"].splitlines()[1])
     assert losses[sent["data"]["at"] - 1] == pytest.approx(sent["data"]["losses"][1], abs=0.0051)
-    sent = opened("scene_7_backwards", "word")
-    found = np.reshape(numbers(sent["code"]["printed"])[:-1], (4, 4))
-    np.testing.assert_allclose(found, sent["data"]["added"][0], atol=0.0051)
     sent = opened("scene_7_backwards", "clip", threshold=0.5)
     assert sent["code"]["printed"].startswith(f"norm {sent['data']['norm']:.2f}\n")
     found = numbers(sent["code"]["printed"])[1:]
     assert np.linalg.norm(found) == pytest.approx(sent["data"]["sizes"]["W_hh"][1], abs=0.01)
-    sent = opened("scene_7_backwards", "random")
-    shown = (sent["data"][name] for name in ("full", "regular", "last"))
-    assert sent["code"]["printed"].split()[1:6:2] == [f"{value:.3f}" for value in shown]
 
 
 def written(values: object) -> list[float]:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from rnnviz.errors import ModelNotFoundError
 from rnnviz.lecture import questions, word
 from rnnviz.ui.pages.learn import models, scenes
 from rnnviz.ui.pages.learn.question_words import WORDS, said
@@ -32,12 +31,6 @@ def test_a_word_is_trained_and_written() -> None:
     other = data(lecture, writes, word="tea")
     assert (other["word"], other["at"]) == ("tea", 0)
     assert data(lecture, writes, word="t")["word"] == "tea", "one character has no next one"
-
-
-def test_a_model_of_another_kind_is_none() -> None:
-    for load, name in ((models.network, "timemachine-6gram"), (models.ngram, "timemachine-rnn")):
-        with pytest.raises(ModelNotFoundError, match="this scene needs one of that name"):
-            load(name)
 
 
 def said_of(number: int, step: int, **ask: Any) -> tuple[str, dict[str, Any]]:

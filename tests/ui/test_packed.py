@@ -31,8 +31,6 @@ def test_the_longest_text_fits_whatever_it_holds() -> None:
     for text in (dense, "鿿" * LONGEST, ""):
         assert unpack(pack(text)) == text
         assert len(pack(text)) <= MOST
-    with pytest.raises(TextError, match=r"2,000 characters of text; received 2,001"):
-        pack("a" * (LONGEST + 1))
 
 
 @given(st.text(max_size=60) | st.binary(max_size=60).map(letters))
@@ -44,28 +42,6 @@ def test_anything_else_is_a_sentence(value: str) -> None:
         said = str(error)
     assert len(text) <= LONGEST
     assert said.startswith("the text in the address is")
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "<b>",
-        "ab cd",
-        "a",
-        "%%%",
-        "é",
-        letters(zlib.compress("\u00e9".encode("latin-1"))),
-        letters(zlib.compress(b"machine")[:-3]),
-        letters(zlib.compress(b"machine") + b"more"),
-        letters(zlib.compress(b"machine")[:-1] + b"\0"),
-        letters(zlib.compress(b"machine", wbits=31)),  # gzip's
-        letters(b""),
-        "",
-    ],
-)
-def test_what_is_damaged_is_said_to_be(value: str) -> None:
-    with pytest.raises(TextError, match="damaged"):
-        unpack(value)
 
 
 @pytest.mark.parametrize(

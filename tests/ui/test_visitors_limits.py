@@ -17,11 +17,10 @@ from rnnviz.ui.hosting.person import ALONE, NOBODY
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import indexing
 from rnnviz.ui.pages.learn import asking
-from rnnviz.ui.pages.perplexity import take
 from rnnviz.ui.room import rooms
 from tests.ui.apptest import settled
 from tests.ui.conftest import Open, everything
-from tests.ui.persons import ANN, BOB, LECTURER, NAMES, Is
+from tests.ui.persons import ANN, BOB, LECTURER, Is
 from tests.ui.test_perplexity import paste, section, upload
 
 # ---- a run of one's own --------------------------------------------------------------------------------
@@ -148,17 +147,6 @@ def test_visitors_take_nothing_away(open_app: Open, now_is: Is) -> None:
         app = upload(open_app("perplexity"), rows__csv="text\nThe Time\nTraveller\n")
         assert bool(app.get("download_button")) == files
         assert ("Only the lecturer can download" in everything(app)) != files
-
-
-def test_no_file_is_offered_by_whoever_asks_for_the_button(
-    now_is: Is, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    offered: list[str] = []
-    monkeypatch.setattr(take.st, "download_button", lambda label, *rest, **more: offered.append(label))
-    for who in (ANN, NOBODY, LECTURER):
-        now_is(who)
-        take.button(NAMES[who], bytes, "a.csv", "text/csv")
-    assert offered == ["lecturer"]
 
 
 def test_what_one_scored_another_does_not_see(open_app: Open, now_is: Is) -> None:

@@ -1,0 +1,84 @@
+"""What the app's settings, addresses and scenes refuse: each in one plain sentence."""
+
+import os
+import re
+import zlib
+from collections.abc import Callable
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from rnnviz.errors import ConfigError, ModelNotFoundError, RnnvizError, TextError
+from rnnviz.ui import entry
+from rnnviz.ui.hosting import allowed, setting
+from rnnviz.ui.packed import LONGEST, pack, unpack
+from rnnviz.ui.pages.learn import models
+from tests.ui.test_packed import letters
+
+
+def under(call: Callable[[], Any], **settings: str) -> Callable[[], Any]:
+    """A call on a machine with these settings."""
+
+    def asked() -> Any:
+        found = {"RNNVIZ_HOSTED": "1", **{f"RNNVIZ_{name}": given for name, given in settings.items()}}
+        setting.key.cache_clear()
+        with mock.patch.dict(os.environ, found):
+            return call()
+
+    return asked
+
+
+DAMAGED = (
+    "", "a", "é", "<b>", "%%%", "ab cd",
+    letters(b""),
+    letters(zlib.compress("\u00e9".encode("latin-1"))),
+    letters(zlib.compress(b"machine")[:-3]),
+    letters(zlib.compress(b"machine") + b"more"),
+    letters(zlib.compress(b"machine")[:-1] + b"\0"),
+    letters(zlib.compress(b"machine", wbits=31)),  # gzip's
+)  # fmt: skip
+
+REFUSED: dict[str, tuple[Callable[[], Any], type[RnnvizError], str]] = {
+    "a key that can be guessed": (
+        under(setting.check, KEY="secret"), ConfigError, "at least 16 characters; received 6"),
+    "more than one process": (under(setting.check, PROCESSES="3"), ConfigError, "asks for 3 processes"),
+    **{
+        f"capacity {given}": (
+            under(setting.check, CAPACITY=given), ConfigError, f"number of open pages; received '{given}'")
+        for given in ("many", "-1", "1.5", "²")
+    },
+    **{
+        f"megabytes {given}": (under(allowed.text_bytes, TEXT_MB=given), ConfigError, "from 1 to 5; received")
+        for given in ("much", "0", "6", "1.5", "²")
+    },
+    **{
+        f"host {given}": (
+            under(entry.parts, HOSTS=f"hall.example, {given}"),
+            ConfigError,
+            f"host names .* received '{re.escape(given)}'",
+        )
+        for given in ("*", "https://hall.example", "hall.example:80", "a b", "a;b", "-.", "[::1]")
+    },
+    "a text too long for an address": (
+        lambda: pack("a" * (LONGEST + 1)), TextError, "2,000 characters of text; received 2,001"),
+    **{
+        f"an address's text {given}": (lambda given=given: unpack(given), TextError, "damaged")  # type: ignore[misc]
+        for given in DAMAGED
+    },
+    "counts where a scene needs a network": (
+        lambda: models.network("timemachine-6gram"), ModelNotFoundError, "this scene needs one of that name"),
+    "a network where a scene needs counts": (
+        lambda: models.ngram("timemachine-rnn"), ModelNotFoundError, "this scene needs one of that name"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_it_is_refused_in_one_sentence(name: str) -> None:
+    call, error, word = REFUSED[name]
+    with pytest.raises(error, match=word) as caught:
+        call()
+    setting.key.cache_clear()
+    said = str(caught.value)
+    assert re.fullmatch(r"[^\n]{15,400}", said), said
+    assert not re.search(r"object at 0x|attribute|argument|NoneType|Traceback", said), said
