@@ -16,7 +16,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.runs import unit_findings
 from rnnviz.ui import examples
 from rnnviz.ui.browser.payload import pack, unpack
-from rnnviz.ui.pages.explore import fixed, page, rows, tracks
+from rnnviz.ui.pages.explore import fixed, rows, tracks
 from rnnviz.ui.pages.explore.session import LIMIT, SHORT, Ask, LiveSession
 from rnnviz.ui.pages.explore.tracks import Track
 from tests.conftest import TEXT, tiny
@@ -33,7 +33,7 @@ TRACKS = {GRU: (FALLING,), LSTM: (Track((replace(FOUND, unit=7),), 1), FALLING)}
 YARDSTICK = NgramModel.fit(TEXT, order=3)
 
 
-def test_on_opening_an_example_is_read_already(open_app: Open) -> None:
+def test_on_opening_an_example_is_read_already_in_the_readers_language(open_app: Open) -> None:
     app = open_app("explore")
     clean(app)
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
@@ -43,25 +43,11 @@ def test_on_opening_an_example_is_read_already(open_app: Open) -> None:
     assert arrays["states"].shape == (18, 12)
     assert header["static"]["ngram"] == "3-gram"
     assert "Traceback" not in everything(app)
-
-
-def test_the_words_are_the_languages(open_app: Open) -> None:
-    english = sent(open_app("explore", model="tiny-gru"))[0]["static"]["words"]
+    english = header["static"]["words"]
     app = open_app("explore", locale="zh-CN")
     clean(app)
-    chinese = sent(app)[0]["static"]["words"]
-    assert english.keys() == chinese.keys()
-    assert english["text"] == "Your text"
-
-
-def test_a_whole_run_keeps_the_text_and_a_new_model_reads_it(open_app: Open) -> None:
-    app = open_app("explore", model="tiny-gru")
-    app.session_state[page._ASK] = Ask(client="b", seq=1, text="matter to us")
-    app.run()
-    app.selectbox(key="model").select("tiny-lstm").run()
-    header, _ = sent(app)
-    assert header["text"] == "matter to us"
-    assert header["static"]["cell"] == "lstm"
+    assert sent(app)[0]["static"]["words"].keys() == english.keys()
+    assert english["text"] == "Your text" != sent(app)[0]["static"]["words"]["text"]
 
 
 def answered(session: LiveSession, **fields: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -36,21 +36,22 @@ def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dic
     np.testing.assert_allclose(values, -done.loss / np.log(2), atol=1e-5)
     texts = [bytes(sent["arrays"][one["codes"]].astype("<u4")).decode("utf-32-le") for one in sent["texts"]]
     assert texts[0] == TARGET
-    temperature = 0.8
-    assert texts[2] == done.continuation(patched.LENGTH, temperature=temperature, seed=patched.SEED)
+    assert texts[2] == done.continuation(patched.LENGTH, temperature=0.8, seed=patched.SEED)
     assert f"{patch._nats(done.divergence[TO])} nats" in everything(app)
     assert "random moves of the same size" in everything(app)
-
-
-def test_a_click_in_each_text_moves_its_place(open_app: Open, boards: dict[str, Any]) -> None:
-    app = open_app("inside", part="patch", model="tiny-gru")
+    # A click in each text moves its place.
     ask(app, f"{KEY}.source", what="at", value=3)
     ask(app, f"{KEY}.target", what="at", value=7)
     ask(app, f"{KEY}.target", what="at", value=10_000)  # no such character
-    model = tiny("gru", card=tiny_card())
     done = units.patch(model, SOURCE, 4, TARGET, 8)
     np.testing.assert_allclose(kl(boards[KEY]), done.divergence[8 : 8 + patch.AHEAD], atol=1e-5)
     assert (boards[f"{KEY}.source"]["at"], boards[f"{KEY}.target"]["at"]) == (3, 7)
+    # A state put into itself moves nothing.
+    app.text_area(key=f"{KEY}.target.text").set_value(SOURCE).run()
+    ask(app, f"{KEY}.source", what="at", value=7)
+    assert "nothing moves" in everything(app)
+    assert not np.nan_to_num(kl(boards[KEY])).any()
+    clean(app)
 
 
 def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, Any]) -> None:
@@ -69,15 +70,6 @@ def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, An
     assert "Write the numbers of units" in app.info[0].value
     app.text_area(key=f"{KEY}.target.text").set_value("").run()
     assert "both fields" in app.info[0].value
-    clean(app)
-
-
-def test_a_state_put_into_itself_is_said_to_move_nothing(open_app: Open, boards: dict[str, Any]) -> None:
-    app = open_app("inside", part="patch", model="tiny-gru")
-    app.text_area(key=f"{KEY}.target.text").set_value(SOURCE).run()
-    ask(app, f"{KEY}.target", what="at", value=AT - 1)
-    assert "nothing moves" in everything(app)
-    assert not np.nan_to_num(kl(boards[KEY])).any()
     clean(app)
 
 

@@ -28,7 +28,7 @@ def test_every_page_can_be_left_for_every_other_and_come_back_to(open_app: Open,
     assert everything(app).splitlines()[:1] == first.splitlines()[:1]
 
 
-def test_a_chosen_unit_is_still_chosen_after_another_part_and_another_page(
+def test_what_was_chosen_is_still_chosen_after_another_part_and_another_page(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sources, "here", list)  # the text on the page is searched, and that at once
@@ -36,25 +36,15 @@ def test_a_chosen_unit_is_still_chosen_after_another_part_and_another_page(
     other = (app.number_input(key="inside.unit").value + 1) % 8
     app.number_input(key="inside.unit").set_value(other).run()
     for part in PARTS[1:]:
-        app.segmented_control(key="part").set_value(part).run()
-        clean(app)
-    app.segmented_control(key="part").set_value("units").run()
-    clean(app)
-    assert app.number_input(key="inside.unit").value == other
-    turn(app, "learn")
-    turn(app, "inside")
-    clean(app)
-    assert app.number_input(key="inside.unit").value == other
-
-
-def test_the_part_is_chosen_still_and_the_address_says_so(open_app: Open) -> None:
-    app = open_app("inside", model="tiny-gru", part="gates")
+        clean(app.segmented_control(key="part").set_value(part).run())
+    app.segmented_control(key="part").set_value("gates").run()
     app.segmented_control(key="inside.gate.gru").set_value("reset").run()
-    turn(app, "explore")
-    turn(app, "inside")
+    turn(turn(app, "learn"), "inside")
     assert app.segmented_control(key="part").value == "gates"
     assert app.segmented_control(key="inside.gate.gru").value == "reset"
     assert addressed(app)["part"] == "gates"
+    clean(app.segmented_control(key="part").set_value("units").run())
+    assert app.number_input(key="inside.unit").value == other
 
 
 def test_files_and_a_pasted_text_are_there_still_until_they_are_taken_away(open_app: Open) -> None:

@@ -159,17 +159,14 @@ def test_a_readers_own_file_goes_with_the_session(open_app: Open, tmp_path: Path
     assert not any(folder.exists() for folder in folders)
 
 
-def test_no_unit_is_said_and_nothing_looked_for(open_app: Open, boards: dict[str, Any]) -> None:
+def test_no_unit_and_no_place_are_said(open_app: Open, boards: dict[str, Any]) -> None:
     app = opened(open_app, 0.95)
     clean(app)
     assert "No unit is on throughout the 4 selected characters" in app.info[0].value
     assert "inside.matches" not in boards
     assert boards["inside.match"]["panels"][0]["title"].startswith("All units along the text")
-
-
-def test_no_place_is_said(open_app: Open) -> None:
-    app = opened(open_app)
-    app = app.number_input(key="inside.match.least.4").set_value(500).run()
+    app.slider(key="inside.match.threshold.0.5").set_value(0.05).run()
+    app = settled(app, "inside").number_input(key="inside.match.least.4").set_value(500).run()
     clean(app)
     assert "At no place of the 600 characters" in everything(app)
 

@@ -64,10 +64,14 @@ def test_what_a_browser_says_of_a_recipe_is_looked_at_again(open_app: Open, now_
     app = open_app("train")
     app.selectbox(key="train-text").select("python-docs").run()
     assert app.button_group(key="train-preset").options == ["One minute", "One minute, minGRU"]
+    assert not app.session_state["train.jobs"]._jobs, "a visitor has no speed tried"
     app.button_group(key="train-more").set_value("settings").run()
     for name, largest in limits.SIZES.items():
         assert app.number_input(key=f"set-{name}").max == largest
     assert app.number_input(key="set-minutes").max == limits.MINUTES
+    now_is(LECTURER)
+    app.run()
+    assert app.session_state["train.jobs"]._jobs
 
 
 SMALL = Description("a", TrainConfig(hidden_size=8), corpus="machine")
@@ -117,20 +121,20 @@ def test_a_visitors_texts_are_few_and_short(
     assert not upload(open_app("perplexity"), a__txt="a" * 60, b__txt="b" * 60).warning
 
 
-@pytest.mark.parametrize("which", ["train-file", "train-paste"])
 def test_a_visitors_text_to_train_on_is_short(
-    open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch, which: str
+    open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(allowed, "text_bytes", lambda: 2000)
     now_is(ANN)
     app = open_app("train")
-    app.selectbox(key="train-text").select("own:upload" if which == "train-file" else "own:paste").run()
-    if which == "train-file":
-        app.file_uploader(key=which).upload("a.txt", b"The time. " * 201).run()
-    else:
-        app.text_area(key=which).set_value("The time. " * 201).run()
-    assert "A visitor's text has at most 1 MB" in app.error[0].value.replace("\\", "")
-    assert not [b for b in app.button if b.key == "train-start"]
+    for text in ("own:upload", "own:paste"):
+        app.selectbox(key="train-text").select(text).run()
+        if text == "own:upload":
+            app.file_uploader(key="train-file").upload("a.txt", b"The time. " * 201).run()
+        else:
+            app.text_area(key="train-paste").set_value("The time. " * 201).run()
+        assert "A visitor's text has at most 1 MB" in app.error[0].value.replace("\\", "")
+        assert not [b for b in app.button if b.key == "train-start"]
 
 
 def test_visitors_take_nothing_away(open_app: Open, now_is: Is) -> None:
@@ -174,14 +178,6 @@ def test_a_visitors_turns_are_one_persons_in_all_tabs(open_app: Open, now_is: Is
         assert jobs._first == (who is LECTURER)
 
 
-def test_a_visitor_has_no_speed_tried(open_app: Open, now_is: Is) -> None:
-    for who, tries in ((ANN, False), (LECTURER, True)):
-        now_is(who)
-        app = open_app("train")
-        app.selectbox(key="train-text").select("python-docs").run()
-        assert bool(app.session_state["train.jobs"]._jobs) == tries
-
-
 # ---- inside --------------------------------------------------------------------------------------------
 
 
@@ -193,6 +189,7 @@ def test_a_visitor_indexes_short_texts_alone(
     open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "AT_ONCE", 10)
+    monkeypatch.setattr(allowed, "text_bytes", lambda: 1000)
     for who, starts in ((LECTURER, True), (ANN, False)):
         now_is(who)
         app = settled(open_app("inside", model="tiny-gru", part="match"), "inside")
@@ -200,15 +197,6 @@ def test_a_visitor_indexes_short_texts_alone(
         app = settled(on(app, "own"), "inside")
         assert bool([b for b in app.button if b.key == "inside.index.start"]) == starts
         assert ("Only the lecturer can index" in everything(app)) != starts
-
-
-def test_a_visitors_files_are_short_inside_too(
-    open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(allowed, "text_bytes", lambda: 1000)
-    now_is(ANN)
-    app = settled(open_app("inside", model="tiny-gru", part="match"), "inside")
-    app.slider(key="inside.match.threshold.0.5").set_value(0.05).run()
     app = on(app, "file")
     key = next(f.key for f in app.file_uploader if f.label == "A text file")
     app.file_uploader(key=key).upload("a.txt", b"The time. " * 101).run()

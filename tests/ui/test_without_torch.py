@@ -43,12 +43,8 @@ def test_inside_compares_two_networks_but_not_with_one_before_its_training(
     assert (chosen.options, chosen.value) == (["tiny-lstm"], ["tiny-lstm"])
     assert f"`{install('train')}`" in everything(app)
     assert boards
-
-
-def test_connectivity_is_there_and_attribution_says_what_it_needs(
-    open_app: Open, boards: dict[str, Any]
-) -> None:
-    app = settled(open_app("inside", part="memory", model="tiny-lstm"), "inside")
+    boards.clear()
+    app = settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
     app.toggle(key="inside.attribution.on").set_value(True).run()
     clean(app)
     assert any("needs torch" in each.value for each in app.info)
