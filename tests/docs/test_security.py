@@ -30,9 +30,7 @@ PROMISES: dict[str, list[str]] = {
         f"{GUARD}::test_a_page_from_elsewhere_gets_no_connection_and_no_address_is_looked_up"
     ],
     "a random key of 24 characters": [f"{HERE}::test_numbers_are_the_codes"],
-    "(or your own `RNNVIZ_KEY`, of 16 or more)": [
-        f"{HOSTING}::test_a_key_is_made_where_none_is_given_and_one_that_can_be_guessed_is_refused"
-    ],
+    "(or your own `RNNVIZ_KEY`, of 16 or more)": [f"{HOSTING}::test_a_key_is_made_where_none_is_given"],
     "one room's questions and answers, the live views that are shown, nothing else": [
         "ui/test_room_door.py::test_there_is_nothing_else",
         "ui/test_phone_page.py::test_the_rooms_door_gives_the_pages_that_are_shown_and_no_other",
@@ -42,7 +40,7 @@ PROMISES: dict[str, list[str]] = {
         "ui/test_phone_page.py::test_the_door_closes_with_the_last_page_unless_the_lecture_asks_there",
     ],
     "checked by its SHA-256": [
-        "text/test_downloads.py::test_a_download_that_fails_says_how_and_keeps_nothing"
+        "text/test_downloads.py::test_a_download_that_fails_says_how_and_leaves_what_was_there"
     ],
     "no statistics, no reports of errors": [
         "test_package.py::test_the_first_start_asks_nothing_and_reports_nothing",
@@ -85,7 +83,7 @@ PROMISES: dict[str, list[str]] = {
     ],
     "A damaged file costs itself alone": [f"{CHECKPOINT}::test_models_are_listed_and_damaged_ones_named"],
     "What a card says is shown as text": [
-        "ui/test_main.py::test_the_card_stands_beside_its_yardsticks",
+        "ui/test_main.py::test_the_card_stands_beside_its_yardsticks_and_all_models_can_score",
         "ui/test_standalone.py::test_what_a_card_says_stays_text",
     ],
     "train one small network for two minutes": [

@@ -14,7 +14,7 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import api as runs
 from rnnviz.runs import replay, visitors
 from rnnviz.runs.folder import Description, RunFolder
-from rnnviz.runs.journal import read
+from rnnviz.runs.snapshots import read
 from rnnviz.runs.training_state import restore, save
 from rnnviz.text import corpora
 from rnnviz.training import speed
