@@ -65,7 +65,7 @@ def test_every_part_shows_pictures_with_what_to_notice_and_what_they_miss(
     assert "tiny-3gram" not in app.selectbox(key="model").options  # counts have no units
     for part in PARTS:
         boards.clear()
-        clean(app.segmented_control(key="part").set_value(part).run())
+        clean(settled(app.segmented_control(key="part").set_value(part).run(), "inside"))
         panels = [panel for sent in boards.values() for panel in sent["panels"]]
         assert panels, part
         for panel in panels:
@@ -77,7 +77,7 @@ def test_every_part_shows_pictures_with_what_to_notice_and_what_they_miss(
 
 
 def test_chinese_words_on_every_part(open_app: Open, boards: dict[str, Any]) -> None:
-    app = open_app("inside", locale="zh-CN", part="memory", model="tiny-gru")
+    app = settled(open_app("inside", locale="zh-CN", part="memory", model="tiny-gru"), "inside")
     clean(app)
     assert app.title[0].value == "网络内部"
     assert any("一" <= c <= "鿿" for c in boards["inside.memory"]["panels"][0]["notice"])
@@ -169,7 +169,7 @@ def test_one_character_is_enough_for_every_part_none_is_said_and_markup_is_only_
     for text in ("a", "<script>alert(1)</script> **b** " * 3):
         write(app, text)
         for part in PARTS:
-            clean(app.segmented_control(key="part").set_value(part).run())
+            clean(settled(app.segmented_control(key="part").set_value(part).run(), "inside"))
             assert "<script>" not in everything(app)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -153,7 +153,7 @@ def test_those_who_wait_for_a_page_take_no_threads(info: ModelInfo, monkeypatch:
 
     async def asked() -> list[int]:
         app = Starlette(routes=[*serving.routes()])
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://here") as browser:
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://here") as browser:
             given = await asyncio.gather(*(browser.get(serving.address("tiny-gru", "gru")) for _ in range(5)))
             return [one.status_code for one in given]
 

@@ -1,5 +1,6 @@
 """A room's door, as phones and worse meet it: real sockets."""
 
+import asyncio
 import json
 import os
 import re
@@ -173,6 +174,18 @@ def test_two_phones_hear_the_question_answer_it_and_hear_that_it_closes(room: Ro
     room.close()
     assert phones[0].hear()["state"] == "over"
     assert phones[0].hear() == {}
+
+
+def test_a_room_that_closes_while_a_phone_is_told_something_else_still_says_so(
+    served: Phones, room: Room
+) -> None:
+    async def heard() -> list[str]:
+        stream = served._stream("somebody")
+        said = [await anext(stream)]
+        room.close()
+        return said + [event async for event in stream]
+
+    assert ['"open"' in event or '"over"' in event for event in asyncio.run(heard())] == [True, True]
 
 
 def test_a_phone_that_hangs_up_is_there_no_longer(room: Room, port: int, one: Phone) -> None:

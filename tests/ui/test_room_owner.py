@@ -10,6 +10,7 @@ import segno
 from starlette.applications import Starlette
 
 from rnnviz.errors import ConfigError
+from rnnviz.ui.room import listener as room_listener
 from rnnviz.ui.room import rooms
 from rnnviz.ui.room.addresses import Address
 from rnnviz.ui.room.listener import Listener
@@ -29,6 +30,7 @@ def networked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """This computer has two addresses in a network."""
     found = [Address("127.0.0.1", "wlan0"), Address("127.0.0.2", "eth0")]
     monkeypatch.setattr(rooms, "addresses", lambda: found)
+    monkeypatch.setattr(room_listener, "PORTS", range(0))  # another process of the suite takes those too
     yield
     rooms.close_all()
 

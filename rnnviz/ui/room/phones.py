@@ -133,11 +133,12 @@ class Phones:
                 if not self.room.is_at(who, place):
                     yield _event({"state": "elsewhere"})
                     return
+                over = self.room.closed  # before what is said: it may close while that is being sent
                 say = _event(self.room.heard(who))
                 if say != said:
                     yield say
                     said = say
-                if self.room.closed:
+                if over:
                     return
                 try:
                     await asyncio.wait_for(rings.wait(), HEARTBEAT)
