@@ -1,38 +1,18 @@
-"""Deliberate mistakes in what the numbers rest on: `python mistakes.py make` has mutmut make a sample of them
-and run the tests that [tool.mutmut] in pyproject.toml names. `python mistakes.py tell LEAST` then shows those
-that no test noticed, and the share that was, with its interval; below LEAST percent it ends non-zero.
+"""Deliberate mistakes in what the numbers rest on: `python mistakes.py make` has mutmut make a sample of
+them, in the files and with the tests that [tool.mutmut] in pyproject.toml names. `python mistakes.py tell
+LEAST` then shows those that no test noticed, and the share that was, with its interval; below LEAST percent
+it ends non-zero.
 """
 
 import os
-import re
 import sys
 from bisect import bisect
 from collections.abc import Iterable
 from hashlib import sha256
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 from scipy.stats import binomtest
-
-SUBJECTS = {
-    "one step of each cell": "activate of_torch",
-    "Kneser-Ney smoothing": "adjusted_counts discounts",
-    "n-gram models": "NgramModel",
-    "scoring a text": "perplexity Piece",
-    "scoring rows": "score_rows",
-    "reading one character after another": "Tracer",
-    "what was read": "Trace",
-    "drawing characters": "sample reshaped",
-    "the interval of a mean": "all_text",
-    "looking for a unit": "Searcher",
-    "what a unit is held against": "weigh search",
-    "what may be said of a unit": "holm verdict",
-    "training": "Trainer",
-    "the optimiser": "adamw",
-    "a model's card": "make_card",
-}
-"""What is looked at: the one file, wherever it is, in which these functions and classes stand."""
 
 COUNT = 300
 SEED = 0
@@ -41,19 +21,6 @@ LONGEST = 40.0
 """Seconds of tests for one mistake, the fast ones first: an unnoticed one would run them all, for minutes."""
 
 NOTICED = ("killed", "timeout")
-
-
-def place(subject: str, package: Path = Path("rnnviz")) -> Path:
-    """The file of a subject."""
-    definitions = [re.compile(rf"^(def|class) {name}\b", re.MULTILINE) for name in SUBJECTS[subject].split()]
-    found = [
-        path
-        for path in package.rglob("*.py")
-        if all(one.search(path.read_text("utf-8")) for one in definitions)
-    ]
-    if len(found) != 1:
-        raise SystemExit(f"{subject}: {len(found)} files define {SUBJECTS[subject]}; mend SUBJECTS")
-    return found[0]
 
 
 def drawn(names: Iterable[str], count: int = COUNT, seed: int = SEED) -> set[str]:
@@ -75,18 +42,9 @@ def share(outcomes: Iterable[str], least: float) -> str:
     return "" if found >= least else f"at least {least:g} % are wanted"
 
 
-def mutmut() -> Any:
-    """mutmut, which reads its settings from the folder that it is started in, with the subjects' files."""
-    from mutmut import __main__ as program
-    from mutmut.configuration import config
-
-    config().only_mutate = [str(place(subject)) for subject in SUBJECTS]
-    return program
-
-
 def make() -> None:
     """Makes the mistakes that are drawn; what came of each is in mutants/."""
-    program = mutmut()
+    from mutmut import __main__ as program
     from mutmut.state import state
     from mutmut.workers.isolation import ForkServerRunner
 
@@ -119,7 +77,8 @@ def make() -> None:
 
 def tell(least: str) -> str:
     """Says what came of them; returns what is wrong, "" if nothing is."""
-    program = mutmut()
+    from mutmut import __main__ as program
+
     mutants, _ = program.collect_source_file_mutation_data(mutant_names=())
     chosen = drawn(name for _data, name, _result in mutants)
     outcomes = {}

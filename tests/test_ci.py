@@ -5,6 +5,7 @@ import re
 import runpy
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -106,9 +107,11 @@ def test_an_advisory_service_that_knows_nothing_audits_nothing(
     assert lines[0].startswith(f"{outcome} ")
 
 
-@pytest.mark.parametrize("subject", mistakes.SUBJECTS)
-def test_every_subject_of_deliberate_mistakes_is_one_file(subject: str) -> None:
-    assert mistakes.place(subject, CI.parent / "rnnviz").suffix == ".py"
+def test_every_file_that_deliberate_mistakes_are_made_in_is_there() -> None:
+    settings = tomllib.loads((CI.parent / "pyproject.toml").read_text("utf-8"))["tool"]["mutmut"]
+    assert settings["only_mutate"] == sorted(settings["only_mutate"])
+    for name in settings["only_mutate"]:
+        assert (CI.parent / name).is_file(), name
 
 
 def test_a_seed_draws_the_same_mistakes_and_nearly_the_same_of_changed_code() -> None:

@@ -29,7 +29,7 @@ def test_a_page_that_was_only_read_outlives_the_server_s_restart(page: Page, mod
     with serve(ROOT / "app.py", environment=environment, port=port, warm=False) as url:
         live = Live(page, f"{url}/?model=tiny-gru")
         text = live.text
-        expect(live.root.locator(".main-svg").first).to_be_visible()  # Plotly has come, after what it painted first
+        expect(live.root.locator(".main-svg").first).to_be_visible()  # Plotly has come too
     with serve(ROOT / "app.py", environment=environment, port=port, warm=False):
         live.area.press("End")
         live.area.press("!")  # nothing was typed yet, so Streamlit alone would ask for nothing
