@@ -730,6 +730,7 @@ HOSTILE: dict[str, tuple[str, str, Callable[[Path], object], str]] = {
     "an earlier run": ("run", "run.json", says(config={"cell": "rglru"}), "cell rglru; rnnviz 1.0.0 does"),
     "a record of another text": ("record", "report.json", says(characters=7), "it is of another text"),
     "another version's record": ("record", "report.json", says(format=2), "it is of another version"),
+    "a record with other entries": ("record", "report.json", says(wörter=1), "it is of another version"),
 }
 
 
@@ -877,6 +878,7 @@ def test_a_model_that_is_cut_off_while_it_is_read_does_not_end_the_server(
 
 SAVES: dict[str, Callable[[Path], object]] = {
     "a model": lambda path: checkpoint.save(tiny("gru", card=tiny_card()), path / MODEL),
+    "a trace": lambda path: rnnviz.trace(tiny("gru"), TEXT).save(path / MODEL),
     "a record": lambda path: units.run(record(COMPRESSOR, None, path / "record", text=TEXT * 9)),
     "an index": lambda path: units.run(units.index(tiny("gru"), TEXT, path / "index")),
 }

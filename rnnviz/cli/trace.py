@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from rnnviz.cli.output import add_model, add_text, as_json, command, given_text, torch_network
 from rnnviz.errors import ConfigError
+from rnnviz.text import files
 
 if TYPE_CHECKING:
     from rnnviz.reading.trace import Trace
@@ -174,23 +175,19 @@ def _object(traced: Trace, asked: Columns, layer: int | None) -> Columns:
 
 @contextlib.contextmanager
 def _bytes(out: str | None) -> Iterator[BinaryIO]:
-    from rnnviz.figures import export
-
     if out is None:
         yield sys.stdout.buffer
         return
-    with export.replacing(out) as file:
+    with files.replacing(out) as file:
         yield file
 
 
 @contextlib.contextmanager
 def _text(out: str | None) -> Iterator[TextIO]:
-    from rnnviz.figures import export
-
     if out is None:
         yield sys.stdout
         return
-    with export.replacing(out) as file:
+    with files.replacing(out) as file:
         text = io.TextIOWrapper(file, "utf-8", newline="")
         yield text
         text.flush()

@@ -21,9 +21,7 @@ import io
 import itertools
 import math
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from html import escape
 from itertools import chain
 from pathlib import Path
@@ -35,6 +33,7 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError, ExportError
 from rnnviz.figures.perplexity import curve
 from rnnviz.figures.themes import DARK, LIGHT, SURPRISAL_FULL, Theme, ramp
+from rnnviz.text import files
 from rnnviz.text.characters import printable
 from rnnviz.text.row_formats import parquet_library as parquet_library
 from rnnviz.text.vocabulary import code_points
@@ -356,7 +355,7 @@ def per_character(source: Iterable[Piece] | Record, target: Target, format: Form
     missing pyarrow, ExportError if writing fails, and what scoring raises.
     """
     write = _WRITERS[_format(target, format)]
-    with replacing(target) as file:
+    with files.replacing(target) as file:
         return write(_rows(source), file)
 
 
@@ -365,7 +364,7 @@ def html(
 ) -> None:
     """Write the page of `rnnviz.figures.export`, with its `options`. Raises ExportError if that fails."""
 
-    with replacing(target) as file:
+    with files.replacing(target) as file:
         for part in page(record, report, translate=translate, **options):
             # A file's name may hold bytes that are no text: half surrogates here.
             file.write(part.encode("utf-8", "backslashreplace"))
@@ -514,35 +513,3 @@ _WRITERS: dict[Format, Callable[[Iterator[_Rows], BinaryIO], int]] = {
     "csv": _write_csv,
     "parquet": _write_parquet,
 }
-
-
-@contextmanager
-def replacing(target: Target) -> Iterator[BinaryIO]:
-    """The file to write to. A path gets its new content once all of it is written, else keeps its old."""
-    if not isinstance(target, str | os.PathLike):
-        yield target
-        return
-    path = Path(target)
-    temporary: str | None = None
-    try:
-        if path.exists() and not path.is_file() and not path.is_dir():
-            with path.open("wb") as device:  # /dev/stdout, or a pipe: nothing to replace
-                yield device
-            return
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            temporary = file.name
-            yield file  # type: ignore[misc]  # a BinaryIO in all but name
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-        temporary = None
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise ExportError(
-            "{path} can't be written: {strerror}; free some space or choose another folder",
-            path=path,
-            strerror=error.strerror or error,
-        ) from None
-    finally:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from rnnviz.errors import ConfigError
 from rnnviz.figures import export
-from rnnviz.figures.export import replacing
+from rnnviz.text import files
 from rnnviz.text.row_files import RowFile
 from rnnviz.text.row_formats import Parquet, parquet_library
 from rnnviz.text.row_formats import values as column_values
@@ -72,13 +72,13 @@ def format_of(target: str) -> Format:
     return ending
 
 
-def kinds(files: Iterable[RowFile]) -> Kinds:
+def kinds(of: Iterable[RowFile]) -> Kinds:
     """The own columns of files' rows. Reads JSON Lines to their end, as any line may add a column.
 
     Raises ConfigError for more columns than MOST_COLUMNS.
     """
     found: Kinds = {}
-    for file in files:
+    for file in of:
         for name, kind in _kinds_of(file):
             if kind is not None and found.get(name) not in (None, kind):
                 both = {found[name], kind}
@@ -223,7 +223,7 @@ class RowTable:
 @contextmanager
 def writing(target: str, own: Kinds) -> Iterator[RowTable]:
     """A table at a path, which gets its new content once all of it is written. Raises ExportError."""
-    with replacing(target) as file:
+    with files.replacing(target) as file:
         table = RowTable(file, format_of(target), own)
         try:
             yield table

@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.errors import CheckpointError, ConfigError, ExportError
+from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks.config import gone
 from rnnviz.networks.stepping import Layer, Weights
 from rnnviz.text import files
@@ -96,18 +96,6 @@ def pack(stored: Stored, beside: Arrays) -> bytes:
     file = io.BytesIO()
     np.savez_compressed(file, **out)  # type: ignore[arg-type]
     return file.getvalue()
-
-
-def write(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file. Raises ExportError where that fails."""
-    try:
-        Path(path).write_bytes(content)
-    except OSError as error:
-        raise ExportError(
-            "{path} can't be written: {strerror}; free some space or choose another folder",
-            path=path,
-            strerror=error.strerror or error,
-        ) from None
 
 
 def read(source: str | os.PathLike[str] | BinaryIO) -> Stored:

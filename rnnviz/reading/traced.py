@@ -23,6 +23,7 @@ from rnnviz.networks.stepping import Weights
 from rnnviz.pictured import Pictured
 from rnnviz.reading import tidy, trace_file
 from rnnviz.reading.scoring import running
+from rnnviz.text import files
 from rnnviz.text.vocabulary import Vocabulary
 
 Array = TypeVar("Array", bound=npt.NDArray[Any])
@@ -196,7 +197,9 @@ class Trace(Pictured):
         `quantities` name. Raises ConfigError for a quantity that isn't there, ExportError where the file
         can't be written.
         """
-        trace_file.write(path, self.to_bytes(*quantities))
+        content = self.to_bytes(*quantities)
+        with files.replacing(path) as file:
+            file.write(content)
 
     def to_bytes(self, *quantities: str) -> bytes:
         """The content of the file that `save` writes.

@@ -39,7 +39,7 @@ class Record(ColumnFiles):
         super().__init__(folder)
         try:
             value = json.loads(files.read(self.folder / REPORT, 1 << 20))
-            if value.pop("format") != FORMAT:
+            if value.pop("format") != FORMAT or value.keys() - Report.__dataclass_fields__:
                 raise ValueError("it is of another version")
             self.report = Report(**value)
             if self.report.characters != len(self):

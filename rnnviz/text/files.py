@@ -1,5 +1,5 @@
-"""Reading files safely: what may be no ordinary file, files packed with gzip or Zstandard, and folders and
-patterns that name many.
+"""Reading files safely, and writing them whole or not at all: what may be no ordinary file, files packed with
+gzip or Zstandard, and folders and patterns that name many.
 """
 
 import errno
@@ -9,13 +9,15 @@ import io
 import os
 import shlex
 import stat
+import tempfile
 import unicodedata
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, BinaryIO
 
-from rnnviz.errors import ConfigError, Phrase, TextError, install
+from rnnviz.errors import ConfigError, ExportError, Phrase, TextError, install
 
 
 def opened(path: str | os.PathLike[str]) -> BinaryIO:
@@ -51,6 +53,38 @@ LONGEST_NAME = 100
 """Characters of a name or title that are shown."""
 
 _JOINERS = "\u200c\u200d"  # Persian and emoji are written with them; they change nothing beside them
+
+
+@contextmanager
+def replacing(target: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
+    """The file to write to. A path gets its new content once all of it is written, else keeps its old."""
+    if not isinstance(target, str | os.PathLike):
+        yield target
+        return
+    path = Path(target)
+    temporary: str | None = None
+    try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            with path.open("wb") as device:  # /dev/stdout, or a pipe: nothing to replace
+                yield device
+            return
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            temporary = file.name
+            yield file  # type: ignore[misc]  # a BinaryIO in all but name
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+        temporary = None
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise ExportError(
+            "{path} can't be written: {strerror}; free some space or choose another folder",
+            path=path,
+            strerror=error.strerror or error,
+        ) from None
+    finally:
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)
 
 
 def printable(name: str | os.PathLike[str], most: int | None = None) -> str:
