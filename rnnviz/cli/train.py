@@ -133,6 +133,7 @@ RECIPE: tuple[tuple[str, Any, str], ...] = (
     ("--dropout-weight", float, "probability of dropping an entry of W_hh"),
     ("--dropout-output", float, "probability of dropping an entry of H_t before the readout"),
     ("--dropout-layer", float, "probability of dropping an entry of H_t before the next layer"),
+    ("--fresh-rows", float, "share of the batch that begins at a random paragraph at every step"),
     ("--min-count", int, "rarer characters are read as <unk>"),
     ("--evaluate-every", int, "steps between reports; 0: once an epoch"),
     ("--seed", int, "where randomness starts"),

@@ -209,7 +209,7 @@ class TrainConfig:
                       "train+validation": the first 90 %, settings fixed beforehand, last checkpoint kept
     epochs            passes over the training text
     characters        characters to train on in all, over all streams; 0: as many as `epochs` says
-    batch, steps      B streams, and the time steps that gradients flow back through
+    batch, steps      B rows, and the time steps that gradients flow back through
     truncation        "regular": gradients are cut every `steps` characters; "random": after a number of them
                       drawn uniformly from ceil(steps / 2) … floor(3 steps / 2), anew each time, the learning
                       rate of a step in proportion to its length (Merity et al. 2018)
@@ -221,6 +221,9 @@ class TrainConfig:
     evaluate_every    steps between reports; 0: once an epoch
     precision         "auto": bfloat16 autocast on CUDA; on a processor float32, unless the command `train` or
                       the app, which try both first, find bfloat16 faster
+    fresh_rows        the share of the B rows that begin at a random paragraph at every step (where there is
+                      none, at a random line), behind the start symbol and with a zero state, as what you type
+                      does; at least one row if above 0, and never all: the others are streams
     """
 
     cell: Cell = "gru"
@@ -246,6 +249,7 @@ class TrainConfig:
     truncation: Truncation = "regular"
     characters: int = 0
     dropout_layer: float = 0.0
+    fresh_rows: float = 0.0
 
     def __post_init__(self) -> None:
         limits: dict[str, tuple[float, float]] = {
@@ -260,6 +264,7 @@ class TrainConfig:
             "dropout_weight": (0, 0.95),
             "dropout_output": (0, 0.95),
             "dropout_layer": (0, 0.95),
+            "fresh_rows": (0, 0.95),
             "min_count": (1, 1e9),
             "evaluate_every": (0, 1e9),
             "seed": (0, 2**63 - 1),

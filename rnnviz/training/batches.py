@@ -1,9 +1,11 @@
-"""What training reads at each step: B contiguous streams of a text, cut where the gradient stops. Streams
-begin at a new place every epoch. A cut depends on seed and step alone: a resumed run cuts where the
-uninterrupted one would, and a run's steps and characters are known when it starts.
+"""What training reads at each step: contiguous streams of a text, cut where the gradient stops, and rows that
+begin at a random paragraph. Streams begin at a new place every epoch. A cut depends on seed and step alone: a
+resumed run cuts where the uninterrupted one would, and a run's steps and characters are known when it starts.
 """
 
 import math
+import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -18,28 +20,66 @@ DRAWS = 1 << 18
 
 
 class Streams:
-    """The ids of a text, int64, as B contiguous streams; fewer than `batch` for a short text."""
+    """The ids of a text, int64, as contiguous streams, and beside them rows that begin afresh at every step:
+    a share `fresh` of the B rows, at `beginnings` of the text. B is smaller than `batch` for a short text.
+    """
 
-    def __init__(self, ids: Tensor, batch: int, steps: int, start: int) -> None:
+    def __init__(
+        self,
+        ids: Tensor,
+        batch: int,
+        steps: int,
+        start: int,
+        *,
+        fresh: float = 0.0,
+        beginnings: Sequence[int] = (0,),
+    ) -> None:
         self.ids, self.start = ids, start
         self.batch = max(1, min(batch, len(ids) // (2 * steps)))
+        self.fresh = min(max(round(fresh * self.batch), 1), self.batch - 1) if fresh else 0
+        self.count = self.batch - self.fresh  # streams
         # How far an epoch's beginning may move. A word begins with its first letter.
         self.slack = min(steps, len(ids) // 8) if len(ids) >= SHORTEST_SPLIT else 0
-        self.length = (len(ids) - self.slack) // self.batch
+        self.length = (len(ids) - self.slack) // self.count
         self.chunks = math.ceil(self.length / steps)  # of regular truncation, in an epoch
+        last = max(0, len(ids) - 3 * steps // 2)  # the longest piece must have room
+        self.beginnings = torch.tensor([0, *(i for i in beginnings if 0 < i <= last)], device=ids.device)
 
     @property
     def characters(self) -> int:
-        """Characters of an epoch, over all streams."""
+        """Characters of an epoch, over all rows."""
         return self.batch * self.length
 
     def between(self, begin: int, end: int, offset: int) -> tuple[Tensor, Tensor]:
-        """Inputs and labels (B, end - begin), labels one character further on. `begin` and `end` are places
-        in the streams, `offset` where the epoch's first one begins in the text.
+        """Inputs and labels (streams, end - begin), labels one character further on. `begin` and `end` are
+        places in the streams, `offset` where the epoch's first one begins in the text.
         """
-        labels = self.ids[offset : offset + self.characters].view(self.batch, self.length)
+        labels = self.ids[offset : offset + self.count * self.length].view(self.count, self.length)
         first = labels[:, begin - 1 : begin] if begin else torch.full_like(labels[:, :1], self.start)
         return torch.cat([first, labels[:, begin : end - 1]], dim=1), labels[:, begin:end]
+
+    def afresh(self, n: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Inputs and labels (fresh rows, n) at beginnings drawn from `generator`, behind the start symbol."""
+        size = (self.fresh, 1)
+        drawn = torch.randint(len(self.beginnings), size, generator=generator, device=self.ids.device)
+        labels = self.ids[self.beginnings[drawn] + torch.arange(n, device=self.ids.device)]
+        first = torch.full_like(labels[:, :1], self.start)
+        return torch.cat([first, labels[:, :-1]], dim=1), labels
+
+
+def beginnings(text: str) -> list[int]:
+    """Where the text's paragraphs begin; its lines, where no paragraph does. A line that is indented, as the
+    middle of a function, begins none.
+
+    >>> beginnings("One line.\\nAnother.\\n\\nA paragraph.")
+    [20]
+    >>> beginnings("One line.\\nAnother.")
+    [10]
+    """
+    for before in ("\n\n", "\n"):
+        if found := [match.start() for match in re.finditer(rf"(?<={before})\S", text)]:
+            return found
+    return []
 
 
 class RegularCuts:

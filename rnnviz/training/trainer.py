@@ -2,7 +2,8 @@
 
 Each step reads the next characters of B streams of the text (rnnviz.training.batches) and carries the state
 over, detached: gradients stop there. Streams begin at a new place every epoch, with the start symbol and a
-zero state, so that the model learns what to expect before it has read anything.
+zero state, so that the model learns what to expect before it has read anything. That is seldom: by
+`fresh_rows`, a share of the rows begins so at every step, and its last state is dropped.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from rnnviz.reading.scoring import score
 from rnnviz.text.checked import check_text, received
 from rnnviz.text.corpora import SHORTEST_SPLIT, as_corpus
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.training.batches import RandomCuts, RegularCuts, Streams
+from rnnviz.training.batches import RandomCuts, RegularCuts, Streams, beginnings
 from rnnviz.training.optimiser import adamw, has_bfloat16, no_bfloat16, rate
 from rnnviz.training.reporting import Interval, early_steps
 from rnnviz.training.reporting import StepReport as StepReport
@@ -77,7 +78,14 @@ class Trainer:
         sizes = config.model_config(vocabulary.size)
         self.model = untrained(sizes, vocabulary, seed=config.seed, name=name).to(self.device)
         ids = torch.from_numpy(vocabulary.encode(self.text)).to(self.device)
-        self.streams = Streams(ids, config.batch, config.steps, vocabulary.start)
+        self.streams = Streams(
+            ids,
+            config.batch,
+            config.steps,
+            vocabulary.start,
+            fresh=config.fresh_rows,
+            beginnings=beginnings(self.text) if config.fresh_rows else (),
+        )
         places = math.ceil(config.characters / self.streams.batch)
         length, steps = self.streams.length, config.steps
         self.cuts: RegularCuts | RandomCuts = (
@@ -153,6 +161,11 @@ class Trainer:
             where = torch.randint(self.streams.slack + 1, (1,), generator=self.generator, device=self.device)
             self.offset, self.carried = int(where), None
         inputs, labels = self.streams.between(begin, end, self.offset)
+        if self.streams.fresh:  # what is typed begins at the zero state, which streams meet once an epoch
+            rows = self.streams.afresh(end - begin, self.generator)
+            inputs, labels = (torch.cat(pair) for pair in zip((inputs, labels), rows, strict=True))
+            for part in self.carried or ():
+                part[:, self.streams.count :] = 0.0
         learning_rate = self.learning_rate()
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate

@@ -17,6 +17,7 @@ def in_words(card: Mapping[str, Any]) -> list[str]:
         _text(card),
         _chosen(card),
         _passes(recipe),
+        _fresh(recipe),
         _step_size(recipe),
         _dropout(recipe),
         _time(card),
@@ -68,6 +69,15 @@ def _passes(recipe: Mapping[str, Any]) -> str:
         "It read that text {epochs} times, with batch size {batch}; every update looks "
         "back {steps} characters."
     ).format(epochs=f"{epochs:g}", batch=f"{batch:.0f}", steps=f"{steps:.0f}")
+
+
+def _fresh(recipe: Mapping[str, Any]) -> str:
+    if not (numbers := [share for share in _numbers(recipe, "fresh_rows") if share]):
+        return ""
+    return _(
+        "In every update, {percent} % of the batch began at a random paragraph, with an empty state, as what "
+        "you type does."
+    ).format(percent=f"{100 * numbers[0]:.0f}")
 
 
 def _step_size(recipe: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from rnnviz.reading.scoring import perplexity
 from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.runs.training_state import restore, save
 from rnnviz.text import corpora
-from rnnviz.training.batches import RegularCuts, Streams
+from rnnviz.training.batches import RegularCuts, Streams, beginnings
 from rnnviz.training.optimiser import has_bfloat16
 from rnnviz.training.trainer import StepReport, Trainer, train
 
@@ -46,6 +46,61 @@ def test_streams_read_every_character_once_and_in_order() -> None:
     assert torch.equal(inputs[:, 1:], labels[:, :-1])  # labels are the inputs, one further on
     assert (inputs[:, 0] == -1).all()  # every stream begins with the start symbol
     assert 1000 - 4 * streams.length < 4 + 30  # a chunk and a remainder are left out, elsewhere each epoch
+
+
+def test_fresh_rows_begin_at_paragraphs_behind_the_start_symbol() -> None:
+    text = "".join(f"Paragraph {n} has\na few lines\n  and more.\n\n" for n in range(20))
+    ids = torch.tensor([ord(c) for c in text])
+    streams = Streams(ids, 8, 10, start=-1, fresh=0.3, beginnings=beginnings(text))
+    assert (streams.fresh, streams.count) == (2, 6)
+    generator, seen = torch.Generator().manual_seed(0), set()
+    for n in range(1, 16):
+        inputs, labels = streams.afresh(n, generator)
+        assert inputs.shape == labels.shape == (2, n)
+        assert (inputs[:, 0] == -1).all()
+        assert torch.equal(inputs[:, 1:], labels[:, :-1])
+        for row in labels:
+            piece = "".join(map(chr, row))
+            assert f"\n\n{text}".count(f"\n\n{piece}") > 0
+            seen.add(piece[10:13])
+    assert len(seen) > 5
+
+
+@pytest.mark.parametrize(
+    ("share", "batch", "fresh"),
+    [(0.0, 32, 0), (6 / 32, 32, 6), (0.01, 32, 1), (0.95, 32, 30), (0.95, 4, 3), (0.5, 1, 0)],
+)
+def test_a_share_of_the_rows_begins_afresh_and_one_stream_is_left(
+    share: float, batch: int, fresh: int
+) -> None:
+    streams = Streams(torch.arange(1000), batch, 10, start=-1, fresh=share)
+    assert (streams.fresh, streams.count) == (fresh, batch - fresh)
+
+
+@pytest.mark.parametrize("truncation", ["regular", "random"])
+def test_a_step_takes_fresh_rows_from_the_zero_state_and_streams_from_theirs(truncation: Any) -> None:
+    """Its loss is the mean over all rows of what two readings of the model, one after the other, cost."""
+    trainer = Trainer(replace(SMALL, fresh_rows=0.5, truncation=truncation), CORPUS)
+    for _ in range(30):
+        assert not trainer.done
+        begin, end = trainer.cuts.at(trainer.step_index)
+        count, carried = trainer.streams.count, trainer.carried
+        before, drawn = weights(trainer), torch.Generator()
+        drawn.set_state(trainer.generator.get_state())
+        if begin == 0:
+            carried = None
+            torch.randint(trainer.streams.slack + 1, (1,), generator=drawn)
+        plain = Trainer(trainer.config, CORPUS).model
+        loss, _, n = trainer.step()
+        plain.load_state_dict(before)
+        streams = trainer.streams.between(begin, end, trainer.offset)
+        state = carried and tuple(part[:, :count] for part in carried)
+        costs = []
+        for (inputs, labels), start in ((streams, state), (trainer.streams.afresh(end - begin, drawn), None)):
+            logits, _ = plain(inputs, start)
+            costs.append(F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none"))
+        torch.testing.assert_close(loss, torch.cat(costs).mean())
+        assert n == 4 * (end - begin)
 
 
 @pytest.mark.parametrize("length", [2, 7, 50, 63])
@@ -187,7 +242,7 @@ def test_a_resumed_run_has_the_same_weights_bit_for_bit(
     tmp_path: Path, truncation: Any, stop_at: int
 ) -> None:
     dropout = {"dropout_output": 0.3, "dropout_weight": 0.2, "dropout_embedding": 0.1}
-    layers = {"layers": 2, "dropout_layer": 0.2} if truncation == "random" else {}
+    layers = {"layers": 2, "dropout_layer": 0.2, "fresh_rows": 0.5} if truncation == "random" else {}
     config = replace(SMALL, truncation=truncation, **dropout, **layers)
     whole = Trainer(config, CORPUS)
     reports = list(whole.run())
@@ -283,7 +338,7 @@ def test_a_step_on_a_device_leaves_no_tensor_on_the_processor(
     drops = {"dropout_output": 0.2, "dropout_layer": 0.2, "dropout_embedding": 0.2}
     if cell in ("rnn", "gru", "lstm"):
         drops["dropout_weight"] = 0.2
-    recipe = replace(SMALL, cell=cell, hidden_size=12, layers=2, **drops)
+    recipe = replace(SMALL, cell=cell, hidden_size=12, layers=2, fresh_rows=0.3, **drops)
     with monkeypatch.context() as patched:
         drawn = torch.Generator()
         patched.setattr(torch, "Generator", lambda _: drawn)

@@ -29,7 +29,7 @@ SENTENCES = {
 SETTINGS = (
     "cell", "activation", "hidden_size", "layers", "embedding_size", "steps", "truncation", "batch",
     "learning_rate", "clip", "dropout_embedding", "dropout_weight", "dropout_output", "dropout_layer",
-    "seed",
+    "seed", "fresh_rows",
 )  # fmt: skip
 """The settings of a recipe, by the names of TrainConfig."""
 
@@ -201,6 +201,19 @@ def _learning() -> None:
         (0.01, 100.0, 0.25),
         "%.2f",
         _("A gradient with a larger norm is scaled down to this one."),
+    )
+
+    st.slider(
+        say.settings()["fresh_rows"],
+        0.0,
+        0.7,
+        step=0.01,
+        key="set-fresh_rows",
+        persist_state="session",
+        help=_(
+            "The share of the passages that begin at a random paragraph in each step, before which the "
+            "network has read nothing. It then reads better what you type, which begins so too."
+        ),
     )
 
 

@@ -138,6 +138,7 @@ def settings() -> dict[str, str]:
         "dropout_weight": _("Dropout of the recurrent weights"),
         "dropout_embedding": _("Dropout of characters"),
         "seed": _("Seed"),
+        "fresh_rows": _("Fresh starts"),
     }
 
 
