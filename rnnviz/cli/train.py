@@ -134,6 +134,7 @@ RECIPE: tuple[tuple[str, Any, str], ...] = (
     ("--dropout-output", float, "probability of dropping an entry of H_t before the readout"),
     ("--dropout-layer", float, "probability of dropping an entry of H_t before the next layer"),
     ("--fresh-rows", float, "share of the batch that begins at a random paragraph at every step"),
+    ("--normaliser", str, "newlines, or typography: curly quotes and dashes are read as straight ones"),
     ("--min-count", int, "rarer characters are read as <unk>"),
     ("--evaluate-every", int, "steps between reports; 0: once an epoch"),
     ("--seed", int, "where randomness starts"),
@@ -187,15 +188,17 @@ def _count(args: argparse.Namespace) -> int:
     from rnnviz.reports import contamination
     from rnnviz.runs.card import make_card
     from rnnviz.text import corpora
+    from rnnviz.text.characters import normalise
     from rnnviz.text.vocabulary import Vocabulary
 
     corpus = corpora.open_corpus(args.corpus, title=args.title, language=args.language, licence=args.licence)
     split = corpus.split()
-    text = split.train + split.validation
+    rule = args.normaliser or "newlines"
+    text = normalise(split.train + split.validation, rule)
     began = time.perf_counter()
     rare = 2 if args.min_count is None else args.min_count
     vocabulary = Vocabulary.from_text(text, min_count=rare)
-    model = NgramModel.fit(text, order=args.order, vocabulary=vocabulary, name=args.name)
+    model = NgramModel.fit(text, order=args.order, vocabulary=vocabulary, name=args.name, normaliser=rule)
     recipe = {
         "cell": "ngram",
         "order": args.order,

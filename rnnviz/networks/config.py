@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
 from rnnviz.errors import EARLIER, ConfigError
+from rnnviz.text.characters import Normaliser
 
 Cell = Literal["mlp", "rnn", "gru", "lstm", "mingru"]
 Activation = Literal["tanh", "relu"]
@@ -224,6 +225,8 @@ class TrainConfig:
     fresh_rows        the share of the B rows that begin at a random paragraph at every step (where there is
                       none, at a random line), behind the start symbol and with a zero state, as what you type
                       does; at least one row if above 0, and never all: the others are streams
+    normaliser        what becomes of the text before it is read, of rnnviz.text.characters.NORMALISERS; the
+                      model keeps it
     """
 
     cell: Cell = "gru"
@@ -250,6 +253,7 @@ class TrainConfig:
     characters: int = 0
     dropout_layer: float = 0.0
     fresh_rows: float = 0.0
+    normaliser: str = "newlines"
 
     def __post_init__(self) -> None:
         limits: dict[str, tuple[float, float]] = {
@@ -294,6 +298,7 @@ class TrainConfig:
             raise ConfigError(
                 "truncation is regular or random; received {truncation!r}", truncation=self.truncation
             )
+        Normaliser(self.normaliser)  # refuses another than there is
         self.model_config(2)
         if self.dropout_weight and not CELLS[self.cell].mixes:
             raise ConfigError(

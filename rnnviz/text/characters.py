@@ -33,18 +33,34 @@ def printable(text: str) -> str:
     return text.translate(_PICTURES)
 
 
-# The normalising of a text before a model reads it: line ends, and nothing else.
+# The normalising of a text before a model reads it.
+
+
+NORMALISERS: dict[str, dict[str, str]] = {
+    "newlines": {},
+    "typography": {"“": '"', "”": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "…": "."},
+}
+"""By name, what becomes of single characters beside line ends. "typography" turns what phones and word
+processors type into what old plain texts hold, one character for one: what is typed and what is read line up.
+"""
 
 
 class Normaliser:
-    """CRLF and CR become LF, chunk by chunk, however the text is cut: feed every chunk, then finish.
+    """CRLF and CR become LF, and characters what their rule says, chunk by chunk, however the text is cut:
+    feed every chunk, then finish.
 
-    `name` is this rule's in a model's file; another is a ConfigError. `changed` counts characters changed.
+    `name` is the rule's in a model's file, of NORMALISERS; another is a ConfigError. `changed` counts
+    characters changed.
     """
 
     def __init__(self, name: str = "newlines") -> None:
-        if name != "newlines":
-            raise ConfigError("no normaliser is called {name!r}; there is newlines", name=name[:100])
+        if name not in NORMALISERS:
+            raise ConfigError(
+                "no normaliser is called {name!r}; there are {names}",
+                name=name[:100],
+                names=", ".join(NORMALISERS),
+            )
+        self._table = str.maketrans(NORMALISERS[name])
         self.changed = 0
         self._waiting = ""  # a CR at the end of a chunk waits for what follows
 
@@ -63,7 +79,12 @@ class Normaliser:
         # Each CR is either removed (before a LF) or turned into one: one change each.
         changes = text.count("\r")
         self.changed += changes
-        return text.replace("\r\n", "\n").replace("\r", "\n") if changes else text
+        if changes:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if self._table and (found := sum(map(text.count, map(chr, self._table)))):
+            self.changed += found
+            text = text.translate(self._table)
+        return text
 
 
 def normalise(text: str, name: str = "newlines") -> str:
@@ -71,6 +92,8 @@ def normalise(text: str, name: str = "newlines") -> str:
 
     >>> normalise("one\\r\\ntwo\\rthree")
     'one\\ntwo\\nthree'
+    >>> normalise("“Wait…”", "typography")
+    '"Wait."'
     """
     normaliser = Normaliser(name)
     check_text(text)

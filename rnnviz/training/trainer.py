@@ -28,6 +28,7 @@ from rnnviz.networks.threads import Threads
 from rnnviz.networks.torch_model import State, pick_device, untrained
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.scoring import score
+from rnnviz.text.characters import normalise
 from rnnviz.text.checked import check_text, received
 from rnnviz.text.corpora import SHORTEST_SPLIT, as_corpus
 from rnnviz.text.vocabulary import Vocabulary
@@ -69,14 +70,17 @@ class Trainer:
     ) -> None:
         split = corpus.split()
         together = config.train_on == "train+validation"
-        self.text = split.train + split.validation if together else split.train
-        self.validation = "" if together else split.validation
+        text = split.train + split.validation if together else split.train
+        self.text = normalise(text, config.normaliser)
+        self.validation = "" if together else normalise(split.validation, config.normaliser)
         if len(self.text) < 2:
             raise CorpusError("training needs at least 2 characters; received {count}", count=len(self.text))
         self.config, self.device = config, pick_device(device)
         vocabulary = Vocabulary.from_text(self.text, min_count=config.min_count)
         sizes = config.model_config(vocabulary.size)
-        self.model = untrained(sizes, vocabulary, seed=config.seed, name=name).to(self.device)
+        self.model = untrained(
+            sizes, vocabulary, seed=config.seed, name=name, normaliser=config.normaliser
+        ).to(self.device)
         ids = torch.from_numpy(vocabulary.encode(self.text)).to(self.device)
         self.streams = Streams(
             ids,

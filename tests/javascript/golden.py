@@ -51,7 +51,7 @@ ASKS: list[dict[str, Any]] = [
     {"text": TEXT[:310], "quantity": "candidate", "layer": 1, "start": 130, "columns": 60},
     {"text": TEXT[:250] + "x" + TEXT[250:400], "unit": 5, "quantity": "output"},
     {"text": "one\r\ntwo\rthree\n\r\n"},
-    {"text": "é" * 20},
+    {"text": "“é—" * 20},
     {"text": "aZ;" * 20},
     {"text": "The Time was his", "temperature": 0.01, "top_k": 1000},
     {"text": "The Time was his", "temperature": 10, "top_p": 0.000001},
@@ -68,7 +68,9 @@ def write(folder: Path) -> None:
         path = folder / f"{name}.safetensors"
         tracks = [replace(found, target="vowel", unit=unit).to_json() for unit in (1, 5, 9)]
         card = {"held_out": {"perplexity": 4.3}, "language": "en", unit_findings.KEY: {"findings": tracks}}
-        checkpoint.save(tiny(cell, name=name, card=card, **options), path)
+        model = tiny(cell, name=name, card=card, **options)
+        model.normaliser = "typography" if name == "tied" else "newlines"
+        checkpoint.save(model, path)
         info = checkpoint.read_info(path)
         yardstick = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
         header, arrays = parts(info, yardstick)

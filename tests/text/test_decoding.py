@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import DecodingError, TextError
-from rnnviz.text.characters import Normaliser, normalise
+from rnnviz.text.characters import NORMALISERS, Normaliser, normalise
 from rnnviz.text.decoding import binary_format, decode, open_text
 
 ENGLISH = "It was a naïve idea – “let us meet at the café” – and nobody minded.\r\nThe next line says less.\n"
@@ -169,9 +169,18 @@ def test_line_ends_become_lf_and_nothing_else_changes(text: str, expected: str, 
     assert normaliser.changed == changed
 
 
-@given(st.lists(st.text(alphabet="a\r\n", max_size=4)))
-def test_line_ends_across_chunk_borders(chunks: list[str]) -> None:
-    whole, pieces = Normaliser(), Normaliser()
+def test_curly_quotes_and_dashes_become_what_old_texts_hold_one_character_for_one() -> None:
+    typed = "‘Wait…’ – “I know — she’s late,”\r\nhe said. «No»"
+    read = "'Wait.' - \"I know - she's late,\"\nhe said. «No»"
+    normaliser = Normaliser("typography")
+    assert normaliser.feed(typed) + normaliser.finish() == read == normalise(typed, "typography")
+    assert normaliser.changed == sum(a != b for a, b in zip(typed.replace("\r", ""), read, strict=True)) + 1
+    assert normalise(typed) == typed.replace("\r", "")
+
+
+@given(st.lists(st.text(alphabet="a“\r\n", max_size=4)), st.sampled_from(sorted(NORMALISERS)))
+def test_line_ends_across_chunk_borders(chunks: list[str], name: str) -> None:
+    whole, pieces = Normaliser(name), Normaliser(name)
     expected = whole.feed("".join(chunks)) + whole.finish()
     assert "".join(map(pieces.feed, chunks)) + pieces.finish() == expected
     assert pieces.changed == whole.changed

@@ -168,7 +168,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "a normaliser": (
         lambda _: normalise("Machine", "lowercase"),
         ConfigError,
-        "no normaliser is called 'lowercase'; there is newlines",
+        "no normaliser is called 'lowercase'; there are newlines, typography",
     ),
     # files
     **{

@@ -103,6 +103,18 @@ def test_a_step_takes_fresh_rows_from_the_zero_state_and_streams_from_theirs(tru
         assert n == 4 * (end - begin)
 
 
+def test_a_normaliser_is_used_in_training_and_kept_by_the_model() -> None:
+    straight = corpora.from_text('"I see," he said - and left. ' * 40)
+    curly = corpora.from_text("“I see,” he said — and left. " * 40)
+    *_, one = train(replace(SMALL, epochs=1), straight, sample_length=0)
+    *_, other = train(replace(SMALL, epochs=1, normaliser="typography"), curly, sample_length=0)
+    assert numbers(one) == numbers(other)
+    for text in ("“he.”", '"he."'):
+        assert perplexity(other.model, text=text).perplexity == perplexity(one.model, text='"he."').perplexity
+    assert perplexity(other.model, text="“he.”").normalised == 2
+    assert perplexity(one.model, text="“he.”").unknown == 2
+
+
 @pytest.mark.parametrize("length", [2, 7, 50, 63])
 def test_short_texts_still_give_streams(length: int) -> None:
     streams = Streams(torch.arange(length), 32, 10, start=-1)

@@ -36,7 +36,8 @@ export class Answers {
   text(ask) {
     const { made, ids } = this;
     const text = (ask.fresh ? made.opening : (ask.text ?? "")).replace(/\r\n?/g, "\n");
-    return { text, ids: Array.from(text, (c) => ids.get(c) ?? 0).slice(0, made.fixed.limit) };
+    const read = (/** @type {string} */ c) => ids.get(made.normaliser[c] ?? c) ?? 0;
+    return { text, ids: Array.from(text, read).slice(0, made.fixed.limit) };
   }
 
   /** Read, and tell. @param {Ask} ask @returns {Told} */

@@ -30,6 +30,7 @@ from rnnviz.figures.live import quantities
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
+from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.browser.modules import PACKAGE, modules
 from rnnviz.ui.browser.payload import pack, unpack
@@ -123,6 +124,7 @@ def parts(
             "digest": digest,
             "opening": opening(model),
             "config": model.config.to_json(),
+            "normaliser": NORMALISERS[model.normaliser],
             "unknownCost": model.vocabulary.unknown_cost,
             "tracks": [
                 {"quantity": t.quantity, "layer": t.layer, "unit": t.unit, "sign": t.sign}

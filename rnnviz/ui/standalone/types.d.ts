@@ -28,6 +28,7 @@ export interface Made {
   opening: string;
   config: Config;
   unknownCost: number;
+  normaliser: Record<string, string>; // what becomes of a character before it is read
   /** the unit of each row, by order, layer and quantity */
   rows: Record<string, Uint16Array>;
   tracks: { quantity: string; layer: number; unit: number; sign: number }[];

@@ -21,6 +21,7 @@ from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.reading.sampling import PLAIN, Shape, resume
 from rnnviz.reading.trace import Trace, Tracer, common_prefix
 from rnnviz.reports import contamination
+from rnnviz.text.characters import normalise
 from rnnviz.ui import asks
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.pages.explore import rows, tracks
@@ -158,7 +159,7 @@ class LiveSession:
     ) -> bytes:
         self._revision += 1
         trace = self._tracer.extend(ask.text)
-        self.text = trace.text
+        self.text = normalise(ask.text)  # as it was written: the model may have read other characters
         length, changed = len(trace), self._tracer.changed[0]
         self._follow(trace, changed)
         same = changed if ask.base and ask.base == self._revision - 1 else 0
