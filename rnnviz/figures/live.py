@@ -118,8 +118,11 @@ SYMBOLS = {
 }
 """The textbook's letters."""
 
-# Shares of the figure's height, from the top: states, perplexity, surprisal.
-PANELS = {"states": [0.46, 1.0], "perplexity": [0.2, 0.38], "surprisal": [0.0, 0.14]}
+# Shares of the figure's height, from the top: states, then 1 / P of each character with its running mean.
+PANELS = {"states": [0.36, 1.0], "perplexity": [0.0, 0.28]}
+
+LEAST_TOP = 1e4
+"""Where the axis of 1 / P ends at least: a character of one in ten thousand is rare in every text."""
 
 
 def quantities(cell: str) -> tuple[str, ...]:
@@ -167,41 +170,35 @@ def plane(trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Flo
     return gates[quantity][:, layer]
 
 
-def surprisal_top(vocabulary_size: int) -> float:
-    """The top of the surprisal axis in bits: fixed for a model, above a uniform guess."""
-    return 16.0 if vocabulary_size < 1000 else 20.0
-
-
 def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
-    """Axes and empty lines: the part that no keystroke changes. Traces by name: "uniform" (filled in
-    already), "ngram", "model" (running perplexities) and "surprisal" (bits). x is a column of the window,
-    0 .. columns - 1. The heat map has axes x and y, and no trace.
+    """Axes and empty lines: the part that no keystroke changes. Traces by name: "surprisal" (1 / P of each
+    character), "uniform" (filled in already), "ngram" and "model" (running perplexities: geometric means of
+    1 / P), all on one logarithmic axis. x is a column of the window, 0 .. columns - 1. The heat map has axes
+    x and y, and no trace.
     """
-    top = math.log10(10 * vocabulary_size)  # unlikely texts cost more than a uniform guess
+    top = math.log10(max(LEAST_TOP, 10 * vocabulary_size))  # unlikely texts cost more than a uniform guess
     decades = [10**k for k in range(math.ceil(top))]
-    bits = surprisal_top(vocabulary_size)
     ends = [-0.5, columns - 0.5]
     perplexity = {"xaxis": "x", "yaxis": "y2"}
     return {
         "data": [
+            line(
+                "surprisal",
+                theme.surprisal[-1],
+                1,
+                line={"color": theme.surprisal[-1], "width": 1, "shape": "hvh"},
+                fill="tozeroy",
+                fillcolor=theme.surprisal[1],
+                **perplexity,
+            ),
             line("uniform", theme.uniform, 1.5, "dash", x=ends, y=[vocabulary_size] * 2, **perplexity),
             line("ngram", theme.ngram, 1.5, "dot", **perplexity),
             line("model", theme.model, 2.25, **perplexity),
-            line(
-                "surprisal",
-                theme.model,
-                1,
-                xaxis="x",
-                yaxis="y3",
-                line={"color": theme.model, "width": 1, "shape": "hvh"},
-                fill="tozeroy",
-                fillcolor=theme.bar,
-            ),
         ],
         "layout": layout(
             theme,
             margin={"l": 46, "r": 8, "t": 4, "b": 4, "pad": 0},
-            xaxis=axis(theme, domain=[0, 1], anchor="y3", range=ends, showgrid=False, showticklabels=False),
+            xaxis=axis(theme, domain=[0, 1], anchor="y2", range=ends, showgrid=False, showticklabels=False),
             yaxis=axis(theme, domain=PANELS["states"], showgrid=False, autorange=False, range=[1, 0]),
             yaxis2=axis(
                 theme,
@@ -210,13 +207,6 @@ def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
                 range=[0, top],
                 tickvals=decades,
                 ticktext=[f"{v:,}" for v in decades],
-            ),
-            yaxis3=axis(
-                theme,
-                domain=PANELS["surprisal"],
-                range=[0, bits],
-                tickvals=[0, bits / 2, bits],
-                ticktext=["0", f"{bits / 2:g}", f"{bits:g}"],
             ),
         ),
     }
@@ -292,14 +282,14 @@ def _window(trace: Trace, start: int | None, stop: int | None, at: int) -> tuple
 def _fill(
     lines: list[dict[str, Any]], trace: Trace, start: int, stop: int, ngram_nll: npt.ArrayLike | None
 ) -> None:
-    """The skeleton's empty lines: running perplexities, and surprisal."""
+    """The skeleton's empty lines: 1 / P, and running perplexities."""
     named = {line["name"]: line for line in lines}
     x = list(range(stop - start))
     named["model"].update(x=x, y=trace.perplexity[start:stop].tolist())
     if ngram_nll is not None:
         named["ngram"].update(x=x, y=running(ngram_nll)[start:stop].tolist())
-    bits_x, bits_y = steps(trace.nll[start:stop] / math.log(2))
-    named["surprisal"].update(x=bits_x.tolist(), y=bits_y.tolist())
+    at, unlikely = steps(np.exp(trace.nll[start:stop]))
+    named["surprisal"].update(x=at.tolist(), y=unlikely.tolist())
 
 
 def _heat(values: Floats, fixed: Scale, theme: Theme) -> dict[str, Any]:
@@ -330,8 +320,7 @@ def _label(layout: Figure, text: str, quantity: str, units: int) -> None:
         tickangle=0,
     )
     layout["yaxis"].update(range=[units - 0.5, -0.5], title=f"{SYMBOLS[quantity]}, units")
-    layout["yaxis2"].update(title="perplexity")
-    layout["yaxis3"].update(title="bits")
+    layout["yaxis2"].update(title="1 / P, perplexity")
     layout["xaxis2"] = {"domain": [0.82, 1], "anchor": "y4", "range": [0, 1], "tickformat": ".0%"}
     layout["yaxis4"] = {"anchor": "x2", "autorange": "reversed", "type": "category"}
 

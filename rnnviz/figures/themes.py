@@ -75,14 +75,14 @@ _COLOURS: dict[str, tuple[Any, Any]] = {  # light, dark
     "grid": ("#e6ecef", "#232f37"),
     "axis": ("#b4c2ca", "#4a5c67"),
     "diverging": (
-        ("#08306b", "#2a72b5", "#8fbfe0", "#ffffff", "#f6b26b", "#d9660f", "#7f2704"),
-        ("#c6e3ff", "#5ba8ea", "#235f97", "#12191e", "#8f4a12", "#ee8f3a", "#ffe0bd"),
+        ("#1d4f8c", "#4f8fc8", "#a6cdea", "#ffffff", "#f7c48d", "#df8838", "#a5500f"),
+        ("#c6e3ff", "#4f93cc", "#1c3f5e", "#12191e", "#57310f", "#d2803a", "#ffe0bd"),
     ),
     "sequential": (
         ("#ffffff", "#b5d9d0", "#4fa39a", "#0f6470", "#06303f"),
         ("#12191e", "#14505a", "#2b938c", "#86d3bd", "#e4fbef"),
     ),
-    "surprisal": (("#ffffff", "#fdebc8", "#fbc777", "#f59a3c"), ("#12191e", "#3f2d12", "#6e4310", "#9a5310")),
+    "surprisal": (("#ffffff", "#f4e6f7", "#e0bdea", "#c48bd6"), ("#12191e", "#33203d", "#553168", "#7b4694")),
     "bands": (("#ffffff", "#d8eef5", "#fde2a9", "#f59a3c"), ("#12191e", "#15394a", "#5a4310", "#9a5310")),
     "versus": (
         ("#f59a3c", "#fbd9a4", "#ffffff", "#b3d9f2", "#62abde"),

@@ -60,7 +60,7 @@ _WORDS = {
     "plotly.missing": f"The axes need Plotly: {install('notebook')}",
     "limit": "The live view reads {n} characters, not what was beyond: rnnviz.perplexity reads longer texts.",
     "limit.link": "",
-    "track.link": "",
+    "step.link": "",
 }
 
 

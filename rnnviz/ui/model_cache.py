@@ -13,6 +13,7 @@ import streamlit as st
 from rnnviz.errors import ModelNotFoundError
 from rnnviz.networks import checkpoint, has_torch
 from rnnviz.networks.checkpoint import ModelInfo
+from rnnviz.ui.i18n import language
 
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from rnnviz.networks.torch_model import CharModel
     from rnnviz.ui.context import Model
 
-FIRST = "timemachine-gru"  # what a newcomer meets
+FIRST = {"en": "holmes-lstm", "zh": "chinese-gru"}
+"""What a newcomer meets, by language."""
+
 LOADED_AT_ONCE = 12
 
 
@@ -30,8 +33,8 @@ def listed() -> tuple[list[ModelInfo], list[checkpoint.Damaged]]:
 
 
 def first(models: list[ModelInfo]) -> int:
-    """The index in `models` (not empty) to show first: FIRST, else a network, else any."""
-    order = [(info.name != FIRST, info.kind == "ngram") for info in models]
+    """The index in `models` (not empty) to show first: the language's FIRST, else a network, else any."""
+    order = [(info.name != FIRST[language()], info.kind == "ngram") for info in models]
     return order.index(min(order))
 
 

@@ -16,7 +16,7 @@ MOST = 16_384
 """Characters that a packed text has at most: LONGEST of any kind take fewer."""
 
 _BYTES = 4 * LONGEST  # UTF-8 has at most 4 for a character
-_LETTERS = re.compile(r"[A-Za-z0-9_-]*=*", re.ASCII)
+_PACKED = re.compile(r"e[A-P][A-Za-z0-9_-]{9,}=*", re.ASCII)  # as zlib begins, as short as its shortest
 
 
 def pack(text: str) -> str:
@@ -34,17 +34,18 @@ def pack(text: str) -> str:
 
 
 def unpack(value: str) -> str:
-    """The text that was packed. Whatever arrives, no more than LONGEST characters are unpacked: raises
-    TextError for a value that is damaged or holds more.
+    """The text that was packed, or one that somebody wrote into the address as it is. Whatever arrives,
+    no more than LONGEST characters are unpacked: raises TextError for a packed text that is damaged, and for
+    a longer one.
 
-    >>> unpack("eJzLTUzOyMxLBQALUwLW")
-    'machine'
+    >>> unpack("eJzLTUzOyMxLBQALUwLW"), unpack("Hello")
+    ('machine', 'Hello')
     """
-    if len(value) > MOST:
+    if len(value) > (MOST if _PACKED.fullmatch(value) else LONGEST):
         raise _too_long()
+    if not _PACKED.fullmatch(value):
+        return value
     damaged = TextError("the text in the address is damaged; ask for the address again, or copy it whole")
-    if not _LETTERS.fullmatch(value):
-        raise damaged
     value = value.rstrip("=")
     reader = zlib.decompressobj()
     try:

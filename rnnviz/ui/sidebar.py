@@ -47,7 +47,16 @@ def language_switch() -> None:
         format_func=i18n.LANGUAGES.__getitem__,
         required=True,
         label_visibility="collapsed",
+        on_change=_follow,
+        args=(spoken,),
     )
+
+
+def _follow(before: str) -> None:
+    """A network that was the first of the language `before` makes room for the first of the new one."""
+    state = st.session_state
+    if state.get("model") == model_cache.FIRST[before]:
+        state[WANTED] = model_cache.FIRST[i18n.language()]
 
 
 def role() -> None:

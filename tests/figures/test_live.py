@@ -1,7 +1,5 @@
 """The live picture as a Plotly figure: the numbers in it are the trace's, the scales don't move."""
 
-import math
-
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -43,7 +41,7 @@ def test_the_numbers_are_the_traces() -> None:
     np.testing.assert_allclose(drawn["model"]["y"], trace.perplexity[5:20])
     np.testing.assert_allclose(drawn["ngram"]["y"], np.exp(2.0))
     assert drawn["uniform"]["y"] == [model.vocabulary.size] * 2
-    np.testing.assert_allclose(drawn["surprisal"]["y"][1:-1], trace.nll[5:20] / math.log(2))
+    np.testing.assert_allclose(drawn["surprisal"]["y"][1:-1], np.exp(trace.nll[5:20]))
     bars = drawn["next"]
     assert bars["x"][: live.NEXT] == pytest.approx([p for _, p in trace.top(7, live.NEXT)])
     assert sum(bars["x"]) == pytest.approx(1)

@@ -55,7 +55,7 @@ function answer(header = {}, arrays = {}) {
     units: 2,
     listed: 2,
     few: 2,
-    tracks: [{ name: "inside quotation marks" }],
+    named: [],
     symbols: ["a", "b"],
     quantities: { hidden: { kind: "diverging", low: -1, high: 1 } },
   };
@@ -76,7 +76,6 @@ function answer(header = {}, arrays = {}) {
     nll: Float32Array.of(Math.LN2, 2 * Math.LN2),
     rank: Uint32Array.of(1, 3),
     states: Uint8Array.of(0, 127, 254, 127),
-    tracks: Uint8Array.of(10, 20),
     next: Uint32Array.of(1, 2, 2, 1, 1, 0),
     chances: Float32Array.of(0.5, 0.25, 0.75, 0.125, 0.5, 0.5),
     entropy: Float32Array.of(Math.LN2, 0, 0),

@@ -35,7 +35,7 @@ ASKS: list[dict[str, Any]] = [
     {"text": "T"},
     {"text": "The Time Tr"},
     {"text": "The Time Trav", "columns": 8},
-    {"text": "The Time Traveller (nobody knew", "columns": 8, "unit": 3},
+    {"text": "The Time Traveller (nobody knew", "columns": 8, "unit": 3, "pin": 0},
     {"text": "The Time Travelled, nobody knew", "columns": 20, "unit": 3, "order": "alike"},
     {"text": "The Time Travelled, é 中文 🐒 knew", "columns": 20, "start": 4, "order": "index"},
     {"text": "The Time", "temperature": 0.5},
@@ -49,7 +49,7 @@ ASKS: list[dict[str, Any]] = [
     ),
     {"text": TEXT[:301], "quantity": "candidate", "layer": 1, "start": 100, "columns": 60},
     {"text": TEXT[:310], "quantity": "candidate", "layer": 1, "start": 130, "columns": 60},
-    {"text": TEXT[:250] + "x" + TEXT[250:400], "unit": 5, "quantity": "output"},
+    {"text": TEXT[:250] + "x" + TEXT[250:400], "unit": 5, "pin": 99, "quantity": "output"},
     {"text": "one\r\ntwo\rthree\n\r\n"},
     {"text": "“é—" * 20},
     {"text": "aZ;" * 20},
@@ -66,8 +66,8 @@ def write(folder: Path) -> None:
     found = unit_findings.of(shipped.card)[0]
     for name, (cell, options) in NETWORKS.items():
         path = folder / f"{name}.safetensors"
-        tracks = [replace(found, target="vowel", unit=unit).to_json() for unit in (1, 5, 9)]
-        card = {"held_out": {"perplexity": 4.3}, "language": "en", unit_findings.KEY: {"findings": tracks}}
+        named = [replace(found, target="vowel", unit=unit).to_json() for unit in (1, 5, 9)]
+        card = {"held_out": {"perplexity": 4.3}, "language": "en", unit_findings.KEY: {"findings": named}}
         model = tiny(cell, name=name, card=card, **options)
         model.normaliser = "typography" if name == "tied" else "newlines"
         checkpoint.save(model, path)

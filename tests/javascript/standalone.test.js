@@ -42,10 +42,13 @@ for (const file of files) {
       const ask = JSON.parse(new TextDecoder().decode(rest[n]));
       const theirs = unpack(rest[n + 1]);
       const mine = own.answer(ask);
-      const { numbers, ...head } = theirs.header;
-      const { numbers: counted, ...about } = mine.header;
+      const { numbers, step, ...head } = theirs.header;
+      const { numbers: counted, step: stepped, ...about } = mine.header;
       const said = `ask ${n / 2}`;
       assert.deepEqual(about, head, said);
+      assert.deepEqual(Object.keys(stepped ?? {}).sort(), Object.keys(step ?? {}).sort(), said);
+      for (const [name, value] of Object.entries(step ?? {}))
+        assert.ok(Math.abs(Number(stepped?.[name]) - Number(value)) < CLOSE, `${said}: ${name}`);
       for (const [name, value] of Object.entries(numbers)) {
         const other = counted[/** @type {keyof typeof counted} */ (name)];
         if (typeof value === "number")
@@ -56,7 +59,7 @@ for (const file of files) {
       for (const [name, values] of Object.entries(theirs.arrays)) {
         const found = mine.arrays[name];
         assert.equal(found.length, values.length, `${said}: ${name}`);
-        const colours = name === "states" || name === "unit" || name === "tracks"; // rounding may choose the next
+        const colours = name === "states" || name === "unit"; // rounding may choose the next
         const most = colours ? 1 : values instanceof Float32Array ? CLOSE : 0;
         values.forEach((value, i) => {
           const apart = Math.abs(found[i] - value);

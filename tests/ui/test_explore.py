@@ -16,9 +16,8 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.runs import unit_findings
 from rnnviz.ui import examples
 from rnnviz.ui.browser.payload import pack, unpack
-from rnnviz.ui.pages.explore import fixed, rows, tracks
+from rnnviz.ui.pages.explore import fixed, named, rows
 from rnnviz.ui.pages.explore.session import LIMIT, SHORT, Ask, LiveSession
-from rnnviz.ui.pages.explore.tracks import Track
 from tests.conftest import TEXT, tiny
 from tests.ui.apptest import clean, sent
 from tests.ui.conftest import Open, everything
@@ -28,8 +27,6 @@ LSTM = tiny("lstm")
 FOUND = replace(
     unit_findings.of(checkpoint.read_info(checkpoint.find("chinese-gru")).card)[0], quantity="cell"
 )
-FALLING = Track((replace(FOUND, quantity="hidden", unit=2),), -1)
-TRACKS = {GRU: (FALLING,), LSTM: (Track((replace(FOUND, unit=7),), 1), FALLING)}
 YARDSTICK = NgramModel.fit(TEXT, order=3)
 
 
@@ -70,7 +67,7 @@ class Browser:
             begin = header["unitFrom"]
             arrays["unit"] = np.concatenate([old["unit"][:begin], new["unit"]]) if begin else new["unit"]
         (low, high), start, origin = header["held"], header["start"], self.window[0]
-        for name, extra in (("states", 0), ("tracks", 0), ("next", 1), ("chances", 1), ("entropy", 1)):
+        for name, extra in (("states", 0), ("next", 1), ("chances", 1), ("entropy", 1)):
             arrays[name] = new[name]
             if high > low:
                 held = old[name][low - origin : high + extra - origin]
@@ -112,7 +109,6 @@ def test_after_any_asks_the_browser_holds_what_a_fresh_trace_says(
     shapes: list[dict[str, Any]],
 ) -> None:
     session, browser = LiveSession(model, YARDSTICK), Browser()
-    session.tracks = TRACKS[model]
     text = ""
     for n, (ask, lost) in enumerate(asks):
         shape = shapes[n * len(shapes) // len(asks)]
@@ -126,7 +122,7 @@ def test_after_any_asks_the_browser_holds_what_a_fresh_trace_says(
         assert 0 <= start <= stop <= len(text)
         assert stop - start == min(len(text), ask["columns"])
         quantity, layer = header["quantity"], header["layer"]
-        levels = live.scale(quantity).levels(live.plane(fresh, quantity, layer, start, stop))
+        levels = coloured(model, live.plane(fresh, quantity, layer, start, stop), quantity, layer)
         assert np.abs(got["states"].astype(int) - levels).max(initial=0) <= 1
         np.testing.assert_allclose(got["nll"], fresh.nll, rtol=1e-4, atol=1e-4)
         np.testing.assert_array_equal(got["ids"], fresh.ids)
@@ -137,13 +133,56 @@ def test_after_any_asks_the_browser_holds_what_a_fresh_trace_says(
         costs = -YARDSTICK.score(YARDSTICK.vocabulary.encode(text))
         costs[YARDSTICK.vocabulary.encode(text) == 0] += YARDSTICK.vocabulary.unknown_cost
         np.testing.assert_allclose(got["ngram"], costs, rtol=1e-4)
-        for i, track in enumerate(session.tracks):
-            values = live.plane(fresh, track.quantity, 0, start, stop)[:, track.unit] * track.sign
-            shown = got["tracks"][:, i].astype(int)
-            assert np.abs(shown - live.scale(track.quantity).levels(values)).max(initial=0) <= 1
         if header["unit"] is not None:
             values = live.plane(fresh, quantity, layer, 0, len(text))[:, header["unit"]]
-            assert np.abs(got["unit"].astype(int) - live.scale(quantity).levels(values)).max(initial=0) <= 1
+            levels = coloured(model, values, quantity, layer, header["unit"])
+            assert np.abs(got["unit"].astype(int) - levels).max(initial=0) <= 1
+
+
+def coloured(
+    model: rnnviz.CharModel, values: np.ndarray, quantity: str, layer: int, unit: int | None = None
+) -> np.ndarray:
+    """The colours of values: of a cell state, and of one unit's state, as far as the unit goes."""
+    scale = live.scale(quantity)
+    if quantity == "cell" or (quantity == "hidden" and unit is not None):
+        below, above = (
+            side[layer] if unit is None else side[layer, unit] for side in rows.reach(model)[quantity]
+        )
+        values = np.where(values < 0, values / below, values / above) * scale.high
+    return scale.levels(values).astype(int)
+
+
+def test_the_colours_of_a_unit_go_as_far_as_it_does_on_each_side() -> None:
+    read = rows.reference(LSTM)
+    for quantity, values in (("cell", read.cell), ("hidden", read.hidden)):
+        below, above = rows.reach(LSTM)[quantity]
+        beyond = ((values < -below) | (values > above)).mean(axis=0)
+        assert (beyond < 0.05).all()
+        far = np.maximum(below, above)
+        assert (abs(values).max(axis=0) >= 0.99 * far).all()
+        assert (np.minimum(below, above) >= 0.19 * far).all()
+
+
+def test_a_pinned_unit_tells_its_step() -> None:
+    for model in (GRU, LSTM):
+        trace, layer = rnnviz.trace(model, "Time"), model.config.layers - 1
+        for t in (0, 3):
+            said = answered(LiveSession(model), text="Time", pin=t, unit=5, layer=layer)[0]["step"]
+            parts = {name: values[0, layer, 5] for name, values in trace.gates_at(t, t + 1).items()}
+            assert said.items() >= {name: pytest.approx(value) for name, value in parts.items()}.items()
+            assert said["hidden"] == pytest.approx(trace.hidden[t, layer, 5])
+            if t:
+                assert said["before"] == pytest.approx(trace.hidden[t - 1, layer, 5])
+            if model is GRU:
+                z = said["update"]
+                whole = z * said["before"] + (1 - z) * said["candidate"]
+            else:
+                cell = said["forget"] * said["cell_before"] + said["input"] * said["candidate"]
+                assert said["cell"] == pytest.approx(cell, abs=1e-5)
+                whole = said["output"] * np.tanh(said["cell"])
+            assert said["hidden"] == pytest.approx(whole, abs=1e-5)
+    assert "step" not in answered(LiveSession(GRU), text="Time", pin=9, unit=5)[0]
+    assert "step" not in answered(LiveSession(GRU), text="Time", pin=2)[0]
 
 
 def same_as_reshaped(
@@ -281,25 +320,28 @@ LSTM_SHIPPED = checkpoint.load_numpy("shakespeare-lstm")
         ("shakespeare-mingru", "tinyshakespeare", "line-position"),
     ],
 )
-def test_a_track_is_high_where_what_was_found_holds(name: str, corpus: str, target: str) -> None:
+def test_a_model_s_view_begins_with_the_unit_that_its_card_names(name: str, corpus: str, target: str) -> None:
     model = checkpoint.load_numpy(name)
-    (track,) = tracks.of(model)
-    assert track.findings[0].target == target
+    one = named.of(model)[0]
+    assert one.findings[0].target == target
     text = examples.TEXTS[corpus]
-    read = rnnviz.trace(model, text)
-    shown = tracks.levels((track,), read, model.config.activation, ((0, len(text)),))[:, 0]
+    made = fixed.fixed(model, None, 0.8)[0]
+    first, said = made["first"], made["named"][0]
+    assert first == {name: said[name] for name in ("quantity", "layer", "unit")}
+    _, arrays = answered(LiveSession(model), text=text, **first)
     holds = units.target(target, text).values.astype(float)
-    assert np.corrcoef(shown, holds)[0, 1] > 0.4
-    (said,) = fixed.fixed(model, None, 0.8)[0]["tracks"]
-    assert f"{track.findings[0].reported:.2f}" in said["note"]
-    assert said["query"]["unit"] == str(track.unit)
-    assert (f"in layer {track.layer}" in said["note"]) is (model.config.layers > 1)
+    assert np.corrcoef(arrays["unit"] * float(one.sign), holds)[0, 1] > 0.4
+    assert arrays["rows"][0] == one.unit
+    assert f"{one.findings[0].reported:.2f}" in said["about"]
+    colour = "orange" if one.sign > 0 else "blue"
+    assert colour in said["caption"]
+    assert f"{model.config.layers * model.config.hidden_size} numbers" in said["caption"]
 
 
-def test_a_unit_that_was_found_twice_has_one_track() -> None:
+def test_a_unit_that_was_found_twice_has_one_name() -> None:
     twice = [FOUND.to_json(), replace(FOUND, target="word-start").to_json()]
     model = replace(LSTM_SHIPPED, card={**LSTM_SHIPPED.card, unit_findings.KEY: {"findings": twice}})
-    assert [len(track.findings) for track in tracks.of(model)] == [2]
+    assert [len(one.findings) for one in named.of(model)] == [2]
 
 
 @pytest.mark.parametrize(
@@ -313,15 +355,15 @@ def test_a_unit_that_was_found_twice_has_one_track() -> None:
         {"score": "high"},
     ],
 )
-def test_what_the_model_has_not_or_its_card_does_not_confirm_is_no_track(changes: dict[str, Any]) -> None:
+def test_what_the_model_has_not_or_its_card_does_not_confirm_has_no_name(changes: dict[str, Any]) -> None:
     model, counts = LSTM_SHIPPED, []
     for change in ({}, changes):
         entry = {"findings": [{**FOUND.to_json(), **change}]}
-        counts.append(len(tracks.of(replace(model, card={**model.card, unit_findings.KEY: entry}))))
+        counts.append(len(named.of(replace(model, card={**model.card, unit_findings.KEY: entry}))))
     assert counts == [1, 0]
 
 
-def test_a_model_whose_card_confirms_nothing_has_no_tracks() -> None:
-    assert tracks.of(rnnviz.load("timemachine-gru")) == ()
-    assert tracks.of(GRU) == ()
-    assert "tracks" not in answered(LiveSession(GRU), text="Time")[1]
+def test_a_model_whose_card_confirms_nothing_begins_with_surprise() -> None:
+    for model in (rnnviz.load("timemachine-gru"), GRU):
+        made = fixed.fixed(model, None, 0.8)[0]
+        assert (made["named"], made["first"]["unit"]) == ([], None)

@@ -30,6 +30,13 @@ export class Answers {
     this.network = network;
     this.ids = new Map(made.fixed.symbols.map((symbol, i) => [symbol, i + 1]));
     this.reading = new Reading(network, made.unknownCost);
+    const { H } = network;
+    /** @type {Record<string, number[][][]>} how far below and above 0 each unit of each layer goes */
+    this.reach = {};
+    for (const [name, values] of Object.entries(made.reach)) {
+      const layers = range(0, 2 * network.L).map((n) => [...values.subarray(n * H, (n + 1) * H)]);
+      this.reach[name] = [layers.slice(0, network.L), layers.slice(network.L)];
+    }
   }
 
   /** What an ask is about, and its symbols. @param {Ask} ask */
@@ -94,7 +101,7 @@ export class Answers {
       ids: Uint32Array.from(ids.slice(same)),
       nll: reading.nll.slice(same, length),
       rank: reading.rank.slice(same, length),
-      states: this.levels(quantity, joined(states)),
+      states: this.levels(joined(states), quantity, layer),
       next: Uint32Array.from(most.flatMap((best) => best.ids)),
       chances: Float32Array.from(most.flatMap((best) => best.logs.map(Math.exp))),
       entropy: Float32Array.from(places, (t) => reading.entropy[t]),
@@ -102,7 +109,6 @@ export class Answers {
     if (this.counts) arrays.ngram = this.counted.slice(same);
     if (order !== "index") arrays.rows = made.rows[[order, layer, quantity].join()];
     if (unit !== null) arrays.unit = this.column(quantity, layer, unit, unitFrom, length);
-    if (made.tracks.length) arrays.tracks = this.tracks(pieces);
     const reshaped = this.reshaped(start, stop, shape, kept);
     if (reshaped) arrays.reshaped = reshaped;
     /** @type {Answer} */
@@ -122,9 +128,11 @@ export class Answers {
       unit,
       numbers: this.numbers(),
       digest: made.digest,
-      ...(ask.static !== made.digest && { static: fixed }),
+      ...(ask.static !== made.digest && { static: { ...fixed, reach: this.reach } }),
       ...(ask.fresh && { text, offer: 1, opening: text }),
     };
+    if (unit !== null && typeof ask.pin === "number" && ask.pin < length)
+      header.step = this.step(ask.pin, layer, unit);
     if (ask.write) {
       const room = Math.max(0, Math.min(ask.write === 1 ? CONTINUE : WAYS, fixed.limit - length));
       const at = Math.min(ask.at ?? 0, length);
@@ -138,15 +146,22 @@ export class Answers {
     return { header, arrays };
   }
 
-  /** The index of each value's colour. @param {string} quantity @param {Float32Array} values */
-  levels(quantity, values) {
+  /**
+   * The index of each value's colour, of all units' values (n, H) or of one unit's (n,): session.py, `_levels`.
+   * @param {Float32Array} values @param {string} quantity @param {number} layer @param {number} [unit]
+   */
+  levels(values, quantity, layer, unit) {
     const { fixed } = this.made;
     const { low, high } = fixed.quantities[quantity];
     const last = fixed.themes.light.diverging.length - 1;
     const out = new Uint8Array(values.length);
     const per = last / (high - low);
+    const one = unit !== undefined;
+    const own = quantity === "cell" || (one && quantity === "hidden") ? this.reach[quantity] : null;
     for (let i = 0; i < values.length; i++) {
-      const level = (values[i] - low) * per;
+      const side = own?.[values[i] < 0 ? 0 : 1][layer];
+      const value = side ? (values[i] * high) / side[one ? unit : i % side.length] : values[i];
+      const level = (value - low) * per;
       out[i] = Number.isNaN(level) ? Math.floor(last / 2) : Math.max(0, Math.min(last, level)) + 0.5;
     }
     return out;
@@ -156,27 +171,19 @@ export class Answers {
   column(quantity, layer, unit, from, to) {
     const { H } = this.network;
     const plane = this.reading.plane(quantity, layer, from, to);
-    return this.levels(
-      quantity,
-      plane.filter((_, i) => i % H === unit),
-    );
+    const values = plane.filter((_, i) => i % H === unit);
+    return this.levels(values, quantity, layer, unit);
   }
 
-  /** @param {[number, number][]} pieces */
-  tracks(pieces) {
-    const { H } = this.network;
-    const columns = this.made.tracks.map(({ quantity, layer, unit, sign }) => {
-      const { low } = this.made.fixed.quantities[quantity];
-      const planes = joined(pieces.map(([from, to]) => this.reading.plane(quantity, layer, from, to)));
-      const values = planes.filter((_, i) => i % H === unit);
-      // A scale of ReLU begins at 0: a unit can't be turned round in it.
-      return this.levels(quantity, low < 0 ? values.map((v) => v * sign) : values);
-    });
-    const out = new Uint8Array(columns.length * columns[0].length);
-    columns.forEach((levels, k) => {
-      for (const [t, level] of levels.entries()) out[t * columns.length + k] = level;
-    });
-    return out;
+  /** One unit's step at character t: session.py, `step`. @param {number} t @param {number} layer @param {number} unit */
+  step(t, layer, unit) {
+    const { made, network, reading } = this;
+    const value = (/** @type {string} */ name, at = t) => reading.plane(name, layer, at, at + 1)[unit];
+    /** @type {Record<string, number>} */
+    const found = Object.fromEntries(Object.keys(made.fixed.quantities).map((name) => [name, value(name)]));
+    if (network.hasCell) found.cell_before = value("cell", t - 1);
+    found.before = value("hidden", t - 1);
+    return Object.fromEntries(Object.entries(found).filter(([, v]) => Number.isFinite(v)));
   }
 
   /**

@@ -35,7 +35,7 @@ from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.browser.modules import PACKAGE, modules
 from rnnviz.ui.browser.payload import pack, unpack
 from rnnviz.ui.i18n import _, language
-from rnnviz.ui.pages.explore import rows, tracks
+from rnnviz.ui.pages.explore import named, rows
 from rnnviz.ui.pages.explore.fixed import fixed, opening
 from rnnviz.ui.standalone import CELLS
 
@@ -116,7 +116,7 @@ def parts(
         )
     tables = _tables(yardstick, model.vocabulary)
     made, digest = fixed(model, yardstick if tables else None, TEMPERATURE)
-    made["words"] |= {"limit.link": "", "track.link": ""}  # what they lead to is not in the file
+    made["words"] |= {"limit.link": "", "step.link": ""}  # what they lead to is not in the file
     made["words"]["waiting"] = _("The page is still reading the text.")
     header = {
         "made": {
@@ -126,10 +126,6 @@ def parts(
             "config": model.config.to_json(),
             "normaliser": NORMALISERS[model.normaliser],
             "unknownCost": model.vocabulary.unknown_cost,
-            "tracks": [
-                {"quantity": t.quantity, "layer": t.layer, "unit": t.unit, "sign": t.sign}
-                for t in tracks.of(model)
-            ],
         },
         "sources": _sources(),
         "markup": (VIEW / "view.html").read_text("utf-8"),
@@ -181,13 +177,17 @@ def _tables(model: NgramModel | None, vocabulary: Vocabulary) -> Mapping[str, np
 
 
 def _orders(model: NumpyModel) -> dict[str, npt.NDArray[Any]]:
-    return {
-        f"rows:{order},{layer},{quantity}": rows.order(model, order, layer, quantity).astype("<u2")
+    found = named.of(model)
+    orders: dict[str, npt.NDArray[Any]] = {
+        f"rows:{order},{layer},{quantity}": rows.order(
+            model, order, layer, quantity, named.among(found, quantity, layer)
+        ).astype("<u2")
         for order in rows.ORDERS
         if order != "index"
         for layer in range(model.config.layers)
         for quantity in quantities(model.config.cell)
     }
+    return orders | {f"reach:{name}": values for name, values in rows.reach(model).items()}
 
 
 def _packed(content: bytes) -> str:
@@ -200,7 +200,8 @@ _BLOCK = re.compile(r'(<script type="text/plain" id="(\w+)">)([^<]*)')
 def contents(page: str) -> str:
     """What a page holds, the same wherever it was built: digests of what is packed instead of its bytes.
 
-    The rows' orders are left out: they come from sums whose last digits differ from one processor to another.
+    The rows' orders and the units' reach are left out: they come from sums whose last digits differ from one
+    processor to another.
     """
 
     def held(block: re.Match[str]) -> str:
@@ -208,7 +209,8 @@ def contents(page: str) -> str:
             content = gzip.decompress(base64.b64decode(block[3]))
             if block[2] == "weights":
                 arrays = unpack(content)[1]
-                content = pack({}, {name: arrays[name] for name in arrays if not name.startswith("rows:")})
+                same = {name: arrays[name] for name in arrays if not name.startswith(("rows:", "reach:"))}
+                content = pack({}, same)
         except (ValueError, OSError, EOFError, zlib.error):
             return block[0]
         return block[1] + hashlib.sha256(content).hexdigest()

@@ -31,7 +31,8 @@ export interface Made {
   normaliser: Record<string, string>; // what becomes of a character before it is read
   /** the unit of each row, by order, layer and quantity */
   rows: Record<string, Uint16Array>;
-  tracks: { quantity: string; layer: number; unit: number; sign: number }[];
+  /** how far below and above 0 each unit goes, (2, L, H), by quantity */
+  reach: Record<string, Float32Array>;
 }
 
 /** What the view wants to see: Ask in rnnviz/ui/pages/explore/session.py. */
@@ -45,6 +46,7 @@ export interface Ask {
   layer?: number;
   order?: string;
   unit?: number | null;
+  pin?: number | null;
   base?: number;
   static?: string;
   write?: number;

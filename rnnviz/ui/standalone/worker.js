@@ -48,7 +48,8 @@ export function answers(made, arrays) {
   const read = network(made, arrays);
   const rows = Object.fromEntries(of(arrays, "rows:"));
   const counts = tables.length ? new Counts(read.V, tables) : null;
-  return new Answers({ ...made, rows: /** @type {Made["rows"]} */ (rows) }, read, counts);
+  const reach = Object.fromEntries(of(arrays, "reach:"));
+  return new Answers(/** @type {Made} */ ({ ...made, rows, reach }), read, counts);
 }
 
 /** Let what waits come first: a newer text, a key, a frame. @returns {Promise<unknown>} */

@@ -1,17 +1,27 @@
 """What an address says of the live view to somebody who arrives by it: a text, and what of it is shown."""
 
-from dataclasses import dataclass
-from typing import Any
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from rnnviz.errors import TextError
 from rnnviz.ui import address
 from rnnviz.ui.packed import LONGEST, unpack
+from rnnviz.ui.pages.explore import named
+from rnnviz.ui.pages.explore.fixed import first
 from rnnviz.ui.pages.explore.session import Ask
 from rnnviz.ui.trouble import describe
 
+if TYPE_CHECKING:
+    from rnnviz.ui.context import Network
+
 NAMES = ("text", "at", "pin", "unit", "layer", "quantity", "order", "rows")
+SURPRISE = "none"
+"""What an address says of the unit where surprise colours the text, though a unit would at first."""
+
 _ARRIVED = "explore.arrived"  # of st.session_state: for the live view's next run
 
 
@@ -39,16 +49,18 @@ class Bookmark:
         return {**looks, **own}
 
 
-def arrive() -> None:
+def arrive(model: Network) -> None:
     """Called by each whole run of the page: keep what the address says, if somebody has just arrived by one
     that says anything, or went back to it.
     """
     if any(address.asked(name) is not None for name in NAMES) or address.went_back():
-        st.session_state[_ARRIVED] = read()
+        st.session_state[_ARRIVED] = read(model)
 
 
-def read() -> Bookmark:
-    """What the address says; whatever it holds, it is one that can be shown."""
+def read(model: Network) -> Bookmark:
+    """What the address says, and where it doesn't, what the `model`'s view begins with; whatever it holds, it
+    is one that can be shown.
+    """
     number, packed = address.asked_number, address.asked("text")
     text, wrong = None, ""
     if packed is not None:
@@ -59,6 +71,11 @@ def read() -> Bookmark:
     looks: dict[str, Any] = {name: address.asked(name) for name in ("quantity", "order")}
     looks |= {name: number(name) for name in ("layer", "unit")}
     given = {name: value for name, value in looks.items() if value is not None}
+    begin = asdict(first(named.of(model)))
+    if address.asked("unit") == SURPRISE:
+        given = begin | {"unit": None} | given
+    elif number("unit") is not None or not given:  # else a quantity or a layer without a unit
+        given = begin | given
     cut = number("of") if text is not None else None
     return Bookmark(
         text=text,

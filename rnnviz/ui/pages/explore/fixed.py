@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.figures import live
@@ -14,11 +14,11 @@ from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES
 from rnnviz.reports import contamination
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.i18n import _, language
-from rnnviz.ui.pages.explore import tracks
+from rnnviz.ui.pages.explore import named
 from rnnviz.ui.pages.explore.examples import examples, for_view
 from rnnviz.ui.pages.explore.rows import FEW
 from rnnviz.ui.pages.explore.session import LIMIT
-from rnnviz.ui.pages.explore.words import track_words, words
+from rnnviz.ui.pages.explore.words import captioned, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +37,20 @@ def opening(model: Any) -> str:
     return examples()[0].text
 
 
+@dataclass(frozen=True)
+class Look:
+    """What the heat map shows and what colours the text, `None` being surprisal."""
+
+    quantity: str = "hidden"
+    layer: int = 0
+    unit: int | None = None
+
+
+def first(found: tuple[named.Named, ...]) -> Look:
+    """What the view begins with: the first named unit."""
+    return Look(found[0].quantity, found[0].layer, found[0].unit) if found else Look()
+
+
 def fixed(
     model: CharModel | NumpyModel,
     yardstick: NgramModel | None,
@@ -46,7 +60,7 @@ def fixed(
     """The unchanging part of the answers, in the session's language (see types.d.ts), and its digest.
     `listed` are the models that can be chosen.
     """
-    config, vocabulary = model.config, model.vocabulary
+    config, vocabulary, found = model.config, model.vocabulary, named.of(model)
     quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
     colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
     for name, theme in THEMES.items():
@@ -64,12 +78,13 @@ def fixed(
         "few": min(FEW, config.hidden_size),
         "listed": live.NEXT,
         "quantities": quantities,
-        "tracks": [track_words(track, model.card, layers=model.config.layers) for track in tracks.of(model)],
+        "named": [captioned(one, model.card, config) for one in found],
+        "first": asdict(first(found)),
         "symbols": list(vocabulary.characters),
         "ngram": _("{order}-gram").format(order=yardstick.order) if yardstick else None,
+        "order": yardstick.order if yardstick else 0,
         "themes": colours,
         "surprisalFull": SURPRISAL_FULL,
-        "surprisalTop": live.surprisal_top(vocabulary.size),
         "limit": LIMIT,
         "temperature": temperature,
     }

@@ -15,7 +15,7 @@ from rnnviz.ui.i18n import language
 from rnnviz.ui.jobs.worker import OVER
 from rnnviz.ui.pages.explore import bookmark, direct
 from rnnviz.ui.pages.explore.bookmark import Bookmark
-from rnnviz.ui.pages.explore.fixed import fixed, opening
+from rnnviz.ui.pages.explore.fixed import first, fixed, opening
 from rnnviz.ui.pages.explore.session import Ask, LiveSession
 
 KEY = "live"
@@ -27,7 +27,7 @@ _LISTED = "explore.listed"  # the networks to choose from: looked up by whole ru
 
 def page(context: Context) -> None:
     st.html(f"<style>{_STYLE}{presenting.style(KEY)}</style>")
-    bookmark.arrive()
+    bookmark.arrive(context.network)
     st.session_state[_LISTED] = [info for info in model_cache.listed()[0] if info.kind != "ngram"]
     _live(context)
 
@@ -47,7 +47,7 @@ def _live(context: Context) -> None:
     extra: dict[str, object] = {"session": tab.token}
     extra |= {"better": _glance(context, ask.text)} if ask.glance else {}
     if ask.fresh:
-        looks = arrived.looks if arrived else Ask()
+        looks = arrived.looks if arrived else Ask(**asdict(first(session.named)))
         ask = replace(looks, client=ask.client, seq=ask.seq, text=text)  # direct.py may have read another
         extra |= {"text": text, "offer": state[_OFFERED][0], "opening": opening(context.model)}
         extra |= {"arrival": arrived.to_json()} if arrived else {}

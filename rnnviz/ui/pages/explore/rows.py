@@ -5,6 +5,7 @@ all readers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -24,14 +25,23 @@ if TYPE_CHECKING:
 REFERENCE = 1000
 """Characters that the model writes."""
 
-FEW = 24
-"""Rows of a heat map in which each can be seen and hit."""
+FEW = 8
+"""Rows below the named units' that one sees at a glance."""
+
+REACHED = 98
+"""Percent of the reference's characters at which a unit is below the upper end of its `reach`, and above the
+lower one.
+"""
+
+NARROWEST = 0.2
+"""A side of a unit's reach is at least this share of the other: what it hardly uses stays pale."""
 
 ORDERS = ("steady", "alike", "index")
 
 Ids = npt.NDArray[np.int64]
 
 _kept: WeakKeyDictionary[Network, dict[tuple[str, str, int], Ids]] = WeakKeyDictionary()
+_reached: WeakKeyDictionary[Network, dict[str, npt.NDArray[np.float32]]] = WeakKeyDictionary()
 _read: WeakKeyDictionary[Network, Trace] = WeakKeyDictionary()
 
 
@@ -43,18 +53,34 @@ def reference(model: Network) -> Trace:
     return found
 
 
-def order(model: Network, kind: str, layer: int, quantity: str = "hidden") -> Ids:
+def order(model: Network, kind: str, layer: int, quantity: str = "hidden", first: Sequence[int] = ()) -> Ids:
     """The unit of each row, (H,).
 
-    "steady"  the FEW units that hold their colour, the slowest first; then the others. Of the quantity
-              "cell" its own; every other shows those of the hidden state
+    "steady"  the units in `first`, then the FEW that hold their colour, the slowest first; then the others.
+              Of the quantity "cell" its own; every other shows those of the hidden state
     "alike"   similar ones beside one another
     """
     state = "cell" if (kind, quantity) == ("steady", "cell") else "hidden"
     found = _kept.get(model)
     if found is None or (kind, state, layer) not in found:
         found = _kept[model] = _orders(model)
-    return found[kind, state, layer]
+    units = found[kind, state, layer]
+    if kind == "steady" and first:
+        units = np.concatenate([np.asarray(first, np.int64), units[~np.isin(units, first)]])
+    return units
+
+
+def reach(model: Network) -> dict[str, npt.NDArray[np.float32]]:
+    """How far below and above 0 each unit's hidden state and cell state go on the reference text, (2, L, H)
+    each: what the colours of one unit go up to.
+    """
+    found = _reached.get(model)
+    if found is None:
+        found = _reached[model] = {}
+        for name, values in _states(reference(model)).items():
+            ends = abs(np.percentile(values, (100 - REACHED, REACHED), axis=0))
+            found[name] = np.maximum(ends, np.maximum(NARROWEST * ends.max(axis=0), 1e-3)).astype(np.float32)
+    return found
 
 
 def _orders(model: Network) -> dict[tuple[str, str, int], Ids]:

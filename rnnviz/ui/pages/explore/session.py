@@ -24,7 +24,7 @@ from rnnviz.reports import contamination
 from rnnviz.text.characters import normalise
 from rnnviz.ui import asks
 from rnnviz.ui.browser.payload import pack
-from rnnviz.ui.pages.explore import rows, tracks
+from rnnviz.ui.pages.explore import named, rows
 from rnnviz.ui.pages.explore.predictions import Held, expected, redrawn
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Ask:
     client, seq     who asks, and the ask's number: the answer bears both
     start, columns  the window's first character and its width
     unit            None: the text is coloured by surprisal
+    pin             the character at which that unit's step is told
     base            the number of the answer that the browser holds, 0 for none
     static          digest of the unchanging part that it holds
     write, at       how many continuations of the first `at` characters
@@ -65,6 +66,7 @@ class Ask:
     layer: int = 0
     order: str = "steady"
     unit: int | None = None
+    pin: int | None = None
     base: int = 0
     static: str = ""
     write: int = 0
@@ -91,6 +93,7 @@ class Ask:
             layer=asks.whole(),
             order=lambda v: v in rows.ORDERS,
             unit=asks.whole(),
+            pin=asks.whole(),
             base=asks.whole(),
             static=asks.text(64),
             write=asks.whole(0, WAYS),
@@ -113,7 +116,7 @@ class LiveSession:
         self.model, self.yardstick = model, yardstick
         self.text = ""
         self.quantities = live.quantities(model.config.cell)
-        self.tracks = tracks.of(model)
+        self.named = named.of(model)
         self._tracer = Tracer(model)
         self._expected = Held(expected)
         self._shape, self._redrawn = PLAIN, Held(redrawn(PLAIN))
@@ -176,10 +179,11 @@ class LiveSession:
         shape = Shape(temperature if ask.temperature is None else ask.temperature, ask.top_k, ask.top_p)
         arrays |= self._reshaped(trace, shape, start, stop, changed)
         if ask.order != "index":
-            arrays["rows"] = rows.order(self.model, ask.order, layer, quantity).astype("<u2")
+            first = named.among(self.named, quantity, layer)
+            arrays["rows"] = rows.order(self.model, ask.order, layer, quantity, first).astype("<u2")
         if unit is not None:
             values = live.plane(trace, quantity, layer, unit_from, length)[:, unit]
-            arrays["unit"] = live.scale(quantity, self.model.config.span).levels(values)
+            arrays["unit"] = self._levels(values, quantity, layer, unit)
         header = {
             "client": ask.client,
             "seq": ask.seq,
@@ -198,8 +202,11 @@ class LiveSession:
             "digest": digest,
             **extra,
         }
+        if unit is not None and ask.pin is not None and ask.pin < length:
+            header["step"] = step(trace, ask.pin, layer, unit)
         if ask.static != digest:
-            header["static"] = dict(static)
+            reach = {name: values.tolist() for name, values in rows.reach(self.model).items()}
+            header["static"] = {**static, "reach": reach}
         if ask.write:
             header["continuations"] = self._continue(trace, ask, shape)
         return pack(header, arrays)
@@ -209,23 +216,31 @@ class LiveSession:
     ) -> dict[str, npt.NDArray[Any]]:
         """States (a quantity and layer, `what`) and predictions of the window; low .. high - 1 are held."""
         start, low, high, stop = window
-        fixed = live.scale(what[0], self.model.config.span)
         states = [
-            fixed.levels(live.plane(trace, *what, begin, end)) for begin, end in ((start, low), (high, stop))
+            self._levels(live.plane(trace, *what, begin, end), *what)
+            for begin, end in ((start, low), (high, stop))
         ]
         ids, probabilities = self._expected.rows(trace, start, stop + 1, changed + 1)
         # The prediction after the last held character is held too.
         sent = slice(0, None) if low == high else np.r_[0 : low - start, high + 1 - start : stop + 1 - start]
-        arrays = {
+        return {
             "states": np.concatenate(states),
             "next": ids[sent].astype(self._symbols),
             "chances": probabilities[sent].astype("<f4"),
             "entropy": trace.entropy[start : stop + 1][sent].astype("<f4"),
         }
-        if self.tracks:
-            pieces = (start, low), (high, stop)
-            arrays["tracks"] = tracks.levels(self.tracks, trace, self.model.config.span, pieces)
-        return arrays
+
+    def _levels(
+        self, values: npt.NDArray[Any], quantity: str, layer: int, unit: int | None = None
+    ) -> npt.NDArray[np.uint8]:
+        """The colours' indices of all units' values (n, H), or of one `unit`'s (n,). A cell state has no
+        bounds, and behind the text one unit is seen alone: there the colours go as far as the unit does.
+        """
+        scale = live.scale(quantity, self.model.config.span)
+        if quantity == "cell" or (unit is not None and quantity == "hidden"):
+            below, above = rows.reach(self.model)[quantity][:, layer, slice(None) if unit is None else unit]
+            values = values * (scale.high / np.where(values < 0, below, above))
+        return scale.levels(values)
 
     def _reshaped(
         self, trace: Trace, shape: Shape, start: int, stop: int, changed: int
@@ -285,6 +300,16 @@ class LiveSession:
 def _looks(ask: Ask) -> Ask:
     """What is shown of a text."""
     return replace(ask, text="", start=None, client="", seq=0, base=0, static="", at=0)
+
+
+def step(trace: Trace, t: int, layer: int, unit: int) -> dict[str, float]:
+    """One unit's step at character t: its gates and its candidate by name, its states before and after."""
+    found = {name: float(values[0, layer, unit]) for name, values in trace.gates_at(t, t + 1).items()}
+    (hidden, cell), (now, kept) = trace.state_after(t), trace.state_after(t + 1)
+    if cell is not None and kept is not None:
+        found |= {"cell_before": float(cell[layer, unit]), "cell": float(kept[layer, unit])}
+    found |= {"before": float(hidden[layer, unit]), "hidden": float(now[layer, unit])}
+    return {name: value for name, value in found.items() if math.isfinite(value)}
 
 
 def numbers(trace: Trace, card: Mapping[str, Any]) -> dict[str, float | int | str | None]:

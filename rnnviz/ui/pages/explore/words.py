@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.figures import live
 from rnnviz.ui import presenting
 from rnnviz.ui.i18n import _
 from rnnviz.ui.words import notices, quantities, view_words
 
 if TYPE_CHECKING:
+    from rnnviz.networks.config import ModelConfig
     from rnnviz.runs.unit_findings import Finding
-    from rnnviz.ui.pages.explore.tracks import Track
+    from rnnviz.ui.pages.explore.named import Named
 
 
 def words() -> dict[str, str]:
@@ -23,16 +23,19 @@ def words() -> dict[str, str]:
         **{f"quantity.{name}": word for name, word in quantities().items()},
         **{f"notice.{name}": said for name, said in notices().items()},
         "intro": _(
-            "Type here: with every character you see the network's hidden state and what it expects next."
+            "This network reads one character at a time and guesses the next. Type, and look inside it."
         ),
         "text": _("Your text"),
         "placeholder": _("Type anything"),
         "examples": _("Examples"),
         "write": _("Continue"),
         "writing": _("Stop"),
-        "write.help": _("The network writes on from the caret, one drawn character after another"),
+        "write.help": _(
+            "The network writes on from the caret, one drawn character after another. It is small: words "
+            "mostly hold together, sentences rarely do."
+        ),
         "written": _("written by the network"),
-        "branch": _("Three ways"),
+        "branch": _("Show 3 continuations"),
         "branch.help": _("The network writes on in three ways; pick one"),
         "ways": _("Three continuations"),
         "ways.notice": _(
@@ -59,29 +62,52 @@ def words() -> dict[str, str]:
         "bits.help": _("The base-2 logarithm of the perplexity"),
         "unknown": _("unknown"),
         "unknown.help": _("Characters the network never learnt; underlined in the text"),
-        "entropy": _("entropy now, bits"),
-        "entropy.help": _("How undecided the network is about the next character"),
+        "entropy": _("undecided about the next character (bits)"),
+        "entropy.help": _("The entropy of its prediction: 0 where it is certain"),
         "show": _("Show"),
         "colour": _("Text colour"),
-        "notice.steady": _("a row is a unit: see where it changes colour"),
+        "colour.any": _("Any unit"),
+        "colour.any.help": _("Click a row below: its unit colours the text"),
+        "caption.surprisal": _("The more a character surprised the network, the stronger its colour."),
+        "caption.unit": _(
+            "Unit {n}, one of {units} numbers in this network. Blue is low, orange is high. "
+            "It has no name yet."
+        ),
+        "step": _("Unit {n} after “{c}”"),
+        "step.gru": "H = Z·H₍ₜ₋₁₎ + (1 − Z)·H̃ = {update}·{before} + {rest}·{candidate} = {hidden}",
+        "step.mingru": "H = Z·H₍ₜ₋₁₎ + (1 − Z)·H̃ = {update}·{before} + {rest}·{candidate} = {hidden}",
+        "step.lstm": (
+            "C = F·C₍ₜ₋₁₎ + I·C̃ = {forget}·{cell_before} + {input}·{candidate} = {cell}; "
+            "H = O·tanh C = {output}·{tanh} = {hidden}"
+        ),
+        "step.rnn": "H₍ₜ₋₁₎ = {before} → H = {hidden}",
+        "step.mlp": "H = {hidden}",
+        "step.link": _("this unit on Inside"),
+        "low": _("low"),
+        "high": _("high"),
+        "more": _("More"),
+        "fold": _("Hide"),
+        "unfold": _("Show"),
+        "replay": _("Replay"),
+        "replay.help": _("Types the text again, one character after another"),
+        "notice.steady": _("Each row is one number the network keeps. Blue is low, orange is high."),
         "bits.n": _("{n} bits"),
-        "order.steady": _("the {n} slowest"),
+        "order.steady": _("{n} units that change least often"),
         "order.slow": _("slowest first"),
         "rows.all": _("all {n} units"),
-        "rows.few": _("the {n} slowest"),
-        "colour.surprisal": _("surprisal"),
+        "rows.few": _("{n} units that change least often"),
+        "colour.surprisal": _("Surprise"),
         "colour.unit": _("unit {n}"),
-        "notice.perplexity": _("lower is better"),
-        "notice.ahead": _("here it beats the {ngram}"),
-        "notice.behind": _("here the {ngram} is ahead"),
-        "notice.surprisal": _("peaks stand where a word could have gone many ways"),
+        "notice.ahead": _("Better than counting sequences of {n}"),
+        "notice.behind": _("Counting sequences of {n} guesses this text better"),
+        "notice.surprisal": _("High where the text surprised it"),
         "notice.mlp": _("no memory: the same character always gives the same column"),
-        "perplexity.title": _("Running perplexity"),
-        "surprisal.title": _("Surprisal, bits"),
+        "perplexity.title": _("Surprise, and running perplexity"),
         "line.model": _("this network"),
         "line.uniform": _("uniform guess"),
         "next.came": _("came"),
-        "next.notice": _("One long bar: it is sure. Click a bar, or press Alt and its number, to write it."),
+        "next.notice": _("A long bar means it is sure. Click one to type it."),
+        "next.notice.help": _("Or press Alt and the bar's number"),
         "said.wrote": _("wrote {c}"),
         "readout.at": _("character {n}"),
         "readout.came": _("{c}: surprisal {bits} bits"),
@@ -98,11 +124,9 @@ def words() -> dict[str, str]:
         "alt.below": _("The running perplexity ends at {p}, below the {ngram}'s {q}."),
         "alt.above": _("The running perplexity ends at {p}, above the {ngram}'s {q}."),
         "alt.peak": _("The surprisal is highest at character {n}, {c}: {bits} bits."),
-        "alt.track": _("{name} at {p} of its height"),
         "window": _("Window of the text"),
         "window.of": _("characters {from} to {to} of {n}"),
         "window.follow": _("follow the caret"),
-        "track.link": _("look closer"),
         "limit": _("The live view reads {n} characters; what was beyond is left out. {link}"),
         "address.long": _(
             "The address keeps the first {most} characters: a reload or a link loses the others."
@@ -122,32 +146,61 @@ def words() -> dict[str, str]:
     }
 
 
-def track_words(track: Track, card: Mapping[str, Any], *, layers: int) -> dict[str, Any]:
-    """A track's name, what was measured and where, and the address that leads to its unit on Inside; the
-    network has so many `layers`.
-    """
+def short_names() -> dict[str, str]:
+    """What a unit can be named by, as a row's label; others take the whole name of `targets`."""
+    return {
+        "quotes": _("Inside quotes"),
+        "brackets": _("Inside brackets"),
+        "py-brackets": _("Inside brackets"),
+        "bracket-depth": _("Open brackets"),
+        "py-bracket-depth": _("Open brackets"),
+        "py-string": _("Inside a string"),
+        "line-position": _("Line position"),
+        "word-start": _("Start of a word"),
+        "capital": _("Capital letter"),
+    }
+
+
+def captions() -> dict[str, str]:
+    """What a named unit does, in plain words, and how to see it."""
+    brackets = _("It turns {colour} inside brackets. Nobody told it to. Type ( and watch.")
+    depth = _("The more brackets are open, the closer to {colour}. Nobody told it to. Type ( and watch.")
+    return {
+        "quotes": _(
+            "It turns {colour} inside a quotation. Nobody told it to. Type a quotation mark and watch."
+        ),
+        "brackets": brackets,
+        "py-brackets": brackets,
+        "bracket-depth": depth,
+        "py-bracket-depth": depth,
+        "line-position": _(
+            "It moves towards {colour} along each line and starts again at the next. Nobody told it to. "
+            "Press Enter and watch."
+        ),
+    }
+
+
+def captioned(one: Named, card: Mapping[str, Any], config: ModelConfig) -> dict[str, Any]:
+    """A named unit: its name, a caption, and what was measured and where."""
     from rnnviz.runs import unit_findings
     from rnnviz.ui.pages.inside.words import targets
 
-    names, best = targets(python=True), track.findings[0]
-    scores = "; ".join(f"{names.get(one.target, one.target)}: {score(one)}" for one in track.findings)
+    names, best = targets(python=True), one.findings[0]
+    scores = "; ".join(f"{names.get(each.target, each.target)}: {score(each)}" for each in one.findings)
     where = unit_findings.text(card) or _("text it never read")
-    about = _("{scores}. Measured on {n} characters of {where}. It is a correlation, no cause.")
-    unit = _("unit {n} of {quantity}, {score}")
-    if layers > 1:
-        unit = _("unit {n} of {quantity} in layer {layer}, {score}")
+    about = _("{scores}. Measured on {n} characters of {where}. A correlation, not proof of cause.")
+    name = names.get(best.target, best.target)
+    does = captions().get(best.target) or _("It follows this: {name}. Nobody told it to.")
+    colour = _("orange") if one.sign > 0 else _("blue")
     return {
-        "name": names.get(best.target, best.target),
-        "note": unit.format(
-            n=track.unit, quantity=live.SYMBOLS[track.quantity], layer=track.layer, score=score(best)
-        ),
+        "name": short_names().get(best.target, name),
+        "caption": _("One of {n} numbers in this network.").format(n=config.layers * config.hidden_size)
+        + " "
+        + does.format(colour=colour, name=name),
         "about": about.format(scores=scores, n=f"{best.characters:,}", where=where),
-        "query": {
-            "part": "units",
-            "unit": str(track.unit),
-            "layer": str(track.layer),
-            "quantity": track.quantity,
-        },
+        "unit": one.unit,
+        "layer": one.layer,
+        "quantity": one.quantity,
     }
 
 

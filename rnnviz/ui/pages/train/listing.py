@@ -79,7 +79,7 @@ def usual(found: list[runs.Run]) -> str | None:
 
 def first(names: list[str]) -> list[str]:
     """Replays in a newcomer's order: of the model that opens first, then by name."""
-    return sorted(names, key=lambda name: (name != FIRST, name))
+    return sorted(names, key=lambda name: (name not in FIRST.values(), name))
 
 
 def options(found: list[runs.Run], *, everything: bool) -> list[str]:

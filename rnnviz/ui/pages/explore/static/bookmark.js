@@ -27,15 +27,15 @@ export class Bookmark {
   /** @param {View} view */
   constructor(view) {
     this.view = view;
-    const { quantity, layer, order } = view;
-    this.usual = { quantity, layer, order };
     address?.join("live", this.fields);
   }
 
   /** What belongs in the address. @returns {Fields} */
   tell() {
-    const { view, opening, usual } = this;
+    const { view, opening } = this;
     const { editor, figure, pin, unit } = view;
+    const { first } = view.store.fixed;
+    const usual = { ...first, order: "steady" };
     const { points, text } = editor;
     const number = (/** @type {number | null} */ n) => (n === null ? null : String(n));
     const other = (/** @type {"quantity" | "layer" | "order"} */ name) =>
@@ -46,7 +46,10 @@ export class Bookmark {
       of: points.length > LONGEST ? String(points.length) : null,
       at: editor.caret === points.length ? null : String(editor.caret),
       pin: number(pin),
-      unit: number(unit),
+      unit:
+        unit === first.unit && view.quantity === first.quantity && view.layer === first.layer
+          ? null
+          : (number(unit) ?? "none"),
       rows: number(figure.zoom.count || null),
       quantity: other("quantity"),
       layer: other("layer"),

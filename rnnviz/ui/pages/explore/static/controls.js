@@ -1,5 +1,6 @@
 // Buttons and selectors: examples, what the heat map shows, and where its window stands.
 
+import { visible } from "../../../browser/static/characters.js";
 import { find, make, options, put } from "../../../browser/static/dom.js";
 import { label } from "../../../browser/static/words.js";
 import { Advice } from "./advice.js";
@@ -7,7 +8,7 @@ import { NETWORK } from "./history.js";
 
 /** @import { Say } from "../../../browser/static/words.js" */
 /** @import { Store } from "./store.js" */
-/** @import { Example } from "./types" */
+/** @import { Example, Fixed } from "./types" */
 /** @import { View } from "./view.js" */
 
 const ROWS = [64, 24]; // of all, to look at more closely
@@ -15,6 +16,12 @@ const ROWS = [64, 24]; // of all, to look at more closely
 export class Controls {
   /** @type {Record<string, string>} */
   keyed = {};
+  /** @type {{ button: HTMLButtonElement, is: () => boolean }[]} what colours the text, but for a unit without a name */
+  tinting = [];
+  /** @type {HTMLButtonElement} */
+  any;
+  /** @type {HTMLElement} */
+  caption;
 
   /** @param {View} view @param {Say} say */
   constructor(view, say) {
@@ -59,9 +66,9 @@ export class Controls {
     );
     zoom.onchange = () => view.zoom(Number(zoom.value));
     view.figure.zoomTo(0, 0);
-    this.colour = find(root, "select.rv-colour");
-    this.colour.onchange = () =>
-      view.choose({ unit: this.colour.value === "" ? null : Number(this.colour.value) });
+    this.fold = find(root, "button.rv-fold");
+    this.fold.onclick = () => view.fold();
+    this.colours(fixed);
     this.range = find(root, "input.rv-range");
     this.range.oninput = () => view.scroll(Number(this.range.value));
     this.follow = find(root, "button.rv-follow");
@@ -102,6 +109,69 @@ export class Controls {
     return select;
   }
 
+  /** What can colour the text: the named units, surprise, and the unit that is chosen. @param {Fixed} fixed */
+  colours({ named }) {
+    const { view, say } = this;
+    const button = (
+      /** @type {string} */ text,
+      /** @type {string} */ title,
+      /** @type {() => void} */ act,
+    ) => {
+      const made = make("button", "", text);
+      made.type = "button";
+      made.title = title;
+      made.onclick = act;
+      return made;
+    };
+    this.tinting = [
+      ...named.map(({ name, about, quantity, layer, unit }) => ({
+        button: button(name, about, () => view.choose({ quantity, layer, unit })),
+        is: () => view.unit === unit && view.quantity === quantity && view.layer === layer,
+      })),
+      {
+        button: button(say("colour.surprisal"), say("caption.surprisal"), () => view.choose({ unit: null })),
+        is: () => view.unit === null,
+      },
+    ];
+    this.any = button(say("colour.any"), say("colour.any.help"), () =>
+      view.choose({ unit: view.store.unitAt(view.store.named.length) }),
+    );
+    this.caption = find(this.root, "p.rv-caption");
+    find(this.root, "div.rv-colours").replaceChildren(...this.tinting.map(({ button }) => button), this.any);
+  }
+
+  /** The pinned unit's step, in numbers, and the way to the unit on Inside. @param {Store} store */
+  step({ head, fixed }) {
+    const { view, say } = this;
+    const { pin, unit, numbers } = view;
+    const { step } = head;
+    if (!step || pin === null) return null;
+    const known = { ...step, rest: 1 - step.update, tanh: Math.tanh(step.cell) };
+    const values = Object.fromEntries(Object.entries(known).map(([name, v]) => [name, numbers.fixed(v)]));
+    const lead = say("step", { n: unit, c: visible(view.drawn[pin] ?? "") });
+    const link = make("a", "", say("step.link"));
+    const to = new URL("inside", document.baseURI);
+    const query = { model: fixed.model, part: "units", unit, layer: head.layer, quantity: head.quantity };
+    for (const [name, value] of Object.entries(query)) to.searchParams.set(name, String(value));
+    link.href = to.href;
+    return [`${lead}: ${say(`step.${fixed.cell}`, values)} `, ...(link.textContent ? [link] : [])];
+  }
+
+  /** What colours the text, and what that is. */
+  tell() {
+    const { view, say } = this;
+    const { named, layers, units } = view.store.fixed;
+    const at = this.tinting.findIndex(({ is }) => is());
+    for (const [i, { button }] of this.tinting.entries()) button.ariaPressed = String(i === at);
+    this.any.ariaPressed = String(at < 0);
+    put(this.any, at < 0 ? say("colour.unit", { n: view.unit }) : say("colour.any"));
+    const count = view.numbers.whole(layers * units);
+    const other = at < 0 ? say("caption.unit", { n: view.unit, units: count }) : say("caption.surprisal");
+    const step = this.step(view.store);
+    if (step) this.caption.replaceChildren(...step);
+    else put(this.caption, named[at]?.caption ?? other);
+  }
+
   /** Other rows, or the same in another order. @param {string} order */
   order(order) {
     this.view.figure.zoomTo(0, 0);
@@ -136,13 +206,7 @@ export class Controls {
       if (select.value !== String(view[name])) select.value = String(view[name]);
     }
     find(root, "span.rv-by").hidden = !view.editor.by.includes(NETWORK);
-    const units = view.unit === null ? [] : [view.unit];
-    /** @type {[string | number, string][]} */
-    const colours = [
-      ["", say("colour.surprisal")],
-      ...units.map((n) => /** @type {[number, string]} */ ([n, say("colour.unit", { n })])),
-    ];
-    options(this.colour, colours, view.unit ?? "");
+    this.tell();
     const steady = head.order === "steady";
     find(root, "label.rv-zooms").hidden = steady || fixed.units <= Math.min(...ROWS);
     put(this.all, say(steady ? "rows.all" : "rows.few", { n: steady ? fixed.units : fixed.few }));
@@ -150,11 +214,14 @@ export class Controls {
     put(name, say(`quantity.${head.quantity}`));
     const forgetful = fixed.cell === "mlp" && head.quantity === "hidden";
     const held = steady && ["hidden", "cell"].includes(head.quantity);
+    put(this.fold, say(view.figure.folded ? "unfold" : "fold"));
     put(notice, say(forgetful ? "notice.mlp" : held ? "notice.steady" : `notice.${head.quantity}`));
     const { kind, low, high } = fixed.quantities[head.quantity];
     const sign = (/** @type {number} */ x) => (x > 0 && low < 0 ? "+" : "") + view.numbers.rough(x);
-    this.drawKey("states", kind, sign(low), sign(high));
-    if (view.unit !== null) this.drawKey("tint", kind, sign(low), sign(high));
+    if (head.quantity === "cell") this.drawKey("states", kind, say("low"), say("high"));
+    else this.drawKey("states", kind, sign(low), sign(high));
+    const ends = fixed.reach[head.quantity]?.map((side) => side[head.layer][view.unit ?? 0]) ?? [-low, high];
+    if (view.unit !== null) this.drawKey("tint", kind, sign(low && -ends[0]), sign(ends[1]));
     else this.drawKey("tint", "surprisal", "0", say("bits.n", { n: fixed.surprisalFull }));
     const t = store.length - 1;
     const { numbers } = view;
@@ -163,7 +230,7 @@ export class Controls {
     if (this.values.ngram) {
       put(this.values.ngram, at(store.counted.perplexity(t)));
       const ahead = store.predicted.perplexity(t) < store.counted.perplexity(t);
-      put(this.counting, t < 0 ? "" : say(ahead ? "notice.ahead" : "notice.behind", { ngram: fixed.ngram }));
+      put(this.counting, t < 0 ? "" : say(ahead ? "notice.ahead" : "notice.behind", { n: fixed.order }));
     }
     put(this.values.uniform, numbers.whole(fixed.symbols.length + 1));
     const movable = store.length > view.columns;

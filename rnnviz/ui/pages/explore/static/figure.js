@@ -5,7 +5,6 @@ import { find, make, place } from "../../../browser/static/dom.js";
 import { columnAt, Heat, rowAt } from "../../../browser/static/heat.js";
 import { purge, react } from "../../../browser/static/plotly.js";
 import { drawLines } from "./lines.js";
-import { Tracks } from "./tracks.js";
 
 /** @import { Untyped, Window2D } from "../../../browser/static/types" */
 /** @import { Store } from "./store.js" */
@@ -13,8 +12,9 @@ import { Tracks } from "./tracks.js";
 
 // In pixels: room for the axes' numbers, a title's and the letters' lines, what a column needs for its letter and
 // for a Chinese one, what a row needs for its number, and the numbers' own size.
-const USUAL = { left: 46, title: 18, strip: 18, narrow: 8.6, wide: 14, legible: 9, number: 11 };
-const LARGE = { left: 74, title: 30, strip: 30, narrow: 13.4, wide: 24, legible: 19, number: 20 };
+const USUAL = { left: 46, names: 108, title: 18, strip: 18, narrow: 8.6, wide: 14, legible: 9, number: 11 };
+const LARGE = { left: 74, names: 180, title: 30, strip: 30, narrow: 13.4, wide: 24, legible: 19, number: 20 };
+const PHONE = 560; // pixels of width below which names stand in their rows' titles alone
 const RIGHT = 8;
 const STEPS = [24, 32, 48, 64, 80, 96, 112, 128]; // columns drawn for short texts, before as many as fit
 
@@ -33,6 +33,7 @@ export class Figure {
   view;
   shape = "";
   size = USUAL;
+  folded = false; // whether the strip below the heat map is
   zoom = { from: 0, count: 0 }; // rows of the heat map that are shown; count 0 for all
   /** @type {Untyped} the figure in pixels, made of the server's skeleton */
   made;
@@ -48,11 +49,10 @@ export class Figure {
     this.marks = { cursor: find(root, "div.rv-cursor"), pinned: find(root, "div.rv-pinned") };
     this.rowMark = find(root, "div.rv-row");
     this.heat = new Heat(find(root, "canvas.rv-heat"), find(root, "canvas.rv-strip"));
-    this.tracks = new Tracks(root);
     this.key = find(root, "span.rv-key-states");
     this.lines = find(root, "canvas.rv-lines");
     this.scale = find(root, "div.rv-scale");
-    this.titles = /** @type {const} */ (["states", "perplexity", "surprisal"]).map((name) =>
+    this.titles = /** @type {const} */ (["states", "perplexity"]).map((name) =>
       find(root, `div.rv-title-${name}`),
     );
     this.on = on;
@@ -70,30 +70,25 @@ export class Figure {
     return STEPS.find((few) => few < most && length <= few) ?? most;
   }
 
-  /** @param {number} height in pixels @param {boolean} large for a projector */
-  layOut(height, large = false) {
-    this.size = large ? LARGE : USUAL;
-    const { left, title, strip: line } = this.size;
+  /** @param {number} height in pixels @param {boolean} large for a projector @param {boolean} named whether rows have names */
+  layOut(height, large = false, named = false) {
+    const size = large ? LARGE : USUAL;
     const width = this.root.clientWidth;
-    const tracks = this.tracks.height(title);
-    const spare = height - tracks - 3 * title - line - 16;
-    const heat = Math.round(spare * 0.62);
-    const lines = Math.round(spare * 0.22);
-    const bars = spare - heat - lines;
-    const states = tracks + title;
-    const strip = states + heat + 1;
-    const perplexity = strip + line + 3 + title;
-    const top = { states, strip, perplexity, surprisal: perplexity + lines + 4 + title };
-    this.box = { width, height, inner: width - left - RIGHT, top, heat, lines, bars };
+    this.size = { ...size, left: named && width > PHONE ? size.names : size.left };
+    const { left, title, strip: line } = this.size;
+    const spare = height - 2 * title - line - 16;
+    const lines = this.folded ? 0 : Math.round(spare * 0.3);
+    const heat = spare - lines;
+    const strip = title + heat + 1;
+    const top = { states: title, strip, perplexity: strip + line + 3 + title };
+    this.box = { width, height, inner: width - left - RIGHT, top, heat, lines };
     this.root.style.height = `${height}px`;
     place(this.heat.canvas, { left, top: top.states });
     place(this.heat.strip, { left, top: top.strip });
     place(this.lines, { left, top: top.perplexity });
-    this.tracks.layOut(left, title);
-    place(this.key, { top: tracks });
     for (const mark of Object.values(this.marks))
-      place(mark, { top: title, height: top.surprisal + bars - title });
-    const heads = [tracks, top.perplexity - title, top.surprisal - title];
+      place(mark, { top: title, height: top.perplexity + lines - title });
+    const heads = [0, top.perplexity - title];
     this.titles.forEach((head, i) => {
       place(head, { left, top: heads[i] });
     });
@@ -114,7 +109,6 @@ export class Figure {
     this.view = view;
     const scale = store.fixed.quantities[store.head.quantity];
     this.heat.draw(store, view, theme[scale.kind], theme.background);
-    this.tracks.draw(store, view, theme, this.size.title);
     this.heat.letters(list, store, view, theme, font);
     const { order, quantity, layer } = store.head;
     const shape = [columns, theme.name, store.digest, order, quantity, layer, rows.from, rows.count].join(
@@ -126,25 +120,25 @@ export class Figure {
       this.made = this.frameOf(theme, columns, box);
       this.numberUnits(store, rows, box);
     }
-    drawLines(this.lines, store, view, box, this.made.traces, this.made.axes);
+    drawLines(this.lines, store, view, box, this.made.traces, this.made.layout.yaxis2.range[1]);
     const frame = () => react(this.plot, this.made.data, this.made.layout);
     if (framed && window.Plotly) await frame();
     else if (framed) this.plotly.then(frame); // on opening, what is painted doesn't wait for it
   }
 
   /** A figure's axes and fixed lines, laid out in pixels. @param {LiveTheme} theme @param {number} columns @param {Box} box */
-  frameOf(theme, columns, { width, height, top, heat, lines, bars }) {
+  frameOf(theme, columns, { width, height, top, heat, lines }) {
     const { data, layout } = structuredClone(theme.figure);
     const part = (/** @type {number} */ y, /** @type {number} */ h) => [1 - (y + h) / height, 1 - y / height];
     const traces = Object.fromEntries(data.map((trace) => [trace.name, trace]));
     traces.uniform.x = layout.xaxis.range = [-0.5, columns - 0.5];
     const { left, number } = this.size;
     Object.assign(layout, { width, height, margin: { l: left, r: RIGHT, t: 0, b: 0, pad: 0 } });
-    for (const axis of [layout.yaxis2, layout.yaxis3]) axis.tickfont.size = number;
+    layout.yaxis2.tickfont.size = number;
     layout.yaxis.domain = part(top.states, heat);
     layout.yaxis2.domain = part(top.perplexity, lines);
-    layout.yaxis3.domain = part(top.surprisal, bars);
-    return { data, layout, traces, axes: { decades: layout.yaxis2.range[1], bits: layout.yaxis3.range[1] } };
+    layout.yaxis2.visible = traces.uniform.visible = !this.folded;
+    return { data, layout, traces };
   }
 
   /**
@@ -156,10 +150,14 @@ export class Figure {
     const each = tall >= this.size.legible;
     const step = each ? 1 : ([2, 4, 8, 16, 32, 64, 128, 256].find((s) => count / s <= 6) ?? 512);
     const marks = [];
+    const names = new Map(store.named.map(({ unit, name }) => [unit, name]));
     const end = each || store.head.order === "index" ? from + count : 0;
     for (let row = Math.ceil(from / step) * step; row < end; row += step) {
-      const mark = make("span", "", String(store.unitAt(row)));
+      const unit = store.unitAt(row);
+      const name = this.size.left === this.size.names && names.get(unit);
+      const mark = make("span", name ? "rv-name" : "", name || String(unit));
       place(mark, {
+        width: this.size.left - 6,
         top: box.top.states + (row - from + 0.5) * tall,
         "font-size": Math.min(this.size.number, tall),
       });
@@ -197,7 +195,7 @@ export class Figure {
     const row = unit === null ? -1 : store.row(unit) - from;
     this.rowMark.hidden = row < 0 || row >= count;
     if (this.rowMark.hidden) return;
-    this.rowMark.dataset.unit = String(unit);
+    this.rowMark.dataset.unit = store.named.some((one) => one.unit === unit) ? "" : String(unit);
     const height = Math.max(4, box.heat / count);
     const top = box.top.states + ((row + 0.5) * box.heat) / count - height / 2;
     place(this.rowMark, { left: this.size.left, width: box.inner, top, height });

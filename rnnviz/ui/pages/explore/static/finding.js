@@ -15,7 +15,6 @@ export class Findings {
     this.numbers = numbers;
     this.states = new Alternative(find(root, "canvas.rv-heat"));
     this.lines = new Alternative(find(root, "canvas.rv-lines"));
-    this.tracks = new Alternative(find(root, "canvas.rv-track-lines"));
   }
 
   /**
@@ -25,7 +24,6 @@ export class Findings {
   later(store, list, here, pinned) {
     this.states.later(() => together(this.extent(store), pinned() || this.strongest(store, here)));
     this.lines.later(() => together(this.ending(store), this.peak(store, list)));
-    this.tracks.later(() => this.tracked(store, here));
   }
 
   /** @param {Store} store */
@@ -68,17 +66,5 @@ export class Findings {
     for (let i = 1; i < store.length; i++) if (store.bits(i) > store.bits(t)) t = i;
     const c = spoken(list[t] ?? "", say);
     return say("alt.peak", { n: numbers.whole(t + 1), c, bits: numbers.number(store.bits(t)) });
-  }
-
-  /** The value of every track at the caret. @param {Store} store @param {number} here */
-  tracked(store, here) {
-    const { tracks } = store.fixed;
-    const t = here - 1;
-    if (t < store.start || t >= store.stop) return tracks.map(({ name }) => name).join("; ");
-    const values = tracks.map(({ name }, i) => {
-      const share = store.tracks[(t - store.start) * tracks.length + i] / store.lastLevel;
-      return this.say("alt.track", { name, p: this.numbers.share(share) });
-    });
-    return together(this.say("readout.at", { n: this.numbers.whole(t + 1) }), values.join("; "));
   }
 }

@@ -1,4 +1,4 @@
-// Running perplexity and surprisal, painted over Plotly's axes: what changes with every keystroke takes
+// 1 / P of each character and the running perplexity, painted over Plotly's axis: what changes with every keystroke takes
 // Plotly twenty times as long. Colours, widths and dashes are those of the figure's own traces.
 
 import { fit } from "../../../browser/static/heat.js";
@@ -18,45 +18,38 @@ const DASHES = { dot: [2, 3], dash: [8, 6] };
  * @param {Window2D} view
  * @param {Box} box
  * @param {Record<string, Untyped>} traces the figure's, by name
- * @param {{ decades: number, bits: number }} axes where they end
+ * @param {number} decades where the axis ends
  */
-export function drawLines(
-  canvas,
-  store,
-  { first, last, columns },
-  { inner, top, lines, bars },
-  traces,
-  axes,
-) {
-  const height = top.surprisal + bars - top.perplexity;
-  const pen = fit(canvas, inner, height);
-  pen.clearRect(0, 0, inner, height);
+export function drawLines(canvas, store, { first, last, columns }, { inner, lines }, traces, decades) {
+  const pen = fit(canvas, inner, lines);
+  pen.clearRect(0, 0, inner, lines);
+  if (!lines) return;
   const room = inner / columns;
   const n = last - first;
   if (!n) return;
 
-  // Bits: one stepped area, each column as wide as above.
-  const tall = bars / axes.bits;
+  // 1 / P: one stepped area on a logarithmic axis, each column as wide as above.
+  const tall = (lines / decades) * Math.log10(2); // of a bit
   pen.beginPath();
-  pen.moveTo(0, height);
+  pen.moveTo(0, lines);
   for (let i = 0; i < n; i++) {
-    const y = height - Math.min(axes.bits, store.bits(first + i)) * tall;
+    const y = Math.max(0, lines - store.bits(first + i) * tall);
     pen.lineTo(i * room, y);
     pen.lineTo((i + 1) * room, y);
   }
-  pen.lineTo(n * room, height);
+  pen.lineTo(n * room, lines);
   pen.fillStyle = traces.surprisal.fillcolor;
   pen.fill();
   stroke(pen, traces.surprisal.line);
-  const arrows = { room, n, edge: height - bars, colour: traces.surprisal.line.color };
-  beyond(pen, (i) => store.bits(first + i) > axes.bits, arrows);
+  const arrows = { room, n, edge: 0, colour: traces.surprisal.line.color };
+  beyond(pen, (i) => store.bits(first + i) * tall > lines, arrows);
 
-  // Perplexities: lines on a logarithmic axis, cut off where it ends.
+  // Perplexities: lines, cut off where the axis ends.
   pen.save();
   pen.beginPath();
   pen.rect(0, 0, inner, lines);
   pen.clip();
-  const scale = lines / axes.decades;
+  const scale = lines / decades;
   for (const [trace, running] of [
     [traces.ngram, store.hasCounts && store.counted],
     [traces.model, store.predicted],

@@ -10,7 +10,7 @@ import { Findings } from "./finding.js";
 /** @import { Store } from "./store.js" */
 
 const WHOLE = /** @type {const} */ (["characters", "perplexity", "bits", "unknown"]); // of the whole text
-const NAMES = /** @type {const} */ ([...WHOLE, "entropy"]);
+const NAMES = /** @type {const} */ (["characters", "perplexity", "entropy", "unknown"]);
 
 export class Readout {
   /** @param {HTMLElement} root @param {Say} say @param {Record<string, string>} words @param {Numbers} numbers */
@@ -22,7 +22,10 @@ export class Readout {
     const said = (/** @type {string} */ name) =>
       /** @type {[string, string]} */ ([say(name), words[`${name}.help`] ?? ""]);
     this.findings = new Findings(root, say, numbers);
-    this.fields = numberRow(find(root, "dl.rv-numbers"), "rv", "rnnviz", NAMES, said);
+    this.fields = {
+      ...numberRow(find(root, "dl.rv-numbers"), "rv", "rnnviz", NAMES, said),
+      ...numberRow(find(root, "dl.rv-others"), "rv", "rnnviz", ["bits"], said),
+    };
   }
 
   /** @param {Store} store */

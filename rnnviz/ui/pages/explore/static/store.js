@@ -48,8 +48,6 @@ export class Store {
   stop = 0;
   /** @type {Uint8Array} */
   states = new Uint8Array();
-  /** @type {Uint8Array} of the units above the heat map, as the states are */
-  tracks = new Uint8Array();
   /** @type {Uint32Array} */
   next = new Uint32Array();
   /** @type {Float32Array} */
@@ -92,8 +90,6 @@ export class Store {
     const [low, high] = held;
     const end = high > low ? high + 1 : high; // one prediction more than characters
     this.states = assemble(this.states, old, arrays.states, this.units, start, stop, low, high);
-    const k = this.fixed.tracks.length;
-    if (arrays.tracks) this.tracks = assemble(this.tracks, old, arrays.tracks, k, start, stop, low, high);
     this.next = assemble(this.next, old, arrays.next, this.listed, start, stop + 1, low, end);
     this.chances = assemble(this.chances, old, arrays.chances, this.listed, start, stop + 1, low, end);
     this.entropies = assemble(this.entropies, old, arrays.entropy, 1, start, stop + 1, low, end);
@@ -158,7 +154,15 @@ export class Store {
 
   /** How many rows the heat map has: a few, or one for each unit. */
   get shown() {
-    return this.head.order === "steady" ? this.fixed.few : this.units;
+    return this.head.order === "steady"
+      ? Math.min(this.units, this.fixed.few + this.named.length)
+      : this.units;
+  }
+
+  /** The named units that the heat map shows. */
+  get named() {
+    const { quantity, layer } = this.head;
+    return this.fixed.named.filter((one) => one.quantity === quantity && one.layer === layer);
   }
 
   /** The unit drawn in a row of the heat map. @param {number} row */
@@ -186,8 +190,11 @@ export class Store {
 
   /** The value behind a colour of the heat map. @param {number} t @param {number} unit */
   value(t, unit) {
-    const { low, high } = this.fixed.quantities[this.head.quantity];
-    return low + (this.states[(t - this.start) * this.units + unit] / this.lastLevel) * (high - low);
+    const { quantity, layer } = this.head;
+    const { low, high } = this.fixed.quantities[quantity];
+    const value = low + (this.states[(t - this.start) * this.units + unit] / this.lastLevel) * (high - low);
+    if (quantity !== "cell") return value;
+    return (value * this.fixed.reach.cell[value < 0 ? 0 : 1][layer][unit]) / high; // it has no bounds: see rows.py
   }
 
   /** The character of an integer; "" for <unk>. @param {number} id */

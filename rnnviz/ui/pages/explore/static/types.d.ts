@@ -24,22 +24,27 @@ export interface Fixed {
   units: number;
   few: number;
   listed: number;
-  tracks: Track[];
+  named: Named[];
+  first: { quantity: string; layer: number; unit: number | null };
+  reach: Record<string, number[][][]>; // how far below and above 0 each unit of each layer goes: rows.py
   quantities: Record<string, Scale>;
   symbols: string[];
   ngram: string | null;
+  order: number; // of that
   themes: Themes<LiveTheme>;
   surprisalFull: number;
   limit: number;
   temperature: number;
 }
 
-/** A unit above the heat map: by what it responds to, and the address that says more of it. */
-export interface Track {
+/** A unit whose meaning the model's card has confirmed: by what it responds to. */
+export interface Named {
   name: string;
-  note: string;
+  caption: string;
   about: string;
-  query: Record<string, string>;
+  quantity: string;
+  layer: number;
+  unit: number;
 }
 
 export interface Answer extends Header {
@@ -56,6 +61,7 @@ export interface Answer extends Header {
   layer: number;
   order: string;
   unit: number | null;
+  step?: Record<string, number>; // one unit's, at the pinned character: session.py
   numbers: {
     characters: number;
     unknown: number;
@@ -80,7 +86,6 @@ export interface Arrays {
   ngram?: Float32Array;
   unit?: Uint8Array;
   states: Uint8Array;
-  tracks?: Uint8Array;
   next: Uint32Array;
   chances: Float32Array;
   entropy: Float32Array;
@@ -135,8 +140,7 @@ export interface Box {
   width: number;
   height: number;
   inner: number;
-  top: { states: number; strip: number; perplexity: number; surprisal: number };
+  top: { states: number; strip: number; perplexity: number };
   heat: number;
   lines: number;
-  bars: number;
 }

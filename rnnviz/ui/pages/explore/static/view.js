@@ -51,6 +51,7 @@ export class View extends BaseView {
   /** @type {LiveTheme} */
   theme;
   font = "";
+  model = ""; // whose view this is
   /** @type {Record<string, string[]>} the colours behind the text */
   behind = {};
   /** @type {string[]} the characters of the text that the store speaks of */
@@ -154,7 +155,8 @@ export class View extends BaseView {
   /** Make the parts when the first answer is here; give them other words when the language changes. */
   build() {
     const { root } = this;
-    const { words, language, limit, symbols, temperature } = this.store.fixed;
+    const { words, language, limit, symbols, temperature, model, first } = this.store.fixed;
+    if (this.model !== model) Object.assign(this, first, { model }); // another network has other units
     if (!this.editor) {
       this.shape = { ...PLAIN, temperature };
       this.editor = new Editor(root, limit, {
@@ -182,8 +184,7 @@ export class View extends BaseView {
     this.readout = new Readout(root, say, words, this.numbers);
     this.next = new Next(root, say, this.numbers, (id) => this.writing.symbol(id));
     this.controls = new Controls(this, say);
-    this.figure.tracks.name(this.store.fixed.tracks, say("track.link"));
-    if (this.figure.box) this.figure.layOut(this.height, this.presenting?.on);
+    if (this.figure.box) this.layOut();
     this.writing = new Writing(this, say);
     const reshape = (/** @type {Partial<Shape>} */ changes) => this.reshape(changes);
     this.dials = new Dials(root, say, this.numbers, symbols.length, () => this.shape, reshape);
@@ -211,13 +212,13 @@ export class View extends BaseView {
 
   wish() {
     if (!this.editor) return { fresh: true };
-    const { store, quantity, layer, order, unit, shape, writing } = this;
+    const { store, quantity, layer, order, unit, pin, shape, writing } = this;
     this.asked = this.editor.points;
     // A view that isn't laid out yet has no width: what fits is asked for when it has.
     const all = this.figure.columns(this.asked.length, store.fixed.symbols.length);
     const columns = this.root.hidden ? Math.max(1, store.stop - store.start) : all;
     this.start = this.place(this.asked.length, columns);
-    const looks = { start: this.start, columns, quantity, layer, order, unit, ...shape };
+    const looks = { start: this.start, columns, quantity, layer, order, unit, pin, ...shape };
     const wanted = { write: writing.wanted, at: writing.at, ...this.controls.advice.wishes() };
     return { text: this.editor.text, ...looks, base: store.revision, static: store.digest, ...wanted };
   }
@@ -295,7 +296,8 @@ export class View extends BaseView {
   pick(place) {
     if (!place) return;
     this.pin = this.pin === place.t && (place.unit === null || place.unit === this.unit) ? null : place.t;
-    if (place.unit !== null && place.unit !== this.unit) this.choose({ unit: place.unit });
+    if (place.unit !== null && place.unit !== this.unit) this.unit = place.unit;
+    if (this.unit !== null) this.link.ask(); // what the unit does there
     this.cursor();
   }
 
@@ -370,6 +372,17 @@ export class View extends BaseView {
     this.editor.paint(behindText(store, behind, tinted), (t) => store.isUnknown(t), drawn, pens);
   }
 
+  layOut() {
+    this.figure.layOut(this.height, this.presenting?.on, this.store.fixed.named.length > 0);
+  }
+
+  /** Hide the strip below the heat map, or show it again. */
+  fold() {
+    this.figure.folded = !this.figure.folded;
+    this.layOut();
+    this.redraw();
+  }
+
   get height() {
     return heightFor(this.root, Boolean(this.presenting?.on));
   }
@@ -387,7 +400,7 @@ export class View extends BaseView {
     const stage = find(root, "div.rv-stage");
     if (!always && figure.box?.height === height && figure.box.width === figure.root.clientWidth) return;
     stage.style.height = `${height}px`;
-    figure.layOut(height, this.presenting?.on);
+    this.layOut();
     this.redraw();
     if (store.stop - store.start < Math.min(this.columns, store.length)) this.link.ask();
   }

@@ -1,4 +1,5 @@
-// What the network writes: on from the caret, letter by letter, or in three ways side by side to choose from.
+// What is written by itself: by the network on from the caret, letter by letter, or in three ways side by side to
+// choose from; and the reader's own text once more.
 
 import { find, make, put, still } from "../../../browser/static/dom.js";
 import { digit } from "../../../browser/static/next.js";
@@ -7,14 +8,18 @@ import { digit } from "../../../browser/static/next.js";
 /** @import { View } from "./view.js" */
 
 const WAYS = 3;
+const PACE = 60; // milliseconds from one character of a replay to the next
 
 export class Writing {
   queue = ""; // what has yet to be written
   appending = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer;
   wanted = 0; // how many continuations are asked for
   at = 0; // where they begin, in characters
   runs = 0;
   keyed = false; // whether they were asked for with a key
+  replaying = false;
 
   /** @param {View} view @param {Say} say */
   constructor(view, say) {
@@ -28,6 +33,8 @@ export class Writing {
     for (const button of [this.button, this.branch]) button.onmousedown = (event) => event.preventDefault();
     this.button.onclick = (event) => (this.busy ? this.stop() : this.begin(1, event));
     this.branch.onclick = (event) => (this.panel.hidden ? this.begin(WAYS, event) : this.stop());
+    this.again = find(root, "button.rv-replay");
+    this.again.onclick = () => (this.replaying ? this.stop() : this.replay());
     find(root, "button.rv-ways-close").onclick = () => this.stop();
     this.panel.onkeydown = (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || digit(event) < 0) return;
@@ -81,9 +88,31 @@ export class Writing {
     this.stop();
   }
 
+  /** Type the reader's text again. */
+  replay() {
+    this.stop();
+    const { editor } = this.view;
+    const { text } = editor;
+    if (!text) return;
+    this.appending = true;
+    editor.replace("");
+    this.appending = false;
+    this.at = 0;
+    this.replaying = true;
+    this.queue = text;
+    put(this.again, this.say("writing"));
+    this.view.pin = null;
+  }
+
   /** One more character, now that the one before it is on the screen: it is typed, as by a reader. */
   keep() {
     if (!this.queue || this.view.link.waiting) return;
+    if (!this.replaying) return this.next();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.replaying && this.next(), PACE);
+  }
+
+  next() {
     const [next] = this.queue;
     this.queue = this.queue.slice(next.length);
     this.put(next);
@@ -93,7 +122,7 @@ export class Writing {
   /** @param {string} text */
   put(text) {
     this.appending = true;
-    this.view.editor.write(text, this.at, `run ${this.runs}`);
+    this.view.editor.write(text, this.at, this.replaying ? "" : `run ${this.runs}`);
     this.appending = false;
     this.at += Array.from(text).length;
   }
@@ -134,7 +163,11 @@ export class Writing {
   /** Write no more, and offer nothing. */
   stop() {
     if (this.panel.matches(":focus-within")) this.branch.focus();
+    const { queue, replaying } = this;
     this.queue = "";
+    if (replaying && queue) this.put(queue); // a text whose replay ends is whole again
+    this.replaying = false;
+    put(this.again, this.say("replay"));
     this.wanted = 0;
     this.panel.hidden = true;
     this.branch.ariaExpanded = "false";

@@ -1,14 +1,13 @@
-"""Tracks above the heat map: the units that the model's card has confirmed, by what they respond to. A model
-whose card confirms none has none.
+"""Named units: those that the model's card has confirmed, by what they respond to. The view begins with the
+first of them. A model whose card confirms none has none.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from rnnviz.figures import live
 from rnnviz.reading.trace import Trace
@@ -19,14 +18,14 @@ if TYPE_CHECKING:
     from rnnviz.ui.pages.explore.rows import Network
 
 MOST = 3
-"""Tracks that leave room for the heat map."""
+"""Names that a reader takes in."""
 
 KEPT = ("hidden", "cell")
-"""What a trace holds of every character: a keystroke doesn't compute anything for the tracks."""
+"""What a trace holds of every character: a keystroke doesn't compute anything for them."""
 
 
 @dataclass(frozen=True)
-class Track:
+class Named:
     """One unit, and what was found of it, the best first; `sign` -1 where it falls while that holds."""
 
     findings: tuple[Finding, ...]
@@ -45,8 +44,8 @@ class Track:
         return self.findings[0].unit
 
 
-def of(model: Network) -> tuple[Track, ...]:
-    """The tracks of a model: each unit once, the first MOST."""
+def of(model: Network) -> tuple[Named, ...]:
+    """The named units of a model: each once, the first MOST."""
     from rnnviz.runs import unit_findings
 
     if not model.card.get(unit_findings.KEY):
@@ -58,20 +57,12 @@ def of(model: Network) -> tuple[Track, ...]:
         if there and known and one.verdict == "remembers":
             found.setdefault((one.quantity, one.layer, one.unit), []).append(one)
     first = list(found.values())[:MOST]
-    return tuple(Track(tuple(same), _sign(rows.reference(model), same[0])) for same in first)
+    return tuple(Named(tuple(same), _sign(rows.reference(model), same[0])) for same in first)
 
 
-def levels(
-    tracks: tuple[Track, ...], trace: Trace, activation: str, pieces: tuple[tuple[int, int], ...]
-) -> npt.NDArray[Any]:
-    """(n, tracks) the colours' indices, high where what was found holds, of the characters in `pieces`."""
-    columns = []
-    for track in tracks:
-        scale = live.scale(track.quantity, activation)
-        values = [live.plane(trace, track.quantity, track.layer, *piece)[:, track.unit] for piece in pieces]
-        # A scale of ReLU begins at 0: a unit can't be turned round in it.
-        columns.append(scale.levels(np.concatenate(values) * (track.sign if scale.low < 0 else 1)))
-    return np.stack(columns, axis=1)
+def among(found: tuple[Named, ...], quantity: str, layer: int) -> list[int]:
+    """The units of those that a heat map of this quantity and layer shows."""
+    return [one.unit for one in found if (one.quantity, one.layer) == (quantity, layer)]
 
 
 def _sign(reference: Trace, found: Finding) -> int:
