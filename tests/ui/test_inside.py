@@ -241,7 +241,9 @@ def test_it_opens_on_what_the_card_has_and_says_what_that_is(
     evidence = units.Evidence(beaten, (0.8, 0.9), 1.0, 50, units.Report(0.84, (0.8, 0.88), beaten))
     stands = unit_findings.Finding("vowel", "cell", "AUC", 0, 9, 0.85, 0.6, 0.5, (0.5,), ENOUGH, evidence)
     falls = replace(stands, target="capital", score=0.99, evidence=replace(evidence, interval=None))
-    entry = {"command": "units", "findings": [falls.to_json(), stands.to_json()], "others": []}
+    weaker = replace(stands, target="digit", unit=4, score=0.8)
+    found = [falls.to_json(), stands.to_json(), weaker.to_json()]
+    entry = {"command": "units", "findings": found, "others": []}
     model = tiny("lstm", card=tiny_card(**{unit_findings.KEY: entry}))
     save(model, tmp_path / "known.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
@@ -253,6 +255,10 @@ def test_it_opens_on_what_the_card_has_and_says_what_that_is(
     assert "AUC 0.840 (95 % interval 0.800 to 0.880)" in everything(app)
     app.selectbox(key="inside.quantity.cell").set_value("hidden").run()
     assert "card names" not in everything(app)
+    clean(app)
+    app = open_app("inside", model="known", unit="4")  # as Explore's link to a named unit
+    assert app.selectbox(key="inside.target.digit").value == "digit"
+    assert "The model's card names unit 4 for this" in everything(app)
     clean(app)
 
 

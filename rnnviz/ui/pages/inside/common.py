@@ -49,6 +49,7 @@ REMEMBERED = 40  # results of a session
 _KEPT, _ASKED = "inside.kept", "inside.jobs.asked"
 AT, UNIT = "inside.at", "inside.unit"  # of st.session_state: the character and the unit that are looked at
 WANTED = "inside.unit.wanted"  # the same: whether the address names that unit, whatever a search finds
+NAMED = "inside.unit.named"  # the unit that the address named when somebody arrived by it
 _asking: ContextVar[tuple[dict[str, set[Key]], set[Key]] | None] = ContextVar("asking", default=None)
 
 

@@ -9,7 +9,7 @@ from rnnviz.ui import address, choice, examples, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.packed import unpack
-from rnnviz.ui.pages.inside.common import AT, LONGEST, UNIT, WANTED, asking, view
+from rnnviz.ui.pages.inside.common import AT, LONGEST, NAMED, UNIT, WANTED, asking, view
 from rnnviz.ui.trouble import describe, show
 
 _OFFERED, _TEXT = "inside.offered", "inside.text"
@@ -85,7 +85,7 @@ def _arrive(opening: str) -> None:
     if (at := address.asked_number("at")) is not None or address.went_back():
         state[AT] = at
     if (unit := address.asked_number("unit")) is not None:
-        state[UNIT], state[WANTED] = unit, True
+        state[UNIT], state[WANTED], state[NAMED] = unit, True, unit
 
 
 def _example(opening: str) -> None:

@@ -12,7 +12,7 @@ from rnnviz import units
 from rnnviz.runs import unit_findings
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import words
-from rnnviz.ui.pages.inside.common import View, quantity
+from rnnviz.ui.pages.inside.common import NAMED, View, quantity
 from rnnviz.ui.pages.inside.sources import OWN, Source, pick
 from rnnviz.ui.pages.inside.words import PATTERN, SPAN
 
@@ -89,7 +89,9 @@ def ask(view: View) -> Question:
 
 def standing(view: View, names: Collection[str], quantity: str | None = None) -> Finding | None:
     """Of the findings in the model's card that stand, for one of `names` in the layer that is looked at, the
-    one that leads by most: what the page opens with."""
+    one of the unit that the address named on arrival, else the one that leads by most: what the page opens
+    with."""
+    named = st.session_state.get(NAMED)
     found = [
         one
         for one in unit_findings.of(view.context.info.card)
@@ -98,7 +100,7 @@ def standing(view: View, names: Collection[str], quantity: str | None = None) ->
         and one.target in names
         and quantity in (None, one.quantity)
     ]
-    return max(found, key=lambda one: one.lead, default=None)
+    return max(found, key=lambda one: (one.unit == named, one.lead), default=None)
 
 
 def _forget() -> None:

@@ -71,13 +71,13 @@ def section(view: View) -> None:
         unit = _unit(view, asked, search)
         address.say(unit=unit)
     probed = None
+    recorded = question.standing(view, (asked.target,), asked.quantity)
+    if recorded is not None:  # found on more text than the page's
+        st.markdown(words.recorded(recorded))
     if search is not None:
         assert ready is not None
         search = _said(view, asked, *ready, search, unit)
         probed = probe.section(view, asked, search, ready, spans)
-    recorded = question.standing(view, (asked.target,), asked.quantity)
-    if recorded is not None:
-        st.caption(words.recorded(recorded))
     with picked:  # now that all directions are known
         along = direction.pick(view, asked.quantity, "finding", _("Colour the text by"), _("this unit"))
     _show(view, asked, search, unit, along, probed, at, spans)
