@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.cli.output import (
@@ -26,6 +27,7 @@ from rnnviz.cli.output import (
     network,
     print_table,
     progress_bar,
+    read_text,
     say_start,
     source_text,
 )
@@ -109,6 +111,13 @@ def add_parser(commands: Any) -> None:
         action="store_true",
         help="put what is found, and this command, into the card of the model's file",
     )
+    parser.add_argument(
+        "--typed",
+        type=Path,
+        metavar="FILE",
+        help="with --card: sentences that one might type, a line each; the card says at what share of their "
+        "characters the unit found is right",
+    )
     add_quiet(parser)
     parser.add_argument(
         "--json", action="store_true", help="one JSON object a target, with the ten best units"
@@ -170,7 +179,7 @@ def main(args: argparse.Namespace) -> int:
         kept += [search for search in now if search is not None]
         _print(args, model.name, quantity, len(traced), targets, now)
     if args.card:
-        _keep(args, kept, text)
+        _keep(args, kept, text, model)
     return 0
 
 
@@ -235,11 +244,9 @@ def _found(
     return [next(left) if target.varies or not len(target) else None for target in targets]
 
 
-def _keep(args: argparse.Namespace, searches: Sequence[Search], text: str) -> None:
+def _keep(args: argparse.Namespace, searches: Sequence[Search], text: str, model: NumpyModel) -> None:
     """Put them into the card. What the model's training held out is known by its checksum, whatever the text
     is called."""
-    from pathlib import Path
-
     from rnnviz.networks.checkpoint import find, read_info
     from rnnviz.networks.modelfile import add_to_card
     from rnnviz.runs import unit_findings
@@ -251,8 +258,9 @@ def _keep(args: argparse.Namespace, searches: Sequence[Search], text: str) -> No
         "sha256": found,
         "held_out": read_info(path).card.get("sha256_held_out") == found,
     }
-    command = command_line(args.model, args.corpus, args.file)
-    add_to_card(path, {unit_findings.KEY: unit_findings.entry(command, searches, about)})
+    command = command_line(args.model, args.corpus, args.file, args.typed)
+    lines = read_text(args.typed, None).splitlines() if args.typed else []
+    add_to_card(path, {unit_findings.KEY: unit_findings.entry(command, searches, about, model, lines)})
 
 
 def _row(target: Target, found: Search | None) -> tuple[str, ...]:

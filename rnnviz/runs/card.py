@@ -148,8 +148,8 @@ What units respond to, {where}, ranked on one part, confirmed on a second and me
 """
 
 TABLE = """
-| what | unit | measure | best unit | interval | by chance | character | context | untrained | stable |
-|---|---|---|---|---|---|---|---|---|---|
+| what | unit | measure | score | interval | by chance | character | context | untrained | stable | typed |
+|---|---|---|---|---|---|---|---|---|---|---|
 """
 
 LEGEND = """
@@ -164,20 +164,23 @@ same search finds in the same network before any training, the best of {copies} 
 what was just read. A table holds only units that remember: that beat all of these on the second part by more
 than {margin}, by intervals that exclude zero, on {enough:,} characters or more, with all searches of a
 command held to Holm's levels. *Stable* is the share of texts drawn anew from the first part in which the unit
-ranks first: where it is low, other units tell as much. AUC is 0.5 for a unit that tells nothing and 1 for one
-that always tells; a correlation is 0 and 1. What is found is no cause: `rnnviz.units.ablate` asks about that.
+ranks first: where it is low, other units tell as much. *Typed* is the share of the characters of twenty
+sentences that one might type, written down before the networks were trained and each read from the empty
+state, at which the unit's sign is right, and in brackets that of the likelier answer given throughout. AUC
+is 0.5 for a unit that tells nothing and 1 for one that always tells; a correlation is 0 and 1. What is found
+is no cause: `rnnviz.units.ablate` asks about that.
 """
 
 ANEW = """
 ## Making them anew
 
-In a checkout, with `xiyouji.txt` in its folder and *The Time Machine* and Tiny Shakespeare fetched, the
-candidates come first. A row of a card's table is a model made by the card's command with the row's settings,
-of the first 85 % (`--train-on train`, without `--choice`), and its perplexity on the validation text. A list
-of them is `choices/NAME.json`, as `rnnviz.runs.choice` reads it. Then the commands of the cards, those of the
-n-gram models first, as the networks are compared with them; for each network the command above its table
-of units; for timemachine-gru and python-gru `rnnviz.runs.replay.write`, which packs what the run kept into
-`models/NAME.snapshots.safetensors`; at last
+In a checkout, with `holmes.txt` and `journey.txt` in its folder and *The Time Machine* and Tiny Shakespeare
+fetched, the candidates come first. A row of a card's table is a model made by the card's command with the
+row's settings, of the first 85 % (`--train-on train`, without `--choice`), and its perplexity on the
+validation text. A list of them is `choices/NAME.json`, as `rnnviz.runs.choice` reads it. Then the commands of
+the cards, those of the n-gram models first, as the networks are compared with them; for each network the
+command above its table of units; for holmes-lstm, timemachine-gru and python-gru `rnnviz.runs.replay.write`,
+which packs what the run kept into `models/NAME.snapshots.safetensors`; at last
 
 ```
 python -m rnnviz models --markdown > models/README.md
@@ -242,6 +245,7 @@ def _row(one: unit_findings.Finding) -> str:
         f"{best['context'].number}: {best['context'].score:.3f}",
         f"{best['untrained'].score:.3f}",
         f"{kept.stability or 0:.0%}",
+        "–" if one.typed is None else f"{one.typed[0]:.1%} ({one.typed[1]:.0%})",
     )
     return f"| {' | '.join(cells)} |\n"
 

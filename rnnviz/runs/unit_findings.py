@@ -5,14 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rnnviz.units.claims import LEVEL, Evidence, Report, Rival, Search, Verdict, verdict
+
+if TYPE_CHECKING:
+    from rnnviz.networks.numpy_model import NumpyModel
 
 KEY = "units"
 """Of a card: {"command": the command that made them, "text": of what, "findings": those that stand, "others":
 those that do not}, both lists of Finding. Cards of 0.1.0 have "command" and "findings", which are all there
 were, without evidence."""
+
+_MASKS = {"bracket-depth": "brackets", "py-bracket-depth": "py-brackets"}
+"""Of graded targets that hold or not, too."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,9 @@ class Finding:
     evidence    how sure that is, what simpler things reach, and what it comes to on text that had no say in
                 it; None in cards of 0.1.0
     p           the share of shifted targets for which it does as well
+    typed       the share of the characters of sentences that one might type, each read from the empty state,
+                at which the unit's sign tells whether the target holds, and that of the likelier answer given
+                throughout; None where none were read
     levels      at which it was tested, of a family: see `rnnviz.units.holm`
     """
 
@@ -45,9 +56,10 @@ class Finding:
     evidence: Evidence | None = None
     p: float = 0.0
     levels: tuple[float, float] = (LEVEL, LEVEL)
+    typed: tuple[float, float] | None = None
 
     @classmethod
-    def of(cls, search: Search) -> Finding:
+    def of(cls, search: Search, typed: tuple[float, float] | None = None) -> Finding:
         """What to keep of a search on a trace."""
         best, character = search.best, search.character
         assert character is not None  # it was on a trace
@@ -65,6 +77,7 @@ class Finding:
             search.evidence,
             best.p,
             search.levels,
+            typed,
         )
 
     @property
@@ -106,7 +119,10 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that a card can hold."""
-        return {**asdict(self), "untrained": list(self.untrained), "levels": list(self.levels)}
+        pairs = {
+            name: list(pair) for name in ("untrained", "levels", "typed") if (pair := getattr(self, name))
+        }
+        return {**asdict(self), **pairs}
 
 
 def of(card: Mapping[str, Any]) -> tuple[Finding, ...]:
@@ -134,11 +150,46 @@ def text(card: Mapping[str, Any]) -> str:
     return name if isinstance(name, str) and name else "another text"
 
 
-def entry(command: str, searches: Sequence[Search], text: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def typed(model: NumpyModel, search: Search, sentences: Sequence[str]) -> tuple[float, float] | None:
+    """The share of the sentences' characters at which the sign of the search's best unit tells whether its
+    target holds, as the colours on the page do, and the share of the likelier answer given throughout; each
+    sentence is read from the empty state. For open brackets that is whether one is open. None for another
+    graded target, and where there is no sentence.
+    """
+    from rnnviz import units
+    from rnnviz.reading.trace import trace
+
+    best, right, held = search.best, [], []
+    for sentence in sentences:
+        read = trace(model, sentence)
+        target = units.target(_MASKS.get(search.target, search.target), read.text)
+        if target.graded:
+            return None
+        values = units.activations(read, layer=best.unit.layer, quantity=search.quantity)[:, best.unit.unit]
+        right.append((values * best.direction > 0) == target.values)
+        held.append(target.values)
+    if not right:
+        return None
+    share = float(np.concatenate(held).mean())
+    return float(np.concatenate(right).mean()), max(share, 1 - share)
+
+
+def entry(
+    command: str,
+    searches: Sequence[Search],
+    text: Mapping[str, Any] | None = None,
+    model: NumpyModel | None = None,
+    sentences: Sequence[str] = (),
+) -> dict[str, Any]:
     """What to write into a card, under KEY: the searches whose target was in both halves of the text, of
     which `text` says {"name": its name, "sha256": …, "held_out": whether the model's card calls it that}.
+    With `sentences` that one might type, what the units make of them by `model` stands beside.
     """
-    found = [Finding.of(search) for search in searches if search.held_out]
+    found = [
+        Finding.of(search, None if model is None else typed(model, search, sentences))
+        for search in searches
+        if search.held_out
+    ]
     return {
         "command": command,
         **({"text": dict(text)} if text is not None else {}),
@@ -169,6 +220,7 @@ def _finding(one: object) -> Finding | None:
                 **one,
                 "untrained": tuple(one["untrained"]),
                 "levels": tuple(one.get("levels", (LEVEL, LEVEL))),
+                "typed": None if one.get("typed") is None else _interval(one["typed"]),
                 "evidence": None if one.get("evidence") is None else _evidence(one["evidence"]),
             }
         )

@@ -116,14 +116,17 @@ def test_the_findings_and_their_command_go_into_the_card_and_nothing_else_change
 ) -> None:
     path = tmp_path / "long.txt"
     path.write_text(quoted(30_000), encoding="utf-8")
+    sentences = tmp_path / "typed.txt"
+    sentences.write_text('"is" it\nit "is not"\n', encoding="utf-8")
     arguments = ["units", "--model", model, "--file", str(path), "--unclosed", "line", "--card"]
+    arguments += ["--typed", str(sentences)]
     monkeypatch.setattr("sys.argv", ["rnnviz", *arguments])
     before, weights = read_info(Path(model)).card, read_tensors(Path(model))
     assert main([*arguments, "--json"]) == 0
     printed = {o["target"]: o for o in map(json.loads, capsys.readouterr().out.splitlines()[-11:])}
     card = read_info(Path(model)).card
     command = unit_findings.command(card)
-    named = f"units --model {Path(model).name} --file long.txt --unclosed line --card"
+    named = f"units --model {Path(model).name} --file long.txt --unclosed line --card --typed typed.txt"
     assert command == f"python -m rnnviz {named}"  # it says how, --unclosed too
     found = {finding.target: finding for finding in (*unit_findings.of(card), *unit_findings.others(card))}
     assert found.keys() == {name for name, said in printed.items() if "why_not" not in said}
@@ -142,6 +145,13 @@ def test_the_findings_and_their_command_go_into_the_card_and_nothing_else_change
     ]  # fmt: skip
     assert found["quotes"].unit == printed["quotes"]["units"][0]["unit"] == 1
     assert found["quotes"].score == printed["quotes"]["units"][0]["score"]
+    states = [rnnviz.trace(rnnviz.load(model), text).hidden[:, 0, 1] for text in ('"is" it', 'it "is not"')]
+    inside = [[1, 1, 1, 0, 0, 0, 0], [0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0]]
+    right = [
+        (s * printed["quotes"]["units"][0]["direction"] > 0) == i for s, i in zip(states, inside, strict=True)
+    ]
+    assert found["quotes"].typed == (np.concatenate(right).mean(), 10 / 18)
+    assert found["line-position"].typed is None
     assert list(found["quotes"].untrained) == printed["quotes"]["untrained"]
     assert found["quotes"].verdict == printed["quotes"]["verdict"] == "remembers"
     after = {key: value for key, value in card.items() if key != unit_findings.KEY}

@@ -189,6 +189,11 @@ def captioned(one: Named, card: Mapping[str, Any], config: ModelConfig) -> dict[
     scores = "; ".join(f"{names.get(each.target, each.target)}: {score(each)}" for each in one.findings)
     where = unit_findings.text(card) or _("text it never read")
     about = _("{scores}. Measured on {n} characters of {where}. A correlation, not proof of cause.")
+    if best.typed is not None:
+        about += " " + _(
+            "In sentences that somebody typed, its colour is right for {share} of the characters; one colour "
+            "throughout would be for {same}."
+        )
     name = names.get(best.target, best.target)
     does = captions().get(best.target) or _("It follows this: {name}. Nobody told it to.")
     colour = _("orange") if one.sign > 0 else _("blue")
@@ -197,7 +202,12 @@ def captioned(one: Named, card: Mapping[str, Any], config: ModelConfig) -> dict[
         "caption": _("One of {n} numbers in this network.").format(n=config.layers * config.hidden_size)
         + " "
         + does.format(colour=colour, name=name),
-        "about": about.format(scores=scores, n=f"{best.characters:,}", where=where),
+        "about": about.format(
+            scores=scores,
+            n=f"{best.characters:,}",
+            where=where,
+            **dict(zip(("share", "same"), (f"{share:.0%}" for share in best.typed or ()), strict=False)),
+        ),
         "unit": one.unit,
         "layer": one.layer,
         "quantity": one.quantity,

@@ -218,10 +218,11 @@ export class Controls {
     put(notice, say(forgetful ? "notice.mlp" : held ? "notice.steady" : `notice.${head.quantity}`));
     const { kind, low, high } = fixed.quantities[head.quantity];
     const sign = (/** @type {number} */ x) => (x > 0 && low < 0 ? "+" : "") + view.numbers.rough(x);
+    // A cell state has no bounds, and behind the text one unit is seen alone, as far as it goes.
+    const ends = low < 0 ? [say("low"), say("high")] : [sign(low), sign(high)];
     if (head.quantity === "cell") this.drawKey("states", kind, say("low"), say("high"));
     else this.drawKey("states", kind, sign(low), sign(high));
-    const ends = fixed.reach[head.quantity]?.map((side) => side[head.layer][view.unit ?? 0]) ?? [-low, high];
-    if (view.unit !== null) this.drawKey("tint", kind, sign(low && -ends[0]), sign(ends[1]));
+    if (view.unit !== null) this.drawKey("tint", kind, ends[0], ends[1]);
     else this.drawKey("tint", "surprisal", "0", say("bits.n", { n: fixed.surprisalFull }));
     const t = store.length - 1;
     const { numbers } = view;
