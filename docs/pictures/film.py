@@ -1,10 +1,10 @@
 """Records the moving picture that README opens with, from the app itself: `python docs/pictures/film.py`.
 
-It writes typing-light.webp and typing-dark.webp beside this file, about ten seconds each. Two lines of Python
-are typed on Explore. The first is coloured by surprisal; then the address that chooses a unit is opened, and
-the second is coloured by that unit, which by the model's card follows how many brackets are open. A frame is
-a screenshot, taken once the view says that it has painted the text; how long it is shown is a typist's pace,
-drawn from a seed. So the film is the same on a slow machine. It needs the extra `test`, and Chromium.
+It writes typing-light.webp and typing-dark.webp beside this file, about ten seconds each. A sentence is typed
+on Explore as it opens: coloured by the unit that its network's card names first, which is on inside a
+quotation. A frame is a screenshot, taken once the view says that it has painted the text; how long it is
+shown is a typist's pace, drawn from a seed. So the film is the same on a slow machine. It needs the extra
+`test`, and Chromium.
 """
 
 import io
@@ -14,15 +14,13 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-from rnnviz.ui.packed import pack
 from tests.browser.driving import ROOT, browser_path, launch, serve
 
 HERE = Path(__file__).parent
 SCHEMES = ("light", "dark")
 SIZE = (1280, 720)  # of the window, and of the film
-MODEL, UNIT = "python-gru", 7
-FIRST, SECOND = "def join(self, name):\n", "    return os.path.join(self.path, str(len(name)))"
-OPENING, LOOK, END = 700, 1000, 1300  # milliseconds: what is lit, the first line, then its unit, all of it
+TEXT = '"I know nothing," said Holmes. "There is a light on the moor." He closed the window.'
+OPENING, EMPTY, END = 1200, 500, 2500  # milliseconds: all of it, nothing yet, all of it again
 QUICK, SLOW = 60, 115  # milliseconds from key to key
 QUALITY = 70  # of 100
 PATIENCE = 120_000  # milliseconds, on a busy machine
@@ -46,32 +44,16 @@ def opened(page: Page, address: str) -> Locator:
     return page.get_by_role("textbox", name="Your text")
 
 
-def typed(page: Page, before: int, text: str, pace: random.Random) -> Film:
-    """A frame for each key of a text."""
-    frames: Film = []
-    for i, character in enumerate(text, start=before + 1):
-        page.keyboard.press("Enter") if character == "\n" else page.keyboard.type(character)
-        wait = QUICK if character == " " else pace.randint(QUICK, SLOW)
-        frames.append((seen(page, i), wait))
-    return frames
-
-
-def held(frames: Film, milliseconds: int) -> None:
-    """Show the last frame for so long."""
-    frames[-1] = (frames[-1][0], milliseconds)
-
-
 def played(page: Page, url: str) -> Film:
     """The whole film. It begins with how it ends: that is what is shown where nothing moves."""
     pace = random.Random(8)
-    opened(page, f"{url}/?model={MODEL}&present=1").fill("")
-    frames: Film = [(seen(page, 0), LOOK // 2), *typed(page, 0, FIRST, pace)]
-    held(frames, LOOK)
-    opened(page, f"{url}/?model={MODEL}&present=1&unit={UNIT}&text={pack(FIRST)}").press("Control+End")
-    frames.append((seen(page, len(FIRST)), LOOK))
-    frames += typed(page, len(FIRST), SECOND, pace)
-    held(frames, END)
-    return [(frames[-1][0], OPENING), *frames]
+    opened(page, f"{url}/?model=holmes-lstm&present=1").fill("")
+    frames: Film = [(seen(page, 0), EMPTY)]
+    for i, character in enumerate(TEXT, start=1):
+        page.keyboard.type(character)
+        frames.append((seen(page, i), QUICK if character == " " else pace.randint(QUICK, SLOW)))
+    last = frames.pop()[0]
+    return [(last, OPENING), *frames, (last, END)]
 
 
 def record(browser: Browser, url: str, scheme: str) -> Path:

@@ -45,9 +45,8 @@ PATIENCE = 120_000  # milliseconds, on a busy machine
 
 
 def explore(page: Page, url: str, language: str) -> None:
-    """The sentence that a model's page opens with."""
-    model = "chinese-gru" if language == "zh" else "timemachine-gru"
-    page.goto(f"{url}/?{urlencode({'model': model, 'lang': language})}")
+    """What a newcomer meets."""
+    page.goto(f"{url}/?{urlencode({'lang': language})}")
     expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", re.compile("[1-9]"))
     expect(page.locator(".rv-plot .main-svg").first).to_be_visible()  # the axes come last
 
@@ -71,7 +70,7 @@ def learn(page: Page, url: str, language: str) -> None:
 
 def inside(page: Page, url: str, language: str) -> None:
     """Which units tell whether a quotation is open."""
-    page.goto(f"{url}/inside?{urlencode({'model': 'timemachine-gru', 'lang': language, 'part': 'units'})}")
+    page.goto(f"{url}/inside?{urlencode({'model': 'holmes-lstm', 'lang': language, 'part': 'units'})}")
     expect(page.get_by_test_id("rnnviz-board").first).to_have_attribute("data-drawn", re.compile(r"\d+"))
 
 
