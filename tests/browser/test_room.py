@@ -174,6 +174,8 @@ def test_an_answer_that_is_lost_on_the_way_changes_nothing_and_a_late_one_leads_
     phone.unroute("**/answer")
     tap(phone, 0)
     expect(phone.get_by_text("Your answer counts")).to_be_visible()
+    # The stage gathers answers before it tells them: Space goes on while it says that nobody has answered.
+    expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
     lectern.press("Space")
     expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("1 · 100 %")
     ask_next(lectern)
@@ -238,6 +240,7 @@ def test_letter_by_letter_the_class_stands_beside_the_models(lectern: Lectern, j
     lectern.press("Space")
     given, hidden = shannon.SENTENCES[0]
     for n, (first, second) in enumerate([("h", "h"), ("e", "a")]):
+        expect(lectern.root.locator(".ln-asking")).to_contain_text("0 of 2")  # not the letter's before
         for phone, letter in ((one, first), (two, second)):
             expect(phone.get_by_role("heading")).to_contain_text(f"“{given}{hidden[:n]}_”")
             tap(phone, letter)
