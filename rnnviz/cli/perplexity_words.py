@@ -44,17 +44,17 @@ def range_json(lies: Interval | None) -> dict[str, Any]:
 
 
 _WHY_NOT = {
-    "drifts": "no range for the characters that follow: the first half comes to {first:.4g}, the second to "
-    "{second:.4g}, further apart than the passages within them",
-    "uneven": "no range for the characters that follow: the passages of this text differ too much",
+    "drifts": "the first half scores {first:.4g}, the second {second:.4g}: too far apart to say how more of "
+    "this text would score",
+    "uneven": "its passages differ too much to say how more of this text would score",
 }
 
 
 def _range_in_words(lies: Interval) -> str:
     if lies.low is not None:
         return (
-            f"\n  the next {lies.characters:,} characters of the same text: "
-            f"{lies.low:.4g} to {lies.high:.4g}, to hold 95 times in 100"
+            f"\n  as many characters more would score between {lies.low:.4g} and {lies.high:.4g}, "
+            "95 times in 100"
         )
     if lies.halves is None:  # too short
         return ""

@@ -145,11 +145,11 @@ def _section(head: str, notice: str, body: str) -> str:
 
 def _answer(report: Report, _: Callable[[str], str]) -> str:
     name = _("Perplexity")
-    sentence = _("On average {model} was as unsure as if it chose among {n} equally likely characters.")
+    sentence = _("On average {model} hesitated between about {n} characters each time.")
     model = f"<bdi>{visible(report.model)}</bdi>"
     return (
         f'<p class="answer"><span>{escape(name)}</span> {_number(report.perplexity)}</p>\n'
-        f"<p>{_filled(sentence, model=model, n=_short(report.perplexity))}</p>\n"
+        f"<p>{_filled(sentence, model=model, n=_about(report.perplexity))}</p>\n"
     )
 
 
@@ -157,10 +157,11 @@ def _filled(sentence: str, **values: str) -> str:
     return escape(sentence).format(**values)
 
 
-def _short(value: float) -> str:
-    if not math.isfinite(value):
+def _about(perplexity: float) -> str:
+    """How many characters a model hesitates between: whole ones, unless they are few."""
+    if not math.isfinite(perplexity):
         return "∞"
-    return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
+    return f"{perplexity:,.{0 if perplexity >= 3 else 1}f}"
 
 
 def _number(value: float) -> str:

@@ -134,7 +134,7 @@ def search(found: Search) -> str:
     head = f"<b>{escape(found.target)}</b>: {len(found.found):,} units, {found.characters:,} characters"
     notice = (
         f"Beside it: {said}. Of the first unit: <b>{verdict}</b>. Its score alone is measured on text that "
-        "did not choose it; a score is a correlation, not a cause."
+        "did not choose it; a score is a correlation, not proof of cause."
     )
     table = _table(("layer", "unit", found.measure, "ranked by", "while it holds"), rows)
     return f"<p style='margin:0'>{head}</p>{table}<p style='margin:0'>{notice}</p>"

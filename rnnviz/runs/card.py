@@ -168,7 +168,7 @@ ranks first: where it is low, other units tell as much. *Typed* is the share of 
 sentences that one might type, written down before the networks were trained and each read from the empty
 state, at which the unit's sign is right, and in brackets that of the likelier answer given throughout. AUC
 is 0.5 for a unit that tells nothing and 1 for one that always tells; a correlation is 0 and 1. What is found
-is no cause: `rnnviz.units.ablate` asks about that.
+is a correlation, not proof of cause: `rnnviz.units.ablate` asks about that.
 """
 
 ANEW = """

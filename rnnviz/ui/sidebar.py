@@ -17,7 +17,7 @@ from rnnviz.ui.hosting import person
 from rnnviz.ui.i18n import _
 from rnnviz.ui.model_card import in_words
 from rnnviz.ui.trouble import plain, sentence
-from rnnviz.ui.words import network
+from rnnviz.ui.words import choices, network
 
 if TYPE_CHECKING:
     from rnnviz.ui.context import Model
@@ -174,9 +174,9 @@ def held_out(figures: Any) -> None:
     st.html(bars(rows))
     st.caption(
         _(
-            "Perplexity on text it never read: there it is as unsure as if it chose among "
-            "{perplexity} equally likely characters. Lower is better."
-        ).format(perplexity=f"{own:.1f}")
+            "Perplexity; lower is better. On new text like its own, it hesitates between about {n} "
+            "characters each time."
+        ).format(n=choices(own))
     )
 
 

@@ -41,6 +41,11 @@ def signed(value: float, digits: int = 2) -> str:
     return f"{value:+,.{digits}f}".replace("-", "−")
 
 
+def choices(perplexity: float) -> str:
+    """About how many characters a model hesitates between: whole ones, unless they are few."""
+    return rounded(perplexity, 0 if perplexity >= 3 else 1)
+
+
 def together(sentences: Iterable[str]) -> str:
     """Sentences one after another; Chinese has no space between them."""
     return ("" if language() == "zh" else " ").join(sentences)
@@ -96,7 +101,7 @@ def view_words() -> dict[str, str]:
         "next.at": _("Expected after"),
         "next.start": _("Expected first"),
         "next.other": _("others"),
-        "next.notice": _("short bars: it can't tell; one long bar: it is sure"),
+        "next.notice": _("A long bar means it is sure. Many short ones: it isn't."),
         "next.entropy": _("entropy {bits} bits"),
         "next.left": _("{n} left to draw from"),
         "next.write": _("write {c}, {p}"),
@@ -154,7 +159,10 @@ def quantities() -> dict[str, str]:
 def notices() -> dict[str, str]:
     """What to look for in a heat map of each quantity."""
     return {
-        "hidden": _("a row is a unit: look for rows that keep their colour through a whole word"),
+        "hidden": _(
+            "Each row is one number the network keeps. Look for rows that hold their colour through a whole "
+            "word."
+        ),
         "cell": _("the long-term memory: look for units that count up, or hold on and then reset"),
         "reset": _("near 0 the candidate ignores the past: look for dark columns where a word ends"),
         "update": _("near 1 the old state is kept, near 0 it is replaced: look at spaces"),

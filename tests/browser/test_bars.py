@@ -191,7 +191,7 @@ def test_continue_writes_the_likeliest_at_the_caret_in_its_own_colour_as_one_ste
 
 @pytest.mark.usefixtures("anew")
 def test_three_ways_side_by_side_and_one_is_taken(live: Live) -> None:
-    branch = live.page.get_by_role("button", name="Three ways")
+    branch = live.page.get_by_role("button", name="Show 3 continuations")
     branch.click()
     ways = live.page.locator(".rv-way bdi")
     expect(ways).to_have_count(3)
@@ -208,7 +208,7 @@ def test_three_ways_side_by_side_and_one_is_taken(live: Live) -> None:
 
 
 def test_three_ways_with_the_keyboard(live: Live) -> None:
-    branch = live.page.get_by_role("button", name="Three ways")
+    branch = live.page.get_by_role("button", name="Show 3 continuations")
     ways = live.page.locator(".rv-way")
     branch.focus()
     live.page.keyboard.press("Enter")
@@ -229,7 +229,7 @@ def test_three_ways_with_the_keyboard(live: Live) -> None:
 
 
 def test_typing_closes_what_was_offered(live: Live) -> None:
-    live.page.get_by_role("button", name="Three ways").click()
+    live.page.get_by_role("button", name="Show 3 continuations").click()
     expect(live.page.locator(".rv-ways")).to_be_visible()
     live.page.keyboard.type("x")
     expect(live.page.locator(".rv-ways")).to_be_hidden()

@@ -17,7 +17,7 @@ MODEL = tiny("gru", card=tiny_card())
 
 def test_hovering_a_column_lights_its_character_and_says_what_was_expected(live: Live) -> None:
     expect(live.readout).to_be_empty()
-    notice = live.page.get_by_text("a row is a unit")
+    notice = live.page.get_by_text("Each row is one number the network keeps")
     expect(notice).to_be_visible()
     live.page.mouse.move(*live.column(4.5 / 24))  # short texts are drawn in 24 columns
     trace = rnnviz.trace(MODEL, live.text)

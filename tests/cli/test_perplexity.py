@@ -167,7 +167,7 @@ def test_a_comparison_in_words(scored: Run) -> None:
     done = scored("a.txt", "-m", "tiny-gru", "--compare", "tiny-3gram")
     lines = done.out.splitlines()
     assert lines[0].startswith("a.txt: perplexity ")
-    assert lines[2].startswith("  the next ")
+    assert lines[2].startswith("  as many characters more ")
     assert lines[3].split() == ["under", "what", "it", "is", "perplexity", "bits", "a", "character"]
     marked = [line for line in lines[4:] if line.strip().startswith("*")]
     assert len(marked) == 1
@@ -299,9 +299,9 @@ def test_a_text_says_where_as_many_characters_again_would_lie(
     kept = scored("even.txt", "--model", "tiny-gru", "--json", "--html", "page.html").objects[0]
     assert kept["interval"] == pytest.approx(even["interval"], rel=1e-5)
     words = scored(*files, "--model", "tiny-gru").out
-    assert f"{found.low:.4g} to {found.high:.4g}, to hold 95 times in 100" in words
-    assert "further apart than the passages" in words
-    assert words.count("characters") == 3 + 2  # of three texts, and of what follows two
+    assert f"between {found.low:.4g} and {found.high:.4g}, 95 times in 100" in words
+    assert "too far apart to say how more of this text would score" in words
+    assert words.count("characters") == 3 + 1  # of three texts, and of what follows one
 
 
 def test_a_mixture_is_scored_and_compared_with_what_it_is_made_of(scored: Run, models_folder: Path) -> None:

@@ -103,7 +103,7 @@ def test_a_search_shows_five_units_and_what_simpler_things_reach() -> None:
     assert rows[0][2] == f"{FOUND.best.score:.3f}"
     assert f"chance {FOUND.chance:.3f}" in drawn
     assert "too short to say more" in drawn
-    assert "not a cause" in drawn
+    assert "not proof of cause" in drawn
 
 
 def test_every_verdict_has_a_sentence() -> None:

@@ -30,4 +30,4 @@ def test_it_opens_with_its_title_its_example_and_its_figure(
     assert data["text"] == "that machine"
     assert "**Remembering**" in words
     loaded = rnnviz.load(saved)
-    assert f"{loaded.card['held_out']['perplexity']:.1f} equally likely characters" in words
+    assert f"between about {loaded.card['held_out']['perplexity']:.0f} characters" in words

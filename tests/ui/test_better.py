@@ -131,7 +131,7 @@ def test_what_an_example_says_is_to_be_noticed_is_there() -> None:
     first = [i for i, c in enumerate(text) if c.isalpha() and (i == 0 or text[i - 1] == " ")]
     later = [i for i, c in enumerate(text) if c.isalpha() and i not in first]
     assert bits[first].mean() > 2 * bits[later].mean()
-    text, bits = costs["An unlikely one"]
+    text, bits = costs["A strange sentence"]
     assert bits[text.index("qu") + 1] < 0.1
     assert bits.mean() > 6  # as much as a uniform guess
     _text, bits = costs["machine"]
@@ -157,7 +157,7 @@ def test_the_perplexity_page_offers_it_too(open_app: Open) -> None:
     settled(app, "perplexity")
     app = settled(app, "better")
     button = app.button(key="perplexity.better")
-    assert button.label.replace("\\", "") == "Read it with chinese-gru"
+    assert button.label.replace("\\", "") == "Use chinese-gru?"
     button.click().run()
     assert app.sidebar.selectbox(key="model").value == "chinese-gru"
     assert addressed(app)["model"] == "chinese-gru"

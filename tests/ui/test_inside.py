@@ -193,14 +193,15 @@ def test_whatever_arrives_is_no_ask(wrong: Any) -> None:
 def test_a_search_says_how_much_of_its_text_the_network_was_trained_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    held_out = len(corpora.read("timemachine").split().held_out)
-    said = sources.known({"corpus": "timemachine"}, "timemachine")
-    assert (
-        said == f"The first {held_out:,} characters read were held out; the network was trained on the rest."
-    )
-    assert sources.known({"corpus": "tinyshakespeare"}, "timemachine") is None
-    monkeypatch.setattr(sources, "SEARCHED", held_out)
-    assert sources.known({"corpus": "timemachine"}, "timemachine") is None
+    held_out = corpora.read("timemachine").split().held_out
+    card = {"corpus": "timemachine", "sha256_held_out": corpora.sha256(held_out)}
+    said = f"The first {len(held_out):,} characters are new to the network. The rest it has seen."
+    assert sources.known(card, "timemachine") == said
+    assert sources.known({**card, "corpus": "tinyshakespeare"}, "timemachine") is None
+    for other in ({"sha256_held_out": "of another text"}, {}):  # of the same name, or trained on all of it
+        assert sources.known({"corpus": "timemachine", **other}, "timemachine") is None
+    monkeypatch.setattr(sources, "SEARCHED", len(held_out))
+    assert sources.known(card, "timemachine") is None
 
 
 def test_another_part_of_the_page_drops_what_this_one_was_reading(

@@ -38,7 +38,7 @@ def test_the_card_stands_beside_its_yardsticks_and_all_models_can_score(open_app
     assert "GRU, 12 hidden units, on CPU" in words
     bars = re.sub(r"<[^>]+>", " ", app.sidebar.get("html")[0].value).split()
     assert " ".join(bars) == "this model 4.33 n-gram counts 4.36 uniform guess 30"
-    assert "4.3 equally likely characters" in words
+    assert "hesitates between about 4 characters each time" in words
     assert "python -m rnnviz train --corpus tiny" in "\n".join(h.value for h in app.sidebar.get("html"))
     assert app.sidebar.selectbox(key="model").options == ["tiny-3gram", "tiny-gru", "tiny-lstm"]
     app.sidebar.selectbox(key="model").select("tiny-3gram").run()
@@ -70,7 +70,7 @@ def test_switching_the_language_changes_the_page_and_the_address(open_app: Open)
     assert addressed(app)["lang"] == "zh"
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
     chinese = everything(app)
-    for sentence in ("predict your text?", "equally likely characters", "hidden units"):
+    for sentence in ("predict your text?", "hesitates between about", "hidden units"):
         assert sentence in english
         assert sentence not in chinese
     app.session_state[i18n.STATE] = "en"

@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.checkpoint import load
 from rnnviz.reading.scoring import Report, perplexity, pieces
-from rnnviz.reports.interval import averages, interval
+from rnnviz.reports.interval import Interval, averages, interval
 from rnnviz.text import corpora
-from rnnviz.ui.pages.perplexity import work
+from rnnviz.ui.pages.perplexity import caution, work
 from rnnviz.ui.words import rounded
 from tests.conftest import TEXT
 from tests.ui.apptest import clean, settled
@@ -64,7 +64,7 @@ def test_a_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
         f"**{report.bits_per_character:.3f}**",
         f"**{report.bits_per_byte:.3f}**",
         f"**{report.characters}**",
-        f"among **{report.perplexity:.1f}** equally likely characters",
+        f"between about **{report.perplexity:.0f}** characters each time",
         r"Encoding **UTF\-8**, verified",
         "2 line endings converted",
     ):
@@ -77,12 +77,12 @@ def test_a_short_text_says_so_or_has_no_range(open_app: Open) -> None:
     one_line = TEXT.replace("\n", " ")
     words = everything(upload(open_app("perplexity"), long__txt=one_line[:300]))
     assert "the perplexity of this text alone" in words
-    assert "No 95 % range: that needs 2,000 characters" in words
-    assert "95 % range for" not in words
+    assert "From 2,000 characters on, this line says how more" in words
+    assert "would probably score" not in words
     assert "Short text" not in words
     words = everything(upload(open_app("perplexity"), tiny__txt="An anecdote."))
     assert "Short text (12 characters)" in words
-    assert "No 95 % range: that needs" not in words
+    assert "From 2,000 characters on" not in words
 
 
 def test_a_longer_one_says_where_the_next_passage_lies_or_why_it_cannot(
@@ -90,8 +90,8 @@ def test_a_longer_one_says_where_the_next_passage_lies_or_why_it_cannot(
 ) -> None:
     even, odd = TEXT * 8, "qzjx" * 1000
     for text, part in (
-        (even, "95 % range for the next"),
-        (even[:4000] + odd, "No 95 % range: the first half has"),
+        (even, "As many characters more would probably score between"),
+        (even[:4000] + odd, "too far apart to say how more of this text would score"),
     ):
         words = everything(upload(open_app("perplexity"), even__txt=text))
         assert part in words
@@ -101,10 +101,20 @@ def test_a_longer_one_says_where_the_next_passage_lies_or_why_it_cannot(
             np.concatenate([p.nll for p in pieces(load(models_folder / "tiny-gru.safetensors"), text=text)])
         )
         if found.low is not None and found.high is not None:
-            assert f"**{rounded(found.low)}–{rounded(found.high)}**" in words
+            assert f"**The range**, {rounded(found.low)}–{rounded(found.high)}, is for the next" in words
         else:
             assert found.halves is not None
             assert all(rounded(figure) in words for figure in found.halves)
+
+
+def test_a_range_is_said_in_two_digits_that_it_doesnt_exceed() -> None:
+    for low, high, said in (
+        (5.16, 7.74, "**5.1** and **7.8**"),
+        (1.0, 1.004, "**1.0** and **1.1**"),
+        (9.96, 40.18, "**9.9** and **41**"),
+        (123.4, 2345.0, "**120** and **2,400**"),
+    ):
+        assert said in caution.beside(Interval(low, high, 0.95, 5000))
 
 
 def test_how_the_encoding_is_known(open_app: Open) -> None:

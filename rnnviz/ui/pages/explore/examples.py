@@ -36,7 +36,7 @@ def examples() -> list[Example]:
             _("First letters of words surprise most: there, many words could follow."),
         ),
         Example(
-            _("An unlikely one"),
+            _("A strange sentence"),
             "Zebras fax quantum jam; why would my gnu vex Björk at half past XVII?",
             _("Nearly every letter surprises, but not the “u” after “q”."),
         ),

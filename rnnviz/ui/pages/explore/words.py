@@ -28,6 +28,7 @@ def words() -> dict[str, str]:
         "text": _("Your text"),
         "placeholder": _("Type anything"),
         "examples": _("Examples"),
+        "examples.turn": _("Read it with {name}"),
         "write": _("Continue"),
         "writing": _("Stop"),
         "write.help": _(
@@ -57,7 +58,7 @@ def words() -> dict[str, str]:
         "plain.help": _("Back to the network's own bars"),
         "characters": _("characters"),
         "perplexity": _("perplexity"),
-        "perplexity.help": _("On average as unsure as if choosing among this many equally likely characters"),
+        "perplexity.help": _("On average it hesitated between about this many characters"),
         "bits": _("bits per character"),
         "bits.help": _("The base-2 logarithm of the perplexity"),
         "unknown": _("unknown"),
@@ -93,7 +94,7 @@ def words() -> dict[str, str]:
         "notice.steady": _("Each row is one number the network keeps. Blue is low, orange is high."),
         "bits.n": _("{n} bits"),
         "order.steady": _("{n} units that change least often"),
-        "order.slow": _("slowest first"),
+        "order.slow": _("least change first"),
         "rows.all": _("all {n} units"),
         "rows.few": _("{n} units that change least often"),
         "colour.surprisal": _("Surprise"),
@@ -132,11 +133,9 @@ def words() -> dict[str, str]:
             "The address keeps the first {most} characters: a reload or a link loses the others."
         ),
         "address.cut": _("The address held the first {most} of {n} characters."),
-        "foreign.unknown": _("{p} of these characters are unknown to {model}."),
-        "foreign.surprise": _("This costs {model} {b} bits per character; text like its own costs {u}."),
-        "foreign.better": _("{name} reads it best: {b} bits per character, against {own}."),
+        "foreign": _("{model} hasn't learnt this kind of text."),
         "foreign.none": _("No other model here reads it better."),
-        "foreign.turn": _("Read it with {name}"),
+        "foreign.turn": _("Use {name}?"),
         "limit.link": _("A whole file belongs on the Perplexity page."),
         "plotly.missing": _(
             "The drawing library could not be loaded from {url}. Start the app with `streamlit run app.py`, "

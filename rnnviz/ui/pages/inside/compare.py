@@ -188,7 +188,7 @@ def _next(found: units.Comparison, names: list[str], at: int) -> list[Panel]:
                     x=_("probability"),
                     last=1.0,
                 ),
-                _("One long bar: the network is sure. Many short ones: it isn't."),
+                _("A long bar means it is sure. Many short ones: it isn't."),
                 _("all other characters, which share the rest of the probability."),
                 height=270,
                 width=6 // len(names),

@@ -127,23 +127,19 @@ def said(found: Effect) -> str:
 
 
 def _beyond(lead: Resampled) -> str:
-    """What may be said of the lead over the 95th percentile of random changes."""
+    """What may be said of the lead over 95 % of the random changes of either kind."""
     if not lead.enough:
         return _(
             "This text is too short, or too uneven, for an interval, so this may not hold for other passages."
         )
     if lead.estimate <= 0:
-        said = _(
-            "That is **no more than the 95th percentile of both kinds**: this shows nothing special about "
-            "what was changed."
-        )
+        said = _("Changing random units or directions can do as much. **Nothing special here.**")
     elif not lead.excludes():
         said = _(
-            "Whether that is more than the 95th percentile of both kinds is **not sure**: its lead is {lead} "
-            "nats{interval}."
+            "That is {lead} nats more than 95 % of the random changes cost, which is **not sure**{interval}."
         )
     else:
-        said = _("So it costs **more than the 95th percentile of both kinds**, by {lead} nats{interval}.")
+        said = _("So it costs **more than 95 % of the random changes**, by {lead} nats{interval}.")
     interval = _interval(float(lead.low), float(lead.high))
     return said.format(lead=f"{float(lead.estimate):.4f}", interval=interval)
 
@@ -175,8 +171,8 @@ def _apart(apart: Resampled) -> str:
     }
     if apart.estimate > 0 and apart.excludes():
         return _(
-            "This difference is above the 95th percentile of random changes, by {by} nats{interval}: what "
-            "was changed **matters more there**."
+            "95 % of the random changes make a smaller difference, by {by} nats{interval}: what was changed "
+            "**matters more there**."
         ).format(**values)
     return _(
         "Random changes may show as large a difference, so it **does not follow** that what was changed "

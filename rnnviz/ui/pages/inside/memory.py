@@ -15,7 +15,7 @@ from rnnviz.gradients.reaching import LAGS
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.progress import run
 from rnnviz.text.characters import visible
-from rnnviz.ui.i18n import _
+from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
 from rnnviz.ui.pages.inside import attribution, dashboard, sources
@@ -33,6 +33,7 @@ from rnnviz.ui.pages.inside.common import (
 )
 from rnnviz.ui.pages.inside.dashboard import Panel, Text
 from rnnviz.ui.trouble import plain as safe
+from rnnviz.ui.words import together
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -288,7 +289,9 @@ def _of_all(number: int, count: int, now: ReachProgress) -> Step:
 def _said(name: str, found: Reach) -> str:
     """What may be said of one network, in Markdown."""
     if found.beyond.estimate[0] <= FLOOR:
-        return _("**{model}**: all of the gradient lies at the last character.").format(model=safe(name))
+        return _("**{model}**: all of the influence on a prediction comes from the last character.").format(
+            model=safe(name)
+        )
     lags = [lag for lag in (10, 20, 50) if lag < found.lags]
     values = {
         "model": safe(name),
@@ -300,19 +303,26 @@ def _said(name: str, found: Reach) -> str:
             for lag in lags
         ),
     }
+    last = max(round(float(found.half.estimate)), 1)
+    said = [
+        ngettext(
+            "**{model}**: about half of the influence on a prediction comes from the last character.",
+            "**{model}**: about half of the influence on a prediction comes from the last {last} characters.",
+            last,
+        )
+    ]
     if not found.half.enough:
-        return _(
-            "**{model}**: half of the gradient over the last {lags} characters lies within the last {half}. "
-            "{n} predictions are too few for an interval."
-        ).format(**values)
-    values["low"], values["high"] = f"{float(found.half.low):.1f}", f"{float(found.half.high):.1f}"
-    said = _(
-        "**{model}**: half of the gradient over the last {lags} characters lies within the last {half} "
-        "(95 % interval {low} to {high})."
-    )
-    if lags:
-        said += " " + _("Further back: {shares}.")
-    return (said + " " + _("Mean of {n} predictions.")).format(**values)
+        said.append(_("{n} predictions are too few to say how sure that is."))
+    else:
+        values["low"], values["high"] = f"{float(found.half.low):.1f}", f"{float(found.half.high):.1f}"
+        said.append(
+            _(
+                "By the gradient over {lags} characters, the mean of {n} predictions: {half}, 95 % interval "
+                "{low} to {high}."
+            )
+        )
+        said += [_("Further back: {shares}.")] if lags else []
+    return together(said).format(last=last, **values)
 
 
 def _percent(beyond: Resampled, lag: int) -> str:

@@ -211,8 +211,8 @@ def _said(done: Patched, controls: PatchControls) -> None:
         )
     elif controls.kl <= elsewhere[1]:
         words += "  \n" + _(
-            "So this patch does more than a random move, but **no more than other states do**: how far "
-            "predictions move says nothing special about this state. The bars below show where they move."
+            "So this patch does more than a random move, but **no more than other states do**. Nothing "
+            "special here. The bars below show where predictions move."
         )
     st.markdown(words)
 

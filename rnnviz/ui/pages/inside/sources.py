@@ -75,16 +75,20 @@ def here() -> list[corpora.CorpusInfo]:
 
 
 @cache
-def _held_out(name: str) -> int:
-    """Characters. Every run of the page asks, and the corpora don't change."""
-    return len(corpora.read(name).split().held_out)
+def _held_out(name: str) -> tuple[int, str]:
+    """Characters and SHA-256. Every run of the page asks, and the corpora don't change."""
+    text = corpora.read(name).split().held_out
+    return len(text), corpora.sha256(text)
 
 
 def known(card: Mapping[str, Any], name: str) -> str | None:
     """A sentence where a search of a corpus goes beyond what the model's training held out."""
-    if name != card.get("corpus") or (held_out := _held_out(name)) >= SEARCHED:
+    if name != card.get("corpus"):
         return None
-    words = _("The first {n} characters read were held out; the network was trained on the rest.")
+    held_out, digest = _held_out(name)
+    if held_out >= SEARCHED or digest != card.get("sha256_held_out"):
+        return None
+    words = _("The first {n} characters are new to the network. The rest it has seen.")
     return words.format(n=f"{held_out:,}")
 
 

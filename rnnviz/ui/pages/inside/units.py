@@ -253,7 +253,7 @@ def _ranking(search: Search, unit: int) -> Panel:
         listed += [f for f in search.found if f.unit.unit == unit][:1]
     names = [f"{'+' if f.direction > 0 else '−'} {f.unit.unit}" for f in listed]
     chosen = next((i for i, f in enumerate(listed) if f.unit.unit == unit), None)
-    levels = {_("the first unit by chance"): search.chance} if search.held_out else {}
+    levels = {_("the top unit by chance"): search.chance} if search.held_out else {}
     if search.character is not None:
         levels[_("current character alone")] = search.character
     if search.evidence is not None:
@@ -291,8 +291,8 @@ def _noticed(search: Search) -> str:
     """What to notice in the ranking."""
     said = [
         _(
-            "Read the first bar: only its unit was chosen on other text, and the line of chance is its own. "
-            "It remembers only if it is clearly ahead of every line, on {n} characters or more."
+            "The top unit counts as memory only if its bar clearly passes all lines, on {n} characters or "
+            "more."
         ).format(n=f"{ENOUGH:,}")
         if search.held_out
         else _("These scores are too high: the same text chose the units."),

@@ -12,7 +12,7 @@ from rnnviz.ui.pages.perplexity.second import Second
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import plain
-from rnnviz.ui.words import percent, rounded
+from rnnviz.ui.words import choices, percent, rounded
 
 MANY = 0.1  # share of unknown characters from which on the sentence speaks of them alone
 MATTERS = 1.01  # times the perplexity of the known characters, from which on unknown ones are mentioned
@@ -68,8 +68,8 @@ def meaning(context: Context, report: Report) -> list[str]:
             )
         said.append(line)
     if share < MANY:
-        line = _("On average the model was as unsure as if it chose among **{n}** equally likely characters.")
-        said.insert(0, line.format(n=rounded(report.perplexity, 1)))
+        line = _("On average the model hesitated between about **{n}** characters each time.")
+        said.insert(0, line.format(n=choices(report.perplexity)))
     if report.perplexity > scale.uniform(context.model.vocabulary, report):
         said.append(_("A uniform guess would have done better than this model."))
     return said

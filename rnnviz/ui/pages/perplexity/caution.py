@@ -1,5 +1,8 @@
 """Cautions about a figure, a line each: how far it goes, and whether the model knew the text."""
 
+import math
+from collections.abc import Callable
+
 import streamlit as st
 
 from rnnviz.reports.interval import SHORTEST, Interval
@@ -33,30 +36,39 @@ def beside(interval: Interval) -> str:
     if n < SHORT:
         return _("Short text ({n} characters): one unusual word changes this number a lot.").format(n=n)
     if interval.low is not None and interval.high is not None:
-        return _("95 % range for the next {n} characters: **{low}–{high}**").format(
-            n=f"{n:,}", low=rounded(interval.low), high=rounded(interval.high)
+        return _("As many characters more would probably score between **{low}** and **{high}**.").format(
+            low=two_digits(interval.low, math.floor), high=two_digits(interval.high, math.ceil)
         )
     if interval.reason == "drifts" and interval.halves is not None:
         first, second = map(rounded, interval.halves)
-        return _("No 95 % range: the first half has {first}, the second half {second}.").format(
-            first=first, second=second
-        )
+        return _(
+            "The first half scores {first}, the second {second}: too far apart to say how more of this text "
+            "would score."
+        ).format(first=first, second=second)
     if interval.reason == "uneven":
-        return _("No 95 % range: the passages of this text differ too much.")
-    return _("No 95 % range: that needs {shortest} characters.").format(shortest=f"{SHORTEST:,}")
+        return _("Its passages differ too much to say how more of this text would score.")
+    return _("From {shortest} characters on, this line says how more of the same text would score.").format(
+        shortest=f"{SHORTEST:,}"
+    )
+
+
+def two_digits(value: float, rounding: Callable[[float], int]) -> str:
+    """A perplexity with its first two digits: a range that is rounded outward still holds."""
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return rounded(rounding(value / step) * step, 1 if value < 10 else 0)
 
 
 def explained(scored: Scored) -> list[str]:
     """What stands behind the lines of `notes`, a paragraph each."""
     interval, said = scored.interval, []
-    if interval.low is not None:
+    if interval.low is not None and interval.high is not None:
         said.append(
             _(
-                "**The range** is for the next {n} characters of the same text. "
+                "**The range**, {low}–{high}, is for the next {n} characters of the same text. "
                 "It follows from how much the passages of this text differ. "
                 "It should hold 95 times in 100. Tested on new text, it held 96 to 100 times in 100 in a "
                 "novel and plays, and 74 to 100 in manuals and programs. It says nothing about other texts."
-            ).format(n=f"{interval.characters:,}")
+            ).format(n=f"{interval.characters:,}", low=rounded(interval.low), high=rounded(interval.high))
         )
     elif interval.reason == "drifts":
         said.append(

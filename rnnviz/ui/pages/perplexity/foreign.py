@@ -27,13 +27,9 @@ def offer(context: Context, text: Text, report: Report) -> None:
     if found is None or found.name is None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(
-            _("This text is foreign to {model}; {name} reads it better.").format(
-                model=plain(context.info.path.stem), name=plain(found.name)
-            )
-        )
+        st.caption(_("{model} hasn't learnt this kind of text.").format(model=plain(context.info.path.stem)))
         st.button(
-            _("Read it with {name}").format(name=plain(found.name)),
+            _("Use {name}?").format(name=plain(found.name)),
             key="perplexity.better",
             on_click=st.session_state.__setitem__,
             args=(sidebar.WANTED, found.name),

@@ -81,16 +81,10 @@ export class Advice {
   }
 
   /** @param {Better} found */
-  tell({ name, bits, own }) {
+  tell({ name }) {
     const { say, view } = this;
-    const { numbers, store } = view;
-    const { characters, unknown, foreign, bits: all } = store.head.numbers;
-    const { model, usual } = store.fixed;
-    const p = numbers.share(unknown / characters);
-    const [b, u, o, n] = [all, usual, own, bits].map((x) => numbers.number(x));
-    const why = say(`foreign.${foreign}`, { model, p, b, u });
-    const better = name ? say("foreign.better", { name, b: n, own: o }) : say("foreign.none");
+    const why = say("foreign", { model: view.store.fixed.model });
     const button = name ? { text: say("foreign.turn", { name }), act: () => this.turn(name) } : undefined;
-    view.bookmark.notes.tell("foreign", `${why} ${better}`, button);
+    view.bookmark.notes.tell("foreign", button ? why : `${why} ${say("foreign.none")}`, button);
   }
 }

@@ -86,7 +86,7 @@ export class Controls {
     chip.type = "button";
     if (example.model) {
       chip.append(" ", make("small", "", example.model));
-      chip.title = this.say("foreign.turn", { name: example.model });
+      chip.title = this.say("examples.turn", { name: example.model });
     }
     chip.onclick = () => this.advice.show(example);
     return chip;
