@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Array, Doubles, Floats, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.figures import frame
 from rnnviz.figures.frame import (
@@ -31,7 +32,7 @@ FLAT = 1e-12
 """Below this, relative to the largest value, a line on a logarithmic axis has ended."""
 
 
-def _free(curves: Sequence[npt.NDArray[Any]], ends: tuple[float, float]) -> Figure:
+def _free(curves: Sequence[Array], ends: tuple[float, float]) -> Figure:
     """Where in the frame names cover the least of `curves`, whose values stand on an axis with these ends."""
     wide, high = 0.35, min(0.4, 0.13 * len(curves))  # of the frame
 
@@ -54,14 +55,14 @@ def _free(curves: Sequence[npt.NDArray[Any]], ends: tuple[float, float]) -> Figu
 
 
 def lines(
-    curves: Mapping[str, npt.NDArray[Any]],
+    curves: Mapping[str, Array],
     *,
     x: str = "",
     y: str = "",
     first: float = 0,
     log: bool = False,
     level: float | None = None,
-    dashed: Mapping[str, npt.NDArray[Any]] | None = None,
+    dashed: Mapping[str, Array] | None = None,
     places: bool = False,
     theme: Theme = LIGHT,
 ) -> Figure:
@@ -111,9 +112,6 @@ def lines(
 
 
 # Bars: a ranking of units beside chance, a histogram, two predictions.
-
-
-Doubles = npt.NDArray[np.float64]
 
 
 def ranking(
@@ -208,9 +206,7 @@ def _named(text: str, value: float, n: int, middle: float, theme: Theme) -> Figu
     }
 
 
-def histogram(
-    counts: npt.NDArray[Any], edges: npt.NDArray[Any], *, x: str = "", y: str = "", theme: Theme = LIGHT
-) -> Figure:
+def histogram(counts: Array, edges: Array, *, x: str = "", y: str = "", theme: Theme = LIGHT) -> Figure:
     """How often values lay between two `edges` (n + 1,), as shares of all `counts` (n,)."""
     if len(edges) != len(counts) + 1:
         raise ConfigError(
@@ -287,7 +283,7 @@ CONNECTED = Scale("sequential", -4.0, 0.0)
 
 
 def table(
-    values: npt.NDArray[Any],
+    values: Array,
     scale: Scale,
     *,
     x: str = "",
@@ -342,7 +338,7 @@ def table(
 
 
 def square(
-    log10: npt.NDArray[np.float32],
+    log10: Floats,
     *,
     x: str = "",
     y: str = "",
@@ -365,7 +361,7 @@ KINDS = ("letter", "space", "line break", "punctuation or digit")
 """What `kinds` tells apart, as indices."""
 
 
-def kinds(text: str) -> npt.NDArray[np.int64]:
+def kinds(text: str) -> Integers:
     """The kind of each character, (T,): an index of KINDS."""
 
     def kind(character: str) -> int:
@@ -379,8 +375,8 @@ def kinds(text: str) -> npt.NDArray[np.int64]:
 
 
 def path(
-    points: npt.NDArray[Any],
-    kind: npt.NDArray[np.int64],
+    points: Array,
+    kind: Integers,
     names: Sequence[str],
     *,
     explained: Sequence[float],
@@ -420,7 +416,7 @@ def path(
 
 
 def saturation(
-    gates: Mapping[str, tuple[npt.NDArray[Any], npt.NDArray[Any]]],
+    gates: Mapping[str, tuple[Array, Array]],
     *,
     x: str = "",
     y: str = "",
@@ -448,6 +444,6 @@ def saturation(
     }
 
 
-def _dots(name: str, colour: str, places: npt.NDArray[np.float32], opacity: float) -> Figure:
+def _dots(name: str, colour: str, places: Floats, opacity: float) -> Figure:
     marker = {"color": colour, "size": 6, "opacity": opacity}
     return line(name, colour, 0, mode="markers", x=places[:, 0], y=places[:, 1], marker=marker)

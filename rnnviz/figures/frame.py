@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles
 from rnnviz.figures.themes import Theme
 
 Figure = dict[str, Any]
@@ -151,7 +151,6 @@ def escaped(names: Sequence[str]) -> list[str]:
 # What a figure shows, as values: its highest and lowest, and where they stand.
 
 
-Doubles = npt.NDArray[np.float64]
 Kind = Literal["bars", "line", "points", "heat"]
 
 

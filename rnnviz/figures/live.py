@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Floats, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.figures import themes
 from rnnviz.figures.frame import Figure, axis, layout, line
@@ -32,7 +33,7 @@ WINDOW = 8
 """Characters over which `steady` takes means: more than a word has, mostly."""
 
 
-def seriate(activations: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.int64]:
+def seriate(activations: npt.NDArray[np.floating[Any]]) -> Integers:
     """The units in their order, (H,), constant ones last: unit `result[i]` belongs into row i. `activations`
     (T, H) are their values over a text. Deterministic. Raises ConfigError for another shape.
 
@@ -58,7 +59,7 @@ def seriate(activations: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.int64]
     return np.concatenate([moving[np.argsort(fiedler, kind="stable")], still]).astype(np.int64)
 
 
-def steady(activations: npt.NDArray[np.floating[Any]], count: int = 24) -> npt.NDArray[np.int64]:
+def steady(activations: npt.NDArray[np.floating[Any]], count: int = 24) -> Integers:
     """The `count` units that hold their colour, or all if there are fewer: the slowest first. `activations`
     (T, H) are their values over a text. Deterministic. Raises ConfigError for another shape, and count
     below 1.
@@ -89,16 +90,13 @@ def steady(activations: npt.NDArray[np.floating[Any]], count: int = 24) -> npt.N
     return few[np.argsort(-share[few], kind="stable")]
 
 
-def _centred(activations: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
+def _centred(activations: npt.NDArray[np.floating[Any]]) -> Doubles:
     """(T, H) with mean 0 over the text; what isn't finite is 0. Raises ConfigError for another shape."""
     if activations.ndim != 2:
         raise ConfigError("activations are (T, H); received shape {shape}", shape=activations.shape)
     values = np.nan_to_num(np.asarray(activations, np.float64), posinf=0.0, neginf=0.0)
     return values - values.mean(axis=0) if len(values) else values
 
-
-Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
 
 COLUMNS = 120
 """Characters that `figure` shows at most: more can't be told apart."""

@@ -13,8 +13,8 @@ from html import escape
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.figures.frame import Figure, axis, layout, line, log_axis, ticks, written
 from rnnviz.figures.themes import LIGHT, Theme
@@ -146,8 +146,6 @@ def figure(curves: Mapping[str, Curve], *, theme: Theme = LIGHT) -> Figure:
 # The running perplexity of a text as small, self-contained SVG, fit for print.
 
 
-Doubles = npt.NDArray[np.float64]
-
 WIDTH, HEIGHT, LEFT, BOTTOM = 960, 300, 64, 30  # in SVG units
 
 
@@ -201,7 +199,7 @@ def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
     return "".join(parts)
 
 
-def _path(x: Doubles, y: Doubles, there: npt.NDArray[np.bool_]) -> str:
+def _path(x: Doubles, y: Doubles, there: Mask) -> str:
     parts, pen = [], "M"
     for across, down, drawn in zip(x.tolist(), y.tolist(), there.tolist(), strict=True):
         if drawn:

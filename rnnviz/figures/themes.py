@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-Doubles = npt.NDArray[np.float64]
+from rnnviz.arrays import Doubles
 
 Kind = Literal["diverging", "sequential"]
 

@@ -17,12 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles
 from rnnviz.figures.frame import Figure, axis, layout, legend, level, line, log_axis
 from rnnviz.figures.themes import LIGHT, Theme
-
-Doubles = npt.NDArray[np.float64]
 
 MOST = 600
 """Points of a line: a chart has no more pixels."""

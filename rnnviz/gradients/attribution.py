@@ -28,8 +28,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.errors import ConfigError, TextError
-from rnnviz.gradients.linearisation import Doubles, Floats, Ids, first_inputs, own_weights, place, states
+from rnnviz.gradients.linearisation import first_inputs, own_weights, place, states
 from rnnviz.networks import has_torch
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import run

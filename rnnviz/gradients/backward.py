@@ -17,7 +17,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.gradients.linearisation import Doubles, Floats, Slopes
+from rnnviz.arrays import Doubles, Floats
+from rnnviz.gradients.linearisation import Slopes
 
 MANY = 24
 """Rows from which on summing the parts of W_h first is quicker."""

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Floats, Ids
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
 from rnnviz.networks import linear
 from rnnviz.networks.config import CELLS
@@ -29,10 +29,6 @@ from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.stepping import Layer, Weights
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import Vocabulary
-
-Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.backward import Exponents, norms, sweep
-from rnnviz.gradients.linearisation import Doubles, Floats, Ids, Linearisation, place, read
+from rnnviz.gradients.linearisation import Linearisation, place, read
 from rnnviz.networks.numpy_model import Network
 
 MAX_SQUARE = 1_000

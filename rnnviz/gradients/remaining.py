@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
-from rnnviz.gradients.linearisation import Doubles, Floats, first_inputs, own_weights, place, states
+from rnnviz.gradients.linearisation import first_inputs, own_weights, place, states
 from rnnviz.networks import linear
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import Network

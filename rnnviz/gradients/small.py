@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
-from rnnviz.gradients.linearisation import Doubles
 from rnnviz.networks.numpy_model import Network, weights_of
 
 Activation = Literal["tanh", "relu", "identity"]

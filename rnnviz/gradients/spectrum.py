@@ -11,8 +11,8 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
-from rnnviz.gradients.linearisation import Doubles
 from rnnviz.gradients.states import Largest, Norm
 from rnnviz.networks.numpy_model import Network, NumpyModel, weights_of
 

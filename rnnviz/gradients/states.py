@@ -16,9 +16,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.backward import Exponents, norms, sweep
-from rnnviz.gradients.linearisation import Doubles, Floats, Linearisation, read
+from rnnviz.gradients.linearisation import Linearisation, read
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import Network
 

@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
-from rnnviz.gradients.linearisation import Doubles
 from rnnviz.gradients.small import SmallRNN, backwards, by_lag, unroll
 
 MAX_NUMBERS = 1 << 26

@@ -8,14 +8,14 @@ Shape letters: n characters, G parts of a cell, H units, L layers, B texts side 
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from rnnviz.arrays import Doubles, Floats
 from rnnviz.networks import linear
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.scan import TORCH
-from rnnviz.networks.stepping import Doubles, Floats, Weights
+from rnnviz.networks.stepping import Weights
 
 State = tuple[list[Tensor], list[Tensor]]
 """H and C of each layer, (B, H) each; C is of use to an lstm alone."""
@@ -131,7 +131,7 @@ def _path(baseline: Floats, away: Doubles, places: Doubles) -> Tensor:
 
 
 def _stacked(states: Sequence[tuple[Floats, Floats | None]]) -> State:
-    def layers(rows: npt.NDArray[np.float32]) -> list[Tensor]:
+    def layers(rows: Floats) -> list[Tensor]:
         return [torch.from_numpy(rows[:, n].copy()) for n in range(rows.shape[1])]
 
     hidden = np.stack([h for h, _ in states])  # (B, L, H)

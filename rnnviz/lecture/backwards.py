@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz import gradients
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
 from rnnviz.gradients import small
-
-Doubles = npt.NDArray[np.float64]
 
 UNITS = 6
 LAGS = 40

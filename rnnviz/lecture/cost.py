@@ -16,8 +16,8 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.gradients import small
 from rnnviz.gradients.small import SmallRNN
@@ -25,8 +25,6 @@ from rnnviz.gradients.small import SmallRNN
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-Doubles = npt.NDArray[np.float64]
-Whole = npt.NDArray[np.int64]
 
 UNITS, SYMBOLS = 128, 28
 LENGTHS = (16, 32, 64, 128, 256)
@@ -37,8 +35,8 @@ REPEATS = 5
 class Kept(NamedTuple):
     """What a piece of a text leaves behind for its way back."""
 
-    ids: Whole  # (T,), the characters read
-    labels: Whole  # (T,)
+    ids: Integers  # (T,), the characters read
+    labels: Integers  # (T,)
     states: Doubles  # (T + 1, H), the one before the piece first
     slopes: Doubles  # (T, H), tanh'
     probabilities: Doubles  # (T, V)
@@ -49,7 +47,7 @@ class Kept(NamedTuple):
         return sum(array.nbytes for array in self)
 
 
-def there(net: SmallRNN, ids: Whole, labels: Whole, before: Doubles) -> tuple[float, Kept]:
+def there(net: SmallRNN, ids: Integers, labels: Integers, before: Doubles) -> tuple[float, Kept]:
     """Read a piece from the state `before` (H,) on: the sum of its losses in nats, and what to keep."""
     driven = net.W_xh[ids] + net.b_h
     driven[0] += before @ net.W_hh
@@ -84,7 +82,7 @@ def back(net: SmallRNN, kept: Kept) -> dict[str, Doubles]:
 
 
 def updates(
-    net: SmallRNN, ids: Whole, labels: Whole, cut: int | None = None
+    net: SmallRNN, ids: Integers, labels: Integers, cut: int | None = None
 ) -> Iterator[tuple[dict[str, Doubles], int]]:
     """The gradients of each piece of `cut` steps, the whole text by default, and the bytes kept for them.
     The state goes on from piece to piece, gradients don't.
@@ -98,7 +96,7 @@ def updates(
 
 
 @lru_cache(maxsize=16)
-def task(steps: int) -> tuple[SmallRNN, Whole, Whole]:
+def task(steps: int) -> tuple[SmallRNN, Integers, Integers]:
     """The network that is measured, and `steps` characters drawn for it with their labels."""
     if steps < 1:
         raise ConfigError("there is at least one step; received {steps}", steps=steps)

@@ -11,8 +11,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
-from rnnviz.lecture.prediction import Doubles, nats
+from rnnviz.lecture.prediction import nats
 from rnnviz.networks.kneser_ney import count
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model

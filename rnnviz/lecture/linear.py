@@ -21,10 +21,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.remaining import Remaining
 from rnnviz.lecture.machine import SEED, UNITS
-from rnnviz.lecture.word import LONGEST, STEPS, Adam, Doubles, Parameters
+from rnnviz.lecture.word import LONGEST, STEPS, Adam, Parameters
 from rnnviz.networks import linear
 from rnnviz.networks.linear import NUMPY
 

@@ -12,13 +12,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.small import SmallRNN, by_lag, unroll
 from rnnviz.gradients.truncation import clip
-
-Doubles = npt.NDArray[np.float64]
 
 WORD = "machine"
 UNITS = 4
@@ -180,7 +178,7 @@ class Machine:
                 delta = (delta @ net.W_hh.T) * run.slopes[s - 1]
         return found
 
-    def heard(self, cut: int | None = None) -> npt.NDArray[np.bool_]:
+    def heard(self, cut: int | None = None) -> Mask:
         """Which of the `pairs` a `cut` leaves, (T, T): those with no cut between s and t.
 
         >>> Machine(steps=3).heard(cut=2).astype(int).tolist()
@@ -189,7 +187,7 @@ class Machine:
         self._valid(cut)
         t = np.arange(self.steps)
         piece = (self.steps - 1 - t) // (cut or self.steps)
-        found: npt.NDArray[np.bool_] = (piece[:, None] == piece) & (t[:, None] >= t)
+        found: Mask = (piece[:, None] == piece) & (t[:, None] >= t)
         return found
 
     def cached(self) -> dict[str, Doubles]:

@@ -10,16 +10,13 @@ on pairs, a character and the next one, which are drawn at random and need no or
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.small import SmallRNN
 from rnnviz.lecture.machine import WORD, numbers
 from rnnviz.networks.numpy_model import Network
 from rnnviz.reading.trace import trace
-
-Doubles = npt.NDArray[np.float64]
-Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.lecture.prediction import Doubles, nats
+from rnnviz.lecture.prediction import nats
 from rnnviz.networks.numpy_model import Model
 from rnnviz.reading.scoring import costs, running
 from rnnviz.text.characters import normalise

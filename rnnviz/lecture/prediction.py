@@ -1,15 +1,13 @@
 """What any model, network or n-gram, makes of a text: each character's cost, and what comes next."""
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model
 from rnnviz.reading.scoring import costs
 from rnnviz.reading.trace import trace
 from rnnviz.text.characters import normalise
-
-Doubles = npt.NDArray[np.float64]
 
 
 def nats(model: Model, text: str) -> Doubles:

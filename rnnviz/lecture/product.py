@@ -10,13 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.small import check_shapes
 from rnnviz.lecture.machine import Machine
-
-Doubles = npt.NDArray[np.float64]
 
 NAMES = ("X", "W_xh", "H", "W_hh")
 LIMIT = 9.99

@@ -9,15 +9,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.linearisation import first_inputs, read
 from rnnviz.gradients.small import SmallRNN, forwards
 from rnnviz.networks.numpy_model import Network
-
-Doubles = npt.NDArray[np.float64]
-Floats = npt.NDArray[np.float32]
 
 LONGEST = 10_000
 """Characters that are taken apart."""

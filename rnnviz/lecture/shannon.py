@@ -21,8 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
-from rnnviz.lecture.prediction import Doubles, expected
+from rnnviz.lecture.prediction import expected
 from rnnviz.networks.numpy_model import Model
 
 ALPHABET = " abcdefghijklmnopqrstuvwxyz"

@@ -13,8 +13,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
-from rnnviz.lecture.prediction import Doubles, expected
+from rnnviz.lecture.prediction import expected
 from rnnviz.networks.numpy_model import NumpyModel
 
 KINDS = ("append", "last", "rnn")

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
 from rnnviz.lecture.memorising import letters
 from rnnviz.text import corpora
-
-Doubles = npt.NDArray[np.float64]
 
 UNITS = 256
 """Hidden units of the shipped networks, for the size of W_hq."""

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
-from rnnviz.lecture.prediction import Doubles
 from rnnviz.lecture.shannon import ALPHABET, PASS, SENTENCES
 
 

@@ -15,13 +15,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.small import SmallRNN, backwards, unroll
 from rnnviz.lecture.machine import NAMES, SEED, UNITS, WORD, drawn
 
-Doubles = npt.NDArray[np.float64]
 Parameters = dict[str, Doubles]
 
 LONGEST = 12

@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.networks.prediction import Scores
 
 CHUNK = 64
@@ -21,7 +19,6 @@ CHUNK = 64
 LOGITS = 1 << 20
 """Entries, predictions by symbols, of one block of the readout."""
 
-Ids = npt.NDArray[np.int64]
 
 State: TypeAlias = "tuple[Any, ...]"
 """H, and an LSTM's C, (L, B, H) each: tensors or arrays."""
@@ -53,13 +50,11 @@ class Abreast(Protocol):
         """The Scores of `targets` (B, T), (B·T,), given H (B, T, H); `want` fills in rank and entropy."""
         ...
 
-    def predictions(self, top: Any) -> npt.NDArray[np.float64]:
+    def predictions(self, top: Any) -> Doubles:
         """log P (B, T, V) of every symbol, given H (B, T, H)."""
         ...
 
-    def in_sequence(
-        self, inputs: Ids, state: State
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], State]:
+    def in_sequence(self, inputs: Ids, state: State) -> tuple[Floats, Doubles, State]:
         """As `Weights.predict`, after each of `inputs` (n,) of one text, and the state after the last."""
         ...
 
@@ -67,10 +62,10 @@ class Abreast(Protocol):
         """Parts of states (L, B, H) with their rows one after another: a copy."""
         ...
 
-    def arrays(self, state: State) -> tuple[npt.NDArray[np.float32], ...]:
+    def arrays(self, state: State) -> tuple[Floats, ...]:
         """A state as arrays."""
         ...
 
-    def state(self, arrays: tuple[npt.NDArray[np.float32], ...]) -> State:
+    def state(self, arrays: tuple[Floats, ...]) -> State:
         """The other way round."""
         ...

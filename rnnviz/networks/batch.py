@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.networks import linear
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.custom import StepWeights
-from rnnviz.networks.stepping import Doubles, Floats, Ids, Layer, Weights, product
+from rnnviz.networks.stepping import Layer, Weights, product
 
 FEW = 4
 """Rows that are multiplied one by one: BLAS would wait for all cores over so few; see stepping.PRODUCT."""

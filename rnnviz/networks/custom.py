@@ -22,12 +22,12 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Array, Floats, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import Cell, ModelConfig
 from rnnviz.networks.precise_scorer import PreciseScorer
-from rnnviz.networks.stepping import NO_HOOKS, Floats, Hooks, Ids, Layer, Weights
+from rnnviz.networks.stepping import NO_HOOKS, Hooks, Layer, Weights
 from rnnviz.text.vocabulary import Vocabulary
 
 Step = Callable[[Any, dict[str, Any]], "tuple[Any, Mapping[str, Any]]"]
@@ -246,7 +246,7 @@ class CustomModel:
         return PreciseScorer(self.weights, self.vocabulary.start)
 
 
-def as_array(values: Any) -> npt.NDArray[Any]:
+def as_array(values: Any) -> Array:
     """An array, or a tensor on any device, as an array."""
     if isinstance(values, np.ndarray):
         return values
@@ -255,7 +255,7 @@ def as_array(values: Any) -> npt.NDArray[Any]:
     return np.asarray(values)
 
 
-def like_of(like: Any, values: npt.NDArray[Any]) -> Any:
+def like_of(like: Any, values: Array) -> Any:
     """`values` as an array, or a tensor where `like` is one."""
     if isinstance(like, np.ndarray):
         return values

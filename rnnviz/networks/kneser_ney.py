@@ -24,10 +24,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Array, Doubles, Integers
 from rnnviz.errors import ConfigError
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 # For a text too small to estimate a discount from: half of the count.
 FALLBACK = (0.5, 1.0, 1.5)
@@ -46,8 +44,8 @@ class Counts:
     """
 
     size: int
-    keys: tuple[Ints, ...]
-    leaf_counts: Ints
+    keys: tuple[Integers, ...]
+    leaf_counts: Integers
 
     @property
     def order(self) -> int:
@@ -64,11 +62,11 @@ class Level:
     backoff  (n + 1,) γ of the node as a context, 1 where nothing followed it
     """
 
-    keys: Ints
-    share: Floats
-    backoff: Floats
+    keys: Integers
+    share: Doubles
+    backoff: Doubles
 
-    def find(self, keys: Ints) -> Ints:
+    def find(self, keys: Integers) -> Integers:
         """The nodes with these keys, same shape; the extra node for an unseen key."""
         places = np.searchsorted(self.keys, keys)
         return np.where(self.keys[places] == keys, places, len(self.keys) - 1)
@@ -77,7 +75,7 @@ class Level:
 def count(ids: npt.NDArray[np.integer[Any]], size: int, order: int) -> Counts:
     """Count the n-grams of `ids` (T,), integers below `size` = V, read after one start symbol."""
     sequence = np.concatenate([[size], ids]).astype(np.int64)
-    keys: list[Ints] = []
+    keys: list[Integers] = []
     nodes = sequence
     for level in range(2, order + 1):
         # nodes[i] is the n-gram of level - 1 symbols that begins at position i.
@@ -103,7 +101,7 @@ def shorten(counts: Counts, order: int) -> Counts:
     return Counts(counts.size, keys[: order - 1], leaf_counts)
 
 
-def discounts(counts: Ints) -> tuple[float, float, float]:
+def discounts(counts: Integers) -> tuple[float, float, float]:
     """D_1, D_2 and D_3+ (for counts 1, 2, ≥ 3) of one order, from the counts a(·) of all its n-grams.
 
     D_j = j - (j + 1) Y t_{j+1} / t_j, equation 26 of the paper, with t_j the number of n-grams whose count is
@@ -120,13 +118,13 @@ def discounts(counts: Ints) -> tuple[float, float, float]:
     return result[0], result[1], result[2]
 
 
-def adjusted_counts(counts: Counts) -> list[Ints]:
+def adjusted_counts(counts: Counts) -> list[Integers]:
     """a(·) of every node, one array a level, level 1 first.
 
     Raises ConfigError for a node without its suffix, or one of a lower order that nothing precedes.
     """
     base = counts.size + 1
-    result: list[Ints] = []
+    result: list[Integers] = []
     # Of the nodes one level up: their keys, the nodes of their n-grams without the first
     # symbol, and whether that first symbol is the start symbol.
     upper_keys, suffixes, initial = np.arange(base), np.zeros(base, np.int64), np.arange(base) == counts.size
@@ -153,8 +151,8 @@ def estimate(counts: Counts) -> list[Level]:
     base = counts.size + 1
     adjusted = adjusted_counts(counts)
     all_keys = (np.empty(0, np.int64), *counts.keys)
-    shares: list[Floats] = []
-    backoffs: list[Floats] = []
+    shares: list[Doubles] = []
+    backoffs: list[Doubles] = []
     for level, a in enumerate(adjusted):
         # Level 1 has a single context, the empty one.
         parents = all_keys[level] // base if level else np.zeros(base, np.int64)
@@ -177,12 +175,12 @@ def estimate(counts: Counts) -> list[Level]:
     ]
 
 
-def smallest(values: Ints) -> npt.NDArray[np.unsignedinteger[Any]]:
+def smallest(values: Integers) -> npt.NDArray[np.unsignedinteger[Any]]:
     """`values`, at least 0, in the smallest unsigned integers that hold them."""
     return values.astype(np.min_scalar_type(int(values.max(initial=0))))
 
 
-def _unsigned(key: str, array: object) -> Ints:
+def _unsigned(key: str, array: object) -> Integers:
     received: object = type(array).__name__
     if isinstance(array, np.ndarray):
         if array.ndim == 1 and array.dtype in (np.uint8, np.uint16, np.uint32):
@@ -195,7 +193,7 @@ def _unsigned(key: str, array: object) -> Ints:
     )
 
 
-def counts_from(tensors: Mapping[str, npt.NDArray[Any]], size: int, order: int) -> Counts:
+def counts_from(tensors: Mapping[str, Array], size: int, order: int) -> Counts:
     """The tree of `NgramModel.to_tensors`. Raises ConfigError where lengths or values don't fit together."""
     expected = {"counts", *(key for k in range(1, order) for key in (f"children.{k}", f"symbols.{k + 1}"))}
     if set(tensors) != expected:
@@ -206,7 +204,7 @@ def counts_from(tensors: Mapping[str, npt.NDArray[Any]], size: int, order: int) 
             received=", ".join(sorted(map(str, tensors)))[:200] or "-",
         )
     arrays = {key: _unsigned(key, tensor) for key, tensor in tensors.items()}
-    keys: list[Ints] = []
+    keys: list[Integers] = []
     nodes = size + 1
     for level in range(2, order + 1):
         children, symbols = arrays[f"children.{level - 1}"], arrays[f"symbols.{level}"]

@@ -18,11 +18,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Array
 from rnnviz.networks.config import ModelConfig
-
-Arrays = npt.NDArray[Any]
 
 
 class Functions(NamedTuple):
@@ -38,7 +36,7 @@ class Functions(NamedTuple):
     where: Callable[[Any, Any, Any], Any]
 
 
-def _sigmoid(x: Arrays) -> Arrays:
+def _sigmoid(x: Array) -> Array:
     with np.errstate(over="ignore"):
         return np.asarray(1 / (1 + np.exp(-x)))
 

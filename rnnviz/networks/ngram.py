@@ -12,18 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Array, Arrays, Doubles, Integers
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
-from rnnviz.networks.kneser_ney import (
-    Counts,
-    Floats,
-    Ints,
-    Level,
-    count,
-    counts_from,
-    estimate,
-    shorten,
-    smallest,
-)
+from rnnviz.networks.kneser_ney import Counts, Level, count, counts_from, estimate, shorten, smallest
 from rnnviz.networks.prediction import Scores, rank
 from rnnviz.pictured import Pictured
 from rnnviz.text.characters import normalise
@@ -41,7 +32,6 @@ _BLOCK = 1 << 15
 # Probabilities (rows by symbols) spelled out at a time.
 _DENSE = 1 << 18
 
-Tensors = dict[str, npt.NDArray[Any]]
 AnyInts = npt.ArrayLike
 
 
@@ -144,7 +134,7 @@ class NgramModel(Pictured):
             shorter, self.vocabulary, name=self.name, card=self.card, normaliser=self.normaliser
         )
 
-    def score(self, ids: AnyInts, context: AnyInts | None = None) -> Floats:
+    def score(self, ids: AnyInts, context: AnyInts | None = None) -> Doubles:
         """log P of each symbol `ids` (T,), 0 … V - 1, given everything before it, in nats, shape (T,).
 
         `context` are the integers before them, all or at least the last order - 1; fewer mean that the text
@@ -155,11 +145,11 @@ class NgramModel(Pictured):
         parts = [self._score_block(state, block) for state, block in self._blocks(targets, context, _BLOCK)]
         return np.concatenate([np.empty(0), *parts])
 
-    def log_probs(self, context: AnyInts | None = None) -> Floats:
+    def log_probs(self, context: AnyInts | None = None) -> Doubles:
         """log P(w | context) of every symbol w, in nats, shape (V,). `context` as for `score`."""
         return self._row(self._state(context))
 
-    def _row(self, state: Ints) -> Floats:
+    def _row(self, state: Integers) -> Doubles:
         """`log_probs` after `state`, in half the time of `_dense_block`."""
         base = self.vocabulary.size + 1
         probabilities = self._levels[0].share[: self.vocabulary.size].copy()
@@ -193,7 +183,7 @@ class NgramModel(Pictured):
 
     precise_scorer = scorer  # counts are scored in float64
 
-    def to_tensors(self) -> Tensors:
+    def to_tensors(self) -> Arrays:
         """The counts as small arrays, from which `from_tensors` rebuilds the same probabilities bit by bit.
 
         For each level k of the tree, `children.{k}` is the number of n-grams of k + 1 symbols that begin with
@@ -201,7 +191,7 @@ class NgramModel(Pictured):
         order. All in the smallest unsigned integers that hold them.
         """
         base = self.vocabulary.size + 1
-        tensors: Tensors = {"counts": smallest(self._counts.leaf_counts)}
+        tensors: Arrays = {"counts": smallest(self._counts.leaf_counts)}
         parents = base
         for level, keys in enumerate(self._counts.keys, start=1):
             tensors[f"children.{level}"] = smallest(np.bincount(keys // base, minlength=parents))
@@ -212,7 +202,7 @@ class NgramModel(Pictured):
     @classmethod
     def from_tensors(
         cls,
-        tensors: Mapping[str, npt.NDArray[Any]],
+        tensors: Mapping[str, Array],
         vocabulary: Vocabulary,
         order: int,
         *,
@@ -231,14 +221,16 @@ class NgramModel(Pictured):
                 "these are not the n-gram counts of a text: {error}; the file is damaged", error=error
             ) from None
 
-    def _blocks(self, ids: Ints, context: AnyInts | None, length: int) -> Iterator[tuple[Ints, Ints]]:
+    def _blocks(
+        self, ids: Integers, context: AnyInts | None, length: int
+    ) -> Iterator[tuple[Integers, Integers]]:
         state = self._state(context)
         for begin in range(0, len(ids), length):
             block = ids[begin : begin + length]
             yield state, block
             state = self._advanced(state, block)
 
-    def _nodes(self, sequence: Ints) -> Iterator[Ints]:
+    def _nodes(self, sequence: Integers) -> Iterator[Integers]:
         """By level, the node of the n-gram that ends at each position of `sequence`, shape (n,)."""
         nodes = sequence
         yield nodes
@@ -248,10 +240,10 @@ class NgramModel(Pictured):
             nodes = np.concatenate([[len(level.keys) - 1], found])
             yield nodes
 
-    def _score_block(self, state: Ints, block: Ints) -> Floats:
+    def _score_block(self, state: Integers, block: Integers) -> Doubles:
         sequence = np.concatenate([state, block])
         probabilities = np.zeros(len(block))
-        backoff: Floats | float = 1.0
+        backoff: Doubles | float = 1.0
         for level, nodes in zip(self._levels, self._nodes(sequence), strict=True):
             probabilities = probabilities * backoff + level.share[nodes[len(state) :]]
             backoff = level.backoff[nodes[len(state) - 1 : -1]]
@@ -267,7 +259,7 @@ class NgramModel(Pictured):
             entropies.append((-np.einsum("nv,nv->n", rows, np.log(rows))).astype(np.float32))
         return Scores(log_p, np.concatenate(ranks), np.concatenate(entropies))
 
-    def predictions(self, ids: AnyInts, context: AnyInts | None = None) -> Floats:
+    def predictions(self, ids: AnyInts, context: AnyInts | None = None) -> Doubles:
         """log P (T, V) in nats of every symbol before each of `ids` (T,); `context` as for `score`."""
         targets = self._checked(ids, self.vocabulary.size - 1)
         out = np.empty((len(targets), self.vocabulary.size))
@@ -277,7 +269,7 @@ class NgramModel(Pictured):
             begin += len(block)
         return out
 
-    def _rows(self, state: Ints, block: Ints) -> Floats:
+    def _rows(self, state: Integers, block: Integers) -> Doubles:
         """P (n, V) of every symbol before each one of `block` (n,)."""
         base = self.vocabulary.size + 1
         sequence = np.concatenate([state, block])
@@ -292,17 +284,17 @@ class NgramModel(Pictured):
             probabilities[rows, level.keys[places] - contexts[rows] * base] += level.share[places]
         return probabilities
 
-    def _state(self, context: AnyInts | None) -> Ints:
+    def _state(self, context: AnyInts | None) -> Integers:
         start = np.array([self.vocabulary.start])
         if context is None:
             return start
         return self._advanced(start, self._checked(context, self.vocabulary.start))
 
-    def _advanced(self, state: Ints, ids: Ints) -> Ints:
+    def _advanced(self, state: Integers, ids: Integers) -> Integers:
         length = max(self.order - 1, 1)  # never none, so that order 1 needs no case of its own
         return np.concatenate([state[-length:], ids[-length:]])[-length:]
 
-    def _checked(self, ids: AnyInts, highest: int) -> Ints:
+    def _checked(self, ids: AnyInts, highest: int) -> Integers:
         array = np.asarray(ids)
         if array.size == 0:
             return np.empty(0, np.int64)
@@ -320,14 +312,14 @@ class NgramScorer:
 
     def __init__(self, model: NgramModel) -> None:
         self._model = model
-        self.state: Ints = model._state(None)
+        self.state: Integers = model._state(None)
 
     @property
-    def memory(self) -> tuple[Ints]:
+    def memory(self) -> tuple[Integers]:
         """The last symbols read; for `remember`."""
         return (self.state,)
 
-    def remember(self, last: int, memory: tuple[Ints]) -> None:
+    def remember(self, last: int, memory: tuple[Integers]) -> None:
         """Go on from there; `last` is the last symbol of `memory`, or where that knows none, all of it."""
         (state,) = memory
         self.state = state if int(state[-1]) == last else np.array([last])
@@ -336,11 +328,11 @@ class NgramScorer:
         """Read the next symbols `ids` (n,)."""
         self.state = self._model._advanced(self.state, np.asarray(ids, np.int64))
 
-    def log_probs(self) -> Floats:
+    def log_probs(self) -> Doubles:
         """log P (V,) of the next symbol, in nats."""
         return self._model._row(self.state)
 
-    def advance(self, ids: AnyInts) -> Floats:
+    def advance(self, ids: AnyInts) -> Doubles:
         """log P of each of the next symbols `ids` (n,), in nats, given all before it."""
         scores = self._model.score(ids, self.state)
         self.read(ids)
@@ -352,7 +344,7 @@ class NgramScorer:
         self.read(ids)
         return scores
 
-    def advance_predictions(self, ids: AnyInts) -> Floats:
+    def advance_predictions(self, ids: AnyInts) -> Doubles:
         """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read."""
         targets = np.asarray(ids, np.int64)
         rows = self._model.predictions(targets, self.state)

@@ -14,13 +14,13 @@ from functools import cache
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from rnnviz.networks.abreast import LOGITS, Ids
+from rnnviz.arrays import Doubles, Floats, Ids
+from rnnviz.networks.abreast import LOGITS
 from rnnviz.networks.batch import Batch
 from rnnviz.networks.prediction import Scores, entropy, rank
 from rnnviz.networks.short_texts import ShortTexts
-from rnnviz.networks.stepping import Doubles, Floats, NetworkReader, Weights
+from rnnviz.networks.stepping import NetworkReader, Weights
 from rnnviz.networks.text_scorer import CharScorer
 from rnnviz.networks.threads import Threads, cores, ours, worth_trying_alone
 
@@ -132,7 +132,7 @@ class NumpyAbreast:
         """Parts of states (L, B, H) with their rows one after another: a copy."""
         return np.concatenate(parts, axis=1)
 
-    def arrays(self, state: State) -> tuple[npt.NDArray[np.float32], ...]:
+    def arrays(self, state: State) -> tuple[Floats, ...]:
         """As they are."""
         return state
 

@@ -12,12 +12,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Array, Floats
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import CELLS, ModelConfig
 from rnnviz.networks.numpy_abreast import char_scorer, short_texts
 from rnnviz.networks.precise_scorer import PreciseScorer
 from rnnviz.networks.short_texts import ShortTexts
-from rnnviz.networks.stepping import Floats, Layer, Weights
+from rnnviz.networks.stepping import Layer, Weights
 from rnnviz.networks.text_scorer import CharScorer
 from rnnviz.pictured import Brief, Pictured
 from rnnviz.text.checked import received
@@ -42,7 +43,7 @@ TABLE_BYTES = 64 << 20
 
 
 def weights_from(
-    config: ModelConfig, tensors: Mapping[str, npt.NDArray[Any]], dtype: npt.DTypeLike = np.float32
+    config: ModelConfig, tensors: Mapping[str, Array], dtype: npt.DTypeLike = np.float32
 ) -> Weights:
     """Copies of `tensors`, named and shaped as in `config.shapes()`, ready for stepping in `dtype`."""
     arrays = {name: np.array(values, dtype, order="C") for name, values in tensors.items()}
@@ -114,7 +115,7 @@ class NumpyModel(Pictured, Brief):
     card: Mapping[str, Any] = field(default_factory=dict)
     normaliser: str = "newlines"
     sketch: Sketch | None = None
-    tensors: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict, repr=False)
+    tensors: Mapping[str, Array] = field(default_factory=dict, repr=False)
 
     @property
     def parameter_count(self) -> int:

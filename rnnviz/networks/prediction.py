@@ -11,19 +11,20 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Floats, Integers
+
 Ranks = npt.NDArray[np.int32]
-Entropies = npt.NDArray[np.float32]
 
 
 class Scores(NamedTuple):
     """Of n symbols, (n,) each: log P in nats, rank (1: the most probable came), entropy of the prediction."""
 
-    log_p: npt.NDArray[np.float64]
+    log_p: Doubles
     rank: Ranks
-    entropy: Entropies
+    entropy: Floats
 
     @classmethod
-    def unranked(cls, log_p: npt.NDArray[np.float64]) -> Scores:
+    def unranked(cls, log_p: Doubles) -> Scores:
         """Log-probabilities alone."""
         return cls(log_p, np.zeros(len(log_p), np.int32), np.zeros(len(log_p), np.float32))
 
@@ -38,11 +39,11 @@ class Scores(NamedTuple):
 class Scorer(Protocol):
     """Reads a text once, in pieces of any length, and gives each character's log P."""
 
-    def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def advance(self, ids: Integers) -> Doubles:
         """log P in nats of each symbol of `ids` (n,), given all before it."""
         ...
 
-    def advance_details(self, ids: npt.NDArray[np.int64]) -> Scores:
+    def advance_details(self, ids: Integers) -> Scores:
         """The same log P, the rank of each symbol, the entropy of the prediction before it."""
         ...
 
@@ -51,20 +52,18 @@ class Scorer(Protocol):
 class WholePredictions(Protocol):
     """A scorer that also tells what it gave the symbols that did not come."""
 
-    def advance_predictions(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def advance_predictions(self, ids: Integers) -> Doubles:
         """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read."""
         ...
 
 
-def rank(scores: npt.NDArray[np.floating[Any]], ids: npt.NDArray[np.int64]) -> Ranks:
+def rank(scores: npt.NDArray[np.floating[Any]], ids: Integers) -> Ranks:
     """The place of each symbol of `ids` (n,) in its row of `scores` (n, V), from 1; equals share a rank."""
     came = scores[np.arange(len(ids)), ids][:, None]
     return np.asarray(1 + np.count_nonzero(scores > came, axis=1), np.int32)
 
 
-def entropy(
-    logits: npt.NDArray[np.floating[Any]], log_sum: npt.NDArray[np.float64] | None = None
-) -> Entropies:
+def entropy(logits: npt.NDArray[np.floating[Any]], log_sum: Doubles | None = None) -> Floats:
     """-Σ P log P in nats, (n,), of log-probabilities (n, V), normalised or not.
 
     `log_sum` (n,) is the log of each row's sum of exponentials, if known; entries must then be about ≤ 0.

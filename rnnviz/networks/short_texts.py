@@ -3,13 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from rnnviz.networks.abreast import CHUNK, Abreast, Ids
+from rnnviz.arrays import Doubles, Ids
+from rnnviz.networks.abreast import CHUNK, Abreast
 from rnnviz.networks.side_by_side import LEAST
 from rnnviz.networks.text_scorer import CharScorer
-
-Doubles = npt.NDArray[np.float64]
 
 ROWS = 64
 """Texts side by side, at most: more are no faster, their states leave the cache."""

@@ -23,9 +23,9 @@ from collections.abc import Generator, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from rnnviz.networks.abreast import CHUNK, Abreast, Ids, State
+from rnnviz.arrays import Doubles, Ids
+from rnnviz.networks.abreast import CHUNK, Abreast, State
 from rnnviz.networks.custom import as_array
 from rnnviz.networks.prediction import Scores
 from rnnviz.networks.progress import run
@@ -90,7 +90,7 @@ class SideBySide:
         end = yield from self._read(inputs, y, state, out)
         return out.flat(), end
 
-    def predictions(self, inputs: Ids, state: State) -> tuple[npt.NDArray[np.float64], State]:
+    def predictions(self, inputs: Ids, state: State) -> tuple[Doubles, State]:
         """log P (n, V) of every symbol after each of `inputs` (n,), and the state at the end; n as above."""
         rows, size = count(len(inputs)), self._abreast.size
         y = self._abreast.ids(inputs.reshape(rows, -1))  # not looked at

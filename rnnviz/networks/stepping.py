@@ -15,14 +15,10 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.networks import linear
 from rnnviz.networks.config import CELLS
-
-Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 BLOCK = 256
 """Rows of one pass through the layers: one layer's output stays in the cache."""

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.networks import bptt, prediction
-from rnnviz.networks.abreast import LOGITS, Ids
+from rnnviz.networks.abreast import LOGITS
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.prediction import Scores
@@ -75,7 +75,7 @@ class TorchAbreast:
             [self._block(h[n : n + step], came[n : n + step], want) for n in range(0, len(h), step)]
         )
 
-    def predictions(self, top: Tensor) -> npt.NDArray[np.float64]:
+    def predictions(self, top: Tensor) -> Doubles:
         """log P (B, T, V) of every symbol, given H (B, T, H)."""
         out = np.empty((*top.shape[:2], self.size))
         step = max(1, LOGITS // out[:, 0].size)
@@ -85,9 +85,7 @@ class TorchAbreast:
             out[:, here] = F.log_softmax(logits, dim=-1).cpu().numpy()
         return out
 
-    def in_sequence(
-        self, inputs: Ids, state: State
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], State]:
+    def in_sequence(self, inputs: Ids, state: State) -> tuple[Floats, Doubles, State]:
         """Log-probabilities and the logs of their sums, after each of `inputs` (n,), and the last state."""
         with torch.inference_mode(), self._alone.piece(len(inputs)):
             out, state = self.model(self.ids(inputs)[None], state)
@@ -100,11 +98,11 @@ class TorchAbreast:
         """Parts of states (L, B, H) with their rows one after another: a copy."""
         return torch.cat(list(parts), dim=1)
 
-    def arrays(self, state: State) -> tuple[npt.NDArray[np.float32], ...]:
+    def arrays(self, state: State) -> tuple[Floats, ...]:
         """A state as arrays."""
         return tuple(part.cpu().numpy() for part in state)
 
-    def state(self, arrays: tuple[npt.NDArray[np.float32], ...]) -> State:
+    def state(self, arrays: tuple[Floats, ...]) -> State:
         """The other way round."""
         return tuple(torch.tensor(part, device=self.model.device) for part in arrays)
 

@@ -11,14 +11,12 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Floats
 from rnnviz.errors import ConfigError
 from rnnviz.networks import linear
 from rnnviz.networks.config import CELLS, ModelConfig
 from rnnviz.networks.numpy_model import Network, NumpyModel, no_model, weights_from
-
-Floats = npt.NDArray[np.float32]
 
 Fresh: TypeAlias = Callable[[int], Network]
 """A network of one's own before its training, of a seed: as its training began."""

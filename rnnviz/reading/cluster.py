@@ -25,6 +25,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Ids
 from rnnviz.errors import ClusterError, ConfigError, RnnvizError, install
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.prediction import Scores
@@ -32,9 +33,8 @@ from rnnviz.networks.progress import run
 from rnnviz.networks.side_by_side import Done
 from rnnviz.reading import cluster_tasks
 from rnnviz.reading.cluster_tasks import Memory, ScoredStretch, Stretch, alike
-from rnnviz.reading.report import Floats
 from rnnviz.reading.rows import Window
-from rnnviz.text.vocabulary import Ids, Vocabulary
+from rnnviz.text.vocabulary import Vocabulary
 
 PIECE = 1 << 19
 """Symbols of a stretch: what one process reads at a time, so that both cut a text alike."""
@@ -219,7 +219,7 @@ class ClusterModel:
         """A reader in float64, one stretch after the other."""
         return ClusterScorer(self, precise=True)
 
-    def window_costs(self, windows: Iterable[Window], precise: bool) -> Iterator[Floats]:
+    def window_costs(self, windows: Iterable[Window], precise: bool) -> Iterator[Doubles]:
         """The costs of rows, as `rnnviz.reading.rows.WindowScorer` finds them, in order."""
         ahead, waiting = 2 * self._machines.threads + 2, deque[Any]()
         for window in windows:
@@ -250,7 +250,7 @@ class ClusterScorer:
         self.unsettled = 0
         """Characters of stretches along which rounding grew: see `rnnviz.networks.side_by_side`."""
 
-    def advance(self, ids: Ids) -> Floats:
+    def advance(self, ids: Ids) -> Doubles:
         """log P in nats of each symbol of `ids` (n,), given all before it."""
         return run(self.advancing(ids, want=False)).log_p
 

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 import rnnviz
+from rnnviz.arrays import Array, Doubles, Integers
 from rnnviz.networks.checkpoint import load, save
 from rnnviz.networks.prediction import Scores
 from rnnviz.networks.side_by_side import TOLERANCE
-from rnnviz.reading.report import Floats
 from rnnviz.reading.rows import Window, WindowScorer
 
-Memory = tuple[npt.NDArray[Any], ...]
+Memory = tuple[Array, ...]
 """What a scorer carries from one symbol to the next."""
 
 LOADED = 4
@@ -95,7 +95,7 @@ def _model(digest: str, device: str) -> Any:
         return _models[digest, device]
 
 
-def score_window(digest: str, device: str, window: Window, precise: bool) -> Floats:
+def score_window(digest: str, device: str, window: Window, precise: bool) -> Doubles:
     """The costs of rows, (k, 2): see `rnnviz.reading.rows.WindowScorer`."""
     return WindowScorer(_model(digest, device), precise)(window)
 
@@ -114,7 +114,7 @@ def score_stretch(digest: str, device: str, stretch: Stretch) -> ScoredStretch:
     return ScoredStretch(scores, first, scorer.memory, getattr(scorer, "unsettled", 0))
 
 
-def _pieces(scorer: Any, ids: npt.NDArray[np.int64], want: bool) -> Scores:
+def _pieces(scorer: Any, ids: Integers, want: bool) -> Scores:
     step: int = getattr(scorer, "piece", len(ids))
     parts = [ids[n : n + step] for n in range(0, len(ids), step)]
     if want:
@@ -122,7 +122,7 @@ def _pieces(scorer: Any, ids: npt.NDArray[np.int64], want: bool) -> Scores:
     return Scores.unranked(np.concatenate([scorer.advance(part) for part in parts]))
 
 
-def alike(one: Sequence[npt.NDArray[Any]], other: Sequence[npt.NDArray[Any]]) -> bool:
+def alike(one: Sequence[Array], other: Sequence[Array]) -> bool:
     """Whether two states are the same but for TOLERANCE: see `rnnviz.networks.side_by_side`."""
     return all(
         x.shape == y.shape and bool((abs(x - y) <= TOLERANCE * np.maximum(abs(y), 1)).all())

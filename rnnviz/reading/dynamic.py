@@ -37,11 +37,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from rnnviz.arrays import Array, Doubles, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.networks.numpy_model import no_model
 from rnnviz.networks.prediction import Scores, entropy, rank
@@ -52,9 +52,7 @@ from rnnviz.networks.torch_model import CharModel
 from rnnviz.networks.torch_network import State
 from rnnviz.reading.language_model import LanguageModel
 from rnnviz.reading.signature import digest_of, signature
-from rnnviz.text.vocabulary import Ids, Vocabulary
-
-Floats = npt.NDArray[np.float64]
+from rnnviz.text.vocabulary import Vocabulary
 
 EVEN = 0.1
 """A share of the mean √s that is added to each: else a weight that had no gradient yet would leap."""
@@ -189,12 +187,12 @@ class DynamicScorer:
             for symbol in ids.tolist():
                 self._read(symbol)
 
-    def log_probs(self) -> Floats:
+    def log_probs(self) -> Doubles:
         """log P (V,) of the next symbol in nats."""
         rows, log_sum = _normalised(self._logits.numpy()[None])
         return np.asarray((rows - log_sum[:, None])[0])
 
-    def advance(self, ids: Ids) -> Floats:
+    def advance(self, ids: Ids) -> Doubles:
         """log P in nats of each symbol of `ids` (n,), given all before it."""
         return run(self.advancing(ids, want=False)).log_p
 
@@ -213,7 +211,7 @@ class DynamicScorer:
             yield done
         return Scores.joined(found)
 
-    def advance_predictions(self, ids: Ids) -> Floats:
+    def advance_predictions(self, ids: Ids) -> Doubles:
         """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read."""
         out, begin = np.empty((len(ids), self._settings.vocabulary.size)), 0
         for now, rows, log_sum in self._blocks(ids):
@@ -221,7 +219,7 @@ class DynamicScorer:
             begin += len(now)
         return out
 
-    def _blocks(self, ids: Ids) -> Iterator[tuple[Ids, Floats, Floats]]:
+    def _blocks(self, ids: Ids) -> Iterator[tuple[Ids, Doubles, Doubles]]:
         """`ids` in stretches (n,), each read, and its predictions as `_normalised` gives them."""
         length = max(1, min(256, ENTRIES // self._settings.vocabulary.size))
         for begin in range(0, len(ids), length):
@@ -298,7 +296,7 @@ def _alone() -> Iterator[None]:
         yield
 
 
-def _normalised(logits: npt.NDArray[Any]) -> tuple[Floats, Floats]:
+def _normalised(logits: Array) -> tuple[Doubles, Doubles]:
     """Log-probabilities (n, V), at most 0, and the log of their sum (n,), of logits (n, V)."""
     rows = logits.astype(np.float64)
     with np.errstate(invalid="ignore"):

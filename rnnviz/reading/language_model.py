@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.networks.numpy_model import no_model
 from rnnviz.networks.prediction import Scorer, Scores
-from rnnviz.text.vocabulary import Ids, Vocabulary, check_vocabulary
+from rnnviz.text.vocabulary import Vocabulary, check_vocabulary
 
 
 class LanguageModel(Protocol):
@@ -79,14 +79,14 @@ class UniformModel:
 class _UniformScorer:
     size: int
 
-    def advance(self, ids: Ids) -> npt.NDArray[np.float64]:
+    def advance(self, ids: Ids) -> Doubles:
         return np.full(len(ids), -math.log(self.size))
 
     def advance_details(self, ids: Ids) -> Scores:
         ranks = np.ones(len(ids), np.int32)  # nothing is more likely than what came
         return Scores(self.advance(ids), ranks, -self.advance(ids).astype(np.float32))
 
-    def advance_predictions(self, ids: Ids) -> npt.NDArray[np.float64]:
+    def advance_predictions(self, ids: Ids) -> Doubles:
         return np.full((len(ids), self.size), -math.log(self.size))
 
 

@@ -30,20 +30,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.networks.numpy_model import no_model
 from rnnviz.networks.prediction import Scores, WholePredictions, entropy, rank
 from rnnviz.reading.language_model import LanguageModel, scorer_of
 from rnnviz.reading.reader import reader
 from rnnviz.reading.signature import digest_of, signature
-from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Ids, Vocabulary
+from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
     from rnnviz.reading.reader import Readable
 
-Floats = npt.NDArray[np.float64]
 
 START = 0.5
 """Each model's weight at a text's beginning."""
@@ -178,7 +177,7 @@ class _Share:
         """The model's symbols for those of both, (n,)."""
         return ids if self._same else self._index[ids]
 
-    def log_p(self, rows: Floats) -> Floats:
+    def log_p(self, rows: Doubles) -> Doubles:
         """log P (n, V) over both's symbols, of the model's own rows; no less than LEAST."""
         found = rows if self._same else rows[:, self._index] + self._share
         return np.maximum(found, LEAST)
@@ -194,7 +193,7 @@ class _Weights:
         parts[0] = START
         self._parts = parts.reshape(-1, 2)
         self._base = size + 1
-        self._waiting: list[tuple[Ids, Floats]] = []
+        self._waiting: list[tuple[Ids, Doubles]] = []
 
     @property
     def left(self) -> int:
@@ -213,7 +212,7 @@ class _Weights:
             factor = factor * self._base % SLOTS
         return np.stack(rows, axis=1) + SLOTS * np.arange(len(rows))
 
-    def predict(self, own: Floats, its: Floats, places: Ids) -> tuple[Floats, Floats]:
+    def predict(self, own: Doubles, its: Doubles, places: Ids) -> tuple[Doubles, Doubles]:
         """log P and P (n, V), of both models' log P (n, V) and the places (n, K)."""
         weights = np.clip(self._parts[places].sum(axis=1), 0, LIMIT)
         log_p = weights[:, :1] * own
@@ -225,7 +224,7 @@ class _Weights:
         log_p -= np.log(total)
         return log_p, p
 
-    def learn(self, own: Floats, its: Floats, p: Floats, places: Ids, ids: Ids) -> None:
+    def learn(self, own: Doubles, its: Doubles, p: Doubles, places: Ids, ids: Ids) -> None:
         """`ids` (n,), at most `left`, came where P (n, V) was predicted."""
         each = np.arange(len(ids))
         slopes = [one[each, ids] - np.einsum("nv,nv->n", p, one) for one in (own, its)]
@@ -254,7 +253,7 @@ class MixedScorer:
         """See `rnnviz.networks.text_scorer.CharScorer`."""
         return max(getattr(one, "unsettled", 0) for one in self._scorers)
 
-    def advance(self, ids: Ids) -> Floats:
+    def advance(self, ids: Ids) -> Doubles:
         """log P in nats of each symbol of `ids` (n,), given all before it."""
         out = np.empty(len(ids))
         for block, log_p in self._blocks(ids):
@@ -270,14 +269,14 @@ class MixedScorer:
             found.rank[block], found.entropy[block] = rank(log_p, now), entropy(log_p, np.zeros(len(now)))
         return found
 
-    def advance_predictions(self, ids: Ids) -> Floats:
+    def advance_predictions(self, ids: Ids) -> Doubles:
         """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read."""
         out = np.empty((len(ids), self._size))
         for block, log_p in self._blocks(ids):
             out[block] = log_p
         return out
 
-    def _blocks(self, ids: Ids) -> Iterator[tuple[slice, Floats]]:
+    def _blocks(self, ids: Ids) -> Iterator[tuple[slice, Doubles]]:
         """The predictions (k, V) before each stretch of `ids` that has the same weights, and where it is."""
         weights = self._weights
         for begin in range(0, len(ids), self.piece):
@@ -306,9 +305,9 @@ class MixedReader:
         self._readers = [reader(cast("Readable", one)) for one in (model.model, model.other)]
         self._shared = model.shared
         self._weights = _Weights(model.vocabulary.size)
-        self._now: tuple[Floats, Floats, Floats, Floats] | None = None
+        self._now: tuple[Doubles, Doubles, Doubles, Doubles] | None = None
 
-    def log_probs(self) -> Floats:
+    def log_probs(self) -> Doubles:
         """log P (V,) of the next symbol, in nats; not finite where a model gives no probabilities."""
         return np.array(self._predicted()[0][0])
 
@@ -321,7 +320,7 @@ class MixedReader:
                 one.read(share.ids(symbol))
             self._now = None
 
-    def _predicted(self) -> tuple[Floats, Floats, Floats, Floats]:
+    def _predicted(self) -> tuple[Doubles, Doubles, Doubles, Doubles]:
         if self._now is None:
             own, its = (
                 share.log_p(one.log_probs()[None])

@@ -26,7 +26,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-Doubles = npt.NDArray[np.float64]
+from rnnviz.arrays import Doubles
 
 OCTAVES = 6
 """How many lengths of passages are compared: halves, quarters, … 64ths."""

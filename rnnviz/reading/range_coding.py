@@ -7,12 +7,10 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Integers
 from rnnviz.errors import ConfigError, DecodingError, install
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
-
-Floats = npt.NDArray[np.float64]
 
 NEAR = 14 * math.log(2)
 """Nats: what is less probable than 2^-14 is coded in a second step."""
@@ -81,9 +79,9 @@ class Steps:
         self.coder = coder
         self._categorical = coder.stream.model.Categorical
 
-    def symbol(self, log_p: Floats, symbol: int | None = None) -> int:
+    def symbol(self, log_p: Doubles, symbol: int | None = None) -> int:
         """Write `symbol`, or read one. `log_p` (V,) in nats sum to one, up to rounding."""
-        left: npt.NDArray[np.int64] | None = None  # the symbols of `log_p`, once some were passed over
+        left: Integers | None = None  # the symbols of `log_p`, once some were passed over
         while True:
             p = np.exp(log_p)
             is_near = log_p >= min(-NEAR, log_p.max() - SPREAD)
@@ -118,7 +116,7 @@ class Steps:
                 raise unrestorable()
 
     @staticmethod
-    def _log_sum(log_p: Floats) -> float:
+    def _log_sum(log_p: Doubles) -> float:
         highest = float(log_p.max())
         return highest + math.log(float(np.exp(log_p - highest).sum()))
 

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Ids, Mask
 from rnnviz.errors import CheckpointError
-from rnnviz.text.vocabulary import UNKNOWN, Ids, Vocabulary
+from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 from rnnviz.text.words import WordCount
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class Report:
         return dict(vars(self))
 
 
-def costs(log_probabilities: npt.ArrayLike, ids: Ids, vocabulary: Vocabulary) -> Floats:
+def costs(log_probabilities: npt.ArrayLike, ids: Ids, vocabulary: Vocabulary) -> Doubles:
     """The cost of each character in nats, (n,): -log P, plus `Vocabulary.unknown_cost` where it is unknown.
 
     `log_probabilities` (n,) are those of the symbols `ids` (n,) that came.
@@ -133,7 +132,7 @@ class Totals:
         self.words = WordCount()
         self._nats, self._nats_known = Sum(), Sum()
 
-    def add(self, text: str, nll: Floats, known: npt.NDArray[np.bool_]) -> None:
+    def add(self, text: str, nll: Doubles, known: Mask) -> None:
         """The next piece of a text of n characters: its costs in nats (n,), and which of them are known."""
         self.count(text, len(text) - int(known.sum()), float(nll.sum()), float(nll[known].sum()))
 

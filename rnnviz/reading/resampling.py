@@ -19,18 +19,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Array, Doubles, Integers, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.pictured import Brief
 
-Doubles = npt.NDArray[np.float64]
-Starts = npt.NDArray[np.int64]
-Rows = npt.NDArray[Any]
-Statistic = Callable[[Rows], npt.ArrayLike]
+Statistic = Callable[[Array], npt.ArrayLike]
 
 FEWEST = 20
 """Blocks below which there is no interval."""
@@ -62,7 +59,7 @@ class Resampled(Brief):
         """Whether there is an interval."""
         return len(self.draws) > 0
 
-    def excludes(self, value: float = 0.0) -> npt.NDArray[np.bool_]:
+    def excludes(self, value: float = 0.0) -> Mask:
         """Where the interval lies on one side of `value`, (…); False where there is none."""
         return np.asarray((self.low > value) | (self.high < value))
 
@@ -140,12 +137,12 @@ def _ends(draws: Doubles, level: float, blocks: float) -> tuple[Doubles, Doubles
         return ends[1] - wider * (ends[1] - ends[0]), ends[1] + wider * (ends[2] - ends[1])
 
 
-def starts(n: int, block: int, samples: int, seed: int = 0) -> Starts:
+def starts(n: int, block: int, samples: int, seed: int = 0) -> Integers:
     """Where the blocks of each drawn text begin (S, n / block): anywhere in n positions, with replacement."""
     return np.random.default_rng(seed).integers(n - block + 1, size=(samples, math.ceil(n / block)))
 
 
-def means(table: Rows, block: int, drawn: Starts) -> Doubles:
+def means(table: Array, block: int, drawn: Integers) -> Doubles:
     """The mean (S, …) of each drawn text, from running sums: the last block is as long as the others."""
     sums = np.zeros((len(table) + 1, *table.shape[1:]))
     np.cumsum(table, axis=0, dtype=np.float64, out=sums[1:])

@@ -16,15 +16,16 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Ids
 from rnnviz.errors import ConfigError, EmptyTextError, RnnvizError, TextError
 from rnnviz.networks.progress import Clock
 from rnnviz.reading.language_model import LanguageModel, scorer_of
-from rnnviz.reading.report import Floats, Progress, Report, Totals, no_probability, of_sum
+from rnnviz.reading.report import Progress, Report, Totals, no_probability, of_sum
 from rnnviz.text.characters import Normaliser
 from rnnviz.text.checked import received
 from rnnviz.text.row_files import RowFile, Rows
 from rnnviz.text.row_formats import Fault
-from rnnviz.text.vocabulary import UNKNOWN, Ids, Vocabulary
+from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 from rnnviz.text.words import WordCount
 
 PIECE = 1 << 16  # symbols handed at a time to a model that has no wish of its own
@@ -45,7 +46,7 @@ class Window(NamedTuple):
 class Farm(Protocol):
     """A model that scores windows elsewhere: see `rnnviz.reading.cluster`."""
 
-    def window_costs(self, windows: Iterable[Window], precise: bool) -> Iterator[Floats]:
+    def window_costs(self, windows: Iterable[Window], precise: bool) -> Iterator[Doubles]:
         """What `WindowScorer` makes of each, in their order."""
         ...
 
@@ -57,7 +58,7 @@ class WindowScorer:
         self._model, self._precise = model, precise
         self._short = None if precise else getattr(model, "short_texts", lambda: None)()
 
-    def __call__(self, window: Window) -> Floats:
+    def __call__(self, window: Window) -> Doubles:
         """-Σ log P in nats of each row, of its known and its unknown symbols, (k, 2)."""
         rows = np.split(window.ids.astype(np.int64), np.cumsum(window.lengths)[:-1])
         found = self._short.advance(rows) if self._short is not None else [self._one(row) for row in rows]
@@ -67,7 +68,7 @@ class WindowScorer:
             out[n] = -log_p[begin:][~unknown].sum(), -log_p[begin:][unknown].sum()
         return out
 
-    def _one(self, ids: Ids) -> Floats:
+    def _one(self, ids: Ids) -> Doubles:
         scorer = scorer_of(self._model, details=False, precise=self._precise)
         step: int = getattr(scorer, "piece", PIECE)
         parts = [scorer.advance(ids[n : n + step]) for n in range(0, len(ids), step)]
@@ -236,7 +237,7 @@ class _Work:
         feed, finish = self._normaliser.feed, self._normaliser.finish
         return [feed(text) + finish() if "\r" in text else text for text in texts]
 
-    def take(self, found: Floats) -> Scored:
+    def take(self, found: Doubles) -> Scored:
         """The scores of the next window, by its costs (k, 2)."""
         rows, texts, given, unknown = self._waiting.popleft()
         if not np.isfinite(found).all():

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Ids
 from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks.numpy_model import Model
 from rnnviz.networks.stepping import NO_HOOKS, Hooks, NetworkReader
@@ -26,9 +27,6 @@ from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
     from rnnviz.reading.trace import Trace
-
-Doubles = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

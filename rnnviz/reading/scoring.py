@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Floats, Ids, Mask
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
 from rnnviz.networks.prediction import Scorer
 from rnnviz.networks.progress import Clock, mapped, run
@@ -40,9 +41,7 @@ from rnnviz.reading.rows import score_rows
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import Source, SourceText
 from rnnviz.text.row_files import is_packed_rows, open_rows
-from rnnviz.text.vocabulary import UNKNOWN, Ids
-
-Floats = npt.NDArray[np.float64]
+from rnnviz.text.vocabulary import UNKNOWN
 
 PIECE = 4096  # characters handed at a time to a model that has no wish of its own
 
@@ -59,14 +58,14 @@ class Piece:
 
     start: int
     text: str
-    nll: Floats
-    known: npt.NDArray[np.bool_]
+    nll: Doubles
+    known: Mask
     bytes_read: int
     rank: npt.NDArray[np.int32] | None = None
-    entropy: npt.NDArray[np.float32] | None = None
+    entropy: Floats | None = None
 
 
-def running(nll: npt.ArrayLike) -> Floats:
+def running(nll: npt.ArrayLike) -> Doubles:
     """The perplexity of each prefix, (T,), of costs in nats (T,)."""
     nll = np.asarray(nll, np.float64)
     with np.errstate(over="ignore"):  # beyond float64 it is infinite, as in a report
@@ -82,7 +81,7 @@ def perplexity(
     progress: Callable[[Progress], None] | None = None,
     name: str | None = None,
     precise: bool = False,
-    costs: Callable[[Floats], None] | None = None,
+    costs: Callable[[Doubles], None] | None = None,
     given: str = "",
     column: str | None = None,
 ) -> Report:
@@ -137,7 +136,7 @@ def score(
     piece: int | None = None,
     each: Callable[[Piece], None] | None = None,
     precise: bool = False,
-    costs: Callable[[Floats], None] | None = None,
+    costs: Callable[[Doubles], None] | None = None,
     given: str = "",
 ) -> Generator[Progress, None, Report]:
     """`perplexity` step by step: yields Progress about ten times a second and at the end, returns the Report.
@@ -263,7 +262,7 @@ def _pieces(
 
 def _scores(
     scorer: Scorer, ids: Ids, details: bool, unknown_cost: float
-) -> Generator[_Doing, None, tuple[Floats, npt.NDArray[np.int32] | None, npt.NDArray[np.float32] | None]]:
+) -> Generator[_Doing, None, tuple[Doubles, npt.NDArray[np.int32] | None, Floats | None]]:
     def doing(done: Any) -> _Doing:
         share = done.characters / len(ids)
         return _Doing(done.characters, done.nats + share * unknown_cost, share)

@@ -7,17 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Array, Arrays, Floats, Integers
 from rnnviz.errors import ConfigError, install
-
-Floats = npt.NDArray[np.float32]
-Columns = dict[str, npt.NDArray[Any]]
 
 
 def columns(
     text: str, values: Mapping[str, Floats], layer: int | None, units: Sequence[int] | None
-) -> Columns:
+) -> Arrays:
     """The table's columns, (n,) each: position, character, layer, unit, quantity, value.
 
     `values` holds (T, L, H) by quantity; of these one `layer` and some `units`, by default all. Raises
@@ -30,7 +27,7 @@ def columns(
     shape = (len(each), len(text), len(layers), len(chosen))
     characters = np.array(list(text), dtype=object)
 
-    def spread(numbers: npt.NDArray[Any], axis: int) -> npt.NDArray[Any]:
+    def spread(numbers: Array, axis: int) -> Array:
         within = numbers.reshape([-1 if n == axis else 1 for n in range(4)])
         return np.broadcast_to(within, shape).ravel()
 
@@ -44,7 +41,7 @@ def columns(
     }
 
 
-def _chosen(wanted: Sequence[int] | None, there: int, what: str) -> npt.NDArray[np.int64]:
+def _chosen(wanted: Sequence[int] | None, there: int, what: str) -> Integers:
     chosen = np.arange(there) if wanted is None else np.atleast_1d(np.asarray(wanted, dtype=object))
     for number in chosen:
         if not isinstance(number, int | np.integer) or not 0 <= number < there:
@@ -58,7 +55,7 @@ def _chosen(wanted: Sequence[int] | None, there: int, what: str) -> npt.NDArray[
     return chosen.astype(np.int64)
 
 
-def frame(table: Columns) -> Any:
+def frame(table: Arrays) -> Any:
     """The table as a pandas DataFrame. Raises ConfigError where pandas is missing."""
     try:
         import pandas

@@ -10,11 +10,11 @@ from collections.abc import Generator
 
 import numpy as np
 
+from rnnviz.arrays import Floats, Integers
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.prediction import entropy, rank
 from rnnviz.networks.stepping import LOGITS, NO_HOOKS, Hooks
 from rnnviz.reading.growing_rows import Rows, View
-from rnnviz.reading.traced import Floats, Integers
 from rnnviz.reading.traced import Trace as Trace
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNKNOWN

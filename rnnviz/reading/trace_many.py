@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Floats, Ids, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.networks.batch import Batch
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import Network, NumpyModel, weights_of
-from rnnviz.networks.stepping import Floats, Ids, Weights
+from rnnviz.networks.stepping import Weights
 from rnnviz.reading.trace import Trace, Tracer, trace
 from rnnviz.text.characters import normalise
 from rnnviz.text.checked import received
@@ -79,7 +79,7 @@ def _read(model: Network, weights: Weights, ids: Sequence[Ids]) -> States:
     return _by_torch(cast("TorchNetwork", model), ids)
 
 
-def _padded(ids: Sequence[Ids]) -> tuple[Ids, npt.NDArray[np.int64]]:
+def _padded(ids: Sequence[Ids]) -> tuple[Ids, Integers]:
     """(T, B), zeros after a text's end, and how many texts are as long as t + 1, (T,); longest first."""
     lengths = np.array([len(each) for each in ids])
     table = np.zeros((int(lengths.max(initial=0)), len(ids)), np.int64)

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Floats, Integers, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.stepping import Weights
@@ -27,9 +28,6 @@ from rnnviz.text import files
 from rnnviz.text.vocabulary import Vocabulary
 
 Array = TypeVar("Array", bound=npt.NDArray[Any])
-Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +51,7 @@ class Trace(Pictured):
     model_name: str
     vocabulary: Vocabulary
     ids: Integers
-    known: npt.NDArray[np.bool_]
+    known: Mask
     hidden: Floats
     cell: Floats | None
     nll: Doubles

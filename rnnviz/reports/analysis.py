@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.reading.scoring import of_sum
-from rnnviz.reports.column_files import STRETCH, ColumnFiles, Floats
+from rnnviz.reports.column_files import STRETCH, ColumnFiles
 
 # Where a text surprised a model most, or least: stretches that don't overlap, cut between words and lines.
 #
@@ -23,8 +23,6 @@ from rnnviz.reports.column_files import STRETCH, ColumnFiles, Floats
 # on. A chosen window excludes a bounded number of others, so keeping the best few thousand while the text
 # streams gives the same choice as keeping all.
 
-
-Ints = npt.NDArray[np.int64]
 
 LONGEST = 10_000
 MOST = 1000
@@ -61,7 +59,7 @@ def surprising_passages(
 
 def choose(
     scored: ColumnFiles,
-    values: Callable[[int, int], Floats],
+    values: Callable[[int, int], Doubles],
     count: int,
     length: int,
     absolute: bool = False,
@@ -95,8 +93,8 @@ def choose(
 
 
 def _best_windows(
-    n: int, values: Callable[[int, int], Floats], length: int, keep: int, absolute: bool
-) -> Ints:
+    n: int, values: Callable[[int, int], Doubles], length: int, keep: int, absolute: bool
+) -> Integers:
     """Starts of the `keep` windows of `length` values with the largest sums, largest first, then earliest."""
     best, starts = np.empty(0), np.empty(0, np.int64)
     windows = n - length + 1
@@ -122,7 +120,7 @@ def _best_windows(
 
 def _snapped(
     scored: ColumnFiles,
-    values: Callable[[int, int], Floats],
+    values: Callable[[int, int], Doubles],
     window: tuple[int, int],
     low: int,
     high: int,
@@ -172,9 +170,9 @@ class Curve:
     rolling   (k,)  the perplexity of the last `window` of them, or of fewer at the beginning
     """
 
-    position: Ints
-    running: Floats
-    rolling: Floats
+    position: Integers
+    running: Doubles
+    rolling: Doubles
     window: int
 
 
@@ -200,7 +198,7 @@ def curve(scored: ColumnFiles, points: int = 2000, window: int | None = None) ->
     )
 
 
-def _perplexities(nats: Floats, characters: Ints) -> Floats:
+def _perplexities(nats: Doubles, characters: Integers) -> Doubles:
     return np.array([of_sum(s, n) for s, n in zip(nats.tolist(), characters.tolist(), strict=True)])
 
 
@@ -254,7 +252,7 @@ def lines(scored: ColumnFiles, by: By = "line", limit: int = 10_000) -> Stretche
     return Stretches(tuple(rows), total)
 
 
-def stretch_sums(scored: ColumnFiles, by: By) -> Iterator[tuple[Ints, Ints, Floats]]:
+def stretch_sums(scored: ColumnFiles, by: By) -> Iterator[tuple[Integers, Integers, Doubles]]:
     """All lines or paragraphs in batches, some empty: (starts, stops, Σ -log P in nats), (k,) each."""
     if by not in ("line", "paragraph"):
         raise ConfigError("a text is cut by line or by paragraph; received {by!r}", by=by)
@@ -385,7 +383,7 @@ class Difference:
         end = [len(self._a)]
         return float(self._b.sums(end)[0] - self._a.sums(end)[0])
 
-    def values(self, start: int, stop: int) -> Floats:
+    def values(self, start: int, stop: int) -> Doubles:
         """The difference at characters start .. stop - 1, (stop - start,); ConfigError outside 0 .. n."""
         a, b = self._a.read("nll", start, stop), self._b.read("nll", start, stop)
         return np.asarray(b.astype(np.float64) - a)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Array, Doubles, Mask
 from rnnviz.errors import ConfigError, TextError
 
 BLOCK = 1024
@@ -28,9 +29,6 @@ STRETCH = 1 << 18
 """Characters read at a time by what goes through a whole text."""
 
 COLUMNS = {"codes": "<u4", "nll": "<f4", "rank": "<i4", "entropy": "<f4", "sums": "<f8"}
-
-Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float64]
 
 
 def filename(column: str) -> str:
@@ -111,7 +109,7 @@ class ColumnFiles:
         for _, codes in self.stretches("codes"):
             yield codes.tobytes().decode("utf-32-le")
 
-    def known(self, start: int, stop: int) -> npt.NDArray[np.bool_]:
+    def known(self, start: int, stop: int) -> Mask:
         """Whether each character of a stretch is in the vocabulary."""
         return np.asarray(self.read("rank", start, stop) > 0)
 
@@ -119,7 +117,7 @@ class ColumnFiles:
         """The rank of each character of a stretch; unknown ones have `<unk>`'s."""
         return np.abs(self.read("rank", start, stop))
 
-    def sums(self, positions: npt.ArrayLike) -> Floats:
+    def sums(self, positions: npt.ArrayLike) -> Doubles:
         """Σ -log P in nats of the first p characters, for each p of `positions` (k,) in 0 .. n: (k,)."""
         places = np.asarray(positions, np.int64)
         if places.size and not 0 <= places.min() <= places.max() <= self._length:

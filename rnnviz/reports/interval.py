@@ -8,10 +8,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
 from rnnviz.reading.passages import OCTAVES, next_stretch
 from rnnviz.reading.scoring import Report, Sum, of_sum
-from rnnviz.reports.column_files import ColumnFiles, Floats
+from rnnviz.reports.column_files import ColumnFiles
 
 # The perplexity of several texts together.
 
@@ -119,7 +120,7 @@ class Sums:
                 self._cells = self._cells.reshape(-1, 2).sum(axis=1)
                 self._step *= 2
 
-    def sums(self, positions: npt.ArrayLike) -> Floats:
+    def sums(self, positions: npt.ArrayLike) -> Doubles:
         """Σ of the first p costs, for each p of `positions` (k,): multiples of `step(n)`, or n."""
         places = np.asarray(positions, np.int64)
         before = np.concatenate([[0.0], np.cumsum(self._cells)])
@@ -170,7 +171,7 @@ def interval(costs: ColumnFiles | Sums | npt.ArrayLike, *, level: float = 0.95) 
     return Interval(of_sum(max(mean - half, 0.0), 1), of_sum(mean + half, 1), level, n, halves=halves)
 
 
-def _differences(costs: ColumnFiles | Sums, size: int) -> Floats:
+def _differences(costs: ColumnFiles | Sums, size: int) -> Doubles:
     """(m_2 - m_1)² of each pair of passages of about `size` characters, nats²."""
     size = size // step(len(costs)) * step(len(costs))
     pairs = len(costs) // (2 * size)

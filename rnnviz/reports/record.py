@@ -12,16 +12,16 @@ import shutil
 import tempfile
 from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Array, Doubles
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.reading.scoring import LanguageModel, Piece, Progress, Report, Sum, score
 from rnnviz.reports import analysis
 from rnnviz.reports.analysis import surprising_passages
-from rnnviz.reports.column_files import BLOCK, COLUMNS, ColumnFiles, Floats, filename
+from rnnviz.reports.column_files import BLOCK, COLUMNS, ColumnFiles, filename
 from rnnviz.text import files
 from rnnviz.text.decoding import Source
 from rnnviz.text.vocabulary import code_points
@@ -136,12 +136,12 @@ class _Writer:
         if len(self._rest):
             self._add_sums(self._rest[None])
 
-    def _add_sums(self, rows: Floats) -> None:
+    def _add_sums(self, rows: Doubles) -> None:
         for value in rows.sum(axis=1).tolist():
             self._total.add(value)
             self._write("sums", np.array([self._total.value]))
 
-    def _write(self, column: str, values: npt.NDArray[Any]) -> None:
+    def _write(self, column: str, values: Array) -> None:
         self._files[column].write(values.astype(COLUMNS[column]).tobytes())
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from rnnviz.arrays import Arrays
 from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.config import TrainConfig
@@ -29,7 +30,7 @@ from rnnviz.runs import event_log, snapshots
 from rnnviz.runs.event_log import Event
 from rnnviz.runs.finished_model import text_of
 from rnnviz.runs.folder import Description, RunFolder
-from rnnviz.runs.snapshots import LEAST, Arrays, Snapshot, opened, pack, unpack
+from rnnviz.runs.snapshots import LEAST, Snapshot, opened, pack, unpack
 
 SUFFIX = checkpoint.SNAPSHOTS
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Arrays, Floats
 from rnnviz.errors import TrainingError
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.numpy_model import weights_from
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from rnnviz.networks.torch_model import CharModel
     from rnnviz.reading.trace import Trace
 
-Floats = npt.NDArray[np.float32]
-Arrays = dict[str, npt.NDArray[Any]]
 
 LEAST = -60_000
 """Nats: what float16 can hold."""

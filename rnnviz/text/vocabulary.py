@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Ids, Integers, Points
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.pictured import Brief
 from rnnviz.text.checked import check_text, received
@@ -31,10 +32,8 @@ START_SYMBOL = "<s>"
 # U+0000 .. U+10FFFF without the 2,048 surrogates: what one `<unk>` may stand for.
 UNICODE_SCALAR_VALUES = 0x110000 - 0x800
 
-Ids = npt.NDArray[np.int64]
 
-
-def code_points(text: str) -> npt.NDArray[np.uint32]:
+def code_points(text: str) -> Points:
     """The code points of `text`, (T,). Raises TextError for a lone surrogate, which can't be encoded."""
     check_text(text)
     try:
@@ -58,7 +57,7 @@ class Vocabulary(Brief):
     """
 
     characters: tuple[str, ...]
-    _table: npt.NDArray[np.int64] = field(init=False, repr=False, compare=False)
+    _table: Integers = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.characters, str | list | tuple):

@@ -10,16 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Ids, Mask
 from rnnviz.pictured import Brief
 from rnnviz.reading import scoring
 from rnnviz.reading.resampling import Resampled, from_correlation, resample
 from rnnviz.units.ranking import correlation, ranks
 from rnnviz.units.targets import Target
-
-Doubles = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 STRETCHES = 20
 """Parts of the text whose losses give their mean's standard error."""
@@ -139,7 +136,7 @@ class Ablation(Brief):
 class Tally:
     """Adds up losses by passage: of `columns` units and directions over n characters; by `mask` (n,) too."""
 
-    def __init__(self, columns: int, n: int, mask: npt.NDArray[np.bool_] | None) -> None:
+    def __init__(self, columns: int, n: int, mask: Mask | None) -> None:
         self._passage = self.passage_of(n)
         m = -(-n // self._passage)
         self._at = np.arange(n) // self._passage

@@ -28,21 +28,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Floats, Ids, Integers
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.batch import NO_CHANGES, Batch, Changes, Held
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock
-from rnnviz.networks.stepping import LOGITS, Floats, Ids, Weights
+from rnnviz.networks.stepping import LOGITS, Weights
 from rnnviz.reading import scoring
 from rnnviz.text.characters import normalise
 from rnnviz.units import directions
 from rnnviz.units.ablated import Ablation, Tally
 from rnnviz.units.targets import Target
 from rnnviz.units.unit import Unit, check_layer, check_units, may_be_one, refuse_pair, within_layer
-
-Doubles = npt.NDArray[np.float64]
 
 FIRST = 4_000
 """Characters after which it is first asked whether a ranking replicates; then after twice as many each."""
@@ -190,7 +188,7 @@ def _groups(
 
 def _chosen(
     weights: Weights, layer: int | None, units: Sequence[int] | Sequence[Unit] | None
-) -> tuple[int, npt.NDArray[np.int64]]:
+) -> tuple[int, Integers]:
     """The layer, and which of its units."""
     if directions.within(units):
         raise ConfigError(

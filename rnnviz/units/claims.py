@@ -13,14 +13,11 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
-
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
 from rnnviz.pictured import Pictured
 from rnnviz.units.unit import Unit
 
-Doubles = npt.NDArray[np.float64]
 Measure = Literal["AUC", "correlation"]
 
 LEVEL = 0.05

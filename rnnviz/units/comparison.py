@@ -11,14 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.stepping import LOGITS
 from rnnviz.reading.trace import Trace, trace
-
-Doubles = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +37,7 @@ class Comparison:
         return np.stack([t.perplexity for t in self.traces])
 
     @property
-    def known(self) -> npt.NDArray[np.bool_]:
+    def known(self) -> Mask:
         """(M, T): whether the character is in the model's vocabulary."""
         return np.stack([t.known for t in self.traces])
 

@@ -9,20 +9,17 @@ Shape letters: T characters, V symbols, k characters of context.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Array, Doubles, Ids, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.units import ranking
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Doubles = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 LENGTHS = (2, 4, 8)
 """The k that are tried; what one character tells, `rnnviz.units.ranking.by_symbol` counts."""
@@ -31,7 +28,7 @@ BITS = 18
 """Hashed n-grams share 2^BITS weights."""
 
 
-def predicted(ids: Ids, values: npt.NDArray[Any], k: int, learn: Mask) -> Doubles:
+def predicted(ids: Ids, values: Array, k: int, learn: Mask) -> Doubles:
     """What the last `k` characters tell of `values` (T,), a mask or graded: (T,), higher for more.
 
     `ids` (T,) are the characters, `learn` (T,) those to fit on, where `values` must vary. Only the rest is a

@@ -9,8 +9,8 @@ from collections.abc import Generator, Sequence
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Floats
 from rnnviz.networks import untrained as networks
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped
@@ -18,8 +18,6 @@ from rnnviz.networks.untrained import Fresh
 from rnnviz.reading.trace import PIECE, tracing
 from rnnviz.units.searching import Searcher
 from rnnviz.units.targets import Target
-
-Floats = npt.NDArray[np.float32]
 
 COPIES = 3
 """Untrained copies: what is said of a unit is that it beats the best of them."""

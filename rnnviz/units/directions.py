@@ -23,13 +23,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Mask
 from rnnviz.deprecated import gone
 from rnnviz.errors import ConfigError
 from rnnviz.reading.trace import Trace
 from rnnviz.units.targets import Target
 from rnnviz.units.unit import Unit, activations, check_layer
-
-Doubles = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +176,7 @@ def mean_difference(
     return Direction(f"mean difference for {target.name}", apart, layer, quantity, origin)
 
 
-def _inside(target: Target) -> npt.NDArray[np.bool_]:
+def _inside(target: Target) -> Mask:
     if not target.graded:
         return target.values
     middle = np.median(target.values) if len(target) else 0.0

@@ -18,13 +18,12 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
 from rnnviz.networks.batch import Batch, Changes
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share
-from rnnviz.networks.stepping import Floats
 from rnnviz.pictured import Brief
 from rnnviz.reading.resampling import Resampled
 from rnnviz.text.characters import normalise
@@ -34,8 +33,6 @@ from rnnviz.units.ablation import check_text, costs, stretches
 from rnnviz.units.directions import Direction
 from rnnviz.units.interventions import Intervention
 from rnnviz.units.targets import Target
-
-Doubles = npt.NDArray[np.float64]
 
 UNUSUAL = 0.95
 """The share of random changes that one which is said to matter must cost more than."""

@@ -18,16 +18,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.config import KINDS
 from rnnviz.pictured import Brief
 from rnnviz.reading.resampling import Resampled, resample
 from rnnviz.reading.trace import Trace
 from rnnviz.units.unit import activations, check_layer
-
-Doubles = npt.NDArray[np.float64]
 
 LOW, HIGH = 0.1, 0.9
 """A gate below or above them counts as saturated (Karpathy, Johnson & Fei-Fei 2015)."""

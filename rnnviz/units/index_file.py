@@ -14,16 +14,13 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Floats, Halves
 from rnnviz.errors import ConfigError
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock
 from rnnviz.networks.stepping import NetworkReader
 from rnnviz.text.vocabulary import code_points
-
-Floats = npt.NDArray[np.float32]
-Halves = npt.NDArray[np.float16]
 
 FORMAT = "rnnviz index 1"
 PIECE = 2048

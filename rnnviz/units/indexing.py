@@ -24,8 +24,8 @@ from pathlib import Path
 from tokenize import TokenError
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Floats, Halves, Integers, Points
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.stepping import Layer, Weights
@@ -36,10 +36,6 @@ from rnnviz.units.index_file import ABOUT, FORMAT, POINTS, VALUES, About, write,
 from rnnviz.units.index_file import IndexProgress as IndexProgress
 from rnnviz.units.matching import Matches, Pattern, find
 from rnnviz.units.unit import check_layer
-
-Floats = npt.NDArray[np.float32]
-Halves = npt.NDArray[np.float16]
-Points = npt.NDArray[np.uint32]
 
 
 class Index:
@@ -71,7 +67,7 @@ class Index:
         points = self._points[max(start, 0) : len(self) if stop is None else max(stop, 0)]
         return points.tobytes().decode("utf-32-le")
 
-    def points(self, positions: npt.NDArray[np.int64]) -> Points:
+    def points(self, positions: Integers) -> Points:
         """The code points of the characters at these positions."""
         return np.asarray(self._points[positions])
 
@@ -126,7 +122,7 @@ class Index:
         best = np.argsort(-probabilities, kind="stable")[:k].tolist()
         return [(model.vocabulary.symbol(s), float(probabilities[s])) for s in best]
 
-    def ends_with(self, text: str) -> npt.NDArray[np.int64]:
+    def ends_with(self, text: str) -> Integers:
         """The positions of the characters at which the indexed text has just read `text`."""
         wanted = code_points(text)
         count = len(self) - len(wanted) + 1

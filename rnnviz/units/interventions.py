@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
-import numpy as np
-import numpy.typing as npt
-
+from rnnviz.arrays import Floats, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.stepping import Floats, Hook, Hooks, Weights
+from rnnviz.networks.stepping import Hook, Hooks, Weights
 from rnnviz.pictured import Brief
 from rnnviz.reading import sampling
 from rnnviz.reading.reader import reader
@@ -65,7 +63,7 @@ class Intervention(Brief):
     stop: int | None = None
     quantity: Quantity = "hidden"
     _pair: bool = field(init=False, repr=False, compare=False)
-    _index: npt.NDArray[np.int64] = field(init=False, repr=False, compare=False)
+    _index: Integers = field(init=False, repr=False, compare=False)
     _span: Span | None = field(init=False, repr=False, compare=False)
 
     def __init__(

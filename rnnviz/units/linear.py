@@ -7,16 +7,11 @@ Shape letters: T time steps, n of them in a part, U units, k chosen ones.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Array, Doubles, Floats, Integers, Mask
 from rnnviz.units import ranking
-
-Doubles = npt.NDArray[np.float64]
-Floats = npt.NDArray[np.float32]
-Mask = npt.NDArray[np.bool_]
 
 STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)
 """Inverse penalties that are tried where all units are weighed; a few need none."""
@@ -29,7 +24,7 @@ FREE = 10.0
 class Line:
     """Weights (k,) of columns (k,) that were scaled to variance 1, and what is added to their sum."""
 
-    columns: npt.NDArray[np.int64]
+    columns: Integers
     weights: Doubles
     bias: float
 
@@ -42,7 +37,7 @@ class Line:
 class Parts:
     """Values (T, U) on two parts of a text, each column scaled to mean 0 and variance 1 on the first."""
 
-    def __init__(self, values: npt.NDArray[Any], first: Mask, second: Mask) -> None:
+    def __init__(self, values: Array, first: Mask, second: Mask) -> None:
         from sklearn.preprocessing import StandardScaler
 
         # An exploded network's states say nothing.
@@ -53,7 +48,7 @@ class Parts:
         self._measured: Floats = scaler.transform(finite[second]).astype(np.float32, copy=False)
         self._scale: Doubles = scaler.scale_
 
-    def line(self, target: npt.NDArray[Any]) -> Line:
+    def line(self, target: Array) -> Line:
         """A Line of all units for a `target` (T,), as strong as predicts the last quarter of the first part
         best from what is before it.
         """
@@ -67,7 +62,7 @@ class Parts:
             strength = STRENGTHS[int(np.argmax(scores))]
         return _fit(self._fitted, labels, every, strength)
 
-    def score(self, line: Line, target: npt.NDArray[Any]) -> float:
+    def score(self, line: Line, target: Array) -> float:
         """How well a Line tells a `target` (T,) on the second part: AUC or correlation."""
         return ranking.score(self.measured(line), target[self.second])
 
@@ -75,11 +70,11 @@ class Parts:
         """Its values on the second part, (n,)."""
         return line.values(self._measured)
 
-    def few(self, target: npt.NDArray[Any], chosen: list[int]) -> Line:
+    def few(self, target: Array, chosen: list[int]) -> Line:
         """A Line of the `chosen` units alone."""
         return _fit(self._fitted, target[self.first], np.array(chosen), FREE)
 
-    def next(self, target: npt.NDArray[Any], line: Line) -> int:
+    def next(self, target: Array, line: Line) -> int:
         """The unit that adds most to a Line for `target`: the largest score statistic (Rao 1948), the slope
         of the fit in the unit's weight, squared, over the slope's variance given the units of the Line.
         """
@@ -105,7 +100,7 @@ class Parts:
         return np.asarray(line.weights / self._scale)
 
 
-def random_labels(target: npt.NDArray[Any], random: np.random.Generator) -> npt.NDArray[Any]:
+def random_labels(target: Array, random: np.random.Generator) -> Array:
     """Labels (T,) in runs as long as those of a mask, and as many, in random order; then, and of a graded
     target only this, shifted around the end by a twentieth of the text or more.
     """
@@ -121,7 +116,7 @@ def random_labels(target: npt.NDArray[Any], random: np.random.Generator) -> npt.
     return np.roll(np.repeat(holds, lengths), shift)
 
 
-def _fit(table: Floats, labels: npt.NDArray[Any], columns: npt.NDArray[np.int64], strength: float) -> Line:
+def _fit(table: Floats, labels: Array, columns: Integers, strength: float) -> Line:
     rows = table if len(columns) == table.shape[1] else table[:, columns]
     if labels.dtype == np.bool_:
         from sklearn.linear_model import LogisticRegression
@@ -139,5 +134,5 @@ def _ranks(labels: Doubles) -> Doubles:
     return ranking.ranks(labels) / max(1, len(labels))
 
 
-def _varies(labels: npt.NDArray[Any]) -> bool:
+def _varies(labels: Array) -> bool:
     return bool(len(labels)) and bool((labels != labels[0]).any())

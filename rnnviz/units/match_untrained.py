@@ -16,6 +16,7 @@ from functools import partial
 
 import numpy as np
 
+from rnnviz.arrays import Halves
 from rnnviz.errors import ConfigError
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import mapped
@@ -26,7 +27,7 @@ from rnnviz.units import controls
 from rnnviz.units.controls import COPIES, ControlProgress
 from rnnviz.units.indexing import Index
 from rnnviz.units.match_controls import Controls
-from rnnviz.units.matching import Halves, Matches, find, pattern
+from rnnviz.units.matching import Matches, find, pattern
 from rnnviz.units.unit import activations
 
 CHARACTERS = 30_000

@@ -19,16 +19,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Floats, Halves, Integers, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.pictured import Brief
 from rnnviz.reading.trace import Trace
 from rnnviz.units.unit import Unit, activations, unit_of
 
-Halves = npt.NDArray[np.float16]
-Mask = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.int64]
 _Rows = list[tuple[Halves, int]]  # a unit's states (N,) and its sign
 
 THRESHOLD = 0.5
@@ -175,7 +172,7 @@ def find(
     return Matches(pattern, found, needed, least, enough, windows)
 
 
-def _worth_reading(rows: _Rows, threshold: float, needed: int, least: int, windows: int) -> Places:
+def _worth_reading(rows: _Rows, threshold: float, needed: int, least: int, windows: int) -> Integers:
     """The characters of all windows that may have enough units, in order.
 
     Every window holds exactly one of the characters least - 1, 2 least - 1, …: where too few units are on
@@ -194,8 +191,8 @@ def _worth_reading(rows: _Rows, threshold: float, needed: int, least: int, windo
 
 
 def _stretches(
-    rows: _Rows, threshold: float, needed: int, least: int, places: Places
-) -> tuple[Places, Places, Places, int]:
+    rows: _Rows, threshold: float, needed: int, least: int, places: Integers
+) -> tuple[Integers, Integers, Integers, int]:
     """Where the stretches with enough units begin and end, how many units are on, and in how many windows."""
     windows = max(0, len(places) - least + 1)
     count, changed = np.zeros(windows, np.uint16), np.zeros(windows, np.bool_)
@@ -238,7 +235,7 @@ def throughout(on: Mask, length: int) -> Mask:
     return on
 
 
-def _apart(starts: Places, stops: Places, most: int) -> list[tuple[int, int]]:
+def _apart(starts: Integers, stops: Integers, most: int) -> list[tuple[int, int]]:
     """The first of these stretches, in their order, that don't overlap an earlier one."""
     free = np.ones(len(starts), np.bool_)
     chosen: list[tuple[int, int]] = []
@@ -257,12 +254,12 @@ def _units_on(values: Halves, H: int, pattern: Pattern, start: int, stop: int) -
     )
 
 
-def shares(values: npt.NDArray[np.float32], pattern: Pattern) -> npt.NDArray[np.float64]:
+def shares(values: Floats, pattern: Pattern) -> Doubles:
     """The share of a pattern's units that are on at each character, (n,), 0 to 1, from their `values` (n,
     U).
     """
     signed = values.astype(np.float16) * np.array(pattern.signs, np.float16)
-    on: npt.NDArray[np.float64] = (signed >= np.float16(pattern.threshold)).mean(axis=1)
+    on: Doubles = (signed >= np.float16(pattern.threshold)).mean(axis=1)
     return on
 
 

@@ -9,18 +9,15 @@ Shape letters: L layers, H units, n random moves, m places of another text.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.batch import Change
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.stepping import Floats
 from rnnviz.pictured import Brief
 from rnnviz.reading.trace import Trace
 from rnnviz.units.patching import Patched, by_quantity, follow, read, states_at
 from rnnviz.units.perturbation import kl
-
-Doubles = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

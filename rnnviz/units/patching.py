@@ -21,20 +21,19 @@ from dataclasses import dataclass
 from typing import Literal, get_args, overload
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.networks.batch import NO_CHANGES, Batch, Change, Changes
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.stepping import LOGITS, Floats, Hook, Ids, Weights
+from rnnviz.networks.stepping import LOGITS, Hook, Weights
 from rnnviz.reading import sampling
 from rnnviz.reading.trace import Trace, Tracer, trace
 from rnnviz.units.directions import Direction
 from rnnviz.units.perturbation import kl
 from rnnviz.units.unit import Unit, check_layer, check_units, may_be_one, refuse_pair, within_layer
 
-Doubles = npt.NDArray[np.float64]
 Quantity = Literal["state", "hidden", "cell"]
 Units = int | Sequence[int] | Unit | Sequence[Unit] | Direction | None
 States = tuple[Floats, "Floats | None"]

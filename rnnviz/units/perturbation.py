@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
 from rnnviz.networks.batch import Batch
 from rnnviz.networks.numpy_model import Network, weights_of
@@ -22,8 +22,6 @@ from rnnviz.networks.stepping import LOGITS
 from rnnviz.pictured import Brief
 from rnnviz.reading.trace import Trace, Tracer, trace
 from rnnviz.text.characters import normalise
-
-Doubles = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,7 +158,7 @@ def memory(model: Network, text: str, *, steps: int = 100, places: int = 64, see
     return Memory(distance, divergence, len(at))
 
 
-def kl(p: npt.NDArray[np.float32], q: npt.NDArray[np.float32]) -> Doubles:
+def kl(p: Floats, q: Floats) -> Doubles:
     """KL(P ‖ Q) in nats, (n,), of log-probabilities (n, V); rounding errors below 0 are cut off."""
     p64 = p.astype(np.float64)
     return np.asarray(np.maximum((np.exp(p64) * (p64 - q)).sum(axis=1), 0.0))

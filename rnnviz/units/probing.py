@@ -20,11 +20,11 @@ Shape letters: T time steps, n of them scored, L layers, H units of a layer, U o
 
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Array, Doubles
 from rnnviz.errors import ConfigError
 from rnnviz.networks.progress import Share, run
 from rnnviz.reading.trace import Trace
@@ -37,7 +37,6 @@ from rnnviz.units.searching import Searcher
 from rnnviz.units.targets import Target
 from rnnviz.units.unit import Unit
 
-Doubles = npt.NDArray[np.float64]
 Interval = tuple[float, float]
 
 FEW = (1, 2, 4, 8)
@@ -193,12 +192,12 @@ class Probe:
 
 
 def probe(
-    source: Trace | npt.NDArray[Any],
+    source: Trace | Array,
     target: Target,
     *,
     layer: int | None = None,
     quantity: str = "hidden",
-    untrained: Iterable[Trace | npt.NDArray[Any]] = (),
+    untrained: Iterable[Trace | Array] = (),
     controls: int = CONTROLS,
     seed: int = 0,
 ) -> Probe:
@@ -295,9 +294,7 @@ def steps(
     )
 
 
-def _few(
-    searcher: Searcher, best: Found, parts: Parts, values: npt.NDArray[Any]
-) -> Generator[Few, None, None]:
+def _few(searcher: Searcher, best: Found, parts: Parts, values: Array) -> Generator[Few, None, None]:
     """What FEW units reach, beginning with the `best`, as long as there are more."""
     units = searcher.units
     chosen = [units.index(best.unit)]
@@ -322,7 +319,7 @@ def _beside(scores: Scores, k: int) -> tuple[Rival | None, tuple[float, ...], In
     return context, tuple(one.score for one in copies), ends
 
 
-def _control(parts: Parts, values: npt.NDArray[Any], random: np.random.Generator) -> list[float]:
+def _control(parts: Parts, values: Array, random: np.random.Generator) -> list[float]:
     """What a probe for meaningless labels reaches; [] where they are the same throughout a part."""
     for _attempt in range(10):
         labels = random_labels(values, random)

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
 from rnnviz.pictured import Brief
 from rnnviz.reading.trace import Trace
 from rnnviz.units.unit import activations
-
-Doubles = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,10 +17,8 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Mask = npt.NDArray[np.bool_]
-Counts = npt.NDArray[np.float64]
+from rnnviz.arrays import Doubles, Mask
 
 LOOKED_AT = 20_000
 """Characters by which `is_python` judges."""
@@ -66,9 +64,9 @@ class PythonText:
 
     string: Mask
     comment: Mask
-    depth: Counts
+    depth: Doubles
     indent: Mask
-    level: Counts
+    level: Doubles
     parsed: Mask
 
 

@@ -9,16 +9,12 @@ Both are exact, also with ties, and follow from sums of ranks: one matrix produc
 Shape letters: n characters, U units, S targets.
 """
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-Doubles = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
+from rnnviz.arrays import Array, Doubles, Integers, Mask
 
 
-def ranks(values: npt.NDArray[Any]) -> Doubles:
+def ranks(values: Array) -> Doubles:
     """The rank of each value among its unit's, (n, U) or (n,), less the mean rank; ties share theirs."""
     if values.ndim == 1:
         return ranks(values[:, None])[:, 0]
@@ -40,7 +36,7 @@ def auc(ranked: Doubles, mask: Mask) -> Doubles:
     return auc_of_sums(ranked[mask].sum(axis=0), mask)
 
 
-def auc_of_sums(sums: npt.NDArray[Any], mask: Mask) -> Doubles:
+def auc_of_sums(sums: Array, mask: Mask) -> Doubles:
     """The AUC from the sum of centred ranks inside: mean ranks inside and outside are n (AUC - 1/2) apart."""
     inside = int(mask.sum())
     return np.asarray(0.5 + sums / (inside * (len(mask) - inside)))
@@ -51,13 +47,13 @@ def correlation(ranked: Doubles, target: Doubles) -> Doubles:
     return correlation_of_sums(target @ ranked, ranked, target)
 
 
-def correlation_of_sums(sums: npt.NDArray[Any], ranked: Doubles, target: Doubles) -> Doubles:
+def correlation_of_sums(sums: Array, ranked: Doubles, target: Doubles) -> Doubles:
     """The same from Σ_t target[t] ranked[t], (U,) or (S, U)."""
     length = np.linalg.norm(ranked, axis=0) * np.linalg.norm(target)
     return np.asarray(sums / np.where(length > 0, length, np.inf))
 
 
-def by_symbol(ids: npt.NDArray[np.int64], values: npt.NDArray[Any], learn: Mask | slice) -> Doubles:
+def by_symbol(ids: Integers, values: Array, learn: Mask | slice) -> Doubles:
     """What the symbol just read tells by itself, the best without memory: (n,), for each of `ids` (n,) the
     mean of `values` (n,), a mask or graded, at its places in part `learn`.
     """
@@ -68,7 +64,7 @@ def by_symbol(ids: npt.NDArray[np.int64], values: npt.NDArray[Any], learn: Mask 
     return np.asarray(mean[ids])
 
 
-def score(column: npt.NDArray[Any], values: npt.NDArray[Any]) -> float:
+def score(column: Array, values: Array) -> float:
     """How well one series (n,) tells `values` (n,): AUC of a mask, correlation of a graded target."""
     ranked = ranks(column[:, None])
     if values.dtype == np.bool_:
@@ -76,7 +72,7 @@ def score(column: npt.NDArray[Any], values: npt.NDArray[Any]) -> float:
     return float(correlation(ranked, ranks(values))[0])
 
 
-def shifted_products(ranked: Doubles, target: npt.NDArray[Any], shifts: npt.NDArray[np.int64]) -> Doubles:
+def shifted_products(ranked: Doubles, target: Array, shifts: Integers) -> Doubles:
     """Σ_t target[t - s] ranked[t] for each shift s, around the end: (S, U), to float32's rounding."""
     n = len(target)
     twice = np.tile(np.asarray(target, np.float32), 2)

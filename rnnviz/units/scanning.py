@@ -10,20 +10,18 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Doubles, Floats, Ids, Integers
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock
-from rnnviz.networks.stepping import Floats, NetworkReader, Weights
+from rnnviz.networks.stepping import NetworkReader, Weights
 from rnnviz.pictured import Brief
 from rnnviz.text.decoding import Source, SourceText
-from rnnviz.text.vocabulary import Ids, Vocabulary, code_points
+from rnnviz.text.vocabulary import Vocabulary, code_points
 from rnnviz.units.directions import Direction
 from rnnviz.units.tallies import Contexts, Histograms, Moments, Moves
 from rnnviz.units.unit import Unit, check_layer, check_quantity, check_units, unit_of, within_layer
-
-Doubles = npt.NDArray[np.float64]
 
 PIECE = 2048
 """Characters that are read at a time, about."""
@@ -67,7 +65,7 @@ class UnitReport(Brief):
     unit: Unit
     top: tuple[Context, ...]
     bottom: tuple[Context, ...]
-    counts: npt.NDArray[np.int64]
+    counts: Integers
     edges: Doubles
     moves: tuple[Move, ...]
     mean: float
@@ -188,7 +186,7 @@ def scan(
 
 def _chosen(
     weights: Weights, layer: int | None, units: Sequence[int] | Sequence[Unit] | None
-) -> tuple[int | None, npt.NDArray[np.int64]]:
+) -> tuple[int | None, Integers]:
     """The layer, None for all, and which columns of `rnnviz.units.activations` are followed."""
     layers, H = len(weights.layers), weights.layers[0].units
     numbers: Sequence[int] | None = None
@@ -221,9 +219,7 @@ def _check_sizes(contexts: int, before: int, after: int, bins: int) -> None:
 class _UnitReader:
     """A text read in pieces, as the values (n, U) of some units before and after each character."""
 
-    def __init__(
-        self, model: Network, layer: int | None, quantity: str, columns: npt.NDArray[np.int64]
-    ) -> None:
+    def __init__(self, model: Network, layer: int | None, quantity: str, columns: Integers) -> None:
         self._reader = NetworkReader(weights_of(model))
         self._layer, self._quantity, self._columns = layer, quantity, columns
         self._before = self._advance(np.array([model.vocabulary.start]))

@@ -21,18 +21,14 @@ Shape letters: n characters, S series, B resamples.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Array, Doubles, Mask
 from rnnviz.reading.passages import OCTAVES, all_text
 from rnnviz.reading.resampling import from_correlation, means, starts
 from rnnviz.units import ranking
 from rnnviz.units.claims import Rival, Simpler
-
-Doubles = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 SCORE, LEAD = (-0.6, 0.2), (-0.7, 0.2)
 """Mean and standard deviation of s (see `rnnviz.reading.passages`) that scores have in real texts, and leads,
@@ -59,7 +55,7 @@ class Scores:
     lowest: float
 
     @classmethod
-    def of(cls, series: npt.NDArray[Any], target: npt.NDArray[Any], near: Mask | None = None) -> Scores:
+    def of(cls, series: Array, target: Array, near: Mask | None = None) -> Scores:
         """Of `series` (n, S) for a target's values (n,). With `near` (n,) the smaller of the AUCs against all
         other characters and against those.
 
@@ -108,7 +104,7 @@ class Scores:
         return float((drawn.argmax(axis=1) == 0).mean()), block
 
 
-def runs(target: npt.NDArray[Any]) -> int:
+def runs(target: Array) -> int:
     """The runs of a target (n,), inside and outside; of a graded one those above and below its middle."""
     mask = target if target.dtype == np.bool_ else target > np.median(target)
     if not mask.any():  # most of it is as low as it gets
@@ -116,7 +112,7 @@ def runs(target: npt.NDArray[Any]) -> int:
     return 1 + int(np.count_nonzero(mask[1:] != mask[:-1]))
 
 
-def _aucs(series: npt.NDArray[Any], mask: Mask) -> tuple[Doubles, Doubles]:
+def _aucs(series: Array, mask: Mask) -> tuple[Doubles, Doubles]:
     n, ones = len(mask), int(mask.sum())
     zeros = n - ones
     # A rank among all less that among its own kind is how many of the other kind are lower.
@@ -129,7 +125,7 @@ def _aucs(series: npt.NDArray[Any], mask: Mask) -> tuple[Doubles, Doubles]:
     return values, (place - values) * np.where(mask, n / ones, n / zeros)[:, None]
 
 
-def _correlations(series: npt.NDArray[Any], target: npt.NDArray[Any]) -> tuple[Doubles, Doubles]:
+def _correlations(series: Array, target: Array) -> tuple[Doubles, Doubles]:
     n = len(target)
     ranked, graded = ranking.ranks(series) / n, ranking.ranks(target)[:, None] / n
     together, one, other = _products(ranked, graded), _products(ranked, ranked), _products(graded, graded)

@@ -20,11 +20,11 @@ Shape letters: T time steps, L layers, H units of a layer, U of all that are sea
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Array, Doubles, Integers, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.reading.trace import Trace
 from rnnviz.text.checked import received
@@ -32,9 +32,6 @@ from rnnviz.units import ranking
 from rnnviz.units.claims import ENOUGH, LEVEL, Found, Search
 from rnnviz.units.targets import Target
 from rnnviz.units.unit import Unit, activations, unit_of
-
-Doubles = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 SHIFTS = 1_000
 """Shifts of a target: enough for a family of 50 searches, and a quick part of any."""
@@ -72,7 +69,7 @@ class Searcher:
 
     def __init__(
         self,
-        source: Trace | npt.NDArray[Any],
+        source: Trace | Array,
         *,
         layer: int | None = None,
         quantity: str = "hidden",
@@ -80,7 +77,7 @@ class Searcher:
     ) -> None:
         self._trace = source if isinstance(source, Trace) else None
         if isinstance(source, Trace):
-            values: npt.NDArray[Any] = activations(source, layer=layer, quantity=quantity)
+            values: Array = activations(source, layer=layer, quantity=quantity)
         else:
             values, layer = np.asarray(source), layer or 0
         if values.dtype.kind not in "fiub":
@@ -101,7 +98,7 @@ class Searcher:
         return len(self._values)
 
     @property
-    def values(self) -> npt.NDArray[Any]:
+    def values(self) -> Array:
         """What is searched, (T, U)."""
         return np.asarray(self._values)
 
@@ -170,7 +167,7 @@ class Searcher:
         return np.asarray(self._values[:, at] * [found.direction for found in chosen])
 
     @property
-    def ids(self) -> npt.NDArray[np.int64] | None:
+    def ids(self) -> Integers | None:
         """The characters (T,) as integers; None where only activations were given."""
         return None if self._trace is None else self._trace.ids
 
@@ -232,8 +229,8 @@ class Searcher:
         target: Target,
         half: Mask,
         near: Mask | None,
-        direction: npt.NDArray[np.int64] | None = None,
-    ) -> tuple[Doubles, npt.NDArray[np.int64]]:
+        direction: Integers | None = None,
+    ) -> tuple[Doubles, Integers]:
         """The score (U,) of each unit in a direction (U,), by default the better one."""
         values = target.values[half]
         if target.graded:
@@ -249,7 +246,7 @@ class Searcher:
             direction = np.where(down > up, -1, 1)
         return np.where(direction > 0, up, down), direction
 
-    def _by_chance(self, ranked: Doubles, values: npt.NDArray[Any], shifts: int) -> Doubles:
+    def _by_chance(self, ranked: Doubles, values: Array, shifts: int) -> Doubles:
         """The score (S, U) of each unit, in either direction, for each shifted target."""
         n = len(values)
         nearest = max(1, n // 20)  # a smaller shift would find the target itself
@@ -266,7 +263,7 @@ class Searcher:
         return np.abs(ranking.correlation_of_sums(sums, ranked, target))
 
 
-def _varies(values: npt.NDArray[Any]) -> bool:
+def _varies(values: Array) -> bool:
     return bool(len(values)) and bool((values != values[0]).any())
 
 

@@ -6,13 +6,8 @@ contexts, W characters of one.
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
-from rnnviz.text.vocabulary import Ids
-
-Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
-Points = npt.NDArray[np.uint32]
+from rnnviz.arrays import Doubles, Floats, Ids, Integers, Points
 
 NOTHING = 0xFFFFFFFF
 """Stands where a context reaches beyond the text."""
@@ -126,7 +121,7 @@ class Histograms:
         place += np.arange(U) * bins
         self._counts += np.bincount(place.ravel(), minlength=U * bins).reshape(U, bins)
 
-    def of(self, unit: int) -> tuple[npt.NDArray[np.int64], Doubles]:
+    def of(self, unit: int) -> tuple[Integers, Doubles]:
         """Counts (bins,) and edges (bins + 1,)."""
         limit, counts = self._limit[unit], self._counts[unit].copy()
         return counts, np.linspace(-limit, limit, len(counts) + 1)

@@ -17,11 +17,11 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Array
 from rnnviz.errors import ConfigError
 from rnnviz.text.checked import check_text, received
 from rnnviz.text.vocabulary import code_points
@@ -29,7 +29,6 @@ from rnnviz.units import python_text
 from rnnviz.units.patterns import find_all
 from rnnviz.units.python_text import PythonText
 
-Values = npt.NDArray[Any]
 Span = tuple[int, int]
 Unclosed = Literal["paragraph", "line"]
 
@@ -54,7 +53,7 @@ class Target:
     """
 
     name: str
-    values: Values
+    values: Array
     parsed: float | None = None
 
     def __post_init__(self) -> None:
@@ -98,7 +97,7 @@ class Target:
 
 def _depth(
     text: str, marks: re.Pattern[str], read: Callable[[str, int, str, list[str]], None], unclosed: Unclosed
-) -> Values:
+) -> Array:
     """How many of the `marks` are open after each character of `text`, (T,) float64. `read(text, at, mark,
     closing)` applies a mark to the stack of what would close each open one, innermost last.
     """
@@ -152,7 +151,7 @@ def _escaped(text: str, at: int) -> bool:
     return count % 2 == 1
 
 
-def inside_quotes(text: str, unclosed: Unclosed) -> Values:
+def inside_quotes(text: str, unclosed: Unclosed) -> Array:
     """From an opening mark up to the one that closes it, (T,) bool.
 
     Curly, angle and corner marks nest. A straight double mark opens and closes in turn; a straight single one
@@ -162,31 +161,31 @@ def inside_quotes(text: str, unclosed: Unclosed) -> Values:
     return _depth(text, _QUOTE, _read_quote, unclosed) > 0
 
 
-def bracket_depth(text: str, unclosed: Unclosed) -> Values:
+def bracket_depth(text: str, unclosed: Unclosed) -> Array:
     """How many brackets are open, (T,) float64; a closing bracket of the wrong kind is ignored."""
     return _depth(text, _BRACKET, _read_bracket, unclosed)
 
 
-def line_position(text: str) -> Values:
+def line_position(text: str) -> Array:
     """How many characters of its line have been read, (T,) float64; 0 at the line break."""
     place = np.arange(len(text))
     breaks = np.where(code_points(text) == ord("\n"), place, -1)
     return np.asarray(place - np.maximum.accumulate(breaks), np.float64)
 
 
-def indent_depth(text: str) -> Values:
+def indent_depth(text: str) -> Array:
     """How many blanks its line begins with, as far as read, (T,) float64."""
     lines = text.split("\n")
     blanks = np.repeat([len(line) - len(line.lstrip()) for line in lines], [len(line) + 1 for line in lines])
     return np.asarray(np.minimum(line_position(text), blanks[:-1]))
 
 
-def _each(test: Callable[[str], bool]) -> Callable[[str], Values]:
+def _each(test: Callable[[str], bool]) -> Callable[[str], Array]:
     """A mask from a test of single characters; each different character is tested once."""
 
-    def mask(text: str) -> Values:
+    def mask(text: str) -> Array:
         points, which = np.unique(code_points(text), return_inverse=True)
-        found: Values = np.array([test(chr(p)) for p in points.tolist()], np.bool_)[which]
+        found: Array = np.array([test(chr(p)) for p in points.tolist()], np.bool_)[which]
         return found
 
     return mask
@@ -195,12 +194,12 @@ def _each(test: Callable[[str], bool]) -> Callable[[str], Values]:
 _alphanumeric = _each(str.isalnum)
 
 
-def _word_start(text: str) -> Values:
+def _word_start(text: str) -> Array:
     word = _alphanumeric(text)
     return np.asarray(word & ~np.concatenate(([False], word))[:-1])
 
 
-def _indentation(text: str) -> Values:
+def _indentation(text: str) -> Array:
     position = line_position(text)
     return np.asarray((position > 0) & (position == indent_depth(text)))
 
@@ -210,7 +209,7 @@ def _vowel(character: str) -> bool:
 
 
 class _Kind(NamedTuple):
-    find: Callable[..., Values]
+    find: Callable[..., Array]
     about: str
     closes: bool = False  # takes `unclosed`
 
@@ -232,8 +231,8 @@ KINDS: Mapping[str, _Kind] = {
 
 
 class _PythonKind(NamedTuple):
-    find: Callable[[PythonText], Values]
-    otherwise: Callable[[str], Values]
+    find: Callable[[PythonText], Array]
+    otherwise: Callable[[str], Array]
     about: str
     instead_of: str = ""
 
@@ -353,7 +352,7 @@ def span_target(spans: Sequence[Span], text: str) -> Target:
     return Target("the selected span", _from_spans(spans, len(text)))
 
 
-def _from_spans(spans: Sequence[Span], length: int) -> Values:
+def _from_spans(spans: Sequence[Span], length: int) -> Array:
     mask = np.zeros(length, np.bool_)
     for start, stop in spans:
         mask[start:stop] = True

@@ -11,11 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Floats, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS, Cell
 from rnnviz.reading.trace import Trace
-
-Floats = npt.NDArray[np.float32]
 
 
 class Unit(NamedTuple):
@@ -55,7 +54,7 @@ def check_layer(layer: int, layers: int) -> None:
         )
 
 
-def check_units(units: npt.ArrayLike, H: int) -> npt.NDArray[np.int64]:
+def check_units(units: npt.ArrayLike, H: int) -> Integers:
     """`units` as an array. Raises ConfigError unless they are whole numbers in 0 .. H - 1, at least one."""
     found = np.atleast_1d(np.asarray(units))
     if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu":

@@ -13,11 +13,10 @@ This decides, on the second part of the text; of three, the third says the same 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Array, Doubles, Mask
 from rnnviz.networks.progress import Share, run
 from rnnviz.reading.trace import Trace
 from rnnviz.units import contexts, ranking
@@ -25,9 +24,6 @@ from rnnviz.units.claims import Evidence, Report, Search, Simpler
 from rnnviz.units.scores import Scores
 from rnnviz.units.searching import SHIFTS, Searcher, Split
 from rnnviz.units.targets import Target
-
-Doubles = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 CANDIDATES = 32
 """Units of which one is ever likely to rank first."""
@@ -44,7 +40,7 @@ def weigh(
     searcher: Searcher,
     search: Search,
     target: Target,
-    untrained: Sequence[npt.NDArray[Any]] = (),
+    untrained: Sequence[Array] = (),
     *,
     edges: int = 0,
     resamples: int = STABILITY,
@@ -97,7 +93,7 @@ def weigh(
 
 
 def search(
-    source: Trace | npt.NDArray[Any],
+    source: Trace | Array,
     target: Target,
     *,
     layer: int | None = None,
@@ -134,7 +130,7 @@ def _unseen(predicted: Callable[[Mask], Doubles], split: Split) -> Doubles:
     return out
 
 
-def _scores(series: Sequence[npt.NDArray[Any]], target: Target, split: Split, part: Mask) -> Scores:
+def _scores(series: Sequence[Array], target: Target, split: Split, part: Mask) -> Scores:
     """Of `series`, (T,) each, on a part of the text."""
     near = None if split.near is None else split.near[part]
     return Scores.of(np.column_stack([each[part] for each in series]), target.values[part], near)

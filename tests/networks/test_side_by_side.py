@@ -7,12 +7,13 @@ import pytest
 import torch
 
 from rnnviz import CharModel, ModelConfig
+from rnnviz.arrays import Ids
 from rnnviz.networks import side_by_side
 from rnnviz.networks.prediction import Scores
 from rnnviz.networks.progress import run
 from rnnviz.networks.torch_abreast import TorchAbreast
 from rnnviz.reading import scoring
-from rnnviz.text.vocabulary import Ids, Vocabulary
+from rnnviz.text.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(tuple(sorted("abcdefghijklmnopqrstuvwxyz ,.\n")))
 LENGTH = side_by_side.LEAST + 777

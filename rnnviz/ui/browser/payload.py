@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from rnnviz.arrays import Array
 
 TYPES = ("<f4", "<u4", "<u2", "|u1")
 _ALIGN = 8

@@ -3,10 +3,10 @@
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 import streamlit as st
 
 from rnnviz import units
+from rnnviz.arrays import Doubles
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import charts
 from rnnviz.figures.themes import Scale
@@ -17,8 +17,6 @@ from rnnviz.ui.pages.inside.common import View, beside, cursor, fragment, kept, 
 from rnnviz.ui.pages.inside.dashboard import Panel, painted
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.trouble import plain as safe
-
-Doubles = npt.NDArray[np.float64]
 
 KEY = "inside.changed"
 BITS = Scale("sequential", 0.0, 2.0)

@@ -12,9 +12,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import streamlit as st
 
+from rnnviz.arrays import Array
 from rnnviz.figures.themes import LEVELS, THEMES, Scale, Theme, contrast, ramp
 from rnnviz.text.vocabulary import code_points
 from rnnviz.ui import address, asks
@@ -24,7 +24,6 @@ from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.figure_words import alternative
 from rnnviz.ui.i18n import _, language
 
-Array = npt.NDArray[Any]
 Figure = dict[str, Any]
 
 STEPS = 33  # colours behind the text: an odd number, so that one is the middle

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Floats, Integers
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.stepping import NetworkReader
@@ -32,7 +32,6 @@ STRETCH = 1_024
 
 _KEPT = 4  # stretches
 
-Floats = npt.NDArray[np.float32]
 State = tuple[Floats, Floats | None]
 
 
@@ -75,7 +74,7 @@ class Expected:
         symbol = self.model.vocabulary.symbol
         return Prediction(tuple((symbol(int(i)), float(np.exp(row[i]))) for i in ids), approximate)
 
-    def _ids(self, start: int, stop: int) -> npt.NDArray[np.int64]:
+    def _ids(self, start: int, stop: int) -> Integers:
         return self.model.vocabulary.encode(self._text.text(start, stop))
 
     def _top(self, begin: int) -> Floats:
@@ -108,7 +107,7 @@ class Expected:
     def _read(self, start: int, stop: int, state: State) -> tuple[Floats, State]:
         return self._run(self._ids(start, stop), state)
 
-    def _run(self, ids: npt.NDArray[np.int64], state: State | None) -> tuple[Floats, State]:
+    def _run(self, ids: Integers, state: State | None) -> tuple[Floats, State]:
         """(n + 1, H) the top layer before each of `ids` (n,) and after the last, and the state then."""
         assert not isinstance(self.model, NgramModel)
         hidden, cell = NetworkReader(weights_of(self.model), state).states(ids)

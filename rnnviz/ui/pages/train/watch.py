@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.arrays import Arrays
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import live, training
 from rnnviz.figures.live import seriate
@@ -28,7 +29,6 @@ AT_ONCE = 1_500_000
 WIDEST = 1024
 """Most units to order by likeness; more would take seconds."""
 
-Arrays = dict[str, npt.NDArray[Any]]
 Symbols = dict[str, int]
 """The number of each character that one answer names; 0 is unknown."""
 

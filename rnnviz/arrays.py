@@ -1,0 +1,21 @@
+"""Types of arrays, by what stands in them; a signature's comment or docstring says their shape."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Arrays = dict[str, Array]
+"""By name, as a file keeps them."""
+
+Doubles = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float32]
+Halves = npt.NDArray[np.float16]
+Ids = npt.NDArray[np.int64]
+"""Symbols of a vocabulary, by number."""
+
+Integers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Points = npt.NDArray[np.uint32]
+"""Code points of a text."""
