@@ -3,8 +3,6 @@ to standard error. Exit codes: 0 success; 1 failure, in one line on standard err
 Ctrl-C. Commands import late: `--help` and `models` answer at once.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import errno

@@ -14,8 +14,6 @@ For reading and checking: the fast `rnnviz.networks.torch_model` equals it to 1e
 C (B, H), weights from inputs W_x· (X, H), from the state W_h· (H, H), biases b_· (H,).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

@@ -3,8 +3,6 @@
 Values out of range or in contradiction raise ConfigError.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Words, numbers and characters as people read them, for all pages."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Iterable

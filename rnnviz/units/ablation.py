@@ -21,8 +21,6 @@ rank correlations, with units held at their means; see `Ablation.replication`.
 Shape letters: n characters, U units, H units of a layer, B texts side by side, m passages, R directions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -14,8 +14,6 @@ patched gives the source's prediction by definition; what tells is a part of it,
 Shape letters: T, S characters of target and source, L layers, H units, V symbols, B states side by side.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args, overload

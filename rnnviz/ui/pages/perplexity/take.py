@@ -1,7 +1,5 @@
 """Downloads: the figures, every character, and a self-contained page."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable, Sequence
