@@ -46,6 +46,7 @@ def run(
     def run(command: str, *arguments: str, data: bytes | None = b"") -> Done:
         given = None if data is None else io.TextIOWrapper(io.BytesIO(data), "utf-8")
         monkeypatch.setattr("sys.stdin", given)
+        monkeypatch.setattr("sys.argv", ["rnnviz", *command.split(), *arguments])  # a card's command
         capfdbinary.readouterr()
         try:
             code = cli.main([*command.split(), *arguments])

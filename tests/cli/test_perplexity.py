@@ -258,7 +258,7 @@ def test_a_guess_is_said_though_nothing_else_is(scored: Run, tmp_path: Path) -> 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_every_step_shows_its_progress_on_a_terminal_only(
-    command_environment: dict[str, str], tmp_path: Path
+    command_environment: dict[str, str], scored: Run, tmp_path: Path
 ) -> None:
     (tmp_path / "long.txt").write_text(TEXT * 60)
     command = "perplexity long.txt -m tiny-lstm --compare tiny-3gram --per-character out.csv --json"
@@ -276,10 +276,9 @@ def test_every_step_shows_its_progress_on_a_terminal_only(
     assert b"tiny-3gram" in shown
     assert b"gzip, xz" in shown
     assert json.loads(out)["characters"] == len(TEXT) * 60
-    piped = process(command, command_environment, cwd=tmp_path)
-    again, err = piped.communicate(timeout=120)
-    assert (piped.returncode, err) == (0, b"")
-    assert figures(json.loads(again)) == figures(json.loads(out))
+    piped = scored(*command.split()[1:])
+    assert (piped.code, piped.err) == (0, "")
+    assert figures(piped.objects[0]) == figures(json.loads(out))
 
 
 def test_a_text_says_where_as_many_characters_again_would_lie(

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,17 +14,8 @@ from rnnviz import cli
 from rnnviz.networks import checkpoint
 from rnnviz.reading.scoring import perplexity
 from rnnviz.text import corpora
+from tests.cli.conftest import ROOT, Run, process
 from tests.training.test_trainer import CORPUS, TEXT, same
-
-
-def command(*words: str | Path, cwd: Path, **kwargs: Any) -> subprocess.CompletedProcess[str]:
-    root = Path(__file__).resolve().parents[2]
-    env = {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"}
-    return subprocess.run(
-        [sys.executable, "-m", "rnnviz", *map(str, words)],
-        cwd=cwd, env=env, capture_output=True, text=True, timeout=240, **kwargs,
-    )  # fmt: skip
-
 
 RECIPE = [
     "--hidden-size",
@@ -43,17 +33,15 @@ RECIPE = [
 ]
 
 
-def test_the_command_trains_writes_and_measures(tmp_path: Path) -> None:
+def test_the_command_trains_writes_and_measures(run: Run, tmp_path: Path) -> None:
     (tmp_path / "smiles.txt").write_text(TEXT)
-    done = command(
-        "train", "--corpus", "smiles.txt", "--name", "smiles-gru", "--epochs", "5", *RECIPE, cwd=tmp_path
-    )
-    assert done.returncode == 0, done.stderr
-    reports = [line for line in done.stderr.splitlines() if line.startswith("step ")]
+    done = run("train --corpus smiles.txt --name smiles-gru --epochs 5", *RECIPE)
+    assert done.code == 0, done.err
+    reports = [line for line in done.err.splitlines() if line.startswith("step ")]
     assert reports  # a line a report, since this is no terminal
     assert all(" validation " in line and "held" not in line for line in reports)
-    assert "held-out perplexity" in done.stdout
-    assert "validation" not in done.stdout
+    assert "held-out perplexity" in done.out
+    assert "validation" not in done.out
     model = checkpoint.load(tmp_path / "smiles-gru.safetensors")
     split = corpora.from_file(tmp_path / "smiles.txt").split()
     measured = perplexity(model, text=split.held_out)
@@ -63,20 +51,20 @@ def test_the_command_trains_writes_and_measures(tmp_path: Path) -> None:
     assert model.card["parameters"] == model.parameter_count
 
 
-def test_what_is_shared_names_no_folder(tmp_path: Path) -> None:
+def test_what_is_shared_names_no_folder(run: Run, tmp_path: Path) -> None:
     home = tmp_path / "very" / "private"
     home.mkdir(parents=True)
     (home / "diary.txt").write_text(TEXT)
     count, network = (home / f"{name}.safetensors" for name in ("count", "own"))
     own = f"train --corp {home}/diary.txt --name own --output {network} --ngram {count} --run-dir {home}/r"
-    for words in (
-        f"train --corpus very/private/diary.txt --name count --output={count} --cell ngram".split(),
-        [*own.split(), "--epochs", "0.2", *RECIPE, "--watch", "// and / or"],
-        f"units --file {home}/diary.txt -m {network} --target word-start --shifts 19 --card".split(),
-        f"perplexity {home}/diary.txt -m {network} --html {home}/page.html".split(),
+    for words, more in (
+        (f"train --corpus very/private/diary.txt --name count --output={count} --cell ngram", []),
+        (f"{own} --epochs 0.2", [*RECIPE, "--watch", "// and / or"]),
+        (f"units --file {home}/diary.txt -m {network} --target word-start --shifts 19 --card", []),
+        (f"perplexity {home}/diary.txt -m {network} --html {home}/page.html", []),
     ):
-        done = command(*words, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+        done = run(words, *more)
+        assert done.code == 0, done.err
     for shared in (count, network, home / "page.html"):
         assert b"private" not in shared.read_bytes(), shared
     card = checkpoint.load(network).card
@@ -97,17 +85,12 @@ def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
     words = ["train", "--corpus", "smiles.txt", "--epochs", "20", *RECIPE, "--dropout-output", "0.2"]
     assert cli.main([*words, "--name", "whole"]) == 0
 
-    root = Path(__file__).resolve().parents[2]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rnnviz", *words, "--name", "cut"],
-        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"},
-        stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stderr is not None
-    assert process.stderr.readline().startswith("step ")  # it is training now
-    process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=120)
-    assert process.returncode == 130, error
+    started = process(" ".join(words) + " --name cut", dict(os.environ), cwd=tmp_path, text=True)
+    assert started.stderr is not None
+    assert started.stderr.readline().startswith("step ")  # it is training now
+    started.send_signal(signal.SIGINT)
+    _, error = started.communicate(timeout=120)
+    assert started.returncode == 130, error
     assert "Go on with:\n  python -m rnnviz train --resume runs/cut" in error
     assert not (tmp_path / "cut.safetensors").exists()
 
@@ -130,25 +113,25 @@ def test_a_cell_that_is_gone_is_refused_with_the_version_that_trains_it(
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="oneDNN's limits are for x86")
 def test_an_lstm_in_bfloat16_is_refused_before_anything_starts_where_the_processor_has_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     """As without AVX-512, where `auto` doesn't take it either."""
     (tmp_path / "smiles.txt").write_text(TEXT)
-    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
-    monkeypatch.setenv("ATEN_CPU_CAPABILITY", "avx2")
-    asked = ["--corpus", "smiles.txt", "--name", "x", "--run-dir", "run", "--precision", "bfloat16"]
-    done = command("train", *asked, "--cell", "lstm", cwd=tmp_path)
-    said = "rnnviz: torch can't train cell 'lstm' in precision bfloat16 on this machine's cpu; use float32"
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
-    assert done.stderr.startswith(said)
-    assert not (tmp_path / "run").exists()
-    program = """if True:
+    asked = "train --corpus smiles.txt --name x --run-dir run --precision bfloat16 --cell lstm"
+    program = f"""if True:
         import torch
-        from rnnviz import TrainConfig
+        from rnnviz import TrainConfig, cli
         from rnnviz.training import optimiser, speed
+        print(cli.main({asked.split()}))
         optimiser.has_bfloat16 = lambda device: True
         for cell in ("lstm", "gru"):
-            print(sorted({p for p, _ in speed.candidates(TrainConfig(cell), torch.device("cpu"), "torch")}))
+            print(sorted({{p for p, _ in speed.candidates(TrainConfig(cell), torch.device("cpu"), "torch")}}))
     """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
-    assert done.stdout.splitlines() == ["['float32']", "['bfloat16', 'float32']"], done.stderr
+    less = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2", "PYTHONPATH": str(ROOT)}
+    options = {"capture_output": True, "text": True, "timeout": 120, "env": {**os.environ, **less}}
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, **options)
+    said = "rnnviz: torch can't train cell 'lstm' in precision bfloat16 on this machine's cpu; use float32"
+    assert done.stdout.splitlines() == ["1", "['float32']", "['bfloat16', 'float32']"], done.stderr
+    assert done.stderr.startswith(said)
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "run").exists()
