@@ -67,6 +67,11 @@ def arrived(address: str) -> AppTest:
     return app.run()
 
 
+def test_no_address_has_left_the_table() -> None:
+    assert (len(PAGES), len(LECTURE), len(FILES)) == (33, 83, 2)
+    assert len({address for address, *_ in ROWS}) == len(ROWS)
+
+
 @pytest.mark.usefixtures("own")
 @pytest.mark.parametrize("row", PAGES, ids=name)
 def test_a_page(row: list[str]) -> None:
