@@ -128,6 +128,9 @@ REACHED = """
 })
 """
 
+# A frame drawn, and what its sizes lead to.
+DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
 
 class Lectern:
     """The Learn page, open."""

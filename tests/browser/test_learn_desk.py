@@ -47,26 +47,6 @@ def test_the_window_follows_the_stage_and_drives_it(lectern: Lectern) -> None:
     desk.close()
 
 
-def test_the_room_s_answers_come_as_they_are_given(lectern: Lectern) -> None:
-    lectern.open(scene=8)
-    desk = opened(lectern)
-    room = desk.locator("#room")
-    expect(room).to_be_hidden()
-    channel = f"rnnviz-desk-{desk.url.partition('#')[2]}"
-    tell = "([to, room]) => new BroadcastChannel(to).postMessage({ kind: 'room', room })"
-    question = {"number": 1, "key": "k", "text": "How long?", "options": ["one", "<b>two</b>"]}
-    said = {"answered": 4, "counts": [1, 3], "revealed": False, "over": False}
-    live = {"edition": 1, "phones": 9, "question": {**question, **said}}
-    lectern.page.evaluate(tell, [channel, live])
-    expect(room).to_be_visible()
-    expect(room).to_contain_text("How long? · 4 of 9 answered")
-    expect(room.locator(".count")).to_have_text(["1", "3"])
-    expect(room).to_contain_text("<b>two</b>")
-    lectern.page.evaluate(tell, [channel, None])
-    expect(room).to_be_hidden()
-    desk.close()
-
-
 def test_a_stage_that_is_loaded_again_has_its_window_and_a_copy_of_the_tab_another(lectern: Lectern) -> None:
     lectern.open(scene=4)
     desk = opened(lectern)

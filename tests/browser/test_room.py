@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from rnnviz.lecture import shannon
 from rnnviz.ui.pages.learn import scene_6_perplexity, scene_8_questions
 from tests.browser.driving import ROOT, box_of, serve
-from tests.browser.lecturing import Lectern
+from tests.browser.lecturing import DRAWN, Lectern
 
 LETTERS = scene_6_perplexity.SHANNON + 1
 VOTE = scene_6_perplexity.HEART + 1
@@ -84,10 +84,6 @@ def wrong(lectern: Lectern) -> list[str]:
         lectern.page.evaluate(DRAWN)
         found += lectern.wrong()
     return found
-
-
-# A frame drawn, and what its sizes lead to.
-DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 def test_two_phones_answer_the_stage_counts_and_space_reveals(lectern: Lectern, join: Join) -> None:
@@ -276,7 +272,7 @@ def test_the_vote_is_asked_when_the_run_is_over(lectern: Lectern, join: Join) ->
     assert lectern.wrong() == []
 
 
-def test_a_page_that_is_loaded_again_has_its_room_and_another_tab_has_none(
+def test_a_tab_keeps_its_room_loaded_again_and_at_another_address_and_no_other_tab_has_it(
     lectern: Lectern, join: Join
 ) -> None:
     ask(lectern, scene=8, step=1)
@@ -291,6 +287,16 @@ def test_a_page_that_is_loaded_again_has_its_room_and_another_tab_has_none(
     other.goto(f"{lectern.url}/learn?scene=8")
     expect(other.get_by_role("button", name="Ask the room")).to_be_visible()
     other.close()
+    lectern.open(scene=8, step=3, present=1)
+    expect(lectern.root.locator(".ln-ask")).to_have_text("Room: 1")
+    lectern.page.go_back()
+    expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
+    with lectern.page.expect_popup() as copied:
+        lectern.page.evaluate("void open(location.href)")  # its sessionStorage goes along
+    copy = copied.value
+    assert copy.evaluate("sessionStorage.getItem('rnnviz-room')")
+    expect(copy.get_by_role("button", name="Ask the room")).to_be_visible()
+    copy.close()
     lectern.press("Space")
     expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("1 · 100 %")
 
@@ -307,6 +313,7 @@ def test_the_lecturer_s_window_hears_what_the_room_says_and_another_stage_s_does
     other.goto(f"{lectern.url}/learn?scene=8&present=1")
     elsewhere = window(other)
     expect(desk.locator("#room .count")).to_have_text(["0", "1", "0", "0"])
+    expect(desk.locator("#room")).to_contain_text("1 of 1 answered")
     tap(phone, 2)
     expect(desk.locator("#room .count")).to_have_text(["0", "0", "1", "0"])
     expect(elsewhere.locator("#room")).to_be_hidden()
@@ -323,28 +330,6 @@ def window(stage: Page) -> Page:
         stage.keyboard.press("n")
     expect(opened.value.locator("#title")).not_to_be_empty()
     return opened.value
-
-
-def test_a_tab_that_opens_another_address_keeps_its_room_and_a_copy_of_the_tab_has_none(
-    lectern: Lectern, join: Join
-) -> None:
-    ask(lectern, scene=8, step=1)
-    phone = join()
-    lectern.press("Space")
-    tap(phone, 0)
-    expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
-    lectern.open(scene=8, step=3, present=1)
-    expect(lectern.root.locator(".ln-ask")).to_have_text("Room: 1")
-    lectern.page.go_back()
-    expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
-    with lectern.page.expect_popup() as copied:
-        lectern.page.evaluate("void open(location.href)")  # its sessionStorage goes along
-    copy = copied.value
-    assert copy.evaluate("sessionStorage.getItem('rnnviz-room')")
-    expect(copy.get_by_role("button", name="Ask the room")).to_be_visible()
-    copy.close()
-    lectern.press("Space")
-    expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("1 · 100 %")
 
 
 @pytest.mark.slow

@@ -2,12 +2,15 @@
 
 import base64
 import os
+import resource
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 
 from rnnviz.ui.server.guard import answers_to, hostname
@@ -48,7 +51,10 @@ def app() -> Iterator[tuple[int, list[str]]]:
     with listening() as (proxy, asked):
         proxies = dict.fromkeys(("http_proxy", "https_proxy"), f"http://127.0.0.1:{proxy}")
         environment = {k: v for k, v in os.environ.items() if k.lower() != "no_proxy"} | proxies
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
         with serve(ROOT / "app.py", environment=environment, options=()) as url:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
             port = urlsplit(url).port
             assert port is not None
             yield port, asked
@@ -109,6 +115,12 @@ def test_it_listens_on_this_machine_alone(app: tuple[int, list[str]]) -> None:
         socket.create_connection(("127.0.0.2", port), 5)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the limits of another process")
+def test_it_has_raised_its_limit_of_open_files(app: tuple[int, list[str]]) -> None:
+    started = [p for p in psutil.Process().children() if str(app[0]) in p.cmdline()]
+    assert [p.rlimit(psutil.RLIMIT_NOFILE)[0] > 256 for p in started] == [True]
+
+
 def test_others_are_served_when_that_is_asked_for() -> None:
     with listening() as (proxy, asked):
         environment = {**os.environ, "http_proxy": f"http://127.0.0.1:{proxy}", "no_proxy": ""}
@@ -118,7 +130,7 @@ def test_others_are_served_when_that_is_asked_for() -> None:
             "--server.allowedHosts", "127.0.0.1",
             "--server.corsAllowedOrigins", "https://proxy.example",
         ]  # fmt: skip
-        with serve(ROOT / "app.py", environment=environment, options=options) as url:
+        with serve(ROOT / "app.py", environment=environment, options=options, warm=False) as url:
             port = urlsplit(url).port
             assert port is not None
             for host in (f"hall.example:{port}", "hall.example", "room.school.example"):
@@ -132,7 +144,7 @@ def test_others_are_served_when_that_is_asked_for() -> None:
 
 def test_names_of_the_environment_open_it_to_themselves_and_their_pages_alone() -> None:
     environment = {**os.environ, "RNNVIZ_HOSTS": "Hall.Example, *.school.example"}
-    with serve(ROOT / "app.py", environment=environment, options=()) as url:
+    with serve(ROOT / "app.py", environment=environment, options=(), warm=False) as url:
         port = urlsplit(url).port
         assert port is not None
         local = f"localhost:{port}"

@@ -19,7 +19,7 @@ XSRF = "2|00000000|00000000000000000000000000000000|1700000000"
 def hosting(models_folder: Path, **more: str) -> AbstractContextManager[str]:
     """The address of a hosted app."""
     hosted = {"RNNVIZ_HOSTED": "1", "RNNVIZ_KEY": KEY, "RNNVIZ_MODELS": str(models_folder), **more}
-    return serve(ROOT / "app.py", environment={**os.environ, **hosted})
+    return serve(ROOT / "app.py", environment={**os.environ, **hosted}, warm=False)
 
 
 @pytest.fixture(scope="module")

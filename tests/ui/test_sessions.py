@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
-import psutil
 import pytest
 import requests
 
@@ -145,17 +144,3 @@ def test_the_limit_of_open_files_is_raised_for_many_visitors() -> None:
     assert limits(256, 256) == [256, 256]  # it can't be raised: nothing breaks
     if hard == resource.RLIM_INFINITY or hard > 10_240:
         assert limits(11_000, hard) == [11_000, hard]  # not lowered
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="needs the limits of another process")
-def test_the_app_has_raised_its_limit_when_it_answers() -> None:
-    import resource
-
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
-    try:
-        with serve(ROOT / "app.py"):
-            app = next(p for p in psutil.Process().children() if "streamlit" in " ".join(p.cmdline()))
-            assert app.rlimit(psutil.RLIMIT_NOFILE)[0] > 256
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, before)
