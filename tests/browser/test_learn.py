@@ -77,8 +77,13 @@ def test_keys_walk_through_steps_and_scenes_and_each_scene_keeps_its_own(lectern
     expect(lectern.page.get_by_test_id("stSidebar")).to_be_hidden()
 
 
-def test_keys_belong_to_a_field_while_someone_writes_in_it(lectern: Lectern) -> None:
+def test_two_texts_are_typed_keys_are_the_field_s_and_a_state_tells_them_apart(lectern: Lectern) -> None:
     lectern.open(scene=2)
+    expect(lectern.root.locator("text", has_text="=").first).to_be_visible()
+    lectern.control("model").get_by_role("radio", name="RNN").click()
+    expect(lectern.root.locator("text", has_text="≠").first).to_be_visible()
+    lectern.rest()
+    assert lectern.query()["model"] == "rnn"
     field = lectern.control("left").locator("input")
     field.fill("a")
     field.press("Space")
@@ -93,16 +98,6 @@ def test_keys_belong_to_a_field_while_someone_writes_in_it(lectern: Lectern) -> 
     lectern.press("Space")
     lectern.at(2, 1)
     assert lectern.query()["left"].replace("+", " ") == "a gp"
-
-
-def test_two_texts_that_end_alike_are_one_without_a_state_and_two_with_one(lectern: Lectern) -> None:
-    lectern.open(scene=2)
-    signs = lectern.root.locator("text", has_text="=")
-    expect(signs.first).to_be_visible()
-    lectern.control("model").get_by_role("radio", name="RNN").click()
-    expect(lectern.root.locator("text", has_text="≠").first).to_be_visible()
-    lectern.rest()
-    assert lectern.query()["model"] == "rnn"
 
 
 def test_entries_are_pointed_at_and_changed_by_click_and_by_keys_alone(lectern: Lectern) -> None:
@@ -185,8 +180,10 @@ def test_a_table_that_nobody_counted_shows_no_costs(lectern: Lectern) -> None:
     assert lectern.wrong() == []
 
 
-def test_a_character_is_pointed_at_by_keys(lectern: Lectern) -> None:
-    lectern.open(scene=1, step=6, present=1)
+def test_a_character_is_pointed_at_by_keys_and_two_texts_are_compared_at_every_length(
+    lectern: Lectern,
+) -> None:
+    lectern.open(scene=1, step=6, a="W" * 22, b="M" * 22, t=22, present=1)
     along = lectern.root.get_by_role("slider", name="character of the text")
     along.press("End")
     expect(lectern.root.locator("text", has_text="P(f):")).to_be_visible()
@@ -196,11 +193,10 @@ def test_a_character_is_pointed_at_by_keys(lectern: Lectern) -> None:
     expect(along).to_be_focused()
     lectern.at(1, 5)
     assert lectern.wrong() == []
-
-
-def test_two_texts_are_compared_at_every_length_and_the_longest_fit(lectern: Lectern) -> None:
-    lectern.open(scene=1, step=5, a="W" * 22, b="M" * 22, t=22, present=1)
-    assert lectern.wrong() == []
+    along.blur()
+    lectern.press("ArrowUp")
+    lectern.at(1, 4)
+    assert lectern.wrong() == [], "the longest texts fit"
     expect(lectern.root.locator("text", has_text="69²³")).to_be_visible()
     slider = lectern.control("t").get_by_role("slider")
     slider.focus()

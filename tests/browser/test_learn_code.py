@@ -11,8 +11,9 @@ from tests.lecture.test_snippets import printed
 PIXELS = "e => parseFloat(getComputedStyle(e).fontSize)"
 
 
-def test_c_opens_the_code_and_the_lecture_goes_on_beside_it(lectern: Lectern) -> None:
+def test_c_opens_the_code_what_is_copied_runs_and_the_lecture_goes_on_beside_it(lectern: Lectern) -> None:
     page = lectern.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.set_viewport_size({"width": 1280, "height": 720})
     lectern.open(scene=4, present=1)
     panel, cell = lectern.root.locator("aside.ln-code"), lectern.root.locator(".ln-cell")
@@ -23,6 +24,12 @@ def test_c_opens_the_code_and_the_lecture_goes_on_beside_it(lectern: Lectern) ->
     lectern.press("Space")
     lectern.at(4, 1)
     expect(cell).to_contain_text("torch.cat((X, H), dim=1)")
+    lectern.root.get_by_role("button", name="Copy").click()
+    expect(lectern.root.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert printed(copied) == lectern.root.locator(".ln-printed").text_content()
+    lectern.press("Space")  # the button has let go of the keys
+    lectern.at(4, 2)
     lectern.press("ArrowRight")
     lectern.at(5, 0)
     expect(cell).to_contain_text("inputs, labels")
@@ -49,18 +56,6 @@ def test_a_step_without_code_has_no_button_and_the_next_one_has_its_code_again(l
     expect(panel).to_contain_text("Nothing to run yet")
     button.click()
     expect(panel).to_be_hidden()
-
-
-def test_what_is_copied_runs_and_prints_what_stands_beneath(lectern: Lectern) -> None:
-    page = lectern.page
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    lectern.open(scene=4, step=2, code=1)
-    lectern.root.get_by_role("button", name="Copy").click()
-    expect(lectern.root.get_by_role("button", name="Copied")).to_be_visible()
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert printed(copied) == lectern.root.locator(".ln-printed").text_content()
-    lectern.press("Space")  # the button has let go of the keys
-    lectern.at(4, 2)
 
 
 @pytest.mark.slow

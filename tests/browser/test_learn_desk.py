@@ -21,7 +21,9 @@ def opened(lectern: Lectern) -> Page:
     return desk
 
 
-def test_the_window_follows_the_stage_and_drives_it(lectern: Lectern) -> None:
+def test_the_window_follows_the_stage_drives_it_has_a_clock_and_says_when_it_is_gone(
+    lectern: Lectern,
+) -> None:
     lectern.open(scene=4)
     with lectern.page.expect_popup() as window:
         lectern.root.get_by_role("button", name="Notes").click()
@@ -44,6 +46,20 @@ def test_the_window_follows_the_stage_and_drives_it(lectern: Lectern) -> None:
     lectern.at(4, 2)
     lectern.press("ArrowUp")  # the stage's own keys
     expect(desk.locator("#title")).to_have_text(second.title)
+    clock = desk.get_by_role("timer")
+    expect(clock).to_have_text("0:00")
+    desk.get_by_role("button", name="Start").click()
+    expect(clock).to_have_text(re.compile("0:0[1-9]"))
+    desk.get_by_role("button", name="Pause").click()
+    stood = clock.text_content() or ""
+    desk.reload()
+    expect(clock).to_have_text(stood)
+    desk.get_by_role("button", name="Set to 0:00").click()
+    expect(clock).to_have_text("0:00")
+    lost = desk.get_by_role("status")
+    expect(lost).to_be_hidden()
+    lectern.page.get_by_test_id("stSidebarNav").get_by_text("Perplexity").click()
+    expect(lost).to_be_visible()
     desk.close()
 
 
@@ -76,26 +92,4 @@ def test_it_speaks_the_stage_s_language_in_its_colours(lectern: Lectern) -> None
         lectern.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
         desk.wait_for_function(DARK if scheme == "dark" else f"!{DARK}")
         assert wrong(desk) == []
-    desk.close()
-
-
-def test_its_clock_is_started_and_set_back_and_a_lecture_that_was_left_is_said_to_be_gone(
-    lectern: Lectern,
-) -> None:
-    lectern.open(scene=1)
-    desk = opened(lectern)
-    clock = desk.get_by_role("timer")
-    expect(clock).to_have_text("0:00")
-    desk.get_by_role("button", name="Start").click()
-    expect(clock).to_have_text(re.compile("0:0[1-9]"))
-    desk.get_by_role("button", name="Pause").click()
-    stood = clock.text_content() or ""
-    desk.reload()
-    expect(clock).to_have_text(stood)
-    desk.get_by_role("button", name="Set to 0:00").click()
-    expect(clock).to_have_text("0:00")
-    lost = desk.get_by_role("status")
-    expect(lost).to_be_hidden()
-    lectern.page.get_by_test_id("stSidebarNav").get_by_text("Perplexity").click()
-    expect(lost).to_be_visible()
     desk.close()

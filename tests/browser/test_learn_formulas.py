@@ -1,9 +1,11 @@
 """The lecture's formulas in a real browser: a symbol and what it stands for light each other."""
 
 import re
+from typing import Any
 
 from playwright.sync_api import Browser, Locator, expect
 
+from rnnviz.ui import i18n
 from rnnviz.ui.browser import views
 from rnnviz.ui.pages.learn import scene_7_backwards, symbols
 from tests.browser.lecturing import Lectern
@@ -109,8 +111,20 @@ def test_a_number_is_said_in_its_value(lectern: Lectern) -> None:
     assert lectern.root.locator(".ln-light > *").count() >= 2
 
 
-def test_symbols_are_reached_by_keys_and_leave_them_to_the_lecture_again(lectern: Lectern) -> None:
+def test_a_symbol_stays_lit_is_reached_by_keys_and_leaves_them_to_the_lecture_again(lectern: Lectern) -> None:
     lectern.open(scene=3, step=2, present=1)
+    symbol(lectern, "H_t").click()
+    lectern.page.mouse.move(5, 500)
+    expect(lectern.root).to_have_attribute("data-lit", "H_t")
+    lectern.control("forward").click()
+    lectern.rest()
+    expect(lectern.root).to_have_attribute("data-lit", "H_t")  # it follows the picture
+    assert lectern.root.evaluate(FRAMED, "H_t")
+    lectern.press("Space")
+    lectern.at(3, 2)
+    expect(lectern.root).to_have_attribute("data-lit", "")  # another step begins dark
+    lectern.press("ArrowUp")
+    lectern.at(3, 1)
     row = lectern.root.get_by_role("toolbar", name="Symbols of the formula")
     first = row.get_by_role("button", name="hidden state at time step t", exact=True)
     for _ in range(12):
@@ -133,34 +147,21 @@ def test_symbols_are_reached_by_keys_and_leave_them_to_the_lecture_again(lectern
     lectern.at(4, 0)
 
 
-def test_what_is_lit_follows_the_picture_and_another_step_begins_dark(lectern: Lectern) -> None:
-    lectern.open(scene=3, step=2, present=1)
-    symbol(lectern, "H_t").click()
-    lectern.page.mouse.move(5, 500)
-    expect(lectern.root).to_have_attribute("data-lit", "H_t")
-    lectern.control("forward").click()
-    lectern.rest()
-    expect(lectern.root).to_have_attribute("data-lit", "H_t")
-    assert lectern.root.evaluate(FRAMED, "H_t")
-    lectern.press("Space")
-    lectern.at(3, 2)
-    expect(lectern.root).to_have_attribute("data-lit", "")
-
-
-def test_on_a_phone_a_tap_says_what_a_symbol_is(browser: Browser, app_url: str) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+def test_on_a_chinese_phone_a_tap_says_what_a_symbol_is_in_chinese(browser: Browser, app_url: str) -> None:
+    phone: Any = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    context, chinese = browser.new_context(**phone, locale="zh-CN"), i18n.translations("zh").gettext
     lectern = Lectern(context.new_page(), app_url)
     lectern.open(scene=3, step=2)
     symbol(lectern, "W_xh").tap()
     tip = lectern.root.locator(".ln-tip")
-    expect(tip).to_contain_text("weights from the input to the hidden units")
+    expect(tip).to_contain_text(chinese("weights from the input to the hidden units"))
     box = tip.bounding_box()
     assert box
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
     one = lectern.root.locator("g[data-stands='X_t'] text").first  # between its parts there is nothing
     one.tap()
-    expect(tip).to_contain_text("input at time step t")
+    expect(tip).to_contain_text(chinese("input at time step t"))
     one.tap()
     expect(tip).to_be_hidden()
     context.close()

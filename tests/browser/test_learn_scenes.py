@@ -22,23 +22,17 @@ def drag(lectern: Lectern, hit: str, x: float, y: float) -> None:
     lectern.rest()
 
 
-def test_a_word_is_trained_before_ones_eyes(lectern: Lectern) -> None:
-    lectern.open(scene=5, step=7, word="tea", present=1)
-    lectern.control("train").click()
-    end = lectern.root.locator("text", has_text=f"training step {word.STEPS} of {word.STEPS}")
-    expect(end).to_be_visible()
-    lectern.rest()
-    assert lectern.query()["trained"] == str(word.STEPS)
-    assert lectern.wrong() + lectern.small() == []
-    field = lectern.control("word").locator("input")
-    field.fill("mississippi")
-    expect(lectern.root.locator("text", has_text="training step 0 of")).to_be_visible()
-    lectern.rest()
-    assert lectern.wrong() == [], "the longest words fit too"
+def go(lectern: Lectern, scene: int, step: int) -> None:
+    """Step by step to a later step of the scene that is there, counted from 1 as in addresses."""
+    for at in range(int(lectern.root.get_attribute("data-step") or 0) + 1, step):
+        lectern.press("ArrowDown")
+        lectern.at(scene, at)
 
 
-def test_a_letter_is_changed_by_key_and_by_click_and_the_output_follows(lectern: Lectern) -> None:
-    lectern.open(scene=5, step=3)
+def test_a_letter_is_changed_and_the_output_follows_and_a_word_is_trained_before_ones_eyes(
+    lectern: Lectern,
+) -> None:
+    lectern.open(scene=5, step=3, present=1)
     same = lectern.root.locator("text", has_text=re.compile("^=$"))
     expect(same).to_have_count(1)
     lectern.root.locator("[data-hit='letter.5']").click()
@@ -52,6 +46,21 @@ def test_a_letter_is_changed_by_key_and_by_click_and_the_output_follows(lectern:
     lectern.control("again").click()
     lectern.rest()
     assert "letters" not in lectern.query()
+    go(lectern, 5, 7)
+    field = lectern.control("word").locator("input")
+    field.fill("tea")
+    expect(lectern.root.locator("text", has_text="training step 0 of")).to_be_visible()
+    lectern.rest()
+    lectern.control("train").click()
+    end = lectern.root.locator("text", has_text=f"training step {word.STEPS} of {word.STEPS}")
+    expect(end).to_be_visible()
+    lectern.rest()
+    assert lectern.query()["trained"] == str(word.STEPS)
+    assert lectern.wrong() + lectern.small() == []
+    field.fill("mississippi")
+    expect(lectern.root.locator("text", has_text="training step 0 of")).to_be_visible()
+    lectern.rest()
+    assert lectern.wrong() == [], "the longest words fit too"
 
 
 def test_what_a_step_adds_moves_in_once_unless_less_motion_is_wanted(lectern: Lectern) -> None:
@@ -72,7 +81,7 @@ def test_what_a_step_adds_moves_in_once_unless_less_motion_is_wanted(lectern: Le
         lectern.at(3, 0)
 
 
-def test_a_bar_is_moved_by_keys_and_dragged_to_nothing(lectern: Lectern) -> None:
+def test_a_bar_is_moved_by_keys_and_dragged_to_nothing_and_a_letter_is_guessed(lectern: Lectern) -> None:
     lectern.open(scene=6)
     bar = lectern.root.get_by_role("slider", name="probability of h")
     infinite = lectern.root.locator("text", has_text=re.compile(r"^\+∞$"))
@@ -95,10 +104,8 @@ def test_a_bar_is_moved_by_keys_and_dragged_to_nothing(lectern: Lectern) -> None
     expect(infinite).to_have_count(1)
     lectern.control("case").get_by_role("radio", name="Certain").click()
     expect(infinite).to_have_count(0)
-
-
-def test_a_letter_is_guessed_by_key_and_by_click(lectern: Lectern) -> None:
-    lectern.open(scene=6, step=7)
+    lectern.rest()
+    go(lectern, 6, 7)
     hidden = shannon.SENTENCES[0][1]
     lectern.root.locator("[data-hit='key.q']").click()
     lectern.rest()
@@ -112,34 +119,7 @@ def test_a_letter_is_guessed_by_key_and_by_click(lectern: Lectern) -> None:
     assert lectern.wrong() == []
 
 
-def test_a_dragged_cut_leaves_terms_out(lectern: Lectern) -> None:
-    lectern.open(scene=7, step=5)
-    drag(lectern, "cut", 200, 0)
-    assert lectern.query().get("tau") == "1"
-    drag(lectern, "cut", -2000, 0)
-    assert lectern.query()["tau"] == "6"
-    cut = lectern.root.get_by_role("slider", name="Drag the cut")
-    cut.press("ArrowLeft")
-    expect(cut).to_have_attribute("aria-valuenow", "5")
-    lectern.rest()
-    assert lectern.query()["tau"] == "5"
-    assert lectern.wrong() == []
-
-
-def test_an_arrow_is_dragged_and_moved_by_keys(lectern: Lectern) -> None:
-    lectern.open(scene=7, step=4)
-    drag(lectern, "arrow", -2000, -2000)
-    across = lectern.root.get_by_role("slider", name="first number of the gradient")
-    expect(across).to_have_attribute("aria-valuenow", "-4.8")
-    across.press("ArrowRight")
-    expect(across).to_have_attribute("aria-valuenow", re.compile(r"^-4\.7"))
-    across.press("End")
-    expect(across).to_have_attribute("aria-valuenow", "4.8")
-    lectern.rest()
-    assert lectern.wrong() == []
-
-
-def test_a_word_is_walked_back_by_keys_alone(lectern: Lectern) -> None:
+def test_the_way_back_is_walked_clipped_cut_and_measured(lectern: Lectern) -> None:
     lectern.open(scene=7)
     button = lectern.control("back")
     for walked in range(1, 4):
@@ -158,10 +138,30 @@ def test_a_word_is_walked_back_by_keys_alone(lectern: Lectern) -> None:
     expect(lectern.root.locator("text", has_text="no step hands anything back")).to_be_visible()
     lectern.rest()
     assert lectern.wrong() == []
-
-
-def test_the_cost_is_measured_when_asked_for(lectern: Lectern) -> None:
-    lectern.open(scene=7, step=7)
+    go(lectern, 7, 4)
+    drag(lectern, "arrow", -2000, -2000)
+    across = lectern.root.get_by_role("slider", name="first number of the gradient")
+    expect(across).to_have_attribute("aria-valuenow", "-4.8")
+    across.press("ArrowRight")
+    expect(across).to_have_attribute("aria-valuenow", re.compile(r"^-4\.7"))
+    across.press("End")
+    expect(across).to_have_attribute("aria-valuenow", "4.8")
+    lectern.rest()
+    assert lectern.wrong() == []
+    across.blur()
+    go(lectern, 7, 5)
+    drag(lectern, "cut", 200, 0)
+    assert lectern.query().get("tau") == "1"
+    drag(lectern, "cut", -2000, 0)
+    assert lectern.query()["tau"] == "6"
+    cut = lectern.root.get_by_role("slider", name="Drag the cut")
+    cut.press("ArrowLeft")
+    expect(cut).to_have_attribute("aria-valuenow", "5")
+    lectern.rest()
+    assert lectern.query()["tau"] == "5"
+    assert lectern.wrong() == []
+    cut.blur()
+    go(lectern, 7, 7)
     expect(lectern.root.locator("text", has_text="not measured yet")).to_be_visible()
     lectern.control("measure").click()
     expect(lectern.root.get_by_text("Here, now:")).to_be_visible()

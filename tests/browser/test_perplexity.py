@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from rnnviz.networks.checkpoint import load
 from rnnviz.reading.scoring import perplexity
@@ -128,37 +128,6 @@ def test_a_long_file_shows_how_far_it_is_while_another_is_looked_at_and_cancel_i
     expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
 
 
-def test_the_same_content_again_is_there_at_once_after_a_reload_too(page: Page, app_url: str) -> None:
-    open_page(page, app_url)
-    data = b"The Time Traveller laughed.\n" * 4_000
-    scored(page, "once.txt", data)
-    first = large(page)
-    page.reload()
-    expect(page.get_by_text("An example").first).to_be_visible()
-    expect(page.locator(".st-key-answer")).to_be_visible()
-    scored(page, "again.txt", data)
-    assert large(page) == first
-
-
-def test_a_wrong_guess_is_mended_with_one_click(page: Page, app_url: str) -> None:
-    open_page(page, app_url)
-    upload(page, {"german.txt": ("Größe und Ärger für Übermut. " * 40).encode("cp1252")})
-    encoding = page.locator(".st-key-encoding")
-    expect(encoding).to_contain_text("guessed")
-    page.locator("[class*=st-key-read-] button").first.click()
-    expect(encoding).to_contain_text("declared")
-    encoding.get_by_role("combobox").click()
-    page.get_by_role("option", name="Detect automatically").click()
-    expect(encoding).to_contain_text("guessed")
-
-
-def test_the_number_is_the_size_of_a_file_that_gives_the_text_back(page: Page, app_url: str) -> None:
-    open_page(page, app_url, section="compression")
-    page.get_by_role("button", name="Compress this text").click()
-    page.get_by_role("button", name="Decompress and compare").click()
-    expect(page.get_by_text("every one of them the same")).to_be_visible()
-
-
 def test_every_character_can_be_taken_away(
     page: Page, app_url: str, tmp_path: Path, models_folder: Path
 ) -> None:
@@ -180,28 +149,12 @@ def test_every_character_can_be_taken_away(
     assert "<svg" in saved["HTML page"].read_text(encoding="utf-8")
 
 
-def test_a_pasted_text_joins_later_files_only_when_asked_and_html_stays_text(
-    page: Page, app_url: str
-) -> None:
+def test_a_result_stands_under_the_source_that_it_is_of_and_html_stays_text(page: Page, app_url: str) -> None:
     open_page(page, app_url)
-    page.get_by_role("tab", name="Paste a text").click()
-    page.get_by_role("textbox", name="Text").fill("<img src=x onerror=\"document.title='owned'\">")
-    page.get_by_role("button", name="Score this text").click()
-    expect(page.get_by_text("Perplexity of pasted text")).to_be_visible()
-    page.get_by_role("tab", name="Upload files").click()
-    scored(page, "<img src=x onerror=alert(1)>.txt", b"grey eyes")
-    expect(page.get_by_role("combobox", name="Text shown below")).to_have_count(0)
-    page.get_by_role("button", name="Pasted text").click()
-    expect(page.get_by_role("combobox", name="Text shown below")).to_be_visible()
-    assert page.locator("img[src=x]").count() == 0
-    assert "owned" not in page.title()
-
-
-def test_a_result_stands_under_the_source_that_it_is_of(page: Page, app_url: str) -> None:
-    open_page(page, app_url)
+    name = "<img src=x onerror=alert(1)>.txt"
     files, paste, corpus = (page.get_by_role("tab", name=name) for name in ("Upload", "Paste", "Pick"))
     paste.click()
-    page.get_by_role("textbox", name="Text").fill("grey eyes")
+    page.get_by_role("textbox", name="Text").fill("<img src=x onerror=\"document.title='owned'\">")
     page.get_by_role("button", name="Score this text").click()
     result = page.get_by_text("Perplexity of pasted text")
     expect(result).to_be_visible()
@@ -213,13 +166,15 @@ def test_a_result_stands_under_the_source_that_it_is_of(page: Page, app_url: str
     expect(result).to_be_visible()
     expect(paste).to_have_attribute("aria-selected", "true")
     files.click()
-    scored(page, "a.txt", b"The Time Traveller")
+    scored(page, name, b"The Time Traveller")
     paste.click()  # what it holds is scored again
     expect(result).to_be_visible()
     page.get_by_role("button", name="1 uploaded file").click()
     page.get_by_role("button", name="Pasted text", exact=True).click()  # one of two no more
-    expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
+    expect(page.get_by_text(f"Perplexity of {name}")).to_be_visible()
     expect(files).to_have_attribute("aria-selected", "true")
+    assert page.locator("img[src=x]").count() == 0
+    assert "owned" not in page.title()
 
 
 def test_model_section_and_language_stand_in_the_address_and_come_back(page: Page, app_url: str) -> None:
@@ -245,13 +200,6 @@ def test_model_section_and_language_stand_in_the_address_and_come_back(page: Pag
     expect(page.get_by_test_id("stSidebarNav").get_by_text("困惑度")).to_be_visible()
 
 
-def test_a_chinese_browser_is_greeted_in_chinese(browser: Browser, app_url: str) -> None:
-    with browser.new_context(locale="zh-CN") as context:
-        page = context.new_page()
-        page.goto(f"{app_url}/perplexity")
-        expect(page.get_by_role("heading", level=1)).to_have_text("你的文本的困惑度")
-
-
 def test_an_example_is_there_before_any_upload_in_the_browser_s_theme(page: Page, app_url: str) -> None:
     page.emulate_media(color_scheme="dark")
     open_page(page, app_url)
@@ -262,9 +210,3 @@ def test_an_example_is_there_before_any_upload_in_the_browser_s_theme(page: Page
     assert float(large(page)) > 1
     expect(page.get_by_text("Where the surprise is")).to_be_visible()
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
-
-
-def test_plotly_comes_from_the_app_itself(page: Page, app_url: str) -> None:
-    answer = page.request.get(f"{app_url}/plotly/plotly.min.js")
-    assert answer.ok
-    assert "javascript" in answer.headers["content-type"]

@@ -1,9 +1,7 @@
 """The Train page in a real browser: a run that moves, is found again, stops, and opens in Explore."""
 
-import json
 import re
 import shutil
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -121,35 +119,6 @@ def test_a_run_that_is_resumed_is_followed_whatever_moment_was_in_view(page: Pag
         runs.stop("again")
 
 
-def test_waiting_runs_are_seen_in_their_order(page: Page, app_url: str) -> None:
-    with training("first"), training("third", waiting=True):
-        view = open_page(page, app_url, run="third")
-        expect(view).to_have_attribute("data-state", "waiting")
-        expect(view).to_contain_text("1 run before it")
-        runs.stop("first")
-        expect(view).to_contain_text("next in the queue")
-        expect(page.get_by_role("button", name="Leave the queue")).to_be_visible()
-
-
-def test_hostile_checkpoints_are_refused_in_a_sentence(page: Page, app_url: str, folder: Path) -> None:
-    open_page(page, app_url)
-    page.get_by_text("Add a model trained elsewhere").click()
-    upload = page.locator(".st-key-train-bring input[type=file]")
-    header = json.dumps(
-        {"__metadata__": {"rnnviz": json.dumps({"format": 1})}, "w": {"dtype": "F32"}}
-    ).encode()
-    for name, data in {
-        "text": b"<script>alert(1)</script>",
-        "huge": struct.pack("<Q", 2**60) + b"{}",
-        "odd": struct.pack("<Q", len(header)) + header,
-    }.items():
-        upload.set_input_files([{"name": f"{name}.safetensors", "mimeType": "x", "buffer": data}])
-        expect(page.get_by_role("alert").filter(has_text=name)).to_be_visible()
-        expect(page.get_by_role("button", name="Save among the models")).to_have_count(0)
-    assert not list((folder / "models").glob("*script*"))
-    expect(page.get_by_test_id("stException")).to_have_count(0)
-
-
 def test_words_of_a_run_are_no_markup_and_chinese_is_spoken(page: Page, app_url: str) -> None:
     made("marked", watched="<i>bold</i>")
     view = open_page(page, app_url, run="marked", lang="en")
@@ -158,23 +127,6 @@ def test_words_of_a_run_are_no_markup_and_chinese_is_spoken(page: Page, app_url:
     page.goto(f"{app_url}/train?run=marked&lang=zh")
     expect(view).to_contain_text("验证困惑度")
     expect(page.get_by_role("button", name="开始")).to_be_visible()
-
-
-def test_a_deleted_run_is_gone_at_once_and_its_name_is_free(page: Page, app_url: str) -> None:
-    made("one", created=1.0)
-    made("two", created=2.0)
-    view = open_page(page, app_url, run="two")
-    expect(view).to_have_attribute("data-run", "two")
-    settled(view)
-    page.get_by_role("button", name="Delete", exact=True).click()
-    page.get_by_role("button", name="Delete this run").click()
-    expect(view).to_have_attribute("data-run", "one")
-    expect(page.get_by_role("radio", name="two")).to_have_count(0)
-    made("two", "stopped", created=3.0, watched="A machine")
-    page.get_by_test_id("stSidebar").get_by_text("two", exact=True).click()
-    expect(view).to_have_attribute("data-run", "two")
-    expect(view.locator(".rt-probe .rt-head b")).to_have_text("Reading “A machine”")
-    expect(page.get_by_text("This run is not there any more")).to_have_count(0)
 
 
 def test_two_slow_clicks_delete_one_run(page: Page, app_url: str) -> None:
@@ -194,7 +146,7 @@ def test_two_slow_clicks_delete_one_run(page: Page, app_url: str) -> None:
     assert [run.id for run in runs.listed()] == ["two", "one"]
 
 
-def test_the_question_whether_to_delete_is_about_the_run_in_view(page: Page, app_url: str) -> None:
+def test_the_run_in_view_is_deleted_is_gone_at_once_and_its_name_is_free(page: Page, app_url: str) -> None:
     made("one", created=1.0)
     made("two", created=2.0)
     view = open_page(page, app_url, run="two")
@@ -211,3 +163,9 @@ def test_the_question_whether_to_delete_is_about_the_run_in_view(page: Page, app
     really.click()
     expect(view).to_have_attribute("data-run", "two")
     assert [run.id for run in runs.listed()] == ["two"]
+    expect(page.get_by_role("radio", name="one")).to_have_count(0)
+    made("one", "stopped", created=3.0, watched="A machine")
+    page.get_by_test_id("stSidebar").get_by_text("one", exact=True).click()
+    expect(view).to_have_attribute("data-run", "one")
+    expect(view.locator(".rt-probe .rt-head b")).to_have_text("Reading “A machine”")
+    expect(page.get_by_text("This run is not there any more")).to_have_count(0)

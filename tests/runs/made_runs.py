@@ -90,7 +90,7 @@ def made(
 
 
 @contextlib.contextmanager
-def training(name: str, *, waiting: bool = False) -> Iterator[RunFolder]:
+def training(name: str) -> Iterator[RunFolder]:
     """A run that looks alive: it holds its lock, says ten times a second where it is, and can be stopped."""
     path = made(name, None)
     folder = RunFolder(path)
@@ -98,15 +98,14 @@ def training(name: str, *, waiting: bool = False) -> Iterator[RunFolder]:
     queue.take_ticket(folder)
     over = threading.Event()
     event_log.append(folder.events, {"event": "queued"})
-    if not waiting:
-        event_log.append(folder.events, {"event": "start", **START, "total_characters": 10**6})
+    event_log.append(folder.events, {"event": "start", **START, "total_characters": 10**6})
     models = [tiny("lstm"), tiny("lstm", hidden_size=12)]
     for parameter in models[1].parameters():
         parameter.mul_(1.5)
 
     def go_on() -> None:
         step = 31
-        while not waiting and not over.wait(0.1) and not folder.stop.exists():
+        while not over.wait(0.1) and not folder.stop.exists():
             fields = {
                 "step": step,
                 "characters": 100 * step,

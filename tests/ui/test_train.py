@@ -26,17 +26,11 @@ from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.subject import find
 from rnnviz.ui.pages.train.watch import Watch
 from tests.conftest import TEXT
-from tests.runs.made_runs import WATCHED, made
-from tests.ui.apptest import addressed, components
+from tests.runs.made_runs import WATCHED, made, training
+from tests.ui.apptest import addressed, components, sent
 from tests.ui.conftest import Open, everything
 
 pytestmark = pytest.mark.usefixtures("started")
-
-
-def sent(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What the training view was given."""
-    (component,) = components(app)
-    return unpack(component.proto.bytes)
 
 
 def button(app: AppTest, key: str) -> Any:
@@ -268,11 +262,12 @@ def test_a_run_that_trains_can_be_stopped_and_not_deleted(
 def test_the_queue_is_seen_and_its_limit_can_be_set(
     open_app: Open, alive: Callable[[str, str], None]
 ) -> None:
-    alive("first", "start")
-    alive("second", "queued")
-    app = open_app("train", run="second")
-    assert app.radio(key="run").value == "second"
-    assert "1 run before it in the queue" in sent(app)[0]["line"]
+    with training("first"):
+        alive("second", "queued")
+        app = open_app("train", run="second")
+        assert app.radio(key="run").value == "second"
+        assert "1 run before it in the queue" in sent(app)[0]["line"]
+    assert "next in the queue" in sent(app.run())[0]["line"]
     assert button(app, "train-stop").label == "Leave the queue"
     app.number_input(key="train-limit").set_value(2).run()
     assert runs.limit() == 2

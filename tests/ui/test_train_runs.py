@@ -17,25 +17,11 @@ from rnnviz.training import speed
 from rnnviz.ui.pages.train import forecast, listing
 from tests.conftest import tiny
 from tests.runs.made_runs import START, made
-from tests.ui.apptest import addressed, components
+from tests.ui.apptest import addressed, components, sent
 from tests.ui.conftest import Open, everything, turn
-from tests.ui.test_train import button, pick, sent
+from tests.ui.test_train import button, pick
 
 pytestmark = pytest.mark.usefixtures("started")
-
-
-def test_a_run_is_deleted_after_one_question_that_names_it_and_is_not_missed(open_app: Open) -> None:
-    made("one", created=1.0)
-    made("two", created=2.0)
-    app = open_app("train", run="two")
-    assert "Delete **two**? It can't be restored. A saved model stays." in everything(app)
-    assert [run.id for run in runs.listed()] == ["two", "one"], "nothing went yet"
-    button(app, "train-delete-really.two.2.0").click().run()
-    assert not app.exception
-    assert [run.id for run in runs.listed()] == ["one"]
-    assert (sent(app)[0]["run"], app.radio(key="run").value) == ("one", "one")
-    assert not app.warning
-    assert not turn(app, "train").warning
 
 
 def test_how_far_a_run_is_the_list_and_the_page_say_alike(open_app: Open) -> None:
