@@ -17,7 +17,7 @@ from rnnviz.ui.hosting import person
 from rnnviz.ui.i18n import _
 from rnnviz.ui.model_card import in_words
 from rnnviz.ui.trouble import plain, sentence
-from rnnviz.ui.words import choices, network
+from rnnviz.ui.words import choices, network, title, titles
 
 if TYPE_CHECKING:
     from rnnviz.ui.context import Model
@@ -79,7 +79,8 @@ def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
             list(by_name),
             key="model",
             persist_state="session",
-            help=_("The trained model you are looking into. Its name says what it read and how it is built."),
+            format_func=titles(models).__getitem__,
+            help=_("The trained model you are looking into: what it read, and how it is built."),
         )
         address.say(model=name)
         if asked and asked not in by_name:
@@ -109,7 +110,8 @@ def missed(
     usual = _("There is no model called **{asked}** here; its file may have been renamed or removed.")
     said = reasons.get(asked, usual).replace("{asked}", plain(asked[:100]))
     st.warning(
-        f"{said}  \n" + _("This is **{shown}**.").format(shown=plain(instead)), icon=":material/swap_horiz:"
+        f"{said}  \n" + _("This is **{shown}**.").format(shown=plain(title(shown))),
+        icon=":material/swap_horiz:",
     )
 
 
@@ -131,14 +133,20 @@ def kind(info: ModelInfo, model: Model) -> str:
     return network(CELLS[info.kind].label, units, model.config.layers)
 
 
-def card(info: ModelInfo, model: Model, *, share: Callable[[], None]) -> None:
-    """What the model read, how well it predicts unseen text, how it was made, and ways to `share` it."""
+def card(info: ModelInfo, model: Model, found: str, *, share: Callable[[], None]) -> None:
+    """What the model read, what was `found` in it, how well it predicts unseen text, how it was made, and
+    ways to `share` it.
+    """
     facts = info.card
-    title = str(facts.get("title") or facts.get("corpus") or "")
+    text = str(facts.get("title") or facts.get("corpus") or "")
     what = _("{kind}, on {device}").format(kind=kind(info, model), device=plain(device(model)))
-    st.markdown(f"**{plain(title)}**  \n{what}" if title else what)
+    if title(info) != info.path.stem:  # commands and addresses have the name
+        what = f"`{info.path.stem}` · {what}"
+    st.markdown(f"**{plain(text)}**  \n{what}" if text else what)
     held_out(facts.get("held_out"))
     with st.expander(_("About this model")):
+        if found:
+            st.caption(plain(found))
         st.caption(_("{count} parameters").format(count=f"{model.parameter_count:,}"))
         for sentence in in_words(facts):
             st.caption(sentence)

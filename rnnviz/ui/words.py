@@ -3,10 +3,15 @@
 import math
 import unicodedata
 from collections.abc import Iterable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rnnviz.figures.frame import RAISED
-from rnnviz.ui.i18n import _, language
+from rnnviz.networks import checkpoint
+from rnnviz.networks.config import CELLS
+from rnnviz.ui.i18n import N_, _, language
+
+if TYPE_CHECKING:
+    from rnnviz.networks.checkpoint import ModelInfo
 
 HUGE, BEYOND = 1e6, 1e15
 """From where on a number is said in words, and from where on as a power of ten."""
@@ -138,6 +143,32 @@ def network(name: str, units: int, layers: int) -> str:
             name=name, layers=layers, units=units
         )
     return _("{name}, {units} hidden units").format(name=name, units=units)
+
+
+TEXTS = {
+    "chinese": N_("Journey to the West (Chinese)"),
+    "holmes": N_("Sherlock Holmes"),
+    "python": N_("Python code"),
+    "shakespeare": N_("Shakespeare"),
+    "timemachine": N_("The Time Machine"),
+}
+"""What shipped models have read, by the first part of their names, in as few words as a newcomer needs."""
+
+
+def title(info: ModelInfo) -> str:
+    """A shipped model's text and kind; of a model of one's own, its name."""
+    name = info.path.stem
+    text, _hyphen, kind = name.rpartition("-")
+    if text not in TEXTS or info.path.parent != checkpoint.folders()[-1]:
+        return name
+    kinds = {"ngram": _("counts of {n}").format(n=kind.removesuffix("gram")), "mlp": _("MLP (no memory)")}
+    kind = kinds.get(info.kind) or CELLS[info.kind].label
+    return _("{text}, {kind}").format(text=_(TEXTS[text]), kind=kind)
+
+
+def titles(listed: Iterable[ModelInfo]) -> dict[str, str]:
+    """The titles of models, by the names that addresses and commands have for them."""
+    return {info.path.stem: title(info) for info in listed}
 
 
 def quantities() -> dict[str, str]:

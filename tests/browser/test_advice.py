@@ -8,6 +8,7 @@ from tests.browser.conftest import Live
 from tests.browser.test_address import MODEL
 
 TEXT = "行者笑道：“师父莫怕！那妖精就在前面山里。”"
+CHINESE = "Journey to the West (Chinese), GRU"
 
 
 def test_a_foreign_text_is_said_to_be_and_read_by_another_model_in_one_click(
@@ -16,10 +17,10 @@ def test_a_foreign_text_is_said_to_be_and_read_by_another_model_in_one_click(
     live = Live(page, app_url, "timemachine-gru")
     live.write(TEXT)
     note = page.locator(".rv-note-foreign")
-    expect(note).to_contain_text("timemachine-gru hasn't learnt this kind of text.")
+    expect(note).to_contain_text("The Time Machine, GRU hasn't learnt this kind of text.")
     assert "million" in live.number("perplexity")
-    page.get_by_role("button", name="Use chinese-gru?").click()
-    expect(page.locator(MODEL)).to_have_value("chinese-gru")
+    page.get_by_role("button", name=f"Use {CHINESE}?").click()
+    expect(page.locator(MODEL)).to_have_value(CHINESE)
     expect(note).to_have_count(0)
     live.painted(len(TEXT))
     assert live.text == TEXT
@@ -39,18 +40,18 @@ def test_an_example_names_and_chooses_its_model_and_says_what_to_notice(page: Pa
     own = ["A sentence", "A strange sentence", "machine"]
     expect(examples).to_have_text([*own, "Code python-gru", "Chinese chinese-gru"])
     page.get_by_role("button", name="Code python-gru").click()
-    expect(page.locator(MODEL)).to_have_value("python-gru")
+    expect(page.locator(MODEL)).to_have_value("Python code, GRU")
     expect(examples).to_have_text(
         [f"{name} timemachine-gru" for name in own] + ["Code", "Chinese chinese-gru"]
     )
     note = page.locator(".rv-note-notice")
     expect(note).to_contain_text("Indentation costs next to nothing")
     page.get_by_role("button", name="Chinese chinese-gru").click()
-    expect(page.locator(MODEL)).to_have_value("chinese-gru")
+    expect(page.locator(MODEL)).to_have_value(CHINESE)
     expect(note).to_contain_text("徒")
     page.get_by_role("textbox", name="Your text").press("End")
     page.keyboard.type("。")
     expect(note).to_be_hidden()  # it is another text now
     page.go_back()
-    expect(page.locator(MODEL)).to_have_value("python-gru")
+    expect(page.locator(MODEL)).to_have_value("Python code, GRU")
     expect(page.locator(".rv-text")).to_have_value(re.compile("^def mean"))

@@ -157,7 +157,7 @@ def test_the_perplexity_page_offers_it_too(open_app: Open) -> None:
     settled(app, "perplexity")
     app = settled(app, "better")
     button = app.button(key="perplexity.better")
-    assert button.label.replace("\\", "") == "Use chinese-gru?"
+    assert button.label.replace("\\", "") == "Use Journey to the West (Chinese), GRU?"
     button.click().run()
     assert app.sidebar.selectbox(key="model").value == "chinese-gru"
     assert addressed(app)["model"] == "chinese-gru"

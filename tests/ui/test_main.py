@@ -14,9 +14,12 @@ from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.ui import i18n, model_cache, model_card, sidebar, trouble
 from rnnviz.ui.context import Context
+from rnnviz.ui.words import titles
 from tests.conftest import tiny, tiny_card
 from tests.ui.apptest import addressed, clean
 from tests.ui.conftest import Open, everything
+
+SHIPPED = checkpoint.folders()[-1]
 
 
 def test_the_first_model_is_the_one_for_newcomers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,6 +32,45 @@ def test_the_first_model_is_the_one_for_newcomers(monkeypatch: pytest.MonkeyPatc
             assert model_cache.first([counts, other, info(name, "gru")]) == 2
             assert model_cache.first([counts, other]) == 1
             assert model_cache.first([counts]) == 0
+
+
+def test_every_shipped_model_has_a_title_of_its_own_in_each_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [SHIPPED])
+    listed, _damaged = checkpoint.available()
+    for language, gru, counts, mlp in (
+        ("en", "Python code, GRU", "The Time Machine, counts of 6", "The Time Machine, MLP (no memory)"),
+        ("zh", "Python 代码，GRU", "时间机器，6 元计数", "时间机器，MLP（没有记忆）"),
+    ):
+        with i18n.speaking(language):
+            found = titles(listed)
+        assert (found["python-gru"], found["timemachine-6gram"], found["timemachine-mlp"]) == (
+            gru,
+            counts,
+            mlp,
+        )
+        assert len(set(found.values())) == len(listed)
+        assert not set(found) & set(found.values())
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [SHIPPED, SHIPPED.parent])
+    assert all(name == title for name, title in titles(listed).items())  # somebody's own, of the same names
+
+
+def test_the_picker_has_titles_and_the_card_the_name(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [SHIPPED])
+    app = open_app("perplexity", model="python-gru")
+    assert app.sidebar.selectbox(key="model").value == "python-gru"
+    assert "Python code, GRU" in app.sidebar.selectbox(key="model").options
+    assert addressed(app)["model"] == "python-gru"
+    words = everything(app)
+    assert r"How well does **Python code\, GRU** predict" in words
+    assert "`python-gru` · GRU" in words
+    assert r"One of its units follows this\: how many Python brackets are open\." in words
+    app.sidebar.selectbox(key="model").select("timemachine-rnn").run()
+    assert addressed(app)["model"] == "timemachine-rnn"
+    assert r"No unit with a confirmed meaning was found\." in everything(app)
+    app.session_state[i18n.STATE] = "zh"
+    app.run()
+    assert app.sidebar.selectbox(key="model").value == "timemachine-rnn"
+    assert "时间机器，RNN" in app.sidebar.selectbox(key="model").options
 
 
 def test_the_card_stands_beside_its_yardsticks_and_all_models_can_score(open_app: Open) -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 from rnnviz.ui import address, model_cache, sidebar, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.inside.words import found
 from rnnviz.ui.server import returning, sessions
 from rnnviz.ui.standalone import sharing
 
@@ -46,7 +47,7 @@ def choose(ngrams: bool, temperature: bool) -> Context | None:
         return None
     yardstick = model_cache.yardstick(info, listed)
     with slot:
-        sidebar.card(info, model, share=lambda: sharing.buttons(info))
+        sidebar.card(info, model, found(info.card), share=lambda: sharing.buttons(info))
         chosen = sidebar.temperature() if temperature else sidebar.TEMPERATURE
     return Context(model, yardstick, info, chosen)
 

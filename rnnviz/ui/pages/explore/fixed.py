@@ -19,6 +19,7 @@ from rnnviz.ui.pages.explore.examples import examples, for_view
 from rnnviz.ui.pages.explore.rows import FEW
 from rnnviz.ui.pages.explore.session import LIMIT
 from rnnviz.ui.pages.explore.words import captioned, words
+from rnnviz.ui.words import titles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,6 +71,7 @@ def fixed(
         "examples": for_view(model.card, model.name, listed),
         "language": language(),
         "model": model.name,
+        "titles": titles(listed),
         "usual": contamination.usual(model.card),
         "advises": bool(listed),
         "cell": config.cell,

@@ -27,7 +27,7 @@ from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.jobs.worker import Make, of_session
 from rnnviz.ui.pages.inside.dashboard import Ask, Panel
-from rnnviz.ui.words import quantities
+from rnnviz.ui.words import quantities, title, titles
 
 if TYPE_CHECKING:
     import numpy as np
@@ -276,20 +276,22 @@ def beside(
     """The network in view and up to `most` that the reader adds; `made` are networks without a file."""
     made = made or {}
     files = {m.path.stem: m for m in others(view)}
+    names = titles(files.values())
     chosen = st.multiselect(
         label,
         [*files, *made],
         default=usual,
+        format_func=lambda name: names.get(name, name),
         key=f"inside.{key}.{view.mark[:12]}",
         persist_state="session",
         max_selections=most,
         placeholder=_("other networks"),
         help=about,
     )
-    networks: Networks = {view.context.info.path.stem: (view.mark, view.model)}
+    networks: Networks = {title(view.context.info): (view.mark, view.model)}
     for name, info in files.items():
         if name in chosen:
-            networks[name] = model_cache.digest(info), model_cache.load(info, to_read=True)
+            networks[names[name]] = model_cache.digest(info), model_cache.load(info, to_read=True)
     return networks | {name: make() for name, make in made.items() if name in chosen}
 
 

@@ -39,6 +39,7 @@ from rnnviz.ui.pages.inside.common import (
 from rnnviz.ui.pages.inside.dashboard import Panel, Text, painted
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.trouble import plain as safe
+from rnnviz.ui.words import title
 
 if TYPE_CHECKING:
     from rnnviz.networks.checkpoint import ModelInfo
@@ -53,11 +54,11 @@ LISTED, LENGTH, SEED = 8, 120, 0
 def section(view: View) -> None:
     at = cursor(dashboard.asked(KEY), view, len(view.text) - 1)
     own = view.context.info
-    before = _("{model}, untrained").format(model=own.path.stem)
+    before = _("{model}, untrained").format(model=title(own))
     made = {before: lambda: untrained(view)} if has_torch.installed() else {}
     networks = beside(
         view,
-        _("Compare {model} with").format(model=safe(own.path.stem)),
+        _("Compare {model} with").format(model=safe(title(own))),
         "compare",
         [name for name in [_usual(own, others(view)) or before] if name != before or made],
         made=made,

@@ -33,7 +33,7 @@ from rnnviz.ui.pages.inside.common import (
 )
 from rnnviz.ui.pages.inside.dashboard import Panel, Text
 from rnnviz.ui.trouble import plain as safe
-from rnnviz.ui.words import together
+from rnnviz.ui.words import title, together
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -212,7 +212,7 @@ def _left(view: View) -> list[Panel]:
         _triangle(
             "left",
             _("{model}: what is left in the state of layer {n}").format(
-                model=view.context.info.name, n=view.layer
+                model=title(view.context.info), n=view.layer
             ),
             log10,
             _("state after character"),
@@ -298,7 +298,7 @@ def _said(name: str, found: Reach) -> str:
         "lags": found.lags,
         "half": f"{float(found.half.estimate):.1f}",
         "n": f"{found.predictions:,}",
-        "shares": ", ".join(
+        "shares": _(", ").join(
             _("{share} beyond {lag} characters").format(share=_percent(found.beyond, lag), lag=lag)
             for lag in lags
         ),
@@ -312,7 +312,9 @@ def _said(name: str, found: Reach) -> str:
         )
     ]
     if not found.half.enough:
-        said.append(_("{n} predictions are too few to say how sure that is."))
+        said.append(
+            _("By the gradient over {lags} characters; {n} predictions are too few to say how sure that is.")
+        )
     else:
         values["low"], values["high"] = f"{float(found.half.low):.1f}", f"{float(found.half.high):.1f}"
         said.append(

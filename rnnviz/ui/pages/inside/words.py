@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rnnviz.runs import unit_findings
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.words import decimal, together
 from rnnviz.units.claims import ENOUGH
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from rnnviz.runs.unit_findings import Finding
     from rnnviz.units import Report, Rival, Search
@@ -46,6 +48,18 @@ def targets(python: bool = False) -> dict[str, str]:
         PATTERN: _("a pattern of your own"),
         SPAN: _("the passages you select below"),
     }
+
+
+def found(card: Mapping[str, Any]) -> str:
+    """What a network's units were found to respond to, in a sentence; "" where nobody has looked."""
+    if not card.get(unit_findings.KEY):
+        return ""
+    names = targets(python=True)
+    stand = [one.target for one in unit_findings.of(card) if one.verdict == "remembers"]
+    if not stand:
+        return _("No unit with a confirmed meaning was found.")
+    said = ngettext("One of its units follows this: {what}.", "Some of its units follow: {what}.", len(stand))
+    return said.format(what=_(", ").join(names.get(target, target) for target in stand))
 
 
 def measure(search: Search) -> str:

@@ -22,7 +22,7 @@ from rnnviz.ui.pages.perplexity.comparison import Bar, Kind
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import describe, plain
-from rnnviz.ui.words import percent
+from rnnviz.ui.words import percent, title
 
 AUTOMATIC = 300_000  # bytes or characters up to which the yardsticks are measured unasked
 PATIENCE = 0.5
@@ -113,7 +113,7 @@ def picture(
             compared = list(scored)
     bars = [bar(context, row, compared) for row in chosen]
     st.html(f"<style>{comparison.STYLE}</style>{comparison.html(bars, full(chosen, bars))}")
-    st.caption(verdict(context.info.path.stem, bars))
+    st.caption(verdict(title(context.info), bars))
 
 
 def full(chosen: Sequence[Row], bars: Sequence[Bar]) -> float | None:
@@ -143,7 +143,7 @@ def rows(context: Context) -> tuple[list[Row], list[Row]]:
     guess = _("every one of {n} symbols equally likely").format(n=f"{context.model.vocabulary.size:,}")
     letters = _("this text's own character counts, known beforehand: a bound, not a prediction")
     usual = [
-        Row(own.path.stem, _("the chosen model"), own),
+        Row(title(own), _("the chosen model"), own),
         Row(_("uniform guess"), guess, own, "uniform"),
         Row(_("letter frequencies"), letters, own, "unigram"),
         Row("gzip", _("a common compressor, at its strongest setting"), own, "gzip"),
@@ -151,7 +151,7 @@ def rows(context: Context) -> tuple[list[Row], list[Row]]:
     ]
     more = []
     for info in model_cache.listed()[0]:
-        row = Row(info.path.stem, about(info), info)
+        row = Row(title(info), about(info), info)
         if info.path == own.path:
             continue
         if context.yardstick is not None and info.name == own.card.get("ngram"):
@@ -164,8 +164,8 @@ def rows(context: Context) -> tuple[list[Row], list[Row]]:
 def about(info: ModelInfo) -> str:
     """What a model is and what it read, from its card."""
     kind = _("n-gram counts") if info.kind == "ngram" else CELLS[info.kind].label
-    title = info.card.get("title") or info.card.get("corpus")
-    return _("{kind}, trained on {title}").format(kind=kind, title=title) if title else kind
+    text = info.card.get("title") or info.card.get("corpus")
+    return _("{kind}, trained on {title}").format(kind=kind, title=text) if text else kind
 
 
 def ask(
@@ -182,8 +182,8 @@ def ask(
             make: Make = partial(work.comparing, row.info, text)
             if row.baseline:
                 make = partial(work.measuring, key, one, context.model.vocabulary)
-            title = text.name if row.baseline else f"{row.name}: {text.name}"
-            jobs.ask(key, title, make, again=OVER if again else work.NOT_KEPT, size=text.size)
+            job = text.name if row.baseline else f"{row.name}: {text.name}"
+            jobs.ask(key, job, make, again=OVER if again else work.NOT_KEPT, size=text.size)
     return wanted
 
 

@@ -4,12 +4,13 @@ import streamlit as st
 
 from rnnviz.reading.scoring import Report
 from rnnviz.reports.contamination import why
-from rnnviz.ui import better, sidebar
+from rnnviz.ui import better, model_cache, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import OVER, Job
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.trouble import plain
+from rnnviz.ui.words import title, titles
 
 PATIENCE = 0.3  # seconds that the page waits for the other models; they read a few lines
 
@@ -26,10 +27,11 @@ def offer(context: Context, text: Text, report: Report) -> None:
     found = job.result
     if found is None or found.name is None:
         return
+    names = titles(model_cache.listed()[0])
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(_("{model} hasn't learnt this kind of text.").format(model=plain(context.info.path.stem)))
+        st.caption(_("{model} hasn't learnt this kind of text.").format(model=plain(title(context.info))))
         st.button(
-            _("Use {name}?").format(name=plain(found.name)),
+            _("Use {name}?").format(name=plain(names.get(found.name, found.name))),
             key="perplexity.better",
             on_click=st.session_state.__setitem__,
             args=(sidebar.WANTED, found.name),

@@ -30,6 +30,7 @@ from rnnviz.ui.pages.perplexity.second import Second
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import describe, plain
+from rnnviz.ui.words import title
 
 _FILES = "perplexity.held"  # the checksums of the files in view
 _LEARNS = "perplexity.learns"  # what an address of 1.0.0 asked for: "mix", "dynamic" or "mix,dynamic"
@@ -54,7 +55,7 @@ def page(context: Context) -> None:
         _(
             "How well does **{model}** predict your text? It reads one character at a time and predicts the "
             "next. The better it predicts, the lower the **perplexity**."
-        ).format(model=plain(context.info.path.stem))
+        ).format(model=plain(title(context.info)))
     )
     learning(context)
     chosen, there = texts.chosen(jobs)

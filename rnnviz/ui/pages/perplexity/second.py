@@ -15,6 +15,7 @@ from rnnviz.ui.jobs.worker import Job, Jobs
 from rnnviz.ui.pages.perplexity import work
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
+from rnnviz.ui.words import title, titles
 
 CHOICE = "second"
 PATIENCE = 0.6
@@ -31,7 +32,7 @@ class Second:
 
     @property
     def name(self) -> str:
-        return self.info.path.stem
+        return title(self.info)
 
 
 def others(context: Context) -> dict[str, ModelInfo]:
@@ -43,10 +44,11 @@ def pick(context: Context) -> None:
     """The choice of the second model."""
     st.selectbox(
         _("Compare with a second model"),
-        list(others(context)),
+        list(there := others(context)),
         index=None,
         key=CHOICE,
         persist_state="session",
+        format_func=titles(there.values()).__getitem__,
         placeholder=_("No second model"),
         help=_("Its number then stands above. Colours and passages show where one model did better."),
         width=420,

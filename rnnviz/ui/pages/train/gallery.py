@@ -7,6 +7,7 @@ from rnnviz.networks.config import CELLS
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import listing, subject
 from rnnviz.ui.trouble import plain
+from rnnviz.ui.words import titles
 
 ACROSS = 3
 
@@ -24,7 +25,7 @@ def show(shown: str | None) -> None:
             id = subject.SHIPPED + name
             with column:
                 st.button(
-                    _("How {name} learned").format(name=plain(name)),
+                    _("How {name} learned").format(name=plain(titles(about.values()).get(name, name))),
                     key=f"train-replay.{name}",
                     icon=":material/replay:",
                     disabled=id == shown,
@@ -34,8 +35,11 @@ def show(shown: str | None) -> None:
                 )
                 if (info := about.get(name)) is not None:
                     kind = CELLS[info.kind].label if info.kind in CELLS else info.kind
-                    title = str(info.card.get("title") or "")
-                    st.caption(" · ".join(filter(None, (plain(kind), plain(title)))))
+                    st.caption(
+                        " · ".join(
+                            filter(None, (f"`{name}`", plain(kind), plain(str(info.card.get("title") or ""))))
+                        )
+                    )
 
 
 def _open(id: str) -> None:

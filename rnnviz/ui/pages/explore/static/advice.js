@@ -83,8 +83,10 @@ export class Advice {
   /** @param {Better} found */
   tell({ name }) {
     const { say, view } = this;
-    const why = say("foreign", { model: view.store.fixed.model });
-    const button = name ? { text: say("foreign.turn", { name }), act: () => this.turn(name) } : undefined;
+    const { model, titles } = view.store.fixed;
+    const why = say("foreign", { model: titles[model] ?? model });
+    const text = name && say("foreign.turn", { name: titles[name] ?? name });
+    const button = name && text ? { text, act: () => this.turn(name) } : undefined;
     view.bookmark.notes.tell("foreign", button ? why : `${why} ${say("foreign.none")}`, button);
   }
 }

@@ -86,7 +86,9 @@ export class Controls {
     chip.type = "button";
     if (example.model) {
       chip.append(" ", make("small", "", example.model));
-      chip.title = this.say("examples.turn", { name: example.model });
+      chip.title = this.say("examples.turn", {
+        name: this.view.store.fixed.titles[example.model] ?? example.model,
+      });
     }
     chip.onclick = () => this.advice.show(example);
     return chip;

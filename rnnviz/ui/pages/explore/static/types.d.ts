@@ -15,6 +15,7 @@ export type LiveTheme = Theme & { figure: Figure } & { [name: string]: unknown }
 export interface Fixed {
   words: Words;
   model: string;
+  titles: Record<string, string>;
   usual: number | null;
   advises: boolean;
   examples: Example[];
