@@ -112,6 +112,7 @@ OPTIONS: tuple[tuple[str, Any, str], ...] = (
     ("--example", str, "the text the app shows first with this model"),
     ("--minutes", float, "train for this long instead of --epochs; the speed is measured first"),
     ("--queued", bool, "wait in the queue for a turn, and leave the processor to other programs"),
+    ("--no-units", bool, "don't look for units that respond to something in the finished network"),
     ("--order", int, "with --cell ngram: the order, 1 to 6 (default: 6)"),
 )
 RECIPE: tuple[tuple[str, Any, str], ...] = (
@@ -147,6 +148,9 @@ HEEDED_AT_FIRST = (
     "log_to", "engine",
 )  # fmt: skip
 """Options that say what a run is, beside its recipe: none of them can change where it goes on."""
+
+
+MEASURING = "Measuring it on text it never read"
 
 
 def main(args: argparse.Namespace) -> int:
@@ -249,6 +253,7 @@ def _begin(args: argparse.Namespace) -> int:
         output=os.fspath(output.absolute()),
         command=_command(args),
         log_to=tensorboard.check(args.log_to or ""),
+        units=not args.no_units,
     )
     _check(description, corpus)
     try:
@@ -285,6 +290,8 @@ def _go_on(args: argparse.Namespace, folder: RunFolder) -> int:
         changed = replace(changed, threads=args.threads)
     if args.device != "auto":
         changed = replace(changed, device=args.device)
+    if args.no_units:
+        changed = replace(changed, units=False)
     changed = _said_afterwards(args, changed)
     if args.output is not None:
         checkpoint.check_target(args.output)
@@ -323,7 +330,12 @@ def _check(description: Description, corpus: Any) -> None:
 
 def _run(args: argparse.Namespace, folder: RunFolder, corpus: Any) -> int:
     made = process.run(
-        folder, partial(_training_bar, args), queued=args.queued, lock=args.lock, corpus=corpus
+        folder,
+        partial(_training_bar, args),
+        queued=args.queued,
+        lock=args.lock,
+        corpus=corpus,
+        measuring=lambda: None if args.quiet else print(MEASURING, file=sys.stderr, flush=True),
     )
     if made is None:
         print(
@@ -342,6 +354,11 @@ def _finish(path: Path, card: dict[str, Any]) -> None:
     if held_out and "ngram" in held_out:
         figures += f" ({held_out['ngram_name']}: {held_out['ngram']:.4f})"
     print(f"Wrote {path} ({path.stat().st_size:,} bytes){figures}")
+    from rnnviz.runs import unit_findings
+
+    if unit_findings.KEY in card:
+        named = ", ".join(f"{one.target} {one.layer}:{one.unit}" for one in unit_findings.of(card))
+        print(f"Named units: {named or 'none'}")
 
 
 @contextmanager

@@ -34,7 +34,6 @@ from rnnviz.cli.output import (
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.reading.trace import Trace
     from rnnviz.units import Search, Target
 
 MOST = 200_000
@@ -157,6 +156,7 @@ def main(args: argparse.Namespace) -> int:
     from rnnviz import units
     from rnnviz.reading.trace import trace
     from rnnviz.units.claims import shifts_for
+    from rnnviz.units.controls import controlled
 
     model = network(args)
     # What a card says is said beside a control.
@@ -171,7 +171,21 @@ def main(args: argparse.Namespace) -> int:
         args.shifts = max(SHIFTS, PER_TARGET * args.family)
     else:
         at_least(args, shifts=shifts_for(args.family))
-    found = [_found(traced, targets, quantity, model, args) for quantity in quantities]
+    found = []
+    for quantity in quantities:
+        steps = controlled(
+            model,
+            traced,
+            targets,
+            layer=args.layer,
+            quantity=quantity,
+            edges=args.edges,
+            shifts=args.shifts,
+            seed=args.seed,
+            copies=args.untrained,
+        )
+        with progress_bar(f"{quantity}, beside untrained copies", args) as show:
+            found.append(units.run(steps, show and (lambda now: show(now.fraction, ""))))
     searches = iter(units.holm(search for each in found for search in each if search is not None))
     kept: list[Search] = []
     for quantity, each in zip(quantities, found, strict=True):
@@ -179,7 +193,8 @@ def main(args: argparse.Namespace) -> int:
         kept += [search for search in now if search is not None]
         _print(args, model.name, quantity, len(traced), targets, now)
     if args.card:
-        _keep(args, kept, text, model)
+        same = [one for one, search in zip(targets, found[0], strict=True) if search is None]
+        _keep(args, kept, text, model, same)
     return 0
 
 
@@ -209,58 +224,31 @@ def _print(
         print_table((*HEAD, ""), rows, numbers={1, *range(3, len(HEAD))})
 
 
-def _found(
-    traced: Trace, targets: Sequence[Target], quantity: str, model: NumpyModel, args: argparse.Namespace
-) -> list[Search | None]:
-    """A search for each target, weighed beside untrained copies of `model`; None where it is the same
-    throughout."""
-    from rnnviz import units
-
-    searcher = units.Searcher(traced, layer=args.layer, quantity=quantity, seed=args.seed)
-    asked = [target for target in targets if target.varies or not len(target)]
-    edges = [0 if target.graded else args.edges for target in asked]
-    searches = [
-        searcher.search(one, edges=e, shifts=args.shifts) for one, e in zip(asked, edges, strict=True)
-    ]
-    steps = units.echoes(
-        model,
-        traced.text,
-        asked,
-        layer=args.layer,
-        quantity=quantity,
-        edges=args.edges,
-        copies=args.untrained,
-    )
-    with progress_bar(f"{quantity}, untrained copies", args) as show:
-        copies = units.run(steps, show and (lambda now: show(now.fraction, "")))
-    weighed = []
-    with progress_bar(f"{quantity}, intervals", args) as show:
-        for target, search, e, columns in zip(asked, searches, edges, copies, strict=True):
-            weigh = units.weigh(searcher, search, target, columns, edges=e)
-            weighed.append(units.run(weigh))
-            if show:
-                show(len(weighed) / len(asked), target.name)
-    left = iter(weighed)
-    return [next(left) if target.varies or not len(target) else None for target in targets]
-
-
-def _keep(args: argparse.Namespace, searches: Sequence[Search], text: str, model: NumpyModel) -> None:
-    """Put them into the card. What the model's training held out is known by its checksum, whatever the text
-    is called."""
+def _keep(
+    args: argparse.Namespace,
+    searches: Sequence[Search],
+    text: str,
+    model: NumpyModel,
+    same: Sequence[Target],
+) -> None:
+    """Put them into the card, and that there is none for targets that are the `same` throughout. What the
+    model's training held out is known by its checksum, whatever the text is called."""
     from rnnviz.networks.checkpoint import find, read_info
     from rnnviz.networks.modelfile import add_to_card
     from rnnviz.runs import unit_findings
     from rnnviz.text.corpora import sha256
 
-    path, found = find(args.model), sha256(text)
+    path, checksum = find(args.model), sha256(text)
     about = {
         "name": Path(args.corpus or args.file).name,
-        "sha256": found,
-        "held_out": read_info(path).card.get("sha256_held_out") == found,
+        "sha256": checksum,
+        "held_out": read_info(path).card.get("sha256_held_out") == checksum,
     }
     command = command_line(args.model, args.corpus, args.file, args.typed)
     lines = read_text(args.typed, None).splitlines() if args.typed else []
-    add_to_card(path, {unit_findings.KEY: unit_findings.entry(command, searches, about, model, lines)})
+    typed = [unit_findings.share_typed(model, search, lines) for search in searches]
+    found = unit_findings.entry(command, searches, about, unit_findings.same_throughout(same), typed)
+    add_to_card(path, {unit_findings.KEY: found})
 
 
 def _row(target: Target, found: Search | None) -> tuple[str, ...]:

@@ -188,7 +188,10 @@ python -m rnnviz models --check --corpora .
 ```
 """
 
-SO: dict[Verdict, str] = {
+SO: dict[Verdict | unit_findings.Why, str] = {
+    "absent": "the text has none",
+    "throughout": "the same at every character",
+    "costly": "too much time or memory was needed",
     "short": "too little of it to say",
     "same text": "too rare for two halves",
     "nothing": "nothing found",
@@ -206,15 +209,19 @@ def responds(card: Mapping[str, Any]) -> str:
     found = unit_findings.of(card)
     stand = [one for one in found if one.verdict == "remembers"]
     others = [one for one in (*found, *unit_findings.others(card)) if one.verdict != "remembers"]
-    if not stand and not others:
+    unanswered = unit_findings.unanswered(card)
+    if not stand and not others and not unanswered:
         return ""
-    characters, where = (stand or others)[0].characters, unit_findings.text(card)
-    said = f"on {characters:,} characters of {where}" if where else f"on {characters:,} held-out characters"
+    where = unit_findings.text(card)
+    many = f"{one.characters:,} " if (one := next(iter((*stand, *others)), None)) else ""
+    said = f"on {many}characters of {where}" if where else f"on {many}{unit_findings.part(card)} characters"
     out = RESPONDS.format(where=said, command=unit_findings.command(card))
     if stand:
         out += TABLE + "".join(map(_row, stand))
     for verdict, so in SO.items():
         names: dict[str, list[str]] = {}
+        if left := [target for target, why in unanswered.items() if why == verdict]:
+            names[so] = left
         for one in others:
             if one.verdict == verdict:
                 k = one.rival.number if one.rival is not None else ""

@@ -6,9 +6,9 @@ from typing import Any
 
 from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint, modelfile
-from rnnviz.runs import event_log
+from rnnviz.runs import event_log, unit_findings
 from rnnviz.runs.folder import Description, RunFolder
-from rnnviz.text import corpora
+from rnnviz.text import corpora, files
 from rnnviz.text.corpora import Corpus
 
 
@@ -47,11 +47,18 @@ def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
 
 
 def finish(
-    folder: RunFolder, description: Description, corpus: Corpus, seconds: float, path: Path | None = None
+    folder: RunFolder,
+    description: Description,
+    corpus: Corpus,
+    seconds: float,
+    path: Path | None = None,
+    *,
+    naming_seconds: float = 0.0,
 ) -> tuple[Path, dict[str, Any]]:
     """Score the best model on the held-out text and write it with its card. Returns its path and card.
-    `seconds` is its training time; `path` defaults to the description's. Raises TrainingError if there is
-    no model, and what scoring and saving raise.
+    `seconds` is its training time; `path` defaults to the description's; units that respond to something are
+    looked for as long as `naming_seconds`, 0 for not at all. Raises TrainingError if there is no model, and
+    what scoring and saving raise.
     """
     from rnnviz.reports import contamination
     from rnnviz.runs.card import make_card
@@ -85,6 +92,13 @@ def finish(
         example=description.example,
     )
     model.card["engine"] = _engine(folder, description)
+    if naming_seconds > 0:
+        from rnnviz.runs import naming
+
+        command = files.without_folders(description.command)
+        model.card[unit_findings.KEY] = naming.found(
+            model, corpus, together=together, command=command, seconds=naming_seconds
+        )
     split = corpus.split()
     sketch = contamination.sketch(split.train + split.validation if together else split.train)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -100,6 +100,7 @@ class Description:
     engine    whose backward pass computes: "torch", "numba" (rnnviz.networks.compiled), "rnnviz" (in float32
               alone), or "auto" for the fastest, which is then written down
     longest   seconds from its turn on after which its process stops it, whatever it is at; None for no end
+    units     whether its process looks at the end for units that respond to something (rnnviz.runs.naming)
     """
 
     name: str
@@ -125,6 +126,7 @@ class Description:
     owner: str = ""
     longest: float | None = None
     engine: Engine = "auto"
+    units: bool = True
 
     def __post_init__(self) -> None:
         try:

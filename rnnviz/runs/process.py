@@ -118,11 +118,21 @@ Show = Callable[
 ]
 """Opens a view of a run: what to call after every step, and after every report."""
 
+TO_WRITE = 5.0
+"""Seconds that a run whose time is limited keeps for writing its model."""
+
 
 def run(
-    folder: RunFolder, show: Show, *, queued: bool, lock: int | None = None, corpus: Corpus | None = None
+    folder: RunFolder,
+    show: Show,
+    *,
+    queued: bool,
+    lock: int | None = None,
+    corpus: Corpus | None = None,
+    measuring: Callable[[], None] = lambda: None,
 ) -> tuple[Path, dict[str, Any]] | None:
     """Train the run in `folder` to its end. Returns the model's path and card; None if stopped and saved.
+    `measuring` is called when it is trained, before what it learnt is measured.
     `queued`: wait for a place, and end within two seconds when asked to. `lock` is the descriptor of the
     parent's lock; `corpus` the text, if already read. Failures are logged, then raised, in words if known.
     """
@@ -141,7 +151,7 @@ def run(
                     wait_until(lambda: queue.may_train(folder), request)
                 event_log.append(folder.events, {"event": "starting", "time": time.time()})
                 with request.within(folder.description().longest):
-                    return _train(folder, request, show, corpus, queued=queued)
+                    return _train(folder, request, show, corpus, measuring, queued=queued)
         except (Stopped, KeyboardInterrupt) as stop:
             _stopped(folder, request)
             if isinstance(stop, KeyboardInterrupt):
@@ -161,9 +171,15 @@ def run(
 
 
 def _train(
-    folder: RunFolder, request: StopRequest, show: Show, corpus: Corpus | None, *, queued: bool
+    folder: RunFolder,
+    request: StopRequest,
+    show: Show,
+    corpus: Corpus | None,
+    measuring: Callable[[], None],
+    *,
+    queued: bool,
 ) -> tuple[Path, dict[str, Any]]:
-    from rnnviz.runs import finished_model
+    from rnnviz.runs import finished_model, naming
 
     description = folder.description()
     if description.ngram:
@@ -173,7 +189,12 @@ def _train(
         corpus = finished_model.text_of(folder, description) if corpus is None else corpus
         description, taken = _settle(folder, description, corpus)
         trainer = _learn(folder, description, request, show, corpus, taken, log, queued=queued)
-        path, card = finished_model.finish(folder, description, corpus, trainer.seconds)
+        event_log.append(folder.events, {"event": "measuring", "time": time.time()})
+        measuring()
+        time_left = min(naming.SECONDS, request.left - TO_WRITE) if description.units else 0.0
+        path, card = finished_model.finish(
+            folder, description, corpus, trainer.seconds, naming_seconds=time_left
+        )
         held_out = card.get("held_out", {}).get("perplexity")
         log("finished", {"step": trainer.step_index, "held_out": held_out})
     _ended(folder, "finished", path=str(path), held_out=held_out, step=trainer.step_index)

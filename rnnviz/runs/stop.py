@@ -6,6 +6,7 @@ while training it lets the step finish and the state be saved. A process that th
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import socket
@@ -35,6 +36,7 @@ class StopRequest:
         self._gentle: Callable[[], None] | None = None
         self._interrupts = 0
         self.seen = self.late = False  # late: its time was over
+        self._end = math.inf
 
     @contextlib.contextmanager
     def taken(self) -> Iterator[StopRequest]:
@@ -63,6 +65,7 @@ class StopRequest:
         if seconds is None:
             yield
             return
+        self._end = time.monotonic() + seconds
         timer = threading.Timer(seconds, self._over)
         timer.daemon = True
         timer.start()
@@ -70,6 +73,11 @@ class StopRequest:
             yield
         finally:
             timer.cancel()
+
+    @property
+    def left(self) -> float:
+        """Seconds until its time is over."""
+        return self._end - time.monotonic()
 
     def _over(self) -> None:
         self.late = True

@@ -1,23 +1,40 @@
-"""What units of a model respond to: searches that `python -m rnnviz units --card` has put into its card."""
+"""What units of a model respond to: searches that a run, or `rnnviz units --card`, has put into its card."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from rnnviz.units.claims import LEVEL, Evidence, Report, Rival, Search, Verdict, verdict
+from rnnviz.units.targets import Target
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
 
 KEY = "units"
 """Of a card: {"command": the command that made them, "text": of what, "findings": those that stand, "others":
-those that do not}, both lists of Finding. Cards of 0.1.0 have "command" and "findings", which are all there
-were, without evidence."""
+those that do not, both lists of Finding, "unanswered": {a target: why there is none}}. Cards of 0.1.0 have
+"command" and "findings", which are all there were, without evidence."""
+
+SOUGHT = ("quotes", "py-string", "brackets", "py-brackets", "line-position", "word-start")
+"""What a run looks for, of what suits its text."""
+
+Why = Literal["absent", "throughout", "short", "same text", "costly"]
+"""Why nothing is said of a target.
+
+absent      the text has none of it
+throughout  it is the same at every character
+short       the text has fewer than `rnnviz.units.claims.ENOUGH` characters
+same text   it is too rare to be in every part of the text
+costly      the search took more than its time, or more memory than there is
+"""
+
+Part = Literal["validation", "validation and held-out", "held-out"]
+"""Which of the parts that training never read."""
 
 _MASKS = {"bracket-depth": "brackets", "py-bracket-depth": "py-brackets"}
 """Of graded targets that hold or not, too."""
@@ -141,16 +158,30 @@ def command(card: Mapping[str, Any]) -> str:
     return said if isinstance(said, str) else ""
 
 
+def unanswered(card: Mapping[str, Any]) -> dict[str, Why]:
+    """The targets of which nothing is said, and why."""
+    kept = _entry(card).get("unanswered")
+    return {name: why for name, why in kept.items() if why in get_args(Why)} if isinstance(kept, dict) else {}
+
+
+def same_throughout(targets: Sequence[Target]) -> dict[str, Why]:
+    """Why nothing is said of `targets` that don't vary."""
+    return {
+        one.name: "short" if not len(one) else "throughout" if one.values.any() else "absent"
+        for one in targets
+    }
+
+
 def text(card: Mapping[str, Any]) -> str:
-    """The name of the text they were found in; "" if it is what the model's training held out."""
+    """The name of the text they were found in; "" if it is a part of its own that training never read."""
     said = _entry(card).get("text")
-    if not isinstance(said, dict) or said.get("held_out") is not False:
+    if not isinstance(said, dict) or said.get("held_out") is not False or part(card) != "held-out":
         return ""
     name = said.get("name")
     return name if isinstance(name, str) and name else "another text"
 
 
-def typed(model: NumpyModel, search: Search, sentences: Sequence[str]) -> tuple[float, float] | None:
+def share_typed(model: NumpyModel, search: Search, sentences: Sequence[str]) -> tuple[float, float] | None:
     """The share of the sentences' characters at which the sign of the search's best unit tells whether its
     target holds, as the colours on the page do, and the share of the likelier answer given throughout; each
     sentence is read from the empty state. For open brackets that is whether one is open. None for another
@@ -174,27 +205,35 @@ def typed(model: NumpyModel, search: Search, sentences: Sequence[str]) -> tuple[
     return float(np.concatenate(right).mean()), max(share, 1 - share)
 
 
+def part(card: Mapping[str, Any]) -> Part:
+    """Which part of its own text that is."""
+    said = _entry(card).get("text")
+    known = said.get("part") if isinstance(said, dict) else None
+    return known if known in get_args(Part) else "held-out"
+
+
 def entry(
     command: str,
     searches: Sequence[Search],
     text: Mapping[str, Any] | None = None,
-    model: NumpyModel | None = None,
-    sentences: Sequence[str] = (),
+    unanswered: Mapping[str, Why] | None = None,
+    typed: Sequence[tuple[float, float] | None] | None = None,
 ) -> dict[str, Any]:
     """What to write into a card, under KEY: the searches whose target was in both halves of the text, of
-    which `text` says {"name": its name, "sha256": …, "held_out": whether the model's card calls it that}.
-    With `sentences` that one might type, what the units make of them by `model` stands beside.
+    which `text` says {"name": its name, "sha256": …, "held_out": whether the model's card calls it that,
+    "part": a Part where it is one}; why others are `unanswered`; and what each search's unit makes of `typed`
+    sentences, see `Finding`.
     """
+    shares = typed or [None] * len(searches)
     found = [
-        Finding.of(search, None if model is None else typed(model, search, sentences))
-        for search in searches
-        if search.held_out
+        Finding.of(search, share) for search, share in zip(searches, shares, strict=True) if search.held_out
     ]
     return {
         "command": command,
         **({"text": dict(text)} if text is not None else {}),
         "findings": [one.to_json() for one in found if one.verdict == "remembers"],
         "others": [one.to_json() for one in found if one.verdict != "remembers"],
+        "unanswered": {**(unanswered or {}), **{s.target: "same text" for s in searches if not s.held_out}},
     }
 
 

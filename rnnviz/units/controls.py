@@ -3,6 +3,7 @@
 untrained(model)            copies of a network before any training; fresh= says how it begins
 echoes(model, text, …)      their best units' values, one copy in memory at a time
 control(model, text, …)     what those reach
+controlled(model, trace, …) searches for several targets, weighed beside them and whatever else is simpler
 """
 
 from collections.abc import Generator, Sequence
@@ -13,14 +14,20 @@ import numpy as np
 from rnnviz.arrays import Floats
 from rnnviz.networks import untrained as networks
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.progress import Share, mapped
+from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.networks.untrained import Fresh
-from rnnviz.reading.trace import PIECE, tracing
-from rnnviz.units.searching import Searcher
+from rnnviz.reading.trace import PIECE, Trace, tracing
+from rnnviz.units.claims import Search
+from rnnviz.units.searching import SHIFTS, Searcher
 from rnnviz.units.targets import Target
+from rnnviz.units.weighing import weigh
 
 COPIES = 3
 """Untrained copies: what is said of a unit is that it beats the best of them."""
+
+
+ECHOES = 0.7
+"""The copies' share of the work."""
 
 
 class ControlProgress(Share):
@@ -92,6 +99,39 @@ def control(
         tuple(Searcher(c[:, None]).best_score(target, 0 if target.graded else edges) for c in each)
         for target, each in zip(targets, columns, strict=True)
     ]
+
+
+def controlled(
+    model: Network,
+    traced: Trace,
+    targets: Sequence[Target],
+    *,
+    layer: int | None = None,
+    quantity: str = "hidden",
+    edges: int = 0,
+    shifts: int = SHIFTS,
+    seed: int = 0,
+    copies: int = COPIES,
+) -> Generator[ControlProgress, None, list[Search | None]]:
+    """A search of `traced`, by `model`, for each of `targets`, with its evidence; None where a target is the
+    same throughout. Together they are a family, see `holm`. Arguments and errors as for `search` and
+    `echoes`.
+    """
+    searcher = Searcher(traced, layer=layer, quantity=quantity, seed=seed)
+    varying = [target for target in targets if target.varies or not len(target)]
+    near = [0 if target.graded else edges for target in varying]
+    found = []
+    for target, e in zip(varying, near, strict=True):
+        found.append(searcher.search(target, edges=e, shifts=shifts))
+        yield ControlProgress(0.0)
+    steps = echoes(model, traced.text, varying, layer=layer, quantity=quantity, edges=edges, copies=copies)
+    columns = yield from mapped(steps, lambda now: ControlProgress(ECHOES * now.fraction))
+    weighed = []
+    for one, search, e, each in zip(varying, found, near, columns, strict=True):
+        weighed.append(run(weigh(searcher, search, one, each, edges=e)))
+        yield ControlProgress(ECHOES + (1 - ECHOES) * len(weighed) / len(varying))
+    left = iter(weighed)
+    return [next(left) if target.varies or not len(target) else None for target in targets]
 
 
 def _of_all(number: int, copies: int, share: float) -> ControlProgress:

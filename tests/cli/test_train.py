@@ -49,6 +49,8 @@ def test_the_command_trains_writes_and_measures(run: Run, tmp_path: Path) -> Non
     assert model.card["command"].startswith("python -m rnnviz train --corpus smiles.txt")
     assert model.card["sha256"] == CORPUS.sha256
     assert model.card["parameters"] == model.parameter_count
+    assert set(model.card["units"]["unanswered"].values()) == {"absent", "short"}
+    assert "Named units: none" in done.stdout
 
 
 def test_what_is_shared_names_no_folder(run: Run, tmp_path: Path) -> None:
@@ -95,11 +97,12 @@ def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
     assert not (tmp_path / "cut.safetensors").exists()
 
     shutil.move(tmp_path / "runs" / "cut", tmp_path / "elsewhere")  # a run is its folder, wherever it lies
-    assert cli.main(["train", "--resume", str(tmp_path / "elsewhere")]) == 0
+    assert cli.main(["train", "--resume", str(tmp_path / "elsewhere"), "--no-units"]) == 0
     a, b = (checkpoint.load(tmp_path / f"{n}.safetensors") for n in ("whole", "cut"))
     assert checkpoint.is_neural(a)
     assert checkpoint.is_neural(b)
     assert same(a.state_dict(), b.state_dict())
+    assert ["units" in one.card for one in (a, b)] == [True, False]
 
 
 def test_a_cell_that_is_gone_is_refused_with_the_version_that_trains_it(

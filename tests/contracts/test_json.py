@@ -10,7 +10,7 @@ import pytest
 
 from rnnviz.cli import main
 from rnnviz.figures import export
-from rnnviz.networks.checkpoint import save
+from rnnviz.networks.checkpoint import read_info, save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.scoring import perplexity
@@ -99,6 +99,12 @@ def test_what_a_command_writes(
         check_columns(command, text)
     else:
         check(about, command, [json.loads(line) for line in text.splitlines()])
+
+
+def test_what_a_card_keeps_of_units(files: Path) -> None:
+    words = "--target quotes --target vowel --target digit --untrained 1 --shifts 99 --card"
+    assert main(["units", "-m", "built", "-f", "quoted.txt", *words.split()]) == 0
+    check("card", "units", [read_info(files / "built.safetensors").card["units"]])
 
 
 def test_what_the_perplexity_page_gives_away() -> None:

@@ -56,6 +56,7 @@ function answer(header = {}, arrays = {}) {
     listed: 2,
     few: 2,
     named: [],
+    unnamed: "",
     symbols: ["a", "b"],
     quantities: { hidden: { kind: "diverging", low: -1, high: 1 } },
   };

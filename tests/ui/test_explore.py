@@ -367,3 +367,21 @@ def test_a_model_whose_card_confirms_nothing_begins_with_surprise() -> None:
     for model in (rnnviz.load("timemachine-gru"), GRU):
         made = fixed.fixed(model, None, 0.8)[0]
         assert (made["named"], made["first"]["unit"]) == ([], None)
+
+
+def test_a_network_without_a_named_unit_says_what_was_looked_for_and_why_there_is_none() -> None:
+    """Of a card that was never searched nothing is said."""
+    weak = replace(FOUND, target="line-position", score=0.4).to_json()
+    entry = {"others": [weak], "unanswered": {"quotes": "short", "brackets": "absent", "word-start": "short"}}
+    whole = (
+        "No named unit, on text it never read: inside quotation marks, the first letter of a word (too "
+        "little text to say); inside brackets (the text has none); the position in the line (no unit follows "
+        "it)."
+    )
+    for card, said in (
+        ({}, ""),
+        ({unit_findings.KEY: entry}, whole),
+        ({unit_findings.KEY: {**entry, "findings": [FOUND.to_json()]}}, ""),
+        ({unit_findings.KEY: {"unanswered": {"quotes": "<b>", "brackets": 3}}}, ""),
+    ):
+        assert fixed.fixed(replace(LSTM_SHIPPED, card=card), None, 0.8)[0]["unnamed"] == said

@@ -73,6 +73,15 @@ def test_a_loop_without_a_sentence_says_so_and_promises_no_line(open_app: Open) 
     assert arrays["train"].tolist() == pytest.approx([7.389], rel=1e-3)
 
 
+def test_a_run_that_is_trained_says_that_it_is_being_measured(open_app: Open) -> None:
+    folder = RunFolder(made("one", None))
+    with folder.take_lock():
+        event_log.append(folder.events, {"event": "measuring", "time": 2.0})
+        assert sent(open_app("train", run="one"))[0]["line"] == (
+            "Trained. Measuring it on text it never read, up to a minute …"
+        )
+
+
 def test_a_click_on_what_is_gone_is_a_sentence(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     made("one", "stopped")
     app = open_app("train")

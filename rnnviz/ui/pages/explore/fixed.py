@@ -18,7 +18,7 @@ from rnnviz.ui.pages.explore import named
 from rnnviz.ui.pages.explore.examples import examples, for_view
 from rnnviz.ui.pages.explore.rows import FEW
 from rnnviz.ui.pages.explore.session import LIMIT
-from rnnviz.ui.pages.explore.words import captioned, words
+from rnnviz.ui.pages.explore.words import captioned, unnamed, words
 from rnnviz.ui.words import titles
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def fixed(
         "listed": live.NEXT,
         "quantities": quantities,
         "named": [captioned(one, model.card, config) for one in found],
+        "unnamed": "" if found else unnamed(model.card),
         "first": asdict(first(found)),
         "symbols": list(vocabulary.characters),
         "ngram": _("{order}-gram").format(order=yardstick.order) if yardstick else None,

@@ -213,6 +213,46 @@ def captioned(one: Named, card: Mapping[str, Any], config: ModelConfig) -> dict[
     }
 
 
+def unnamed(card: Mapping[str, Any]) -> str:
+    """That no unit has a name, and why; "" where nothing was looked for."""
+    from rnnviz.runs import unit_findings
+    from rnnviz.ui.pages.inside.words import targets
+
+    names, said = targets(python=True), reasons()
+    left: dict[str, str] = {**unit_findings.unanswered(card)}
+    left = {**{one.target: one.verdict for one in reversed(unit_findings.others(card))}, **left}
+    sought = {name: said[left[name]] for name in unit_findings.SOUGHT if left.get(name) in said}
+    each = [
+        _("{list} ({why})").format(
+            list=_(", ").join(names[name] for name, why in sought.items() if why == reason), why=reason
+        )
+        for reason in dict.fromkeys(sought.values())
+    ]
+    where = unit_findings.text(card) or _("text it never read")
+    return (
+        _("No named unit, on {where}: {reasons}.").format(where=where, reasons=_("; ").join(each))
+        if each
+        else ""
+    )
+
+
+def reasons() -> dict[str, str]:
+    """Why a unit has no name, by verdicts and `unit_findings.Why`."""
+    return {
+        "nothing": _("no unit follows it"),
+        "chance": _("no unit follows it"),
+        "character": _("the last character may tell as much"),
+        "context": _("the last few characters may tell as much"),
+        "untrained": _("an untrained network may tell as much"),
+        "open": _("not compared with anything simpler"),
+        "short": _("too little text to say"),
+        "same text": _("too rare to say"),
+        "absent": _("the text has none"),
+        "throughout": _("the same at every character"),
+        "costly": _("the search took too much time or memory"),
+    }
+
+
 def score(one: Finding) -> str:
     """A finding's measure and score."""
     measure = _("AUC") if one.measure == "AUC" else _("correlation")

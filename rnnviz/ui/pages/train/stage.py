@@ -107,6 +107,7 @@ def said(subject: Subject, watch: Watch) -> dict[str, Any]:
             start=start,
             last=last or report,
             end=end,
+            measuring=bool(watch.events) and watch.events[-1]["event"] == "measuring",
         ),
         "passed": say.passed(watch.last("passed"), start.get("ngram_order", 6)),
         "sample": str(report.get("sample") or ""),

@@ -183,8 +183,9 @@ def line(
     start: Mapping[str, Any],
     last: Mapping[str, Any],
     end: Mapping[str, Any],
+    measuring: bool = False,
 ) -> str:
-    """One line on how far a run is, from its newest events."""
+    """One line on how far a run is, from its newest events; `measuring`: whether it is trained."""
     read, total = _number(last.get("characters")), _number(start.get("total_characters"))
     done = share(last, total)
     unit = _("{read} steps") if last.get("counted") == "steps" else _("{read} characters")
@@ -199,6 +200,8 @@ def line(
         if total and done is not None:
             of = _("{read} of {total}").format(read=millions(read), total=millions(total))
             far = _("{percent} % · {far}").format(percent=f"{100 * done:.0f}", far=unit.format(read=of))
+    if state == "running" and measuring:
+        return _("Trained. Measuring it on text it never read, up to a minute …")
     if state == "running":
         eta = _number(last.get("eta"))
         return far if eta is None else _("{far} · {time} left").format(far=far, time=duration(eta))

@@ -162,13 +162,14 @@ export class Controls {
   /** What colours the text, and what that is. */
   tell() {
     const { view, say } = this;
-    const { named, layers, units } = view.store.fixed;
+    const { named, unnamed, layers, units } = view.store.fixed;
     const at = this.tinting.findIndex(({ is }) => is());
     for (const [i, { button }] of this.tinting.entries()) button.ariaPressed = String(i === at);
     this.any.ariaPressed = String(at < 0);
     put(this.any, at < 0 ? say("colour.unit", { n: view.unit }) : say("colour.any"));
     const count = view.numbers.whole(layers * units);
-    const other = at < 0 ? say("caption.unit", { n: view.unit, units: count }) : say("caption.surprisal");
+    const other =
+      at < 0 ? say("caption.unit", { n: view.unit, units: count }) : `${say("caption.surprisal")} ${unnamed}`;
     const step = this.step(view.store);
     if (step) this.caption.replaceChildren(...step);
     else put(this.caption, named[at]?.caption ?? other);

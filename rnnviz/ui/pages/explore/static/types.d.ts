@@ -26,6 +26,7 @@ export interface Fixed {
   few: number;
   listed: number;
   named: Named[];
+  unnamed: string; // why there is none
   first: { quantity: string; layer: number; unit: number | null };
   reach: Record<string, number[][][]>; // how far below and above 0 each unit of each layer goes: rows.py
   quantities: Record<string, Scale>;
