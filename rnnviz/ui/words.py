@@ -3,15 +3,12 @@
 import math
 import unicodedata
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from rnnviz.figures.frame import RAISED
 from rnnviz.networks import checkpoint
 from rnnviz.networks.config import CELLS
 from rnnviz.ui.i18n import N_, _, language
-
-if TYPE_CHECKING:
-    from rnnviz.networks.checkpoint import ModelInfo
 
 HUGE, BEYOND = 1e6, 1e15
 """From where on a number is said in words, and from where on as a power of ten."""
@@ -155,7 +152,7 @@ TEXTS = {
 """What shipped models have read, by the first part of their names, in as few words as a newcomer needs."""
 
 
-def title(info: ModelInfo) -> str:
+def title(info: checkpoint.ModelInfo) -> str:
     """A shipped model's text and kind; of a model of one's own, its name."""
     name = info.path.stem
     text, _hyphen, kind = name.rpartition("-")
@@ -166,7 +163,7 @@ def title(info: ModelInfo) -> str:
     return _("{text}, {kind}").format(text=_(TEXTS[text]), kind=kind)
 
 
-def titles(listed: Iterable[ModelInfo]) -> dict[str, str]:
+def titles(listed: Iterable[checkpoint.ModelInfo]) -> dict[str, str]:
     """The titles of models, by the names that addresses and commands have for them."""
     return {info.path.stem: title(info) for info in listed}
 
