@@ -40,14 +40,6 @@ def test_the_radius_decides_in_the_long_run_alone() -> None:
     assert above.tanh[-1] < 1e-3
 
 
-def test_below_one_it_vanishes_and_above_it_explodes() -> None:
-    assert backwards.dial(0.7).linear[-1] < 1e-5
-    assert backwards.dial(1.3).linear[-1] > 1e2
-    # In the long run each step multiplies by ρ: the slope of the curve is its logarithm.
-    far = backwards.dial(0.9, 1, lags=400).linear
-    assert (math.log(far[400]) - math.log(far[100])) / 300 == pytest.approx(math.log(0.9), rel=0.02)
-
-
 @pytest.mark.parametrize("w", [-1.2, 0.3, 0.95])
 @pytest.mark.parametrize("cut", [1, 3, 12])
 def test_a_cut_stops_gradients_and_lets_values_cross(w: float, cut: int) -> None:

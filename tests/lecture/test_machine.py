@@ -123,17 +123,6 @@ def test_without_a_state_nothing_flows_from_step_to_step(steps: int) -> None:
         np.testing.assert_allclose(back.gradients[name], gradient.numpy(), rtol=1e-9, atol=1e-12)
 
 
-def test_clipping_shortens_all_gradients_together() -> None:
-    word = Machine()
-    full = word.backward()
-    short = word.clipped(full.norm / 4)
-    for name in NAMES:
-        np.testing.assert_allclose(short[name], full.gradients[name] / 4, rtol=1e-9)
-        np.testing.assert_allclose(word.clipped(2 * full.norm)[name], full.gradients[name])
-    memoryless = Machine(recurrent=False)
-    assert memoryless.clipped(0.1).keys() == memoryless.backward().gradients.keys()
-
-
 def test_it_reads_other_words_of_the_same_letters() -> None:
     word = Machine(text="cinema")
     assert (word.inputs, word.labels, word.steps) == ("cinem", "inema", 5)

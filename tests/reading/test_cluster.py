@@ -87,6 +87,7 @@ def test_a_long_text_costs_what_it_costs_here(
     check_same(report, perplexity(model, text=LONG))
 
 
+@pytest.mark.slow
 def test_every_character_has_its_cost_rank_and_entropy(there: Cluster) -> None:
     model, text = tiny("gru", name="tiny"), LONG[-530_000:]
     here = list(pieces(model, text=text, details=True, given="The "))
@@ -149,6 +150,7 @@ def test_a_worker_that_is_killed_costs_time_alone(
     assert scored(there.model(model), rows_file(100))[1].rows == 100, "a new worker gets the model too"
 
 
+@pytest.mark.slow
 def test_a_cluster_that_lost_all_its_workers_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
