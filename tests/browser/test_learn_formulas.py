@@ -113,18 +113,6 @@ def test_a_number_is_said_in_its_value(lectern: Lectern) -> None:
 
 def test_a_symbol_stays_lit_is_reached_by_keys_and_leaves_them_to_the_lecture_again(lectern: Lectern) -> None:
     lectern.open(scene=3, step=2, present=1)
-    symbol(lectern, "H_t").click()
-    lectern.page.mouse.move(5, 500)
-    expect(lectern.root).to_have_attribute("data-lit", "H_t")
-    lectern.control("forward").click()
-    lectern.rest()
-    expect(lectern.root).to_have_attribute("data-lit", "H_t")  # it follows the picture
-    assert lectern.root.evaluate(FRAMED, "H_t")
-    lectern.press("Space")
-    lectern.at(3, 2)
-    expect(lectern.root).to_have_attribute("data-lit", "")  # another step begins dark
-    lectern.press("ArrowUp")
-    lectern.at(3, 1)
     row = lectern.root.get_by_role("toolbar", name="Symbols of the formula")
     first = row.get_by_role("button", name="hidden state at time step t", exact=True)
     for _ in range(12):
@@ -143,6 +131,16 @@ def test_a_symbol_stays_lit_is_reached_by_keys_and_leaves_them_to_the_lecture_ag
     expect(lectern.root).to_have_attribute("data-lit", "")
     expect(lectern.page.get_by_test_id("stSidebar")).to_be_hidden()  # still presenting
     lectern.at(3, 1)
+    symbol(lectern, "H_t").click()
+    lectern.page.mouse.move(5, 500)
+    expect(lectern.root).to_have_attribute("data-lit", "H_t")
+    lectern.control("forward").click()
+    lectern.rest()
+    expect(lectern.root).to_have_attribute("data-lit", "H_t")  # it follows the picture
+    assert lectern.root.evaluate(FRAMED, "H_t")
+    lectern.press("Space")
+    lectern.at(3, 2)
+    expect(lectern.root).to_have_attribute("data-lit", "")  # another step begins dark
     lectern.press("ArrowRight")
     lectern.at(4, 0)
 

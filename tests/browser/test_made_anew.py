@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Live
@@ -23,6 +24,7 @@ def test_the_live_view_shows_the_text_that_was_there(live: Live) -> None:
     live.write("and it reads on")
 
 
+@pytest.mark.slow
 def test_a_page_that_was_only_read_outlives_the_server_s_restart(page: Page, models_folder: Path) -> None:
     environment = {**os.environ, "RNNVIZ_MODELS": str(models_folder)}
     port = free_port()

@@ -1,4 +1,4 @@
-"""The same numbers from a Dask cluster: a scheduler and two workers on loopback, one killed midway."""
+"""The same numbers from a Dask cluster: a scheduler and its workers on loopback, one killed midway."""
 
 import io
 import json
@@ -34,7 +34,7 @@ LONG = "".join(f"{n * 7919 % 1009} {TEXT[n * 37 % 700 :][:211]}\n" for n in rang
 def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
     found = Machines(tmp_path_factory.mktemp("dask"))
     try:
-        found.hire(2)
+        found.hire(1)
         yield found
     finally:
         found.end()
@@ -133,6 +133,7 @@ def test_rows_cost_what_they_cost_here(there: Cluster, models_folder: Path, name
 def test_a_worker_that_is_killed_costs_time_alone(
     machines: Machines, there: Cluster, models_folder: Path
 ) -> None:
+    machines.hire(1)
     model = load(models_folder / "tiny-lstm.safetensors")
     here, ours = scored(model, rows_file(8000))
     taken: list[int] = []

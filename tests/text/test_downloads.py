@@ -119,31 +119,21 @@ def fetch(url: str, folder: Path, limits: Limits = LIMITS, **options: object) ->
     return download(url, folder / "text.txt", sha256=SHA256, size=len(TEXT), limits=limits, **options)
 
 
-def test_the_right_file_arrives(server: Server, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_right_file_arrives_once_and_again_where_it_was_altered(
+    server: Server, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     steps: list[tuple[int, int]] = []
-    path = fetch(
-        f"{server.url}/right.txt", tmp_path / "new" / "folder", progress=lambda *step: steps.append(step)
-    )
+    folder = tmp_path / "new" / "folder"
+    path = fetch(f"{server.url}/moved.txt", folder, progress=lambda *step: steps.append(step))
     assert path.read_bytes() == TEXT
     assert steps[-1] == (len(TEXT), len(TEXT))
     assert [received for received, _ in steps] == sorted(received for received, _ in steps)
     assert list(path.parent.iterdir()) == [path]
     assert capfd.readouterr() == ("", ""), "the library that downloads has nothing to say on the terminal"
-
-
-def test_what_is_there_already_is_not_fetched_again(server: Server, tmp_path: Path) -> None:
-    fetch(f"{server.url}/right.txt", tmp_path)
-    fetch(f"{server.url}/right.txt", tmp_path)
-    assert server.requests == ["/right.txt"]
-
-
-def test_an_altered_copy_is_fetched_again(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "text.txt").write_bytes(b"altered")
-    assert fetch(f"{server.url}/right.txt", tmp_path).read_bytes() == TEXT
-
-
-def test_a_redirection_is_followed(server: Server, tmp_path: Path) -> None:
-    assert fetch(f"{server.url}/moved.txt", tmp_path).read_bytes() == TEXT
+    assert fetch(f"{server.url}/right.txt", folder).read_bytes() == TEXT
+    assert server.requests == ["/moved.txt", "/right.txt"], "a redirection was followed, then nothing asked"
+    path.write_bytes(b"altered")
+    assert fetch(f"{server.url}/right.txt", folder).read_bytes() == TEXT
 
 
 @pytest.mark.parametrize(

@@ -121,9 +121,10 @@ def test_it_has_raised_its_limit_of_open_files(app: tuple[int, list[str]]) -> No
     assert [p.rlimit(psutil.RLIMIT_NOFILE)[0] > 256 for p in started] == [True]
 
 
-def test_others_are_served_when_that_is_asked_for() -> None:
+def test_others_are_served_when_that_is_asked_for_and_names_of_the_environment_with_their_pages() -> None:
     with listening() as (proxy, asked):
-        environment = {**os.environ, "http_proxy": f"http://127.0.0.1:{proxy}", "no_proxy": ""}
+        own = {"no_proxy": "", "RNNVIZ_HOSTS": "Named.Example, *.club.example"}
+        environment = {**os.environ, "http_proxy": f"http://127.0.0.1:{proxy}", **own}
         options = [
             "--server.address", "0.0.0.0", "--browser.serverAddress", "hall.example",
             "--server.allowedHosts", "hall.example", "--server.allowedHosts", "*.school.example",
@@ -133,32 +134,24 @@ def test_others_are_served_when_that_is_asked_for() -> None:
         with serve(ROOT / "app.py", environment=environment, options=options, warm=False) as url:
             port = urlsplit(url).port
             assert port is not None
-            for host in (f"hall.example:{port}", "hall.example", "room.school.example"):
+            local, named = f"127.0.0.1:{port}", ("named.example", f"room.club.example:{port}")
+            for host in (f"hall.example:{port}", "hall.example", "room.school.example", *named, local):
                 assert answer(port, "/", host)[0] == 200
                 assert answer(port, "/_stcore/stream", host, f"http://{host}")[0] == 101
-            assert answer(port, "/_stcore/stream", "hall.example", "https://proxy.example")[0] == 101
-            for host in ("localhost", "school.example", "hall.example.evil.example"):
-                assert answer(port, "/_stcore/stream", host)[0] == 403
+            for host, origin in (
+                ("hall.example", "https://proxy.example"),
+                *((host, f"https://{host}") for host in named),
+                (local, "https://named.example:8443"),  # a proxy may hand on a Host header of its own
+            ):
+                assert answer(port, "/_stcore/stream", host, origin)[0] == 101
+            for host, origin in (
+                ("localhost", None), ("school.example", None), ("club.example", None), ("evil.example", None),
+                ("hall.example.evil.example", None), ("named.example.evil.example", None),
+                ("named.example", "https://named.example.evil.example"), (local, "https://evil.example"),
+                (local, "http://localhost:1"), (local, "null"),
+            ):  # fmt: skip
+                assert answer(port, "/_stcore/stream", host, origin)[0] == 403
         assert asked == []
-
-
-def test_names_of_the_environment_open_it_to_themselves_and_their_pages_alone() -> None:
-    environment = {**os.environ, "RNNVIZ_HOSTS": "Hall.Example, *.school.example"}
-    with serve(ROOT / "app.py", environment=environment, options=(), warm=False) as url:
-        port = urlsplit(url).port
-        assert port is not None
-        local = f"localhost:{port}"
-        for host in ("hall.example", f"room.school.example:{port}", local):
-            assert answer(port, "/", host)[0] == 200
-            assert answer(port, "/_stcore/stream", host, f"https://{host}")[0] == 101
-        # A proxy may hand on a Host header of its own.
-        assert answer(port, "/_stcore/stream", local, "https://hall.example:8443")[0] == 101
-        for host, origin in (
-            ("evil.example", None), ("hall.example.evil.example", None), ("school.example", None),
-            (local, "https://evil.example"), ("hall.example", "https://hall.example.evil.example"),
-            (local, "http://localhost:1"), (local, "null"),
-        ):  # fmt: skip
-            assert answer(port, "/_stcore/stream", host, origin)[0] == 403
 
 
 def test_host_names_are_compared_by_name() -> None:

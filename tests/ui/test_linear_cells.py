@@ -34,17 +34,13 @@ def test_explore_offers_its_parts_in_scales_of_their_own(open_app: Open) -> None
 
 
 @pytest.mark.usefixtures("linear")
-def test_every_part_of_inside_opens(open_app: Open) -> None:
+def test_every_part_of_inside_opens_and_a_unit_is_held_at_any_value_of_its_layer(
+    open_app: Open, tmp_path: Path
+) -> None:
     app = open_app("inside", model="tiny-mingru")
-    for part in PARTS:
+    for part in sorted(PARTS, key="cause".__eq__):  # Cause comes last
         clean(app.segmented_control(key="part").set_value(part).run())
         assert "no gates" not in everything(app)
-
-
-@pytest.mark.usefixtures("linear")
-def test_a_unit_is_held_at_any_value_that_its_layer_has(open_app: Open, tmp_path: Path) -> None:
-    app = open_app("inside", part="cause", model="tiny-mingru")
-    clean(app)
     read = trace(load(tmp_path / "tiny-mingru.safetensors"), app.text_area(key="inside.text").value)
     (value,) = [one for one in app.slider if one.label == "value"]
     assert value.max == -value.min >= abs(read.hidden[:, 0]).max() > value.max - 0.1
