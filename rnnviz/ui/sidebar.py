@@ -168,13 +168,13 @@ def preformatted(text: str) -> str:
 def held_out(figures: Any) -> None:
     """Perplexity on held-out text, beside that of the n-gram and of uniform guessing."""
     if not isinstance(figures, dict) or not isinstance(own := figures.get("perplexity"), int | float):
-        st.caption(_("Its card gives no held-out perplexity."))
+        st.caption(_("Its card doesn't say how well it does on new text."))
         return
     rows = [
         (name, float(value), f"{value:,.{digits}f}")
         for name, value, digits in (
             (_("this model"), own, 2),
-            (_("n-gram counts"), figures.get("ngram"), 2),
+            (_("counting sequences"), figures.get("ngram"), 2),
             (_("uniform guess"), figures.get("uniform"), 0),
         )
         if isinstance(value, int | float)

@@ -102,7 +102,7 @@ def view_words() -> dict[str, str]:
         "next.start": _("Expected first"),
         "next.other": _("others"),
         "next.notice": _("A long bar means it is sure. Many short ones: it isn't."),
-        "next.entropy": _("entropy {bits} bits"),
+        "next.entropy": _("undecided: {bits} bits"),
         "next.left": _("{n} left to draw from"),
         "next.write": _("write {c}, {p}"),
         "next.said": "{c}, {p}",

@@ -288,5 +288,5 @@ def test_a_view_made_anew_keeps_its_pin_its_dials_and_what_can_be_undone(live: L
 
 def test_the_entropy_is_that_of_the_untouched_bars(live: Live) -> None:
     expect(live.page.locator(".rv-next-foot")).to_have_text(
-        f"entropy {rnnviz.trace(MODEL, OPENING).entropy[18] / np.log(2):.2f} bits"
+        f"undecided: {rnnviz.trace(MODEL, OPENING).entropy[18] / np.log(2):.2f} bits"
     )

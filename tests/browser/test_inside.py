@@ -58,7 +58,7 @@ def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_
     page.mouse.move(other["x"] + 3, box_of(board.locator(".bd-flow").first)["y"] + 2)  # beside the text
     page.mouse.up()
     expect(board.locator(".bd-in")).to_have_count(5)
-    expect(page.get_by_text("No verdict")).to_be_visible()
+    expect(page.get_by_text("Too little text to tell")).to_be_visible()
     pad = board.locator("[data-name=ranking] .bd-pad")
     expect(board.locator("[data-name=ranking] .barlayer .point")).to_have_count(12)
     before, unit = board.evaluate(COLOURS), page.get_by_label("The unit, 0 to").input_value()

@@ -108,7 +108,7 @@ def test_a_selection_becomes_the_question_and_can_be_forgotten(
     ask(app, "inside.finding", what="span", value=[2, 6])
     ask(app, "inside.finding", what="span", value=[5, 9])
     assert boards["inside.finding"]["spans"] == [[2, 9]]
-    assert "**No verdict** on 18 characters" in everything(app)
+    assert "**Too little text to tell**: in another text of 18 characters" in everything(app)
     next(b for b in app.button if "Clear" in b.label).click().run()
     assert boards["inside.finding"]["spans"] == []
     assert "Drag over the text" in everything(app)
@@ -272,7 +272,7 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     split = corpora.read("python-docs").split()
     text = (split.held_out + split.validation + split.train)[:ENOUGH]
     app = settled(open_app("inside", model="tiny-gru"), "inside")
-    assert "**No verdict** on" in everything(app)
+    assert "**Too little text to tell**" in everything(app)
     assert not [b for b in app.button if b.key == "inside.probe.start"]  # the page's own text is too short
     where = next(box for box in app.selectbox if box.label == "On which text")
     app = settled(where.set_value("python-docs").run(), "inside")
@@ -328,12 +328,12 @@ def test_a_longer_text_is_one_click_away(open_app: Open, monkeypatch: pytest.Mon
     monkeypatch.setattr(sources, "WRITTEN", 700)
     monkeypatch.setattr(sources, "FIRST", 0.0)
     app = settled(open_app("inside", model="tiny-gru"), "inside")
-    assert "**No verdict** on" in everything(app)
+    assert "**Too little text to tell**" in everything(app)
     written = app.button(key="inside.source.propose.sampled")
     assert written.label == "Search 700 characters that the network writes"
     app = settled(written.click().run(), "inside")
     clean(app)
-    assert "**No verdict** on 700 characters" in everything(app)
+    assert "**Too little text to tell**: in another text of 700 characters" in everything(app)
     text = sample(GRU, "", 700, seed=0)
     found = units.search(trace(GRU, text), units.target("word-start", text), layer=0)
     assert app.number_input(key="inside.unit").value == found.best.unit.unit

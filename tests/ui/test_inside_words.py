@@ -35,8 +35,11 @@ def reported(**scores: float) -> units.Evidence:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"characters": 19_999}, "**No verdict** on 19,999 characters"),
-        ({"characters": 449, "held_out": False}, "**No verdict** on 449 characters"),
+        ({"characters": 19_999}, "**Too little text to tell**: in another text of 19,999 characters"),
+        (
+            {"characters": 449, "held_out": False},
+            "**Too little text to tell**: in another text of 449 characters",
+        ),
         ({"evidence": weighed(interval=None)}, "starts and stops too few times in these 20,000 characters"),
         ({"held_out": False}, "unit 0 scores best, with AUC 0.900, but on the text that chose it"),
         (

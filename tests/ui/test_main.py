@@ -79,7 +79,7 @@ def test_the_card_stands_beside_its_yardsticks_and_all_models_can_score(open_app
     assert r"Tiny \*text\*" in words  # a title is data, not markup
     assert "GRU, 12 hidden units, on CPU" in words
     bars = re.sub(r"<[^>]+>", " ", app.sidebar.get("html")[0].value).split()
-    assert " ".join(bars) == "this model 4.33 n-gram counts 4.36 uniform guess 30"
+    assert " ".join(bars) == "this model 4.33 counting sequences 4.36 uniform guess 30"
     assert "hesitates between about 4 characters each time" in words
     assert "python -m rnnviz train --corpus tiny" in "\n".join(h.value for h in app.sidebar.get("html"))
     assert app.sidebar.selectbox(key="model").options == ["tiny-3gram", "tiny-gru", "tiny-lstm"]

@@ -170,7 +170,7 @@ def test_a_finished_run_is_shown_with_everything(open_app: Open) -> None:
     assert header["probe"] == WATCHED
     assert header["sample"] == "<b>time"
     assert "held-out perplexity 4.30" in header["line"]
-    assert "passed the 6-gram" in header["passed"]
+    assert "better than counting sequences of 6" in header["passed"]
     assert arrays["now.states"].shape == (len(WATCHED), 1, 12)
     assert arrays["now.next"].shape == (len(WATCHED) + 1, 8)
     assert np.all(arrays["now.chances"][:, 0] >= arrays["now.chances"][:, -1])

@@ -296,9 +296,9 @@ def _noticed(search: Search) -> str:
         ).format(n=f"{ENOUGH:,}")
         if search.held_out
         else _("These scores are too high: the same text chose the units."),
-        _("+: the unit is higher inside, −: lower.")
+        _("With + a unit is higher inside, with − lower.")
         if search.measure == "AUC"
-        else _("+: the unit rises with it, −: falls."),
+        else _("With + a unit rises with it, with − it falls."),
         _("Click a bar to see its unit."),
     ]
     return together(said)
@@ -315,11 +315,11 @@ def _pushes(view: View, unit: int, along: Named | None, at: int | None, width: i
     up, down = units.pushes(view.model, what, value, k=6)
     rows = [*up, *reversed(down)] or [("–", 0.0)]
     if at is None:
-        title = _("Direct effect on the next character at the value 1: {name}").format(name=name)
+        title = _("{name}: which next characters it favours, at the value 1").format(name=name)
     else:
-        title = _(
-            "Direct effect on the next character at the value {v}, after the chosen one: {name}"
-        ).format(name=name, v=decimal(value))
+        title = _("{name}: which next characters it favours after the chosen one, at its value {v}").format(
+            name=name, v=decimal(value)
+        )
     return Panel(
         "pushes",
         title,
@@ -329,7 +329,7 @@ def _pushes(view: View, unit: int, along: Named | None, at: int | None, width: i
             [n for _s, n in rows],
             x=_("nats added to the logit, minus their mean"),
         ),
-        _("Bars to the right: characters it favours over the average one; to the left: the reverse."),
+        _("It favours the characters with bars to the right, and holds back those with bars to the left."),
         _("what it does through other units at later characters; and every unit favours some characters."),
         height=340,
         width=width,

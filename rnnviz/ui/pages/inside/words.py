@@ -155,8 +155,8 @@ def _range(low: float | None, high: float | None) -> str:
 def _beginning(search: Search) -> str:
     if search.verdict == "short" and search.characters < ENOUGH:
         return _(
-            "**No verdict** on {n} characters: in another text as short, another unit often ranks first. A "
-            "verdict takes at least {enough}. Here {inside} ranks first."
+            "**Too little text to tell**: in another text of {n} characters, another unit often ranks first. "
+            "It takes at least {enough}. Here {inside} ranks first."
         )
     if search.verdict == "short":
         return _(

@@ -10,7 +10,7 @@ def words() -> dict[str, str]:
         "curve.running": _("all text so far"),
         "curve.rolling": _("last {n} characters"),
         "curve.both": _("bold: {running}; pale: {rolling}"),
-        "curve.notice": _("Peaks of the pale line: passages that surprised the model. Click to go there."),
+        "curve.notice": _("The pale line peaks where the text surprised the model. Click to go there."),
         "curve.seen": _("in view below"),
         "curve.at": _("character {at}: {running} so far, {rolling} around here"),
         "curve.ends": _("The perplexity of all text so far ends at {p}."),
@@ -44,7 +44,7 @@ def words() -> dict[str, str]:
         "detail.p": _("probability"),
         "detail.rank": _("rank"),
         "detail.bits": _("surprisal"),
-        "detail.entropy": _("entropy before it"),
+        "detail.entropy": _("undecided before it"),
         "detail.bits.n": _("{n} bits"),
         "detail.versus": _("log P, {a} − {b}"),
         "detail.top": _("Expected here"),
@@ -52,7 +52,8 @@ def words() -> dict[str, str]:
         "detail.approximate": _("≈ from the last {n} characters only, not from the beginning"),
         "detail.other": _("others"),
         "notice.surprisal": _(
-            "Strong colour: surprising. Look at names, rare words and the first letters of words."
+            "The stronger the colour, the more it surprised the model. Look at names, rare words and first "
+            "letters."
         ),
         "notice.rank": _(
             "No colour: the model's first guess was right. Orange: at least ten others seemed likelier."

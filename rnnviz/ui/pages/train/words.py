@@ -28,15 +28,16 @@ def words(
         "heat.label": _("Hidden state of every unit after every character of the sentence to watch."),
         "heat.finding": _("At {when}, values lie between {low} and {high}, on average {mean} from 0."),
         "heat.live": _(
-            "Rows are hidden units, columns characters. Watch the states change as the network learns."
+            "Each row is one number the network keeps. Watch them change from character to character, and as "
+            "it learns."
         )
         + " "
-        + _("What a unit responds to is not shown here: Inside measures it."),
+        + _("Inside measures what a unit responds to."),
         "heat.notice": _(
-            "Rows are hidden units, columns characters. Press Play: the states change as the network learns."
+            "Each row is one number the network keeps. Press Play to see how they changed as it learned."
         )
         + " "
-        + _("What a unit responds to is not shown here: Inside measures it."),
+        + _("Inside measures what a unit responds to."),
         "heat.mlp": _("It has no hidden state: the same character always gives the same column."),
         "heat.none": _("The sentence to watch appears here when training begins.")
         if watched
@@ -54,8 +55,12 @@ def words(
         "curve.below": _("{line}: perplexity {p}, below the {ngram}'s {q}."),
         "curve.above": _("{line}: perplexity {p}, above the {ngram}'s {q}."),
         "curve.counted": {
-            VALIDATION: _("Lower is better. Below the dotted line it predicts better than the n-gram."),
-            AT_THE_END: _("Lower is better. The dot is held-out text, measured once, without dropout."),
+            VALIDATION: _(
+                "Lower is better. Below the dotted line it predicts better than counting sequences does."
+            ),
+            AT_THE_END: _(
+                "Lower is better. The dot is text it never trained on, measured once, without dropout."
+            ),
         }[measured],
         "curve.blind": _("Lower is better. Below the dashed line it predicts better than a uniform guess.")
         if uniform
@@ -193,7 +198,7 @@ def line(
     if state == "waiting":
         return _("Waiting: {place}. It starts by itself.").format(place=place(ahead))
     if state == "starting" or (state == "running" and read is None):
-        return _("Starting: reading the text and measuring its n-gram …")
+        return _("Starting: it reads the text and counts its sequences …")
     far = ""
     if read is not None:
         far = unit.format(read=millions(read))
@@ -246,8 +251,8 @@ def passed(event: Mapping[str, Any], order: object) -> str | None:
     if characters is None or seconds is None:
         return None
     return _(
-        "After {characters} characters ({time}) it passed the {order}-gram: it predicts the validation text "
-        "better."
+        "After {characters} characters ({time}) it predicts the validation text better than counting "
+        "sequences of {order}."
     ).format(characters=millions(characters), time=duration(seconds), order=order)
 
 
