@@ -122,7 +122,7 @@ print(json.dumps([out, said, failed, "torch" in sys.modules]))
     assert failed == 1
     assert done.stderr == f"rnnviz: {no_torch}\n"
     text, model = "The Time Traveller smiled. " * 20, rnnviz.load("timemachine-gru")
-    for name in ("timemachine-lstm", "timemachine-mingru", "timemachine-mlp", "timemachine-6gram"):
+    for name in ("timemachine-lstm", "shakespeare-mingru", "timemachine-mlp", "timemachine-6gram"):
         assert out[name] == pytest.approx(
             rnnviz.perplexity(rnnviz.load(name), text=text).perplexity, rel=1e-4
         )

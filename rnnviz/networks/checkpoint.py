@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 M = TypeVar("M")
 
+GONE = {"timemachine-mingru": "shakespeare-mingru"}
+"""Models that 1.0.0 shipped, and which to use instead."""
+
 SNAPSHOTS = f".snapshots{SUFFIX}"  # of a model's training (rnnviz.runs.replay), beside it and no model
 
 
@@ -85,6 +88,15 @@ def folders() -> list[Path]:
     return [*own, shipped if shipped.is_dir() else package.parent / "models"]
 
 
+def gone(name: str) -> ModelNotFoundError | None:
+    """The error for a name of GONE, which says what to use instead."""
+    if name not in GONE:
+        return None
+    return ModelNotFoundError(
+        "{name} no longer comes with rnnviz: {instead} is the minGRU that does", name=name, instead=GONE[name]
+    )
+
+
 def find(name_or_path: str | Path) -> Path:
     """The file of a model's name, or the path itself.
 
@@ -106,6 +118,8 @@ def find(name_or_path: str | Path) -> Path:
     for folder in folders():
         if (folder / f"{text}{SUFFIX}").is_file():
             return folder / f"{text}{SUFFIX}"
+    if (error := gone(text)) is not None:
+        raise error
     names = ", ".join(sorted({path.stem for path in _files()})) or "none"
     raise ModelNotFoundError(
         "no model is called {text!r}; there are: {names}. A file's path, ending in {suffix}, works too",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from rnnviz.networks.checkpoint import Damaged, ModelInfo
+from rnnviz.networks.checkpoint import Damaged, ModelInfo, gone
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.ui import address, i18n, model_cache
@@ -107,6 +107,8 @@ def missed(
         (info.path.stem for info in listed if info.kind == "ngram"),
         _("**{asked}** counts n-grams and has no hidden state to look at."),
     )
+    if error := gone(asked):
+        reasons.setdefault(asked, plain(sentence(error)))
     usual = _("There is no model called **{asked}** here; its file may have been renamed or removed.")
     said = reasons.get(asked, usual).replace("{asked}", plain(asked[:100]))
     st.warning(
