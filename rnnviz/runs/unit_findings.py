@@ -209,7 +209,7 @@ def part(card: Mapping[str, Any]) -> Part:
     """Which part of its own text that is."""
     said = _entry(card).get("text")
     known = said.get("part") if isinstance(said, dict) else None
-    return known if known in get_args(Part) else "held-out"
+    return next((part for part in get_args(Part) if part == known), "held-out")
 
 
 def entry(
