@@ -22,7 +22,8 @@ EXAMPLES = {
     ),
     "tinyshakespeare": "KING RICHARD:\nWhat is the night, my lord? The morning",
     "python-source": "def average(self, values):\n    if not values:\n        raise ValueError(",
-    "xiyouji": "行者笑道：“师父莫怕！那妖精就在前面山",
+    "holmes": '"There is a light on the moor," said Holmes. He lit his pipe.',
+    "journey": "行者笑道：“师父莫怕，有我在此。”说罢，他举起了金箍棒。",
 }
 
 

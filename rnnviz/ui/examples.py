@@ -26,6 +26,14 @@ KING RICHARD:
 Then let him hang that keeps the router, sir!
 I will not have my kingdom buffering.
 """,
+    "holmes": """\
+"You have been on the underground, I see," said Holmes, without looking up from the fire.
+
+I stared at him in amazement. "How could you possibly know that?"
+
+"Your sleeve, Watson. The stain upon it is fresh, and there is only one line in London where they sell wifi."
+He closed his eyes. The rain was beating upon the window, and for some minutes neither of us spoke.
+""",
     "python-source": """\
 def average(self, values):
     \"\"\"Return the mean of all values, or raise ValueError if there are none.\"\"\"
@@ -36,7 +44,7 @@ def average(self, values):
         total += value
     return total / len(values)
 """,
-    "xiyouji": (
+    "journey": (
         "行者笑道：“师父莫怕！那妖精就在前面山里，待老孙去看看。”三藏道：“悟空，你须仔细。”"
         "行者即纵筋斗云，到了半空，取出手机一看，却没有信号。八戒在旁笑道：“哥啊，这山里没有网，"
         "你还是用金箍棒罢。”行者大怒，骂道：“呆子，休得胡说！”\n"

@@ -36,8 +36,8 @@ CARD = {
     "characters command corpus example held_out language licence name parameters recipe seed sha256",
     "sha256_held_out sha256_trained_on split title trained_on training_seconds versions",
 }
-SHIPPED = """chinese-6gram chinese-gru python-6gram python-gru shakespeare-6gram shakespeare-lstm
-shakespeare-mingru timemachine-6gram timemachine-gru timemachine-lstm
+SHIPPED = """chinese-6gram chinese-gru holmes-6gram holmes-lstm holmes-mlp python-6gram python-gru
+shakespeare-6gram shakespeare-lstm shakespeare-mingru timemachine-6gram timemachine-gru timemachine-lstm
 timemachine-mlp timemachine-rnn"""
 GONE_MODELS = {"timemachine-mingru": "shakespeare-mingru is the minGRU that does"}
 

@@ -24,6 +24,9 @@ README = (ROOT / "README.md").read_text("utf-8")
 # a worse one doesn't take its place unseen; None: 5 % below its n-gram model. That a network predicts better
 # than counting is not held here: timemachine-mlp and -rnn don't.
 LIMITS: dict[str, float | None] = {
+    "holmes-lstm": 3.35,
+    "holmes-mlp": 11.8,
+    "holmes-6gram": 3.75,
     "timemachine-mlp": 11.6,
     "timemachine-rnn": 5.10,
     "timemachine-gru": 4.40,

@@ -47,7 +47,7 @@ def looked(name: str, text: str) -> Better:
 
 @pytest.mark.usefixtures("shipped")
 def test_the_best_is_really_read_and_none_is_offered_that_is_hardly_ahead() -> None:
-    text = TEXTS["xiyouji"]
+    text = TEXTS["journey"]
     found = looked("timemachine-gru", text)
     assert found.name == "chinese-gru"
     model: Any = checkpoint.load_numpy(info("chinese-gru").path)
@@ -61,7 +61,13 @@ def test_the_best_is_really_read_and_none_is_offered_that_is_hardly_ahead() -> N
 @pytest.mark.usefixtures("shipped")
 def test_models_of_the_same_text_and_counts_are_not_tried() -> None:
     tried = [one.path.stem for one in better.others(info("timemachine-gru"))]
-    assert sorted(tried) == ["chinese-gru", "python-gru", "shakespeare-lstm", "shakespeare-mingru"]
+    assert sorted(tried) == [
+        "chinese-gru",
+        "holmes-lstm",
+        "python-gru",
+        "shakespeare-lstm",
+        "shakespeare-mingru",
+    ]
 
 
 def asked(app: AppTest, **fields: Any) -> dict[str, Any]:
@@ -76,7 +82,7 @@ def asked(app: AppTest, **fields: Any) -> dict[str, Any]:
 def test_the_page_offers_the_better_model_and_takes_it_with_the_text(open_app: Open) -> None:
     app = open_app("explore", model="timemachine-gru")
     assert sent(app)[0]["numbers"]["foreign"] == ""
-    text = TEXTS["xiyouji"]
+    text = TEXTS["journey"]
     header = asked(app, text=text)
     assert header["numbers"]["foreign"] == "unknown"
     assert "better" not in header  # a keystroke asks nobody else
@@ -153,7 +159,7 @@ def test_what_an_example_says_is_to_be_noticed_is_there() -> None:
 
 @pytest.mark.usefixtures("shipped")
 def test_the_perplexity_page_offers_it_too(open_app: Open) -> None:
-    app = upload(open_app("perplexity", model="timemachine-gru"), a__txt=TEXTS["xiyouji"])
+    app = upload(open_app("perplexity", model="timemachine-gru"), a__txt=TEXTS["journey"])
     settled(app, "perplexity")
     app = settled(app, "better")
     button = app.button(key="perplexity.better")

@@ -315,7 +315,7 @@ LSTM_SHIPPED = checkpoint.load_numpy("shakespeare-lstm")
 @pytest.mark.parametrize(
     ("name", "corpus", "target"),
     [
-        ("chinese-gru", "xiyouji", "quotes"),
+        ("chinese-gru", "journey", "quotes"),
         ("python-gru", "python-source", "py-bracket-depth"),
         ("shakespeare-mingru", "tinyshakespeare", "line-position"),
     ],

@@ -44,7 +44,7 @@ EXAMPLES: Mapping[str, tuple[str, str]] = {
         '        print("no such name|")\n',
         "        if name in names:\n            return name|\n        print(name)\n",
     ),
-    "xiyouji": (
+    "journey": (
         "行者笑道：“师父莫怕！那妖精就在前面山里|。”\n",
         "行者来到山前，那妖精就在前面山里|。八戒看见了。\n",
     ),
