@@ -12,6 +12,7 @@ from streamlit.logger import get_logger
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
 from rnnviz.runs import visitors
 from rnnviz.runs.folder import VISITOR, Description
@@ -22,6 +23,7 @@ from rnnviz.ui.jobs import store
 from tests.runs.made_runs import made
 from tests.ui.persons import LECTURER, Is
 
+SHIPPED = checkpoint.folders()[-1]
 SCRIPT = Path(__file__).resolve().parents[2] / "rnnviz" / "ui" / "script" / "main.py"
 
 Open = Callable[..., AppTest]
@@ -42,6 +44,12 @@ def _no_word_about_each_look_outside_a_run() -> None:
     """Streamlit warns whenever a session is looked for where none is: here, with every word of a page."""
     for name in ("runtime.scriptrunner_utils.script_run_context", "runtime.state.session_state_proxy"):
         get_logger(f"streamlit.{name}").setLevel(logging.ERROR)
+
+
+@pytest.fixture
+def shipped(only_tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shipped models are there, and no others."""
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [SHIPPED])
 
 
 @pytest.fixture

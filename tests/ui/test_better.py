@@ -1,7 +1,6 @@
 """A text that is foreign to the chosen model: which other reads it best, and how the page offers it."""
 
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,17 +16,10 @@ from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.examples import examples, for_view
 from rnnviz.ui.pages.explore.session import Ask
 from tests.ui.apptest import addressed, clean, sent, settled
-from tests.ui.conftest import Open
+from tests.ui.conftest import SHIPPED, Open
 from tests.ui.test_perplexity import upload
 
-SHIPPED = checkpoint.folders()[-1]
 GERMAN = "Als Gregor Samsa eines Morgens aus unruhigen Träumen erwachte, fand er sich in seinem Bett."
-
-
-@pytest.fixture
-def shipped(only_tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The shipped models are there, and no others."""
-    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [SHIPPED])
 
 
 def info(name: str) -> ModelInfo:
@@ -134,6 +126,9 @@ def test_what_an_example_says_is_to_be_noticed_is_there() -> None:
         assert found.known.mean() > 0.9
         costs[one.name] = (one.text, found.nll / math.log(2))
     text, bits = costs["A sentence"]
+    counts: Any = checkpoint.load_numpy(info("timemachine-6gram").path)
+    counted = -counts.score(counts.vocabulary.encode(text)).mean() / math.log(2)
+    assert bits.mean() < counted, "the network wins"
     first = [i for i, c in enumerate(text) if c.isalpha() and (i == 0 or text[i - 1] == " ")]
     later = [i for i, c in enumerate(text) if c.isalpha() and i not in first]
     assert bits[first].mean() > 2 * bits[later].mean()

@@ -32,7 +32,7 @@ def examples() -> list[Example]:
     return [
         Example(
             _("A sentence"),
-            "The traveller put his hand upon the lever, and for a moment nobody in the room spoke.",
+            'He opened the door of the room and looked at us. "There is nothing there," he said.',
             _("First letters of words surprise most: there, many words could follow."),
         ),
         Example(
