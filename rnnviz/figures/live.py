@@ -170,9 +170,9 @@ def plane(trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Flo
 
 def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
     """Axes and empty lines: the part that no keystroke changes. Traces by name: "surprisal" (1 / P of each
-    character), "uniform" (filled in already), "ngram" and "model" (running perplexities: geometric means of
-    1 / P), all on one logarithmic axis. x is a column of the window, 0 .. columns - 1. The heat map has axes
-    x and y, and no trace.
+    character), "uniform" (filled in already), "ngram", "memoryless" and "model" (running perplexities:
+    geometric means of 1 / P), all on one logarithmic axis. x is a column of the window, 0 .. columns - 1. The
+    heat map has axes x and y, and no trace.
     """
     top = math.log10(max(LEAST_TOP, 10 * vocabulary_size))  # unlikely texts cost more than a uniform guess
     decades = [10**k for k in range(math.ceil(top))]
@@ -191,6 +191,7 @@ def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
             ),
             line("uniform", theme.uniform, 1.5, "dash", x=ends, y=[vocabulary_size] * 2, **perplexity),
             line("ngram", theme.ngram, 1.5, "dot", **perplexity),
+            line("memoryless", theme.memoryless, 1.5, "dashdot", **perplexity),
             line("model", theme.model, 2.25, **perplexity),
         ],
         "layout": layout(

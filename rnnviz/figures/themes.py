@@ -60,6 +60,7 @@ class Theme:
     versus: tuple[str, ...]
     model: str
     ngram: str
+    memoryless: str
     uniform: str
     bar: str
     came: str
@@ -90,6 +91,7 @@ _COLOURS: dict[str, tuple[Any, Any]] = {  # light, dark
     ),
     "model": ("#0b6a88", "#5cc0de"),
     "ngram": ("#b3560a", "#f0a050"),
+    "memoryless": ("#a33a70", "#f08cba"),
     "uniform": ("#566873", "#9fb0ba"),
     "bar": ("#8fbfd0", "#2f6f86"),
     "came": ("#b9530a", "#ee8f3a"),

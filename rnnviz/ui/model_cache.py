@@ -6,11 +6,12 @@ import ctypes
 import functools
 import hashlib
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
-from rnnviz.errors import ModelNotFoundError
+from rnnviz.errors import CheckpointError, ModelNotFoundError
 from rnnviz.networks import checkpoint, has_torch
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.ui.i18n import language
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.networks.torch_model import CharModel
-    from rnnviz.ui.context import Model
+    from rnnviz.ui.context import Model, Network
 
 FIRST = {"en": "holmes-lstm", "zh": "chinese-gru"}
 """What a newcomer meets, by language."""
@@ -98,4 +99,16 @@ def yardstick(info: ModelInfo, models: list[ModelInfo]) -> NgramModel | None:
     for other in models:
         if (other.name, other.kind) == (info.card.get("ngram"), "ngram") and other.path != info.path:
             return cast("NgramModel", load(other))
+    return None
+
+
+def memoryless(network: Network, models: list[ModelInfo]) -> NumpyModel | None:
+    """The MLP of the text and the symbols that a `network` with a memory has learnt, if it is here."""
+    text = network.card.get("sha256")
+    for other in models:
+        if text and other.kind == "mlp" != network.config.cell and other.card.get("sha256") == text:
+            with suppress(CheckpointError):
+                found = cast("NumpyModel", reader(other))
+                if found.vocabulary == network.vocabulary:
+                    return found
     return None

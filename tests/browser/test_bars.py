@@ -179,7 +179,7 @@ def test_continue_writes_the_likeliest_at_the_caret_in_its_own_colour_as_one_ste
     colours = [live.page.locator(".rv-tint").evaluate(under, t) for t in (2, 4, 10, 126)]
     assert colours[1] == colours[2] == [11, 106, 136, 255]  # the network's, figures/themes.py
     assert colours[0] != colours[1] != colours[3]
-    expect(live.page.get_by_text("written by the network")).to_be_visible()
+    expect(live.page.get_by_text("written by this small network")).to_be_visible()
     live.page.keyboard.press("Control+z")  # while the button has the focus
     live.painted(18)
     assert live.text == OPENING

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -48,6 +49,44 @@ def test_typing(live: Live) -> None:
     assert live.text == "The Time Traveller was here"
     assert live.number("perplexity") == perplexity(live.text)
     assert live.area.evaluate("(e) => e.selectionStart") == 27  # the caret never jumps
+
+
+@pytest.mark.usefixtures("anew")
+@pytest.mark.parametrize("model", ["timemachine-gru"])
+def test_without_memory_stands_beside_while_one_types_and_in_the_address(live: Live) -> None:
+    page, switch = live.page, live.page.get_by_role("switch", name="Without memory")
+    line, caption = page.locator(".rv-line-memoryless"), page.get_by_text("reads one character only")
+    first = page.locator(".rv-next-list li").first
+    for shown in (line, caption, first.locator(".rv-share")):
+        expect(shown).to_be_hidden()
+    switch.check()
+    expect(caption).to_be_visible()
+    live.area.press("End")
+    page.keyboard.type(" The lever")
+    live.painted(len(live.text))
+    networks = [rnnviz.trace(rnnviz.load(f"timemachine-{cell}"), live.text) for cell in ("gru", "mlp")]
+    own, without = (f"{read.perplexity[-1]:.2f}" for read in networks)
+    assert live.number("perplexity") == own
+    expect(line).to_have_text(f"without memory{without}")
+    ((symbol, p),) = networks[0].top(len(live.text), 1)
+    q = np.exp(networks[1].log_probs[-1])[networks[1].vocabulary.encode(symbol)[0]]
+    for part, chance in ((".rv-chance", p), (".rv-share", q)):
+        expect(first.locator(part)).to_have_text(f"{chance:.1%}".replace("%", " %"))
+    expect(first.get_by_role("button")).to_have_accessible_name(re.compile("; without memory "))
+    expect(page).to_have_url(re.compile("[?&]memoryless=1(&|$)"))
+    page.reload()
+    live.painted(len(live.text))
+    expect(switch).to_be_checked()
+    expect(line).to_have_text(f"without memory{without}")
+    for model, stays in (("timemachine-lstm", True), ("python-gru", False), ("timemachine-rnn", True)):
+        page.get_by_test_id("stSidebar").get_by_role("combobox").click()
+        page.get_by_role("option", name=model).click()
+        expect(switch).to_be_visible(visible=stays)
+        expect(line).to_be_visible(visible=stays)
+        said = ".*memoryless=1" if stays else "(?!.*memoryless)"
+        expect(page).to_have_url(re.compile(f"model={model}{said}"))
+    switch.uncheck()
+    expect(line).to_be_hidden()
 
 
 def test_deleting_in_the_middle(live: Live) -> None:

@@ -75,6 +75,24 @@ def test_who_arrives_sees_the_text_and_what_is_looked_at(open_app: Open) -> None
     assert sent(app)[0]["text"] == "matter\nto us"
 
 
+@pytest.mark.usefixtures("shipped")
+def test_an_address_shows_the_network_without_memory_beside_where_there_is_one(open_app: Open) -> None:
+    app = open_app("explore", model="timemachine-gru", memoryless="1", text=pack("The door"))
+    clean(app)
+    header, arrays = sent(app)
+    assert header["arrival"]["memoryless"] is True
+    assert header["static"]["memoryless"] == "timemachine-mlp"
+    assert header["arrival"]["quantity"] == "hidden"
+    assert len(arrays["memoryless"]) == 8
+    for query in ({"memoryless": "2"}, {"unit": "3"}):  # nonsense, and an address from before there was this
+        header, arrays = sent(open_app("explore", model="timemachine-gru", **query))
+        assert header["arrival"]["memoryless"] is False
+        assert "memoryless" not in arrays
+    header, arrays = sent(open_app("explore", model="python-gru", memoryless="1"))
+    assert (header["static"]["memoryless"], "memoryless" in arrays) == (None, False)
+    assert header["unit"] == header["static"]["first"]["unit"], "the view begins as ever"
+
+
 @pytest.mark.parametrize(
     ("packed", "said"),
     [

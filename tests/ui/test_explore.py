@@ -18,7 +18,7 @@ from rnnviz.ui import examples
 from rnnviz.ui.browser.payload import pack, unpack
 from rnnviz.ui.pages.explore import fixed, named, rows
 from rnnviz.ui.pages.explore.session import LIMIT, SHORT, Ask, LiveSession
-from tests.conftest import TEXT, tiny
+from tests.conftest import TEXT, in_numpy, tiny
 from tests.ui.apptest import clean, sent
 from tests.ui.conftest import Open, everything
 
@@ -28,6 +28,7 @@ FOUND = replace(
     unit_findings.of(checkpoint.read_info(checkpoint.find("chinese-gru")).card)[0], quantity="cell"
 )
 YARDSTICK = NgramModel.fit(TEXT, order=3)
+MLP = tiny("mlp")
 
 
 def test_on_opening_an_example_is_read_already_in_the_readers_language(open_app: Open) -> None:
@@ -59,8 +60,8 @@ class Browser:
 
     def take(self, header: dict[str, Any], new: dict[str, np.ndarray]) -> None:
         known, old = header["known"], self.arrays
-        arrays = {"reshaped": new["reshaped"]} if "reshaped" in new else {}
-        for name in ("ids", "nll", "rank", "ngram"):
+        arrays = {name: new[name] for name in ("reshaped", "beside") if name in new}
+        for name in ("ids", "nll", "rank", "ngram", "memoryless"):
             if name in new:
                 arrays[name] = np.concatenate([old[name][:known], new[name]]) if known else new[name]
         if "unit" in new:
@@ -85,6 +86,7 @@ ASKS = st.fixed_dictionaries(
         "quantity": st.sampled_from(["hidden", "cell", "update", "forget"]),
         "layer": st.integers(0, 3),
         "unit": st.none() | st.integers(0, 12),
+        "memoryless": st.booleans(),
     }
 )
 SHAPES = st.fixed_dictionaries(
@@ -108,7 +110,7 @@ def test_after_any_asks_the_browser_holds_what_a_fresh_trace_says(
     joined: bool,
     shapes: list[dict[str, Any]],
 ) -> None:
-    session, browser = LiveSession(model, YARDSTICK), Browser()
+    session, browser = LiveSession(model, YARDSTICK, in_numpy(MLP)), Browser()
     text = ""
     for n, (ask, lost) in enumerate(asks):
         shape = shapes[n * len(shapes) // len(asks)]
@@ -130,6 +132,7 @@ def test_after_any_asks_the_browser_holds_what_a_fresh_trace_says(
         _, chances = fresh.top_at(start, stop + 1, live.NEXT)
         np.testing.assert_allclose(got["chances"], chances, rtol=1e-3, atol=1e-6)
         same_as_reshaped(got, fresh, start, stop, shape)
+        same_as_without_memory(got, text, start, stop, shape, shown=ask["memoryless"])
         costs = -YARDSTICK.score(YARDSTICK.vocabulary.encode(text))
         costs[YARDSTICK.vocabulary.encode(text) == 0] += YARDSTICK.vocabulary.unknown_cost
         np.testing.assert_allclose(got["ngram"], costs, rtol=1e-4)
@@ -201,6 +204,42 @@ def same_as_reshaped(
         symbol = None if start + n == len(fresh) else fresh.ids[start + n]
         assert came[n] == pytest.approx(0 if symbol is None else row[symbol], rel=1e-3, abs=1e-6)
         assert left[n] == np.count_nonzero(row)
+
+
+def same_as_without_memory(
+    got: dict[str, np.ndarray], text: str, start: int, stop: int, shape: dict[str, Any], *, shown: bool
+) -> None:
+    """Beside it stands what the MLP says of the same text, and of the same symbols; or nothing."""
+    assert ("memoryless" in got, "beside" in got) == (shown, shown)
+    if not shown:
+        return
+    fresh = rnnviz.trace(MLP, text)
+    np.testing.assert_allclose(got["memoryless"], fresh.nll, rtol=1e-4, atol=1e-4)
+    P = rnnviz.reshaped(fresh.log_probs[start : stop + 1], **shape)
+    listed = got["beside"][:, : live.NEXT]
+    np.testing.assert_allclose(listed, np.take_along_axis(P, got["next"], axis=1), rtol=1e-3, atol=1e-6)
+    came = P[np.arange(stop - start), fresh.ids[start:stop]]
+    np.testing.assert_allclose(got["beside"][: stop - start, live.NEXT], came, rtol=1e-3, atol=1e-6)
+
+
+def test_without_memory_the_last_character_alone_decides() -> None:
+    gru, mlp = (checkpoint.load_numpy(checkpoint.find(f"timemachine-{cell}")) for cell in ("gru", "mlp"))
+    text = "I looked at the Time Traveller, and for a moment there was nothing to be seen."
+    session = LiveSession(gru, None, mlp)
+    header, arrays = answered(session, text=text[:-1])
+    assert not {"memoryless", "beside"} & arrays.keys()
+    header, arrays = answered(session, text=text[:-1], base=header["revision"], memoryless=True)
+    costs = arrays["memoryless"]
+    header, arrays = answered(session, text=text, base=header["revision"], memoryless=True)
+    assert len(arrays["memoryless"]) == 1
+    costs = np.concatenate([costs, arrays["memoryless"]])
+    fresh = rnnviz.trace(mlp, text)
+    np.testing.assert_allclose(costs, fresh.nll, rtol=1e-4, atol=1e-4)
+    assert np.exp(costs.mean()) > 2 * header["numbers"]["perplexity"]
+    likely = np.exp(fresh.log_probs[-1])[arrays["next"][-1]]
+    np.testing.assert_allclose(arrays["beside"][-1, : live.NEXT], likely, rtol=1e-3)
+    _, arrays = answered(LiveSession(gru), text=text, memoryless=True)
+    assert "beside" not in arrays, "there is no other network"
 
 
 def test_a_keystroke_sends_the_same_little_at_any_length() -> None:

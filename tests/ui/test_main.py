@@ -252,6 +252,23 @@ def test_the_yardstick_is_the_ngram_that_the_card_names(only_tiny_models: Path) 
     assert model_cache.yardstick(by_name["tiny-gru"], [by_name["tiny-gru"]]) is None
 
 
+@pytest.mark.usefixtures("shipped")
+def test_the_memoryless_network_is_the_mlp_of_the_same_text_and_symbols(tmp_path: Path) -> None:
+    models, _ = model_cache.listed()
+    by_name = {m.name: m for m in models}
+
+    def beside(name: str) -> str | None:
+        found = model_cache.memoryless(model_cache.reader(by_name[name]), models)
+        return found and found.name
+
+    assert beside("timemachine-gru") == beside("timemachine-rnn") == "timemachine-mlp"
+    assert [beside(name) for name in ("timemachine-mlp", "python-gru")] == [None, None]
+    other = tmp_path / "other-mlp.safetensors"
+    checkpoint.save(tiny("mlp", card=by_name["timemachine-gru"].card), other)
+    models = [checkpoint.read_info(other)]
+    assert beside("timemachine-gru") is None, "other symbols"
+
+
 def test_a_model_is_loaded_once_until_its_file_changes(only_tiny_models: Path) -> None:
     info = next(m for m in model_cache.listed()[0] if m.name == "tiny-gru")
     first = model_cache.load(info)

@@ -35,12 +35,13 @@ export function spoken(character, say) {
 
 /**
  * One bar: a symbol's integer (0 is `<unk>`, below 0 no symbol), its character, its probability, that before it
- * was reshaped where it is, and the row's classes.
- * @typedef {{ id: number, character: string, p: number | null, was: number | null, kind: string }} Bar
+ * was reshaped where it is, that of another network where one is shown beside, and the row's classes.
+ * @typedef {{ id: number, character: string, p: number | null, was: number | null, other?: number, kind: string }} Bar
  */
 
 export class Next {
-  /** @type {(ReturnType<typeof barRow> & { outline: HTMLElement, button: HTMLButtonElement | null, id: number })[]} */
+  /** @typedef {{ outline: HTMLElement, other: HTMLElement, share: HTMLElement, button: HTMLButtonElement | null, id: number }} More */
+  /** @type {(ReturnType<typeof barRow> & More)[]} */
   rows = [];
 
   /**
@@ -64,15 +65,17 @@ export class Next {
   addRow() {
     const { pick } = this;
     const outline = make("i", "rv-outline");
-    const row = { ...barRow(), outline, button: pick && make("button", "rv-touch"), id: -1 };
-    row.track.append(outline);
+    const [other, share] = [make("span", "rv-other"), make("span", "rv-share")];
+    const row = { ...barRow(), outline, other, share, button: pick && make("button", "rv-touch"), id: -1 };
+    row.track.append(outline, other);
+    row.item.append(share);
     if (pick && row.button) {
       const { button } = row;
       button.type = "button";
       button.tabIndex = this.rows.length ? -1 : 0; // one stop of the Tab key for all: arrows move among them
       button.onmousedown = (event) => event.preventDefault(); // the focus stays in the text
       button.onclick = () => pick(row.id);
-      for (const part of [row.symbol, row.track, row.chance]) part.ariaHidden = "true";
+      for (const part of [row.symbol, row.track, row.chance, share]) part.ariaHidden = "true";
       row.item.append(button);
     }
     this.list.append(row.item);
@@ -80,7 +83,7 @@ export class Next {
   }
 
   /** @param {number} i @param {Bar} bar @param {string} word in its character's place, "" for none */
-  row(i, { id, character, p, was, kind }, word) {
+  row(i, { id, character, p, was, other, kind }, word) {
     while (this.rows.length <= i) this.addRow();
     const row = this.rows[i];
     const chance = p === null ? "" : this.numbers.percent(p);
@@ -89,13 +92,18 @@ export class Next {
     row.bar.style.transform = `scaleX(${Math.min(1, p ?? 0)})`;
     row.outline.hidden = was === null;
     if (was !== null) row.outline.style.width = `${100 * Math.min(1, was)}%`;
+    row.other.hidden = row.share.hidden = other === undefined;
+    const beside = other === undefined ? "" : this.numbers.percent(other);
+    put(row.share, beside);
+    row.other.style.transform = `scaleX(${Math.min(1, other ?? 0)})`;
     if (row.item.className !== kind) row.item.className = kind;
     row.item.hidden = false;
     row.id = id;
     const name = word || spoken(character, this.say);
     const { button } = row;
     if (button) button.hidden = id <= 0;
-    const label = this.say(button && id > 0 ? "next.write" : "next.said", { c: name, p: chance });
+    const said = this.say(button && id > 0 ? "next.write" : "next.said", { c: name, p: chance });
+    const label = beside ? this.say("next.beside", { said, p: beside }) : said;
     const named = button && id > 0 ? button : row.item;
     if (named.ariaLabel !== label) named.ariaLabel = label;
   }
@@ -156,22 +164,37 @@ export class Next {
 function bars(store, list, t) {
   const expected = store.expected(t);
   const drawn = store.redrawn?.(t);
+  const beside = store.beside?.(t);
   const came = t < list.length ? store.ids[t] : -1;
   /** @type {Bar[]} */
   const made = expected.map(({ id, p }, i) => {
     const kinds = [id === came && "rv-came", id === 0 && "rv-word", drawn?.p[i] === 0 && "rv-out"];
     const kind = kinds.filter(Boolean).join(" ");
-    return { id, character: store.symbol(id), p: drawn ? drawn.p[i] : p, was: drawn ? p : null, kind };
+    return {
+      id,
+      character: store.symbol(id),
+      p: drawn ? drawn.p[i] : p,
+      was: drawn ? p : null,
+      other: beside?.p[i],
+      kind,
+    };
   });
-  const others = (/** @type {number[]} */ listed) => listed.reduce((left, p) => left - p, 1);
+  const others = (/** @type {Iterable<number>} */ listed) => {
+    const rest = [...listed].reduce((left, p) => left - p, 1);
+    return rest < NOTHING ? 0 : rest;
+  };
   const rest = others(expected.map(({ p }) => p));
-  const left = drawn ? others([...drawn.p]) : rest;
-  const share = { p: left < NOTHING ? 0 : left, was: drawn ? Math.max(0, rest) : null };
+  const share = {
+    p: drawn ? others(drawn.p) : rest,
+    was: drawn ? rest : null,
+    other: beside && others(beside.p),
+  };
   made.push({ id: OTHERS, character: "", ...share, kind: "rv-rest rv-word" });
   // What came stands below if it isn't among the first; its row is always there, so nothing jumps.
   if (came >= 0 && !expected.some(({ id }) => id === came)) {
     const p = store.probability(t);
-    made.push({ id: came, character: list[t], p: drawn?.came ?? p, was: drawn ? p : null, kind: "rv-came" });
+    const now = { p: drawn?.came ?? p, was: drawn ? p : null, other: beside?.came };
+    made.push({ id: came, character: list[t], ...now, kind: "rv-came" });
   } else made.push({ id: NONE, character: "", p: null, was: null, kind: "rv-none" });
   return made;
 }

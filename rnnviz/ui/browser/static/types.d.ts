@@ -86,6 +86,7 @@ export interface Predictions {
   probability(t: number): number;
   entropy(t: number): number;
   redrawn?(t: number): Redrawn | undefined;
+  beside?(t: number): Redrawn | undefined; // what another network makes of the same symbols
 }
 
 /** What becomes of a prediction before a character is drawn from it: ui/pages/explore/predictions.py. */

@@ -18,7 +18,7 @@ from rnnviz.ui.trouble import describe
 if TYPE_CHECKING:
     from rnnviz.ui.context import Network
 
-NAMES = ("text", "at", "pin", "unit", "layer", "quantity", "order", "rows")
+NAMES = ("text", "at", "pin", "unit", "layer", "quantity", "order", "rows", "memoryless")
 SURPRISE = "none"
 """What an address says of the unit where surprise colours the text, though a unit would at first."""
 
@@ -44,7 +44,9 @@ class Bookmark:
 
     def to_json(self) -> dict[str, Any]:
         """What the view needs of it."""
-        looks = {name: getattr(self.looks, name) for name in ("quantity", "layer", "order", "unit")}
+        looks = {
+            name: getattr(self.looks, name) for name in ("quantity", "layer", "order", "unit", "memoryless")
+        }
         own = {name: getattr(self, name) for name in ("caret", "pin", "rows", "wrong", "cut")}
         return {**looks, **own}
 
@@ -81,7 +83,7 @@ def read(model: Network) -> Bookmark:
         text=text,
         wrong=wrong,
         cut=cut if cut and cut > LONGEST else None,
-        looks=Ask.from_json(given),
+        looks=Ask.from_json(given | {"memoryless": number("memoryless") == 1}),
         caret=number("at"),
         pin=number("pin"),
         rows=number("rows") or 0,

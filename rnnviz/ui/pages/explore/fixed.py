@@ -57,9 +57,10 @@ def fixed(
     yardstick: NgramModel | None,
     temperature: float,
     listed: Sequence[ModelInfo] = (),
+    memoryless: NumpyModel | None = None,
 ) -> tuple[dict[str, Any], str]:
     """The unchanging part of the answers, in the session's language (see types.d.ts), and its digest.
-    `listed` are the models that can be chosen.
+    `listed` are the models that can be chosen, `memoryless` the network that can be shown beside this one.
     """
     config, vocabulary, found = model.config, model.vocabulary, named.of(model)
     quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
@@ -86,6 +87,7 @@ def fixed(
         "symbols": list(vocabulary.characters),
         "ngram": _("{order}-gram").format(order=yardstick.order) if yardstick else None,
         "order": yardstick.order if yardstick else 0,
+        "memoryless": memoryless.name if memoryless else None,
         "themes": colours,
         "surprisalFull": SURPRISAL_FULL,
         "limit": LIMIT,

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.ui import address, better, model_cache, presenting, sidebar
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.context import Context
@@ -28,14 +29,15 @@ _LISTED = "explore.listed"  # the networks to choose from: looked up by whole ru
 def page(context: Context) -> None:
     st.html(f"<style>{_STYLE}{presenting.style(KEY)}</style>")
     bookmark.arrive(context.network)
-    st.session_state[_LISTED] = [info for info in model_cache.listed()[0] if info.kind != "ngram"]
-    _live(context)
+    networks = [info for info in model_cache.listed()[0] if info.kind != "ngram"]
+    st.session_state[_LISTED] = networks
+    _live(context, model_cache.memoryless(context.network, networks))
 
 
 @st.fragment
-def _live(context: Context) -> None:
+def _live(context: Context, memoryless: NumpyModel | None) -> None:
     state, arrived = st.session_state, bookmark.arrived()
-    session, text = _session(context, arrived)
+    session, text = _session(context, memoryless, arrived)
     static, digest = _static(context, session)
     # Without an ask this is a full run of the page: send everything, the text too.
     ask: Ask = state.pop(_ASK, None) or Ask(fresh=True)
@@ -55,7 +57,9 @@ def _live(context: Context) -> None:
     _component.mount(data, key=KEY, on_ask=_take)
 
 
-def _session(context: Context, arrived: Bookmark | None) -> tuple[LiveSession, str]:
+def _session(
+    context: Context, memoryless: NumpyModel | None, arrived: Bookmark | None
+) -> tuple[LiveSession, str]:
     """What reads with the chosen model, and the text: the address's where somebody arrives, else what was
     there.
     """
@@ -70,8 +74,12 @@ def _session(context: Context, arrived: Bookmark | None) -> tuple[LiveSession, s
         text = offered = first
         offer += 1
     state[_OFFERED] = offer, offered
-    if session is None or session.model is not context.model or session.yardstick is not context.yardstick:
-        session = state[_SESSION] = LiveSession(context.network, context.yardstick)
+    reads = context.network, context.yardstick, memoryless
+    if session is None or any(
+        one is not other
+        for one, other in zip((session.model, session.yardstick, session.memoryless), reads, strict=True)
+    ):
+        session = state[_SESSION] = LiveSession(*reads)
     session.text = text
     return session, text
 
@@ -102,7 +110,7 @@ def _static(context: Context, session: LiveSession) -> tuple[dict[str, Any], str
     mark = (session, language(), [info.path for info in listed])
     kept = st.session_state.get("explore.static")
     if kept is None or kept[0] != mark:
-        kept = (mark, *fixed(context.network, context.yardstick, TEMPERATURE, listed))
+        kept = (mark, *fixed(session.model, session.yardstick, TEMPERATURE, listed, session.memoryless))
         st.session_state["explore.static"] = kept
     return kept[1], kept[2]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,26 +12,27 @@ from rnnviz.reading.sampling import Shape, reshaped
 from rnnviz.reading.trace import Trace
 
 Rows = tuple[npt.NDArray[Any], ...]  # arrays with a row a prediction each
-Compute = Callable[[Trace, int, int], Rows]
+R = TypeVar("R")  # what has been read: a Trace, or two
+Compute = Callable[[R, int, int], Rows]
 
 
-class Held:
+class Held(Generic[R]):
     """What `compute` says of predictions start .. stop - 1, computed only where the text has changed."""
 
-    def __init__(self, compute: Compute) -> None:
+    def __init__(self, compute: Compute[R]) -> None:
         self._compute = compute
         self._start = 0
         self._rows: Rows = ()
 
-    def rows(self, trace: Trace, start: int, stop: int, kept: int) -> Rows:
+    def rows(self, read: R, start: int, stop: int, kept: int) -> Rows:
         """Rows start .. stop - 1; those before row `kept` are as in the call before."""
         low = max(start, self._start)
         high = min(stop, self._start + len(self._rows[0]), kept) if self._rows else low
         if low >= high:
-            rows = self._compute(trace, start, stop)
+            rows = self._compute(read, start, stop)
         else:
             held = slice(low - self._start, high - self._start)
-            before, after = self._compute(trace, start, low), self._compute(trace, high, stop)
+            before, after = self._compute(read, start, low), self._compute(read, high, stop)
             rows = tuple(
                 np.concatenate([b, old[held], a]) for b, old, a in zip(before, self._rows, after, strict=True)
             )
@@ -44,17 +45,18 @@ def expected(trace: Trace, start: int, stop: int) -> Rows:
     return trace.top_at(start, stop, live.NEXT)
 
 
-def redrawn(shape: Shape) -> Compute:
+def redrawn(shape: Shape) -> Compute[tuple[Trace, Trace]]:
     """What becomes of predictions before a character is drawn from them: one array (n, live.NEXT + 2) of
     float32. The probabilities of those that `expected` lists, that of the character which came (0 after the
-    last), and how many characters are left.
+    last), and how many characters are left. Of two traces of a text, the first predicts and the second lists.
     """
 
-    def compute(trace: Trace, start: int, stop: int) -> Rows:
-        P = reshaped(trace.log_probs_at(start, stop), **asdict(shape))  # (n, V)
-        listed = np.take_along_axis(P, expected(trace, start, stop)[0], axis=1)
+    def compute(traces: tuple[Trace, Trace], start: int, stop: int) -> Rows:
+        predicts, lists = traces
+        P = reshaped(predicts.log_probs_at(start, stop), **asdict(shape))  # (n, V)
+        listed = np.take_along_axis(P, expected(lists, start, stop)[0], axis=1)
         came = np.zeros(len(P))
-        ids = trace.ids[start:stop]
+        ids = lists.ids[start:stop]
         came[: len(ids)] = P[np.arange(len(ids)), ids]
         return (np.column_stack([listed, came, np.count_nonzero(P, axis=1)]).astype("<f4"),)
 

@@ -55,6 +55,7 @@ class Ask:
     fresh           it holds nothing, not even the text
     model           another model to read it, "" for the chosen one
     glance          whether another model reads it better
+    memoryless      what the network without memory says, beside
     """
 
     client: str = ""
@@ -77,6 +78,7 @@ class Ask:
     fresh: bool = False
     model: str = ""
     glance: bool = False
+    memoryless: bool = False
 
     @classmethod
     def from_json(cls, value: object) -> Ask:
@@ -104,22 +106,32 @@ class Ask:
             fresh=asks.true,
             model=asks.text(200),
             glance=asks.true,
+            memoryless=asks.true,
         )
         # Half a surrogate pair is no character and can't be encoded.
         return replace(ask, text=ask.text[:LIMIT].encode("utf-8", "replace").decode())
 
 
 class LiveSession:
-    """One reader's text, read by one model, and what the browser already holds."""
+    """One reader's text, read by one model, and what the browser already holds. `memoryless` is a network of
+    the same symbols that can be shown beside it.
+    """
 
-    def __init__(self, model: CharModel | NumpyModel, yardstick: NgramModel | None = None) -> None:
-        self.model, self.yardstick = model, yardstick
+    def __init__(
+        self,
+        model: CharModel | NumpyModel,
+        yardstick: NgramModel | None = None,
+        memoryless: NumpyModel | None = None,
+    ) -> None:
+        self.model, self.yardstick, self.memoryless = model, yardstick, memoryless
         self.text = ""
         self.quantities = live.quantities(model.config.cell)
         self.named = named.of(model)
         self._tracer = Tracer(model)
         self._expected = Held(expected)
-        self._shape, self._redrawn = PLAIN, Held(redrawn(PLAIN))
+        self._shape, self._redrawn, self._beside = PLAIN, Held(redrawn(PLAIN)), Held(redrawn(PLAIN))
+        self._forgetful: Tracer | None = None  # made when it is asked for first
+        self._compared = False
         self._ngram: Doubles = np.empty(0)
         self._revision = 0
         self._coloured_by: tuple[Any, ...] = ()
@@ -165,7 +177,9 @@ class LiveSession:
         self.text = normalise(ask.text)  # as it was written: the model may have read other characters
         length, changed = len(trace), self._tracer.changed[0]
         self._follow(trace, changed)
-        same = changed if ask.base and ask.base == self._revision - 1 else 0
+        compared = ask.memoryless and self.memoryless is not None
+        turned, self._compared = compared != self._compared, compared
+        same = changed if ask.base and ask.base == self._revision - 1 and not turned else 0
         start, stop = self._window(ask, length)
         quantity = ask.quantity if ask.quantity in self.quantities else "hidden"
         layer = min(ask.layer, self.model.config.layers - 1)
@@ -178,6 +192,7 @@ class LiveSession:
         arrays |= self._characters(trace, same)
         shape = Shape(temperature if ask.temperature is None else ask.temperature, ask.top_k, ask.top_p)
         arrays |= self._reshaped(trace, shape, start, stop, changed)
+        arrays |= self._without_memory(trace, start, stop, same)
         if ask.order != "index":
             first = named.among(self.named, quantity, layer)
             arrays["rows"] = rows.order(self.model, ask.order, layer, quantity, first).astype("<u2")
@@ -247,11 +262,22 @@ class LiveSession:
     ) -> dict[str, npt.NDArray[Any]]:
         """See `predictions.redrawn`; nothing while predictions stay as they are."""
         if shape != self._shape:
-            self._shape, self._redrawn = shape, Held(redrawn(shape))
+            self._shape, self._redrawn, self._beside = shape, Held(redrawn(shape)), Held(redrawn(shape))
         if shape == PLAIN:
             return {}
         # Of the first prediction that follows a change, what came is another.
-        return {"reshaped": self._redrawn.rows(trace, start, stop + 1, changed)[0]}
+        return {"reshaped": self._redrawn.rows((trace, trace), start, stop + 1, changed)[0]}
+
+    def _without_memory(self, trace: Trace, start: int, stop: int, same: int) -> dict[str, npt.NDArray[Any]]:
+        """The memoryless network's costs from `same` on, and what it makes of the symbols that are listed, in
+        the same shape; nothing while that isn't asked for.
+        """
+        if not self._compared or self.memoryless is None:
+            return {}
+        self._forgetful = self._forgetful or Tracer(self.memoryless)
+        other = self._forgetful.extend(trace.text)
+        beside = self._beside.rows((other, trace), start, stop + 1, same)[0]
+        return {"memoryless": other.nll[same:].astype("<f4"), "beside": beside}
 
     def _characters(self, trace: Trace, same: int) -> dict[str, npt.NDArray[Any]]:
         arrays = {

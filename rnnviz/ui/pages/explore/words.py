@@ -35,7 +35,7 @@ def words() -> dict[str, str]:
             "The network writes on from the caret, one drawn character after another. It is small: words "
             "mostly hold together, sentences rarely do."
         ),
-        "written": _("written by the network"),
+        "written": _("written by this small network"),
         "branch": _("Show 3 continuations"),
         "branch.help": _("The network writes on in three ways; pick one"),
         "ways": _("Three continuations"),
@@ -100,14 +100,29 @@ def words() -> dict[str, str]:
         "colour.surprisal": _("Surprise"),
         "colour.unit": _("unit {n}"),
         "notice.ahead": _("Better than counting sequences of {n}"),
-        "notice.behind": _("Counting sequences of {n} guesses this text better"),
+        "notice.behind": _(
+            "Counting sequences of {n} guesses this text better: the last {last} characters say enough here, "
+            "a longer memory does not help"
+        ),
+        "notice.behind.mlp": _(
+            "Counting sequences of {n} guesses this text better: it sees the last {last} characters, this "
+            "network only one"
+        ),
+        "memoryless": _("Without memory"),
+        "memoryless.help": _("{name}, beside this network"),
+        "memoryless.notice": _(
+            "A network of the same text that reads one character only: it guesses the next from the last "
+            "character alone."
+        ),
         "notice.surprisal": _("High where the text surprised it"),
         "notice.mlp": _("no memory: the same character always gives the same column"),
         "perplexity.title": _("Surprise, and running perplexity"),
         "line.model": _("this network"),
+        "line.memoryless": _("without memory"),
         "line.uniform": _("uniform guess"),
         "next.came": _("came"),
         "next.notice": _("A long bar means it is sure. Click one to type it."),
+        "next.beside": _("{said}; without memory {p}"),
         "next.notice.help": _("Or press Alt and the bar's number"),
         "said.wrote": _("wrote {c}"),
         "readout.at": _("character {n}"),
@@ -124,6 +139,7 @@ def words() -> dict[str, str]:
         "alt.perplexity": _("The running perplexity ends at {p}."),
         "alt.below": _("The running perplexity ends at {p}, below the {ngram}'s {q}."),
         "alt.above": _("The running perplexity ends at {p}, above the {ngram}'s {q}."),
+        "alt.memoryless": _("Without memory it ends at {p}."),
         "alt.peak": _("The surprisal is highest at character {n}, {c}: {bits} bits."),
         "window": _("Window of the text"),
         "window.of": _("characters {from} to {to} of {n}"),

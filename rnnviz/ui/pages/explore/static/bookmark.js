@@ -54,6 +54,7 @@ export class Bookmark {
       quantity: other("quantity"),
       layer: other("layer"),
       order: other("order"),
+      memoryless: view.memoryless && view.store.fixed.memoryless ? "1" : null,
     };
   }
 
@@ -79,8 +80,9 @@ export class Bookmark {
     if (view.unit !== null && view.unit >= units) view.unit = null;
     const { quantity, layer, order, unit, start } = store.head;
     view.start = Math.max(start, store.stop - view.columns);
-    const kept = [view.quantity, view.layer, view.order, view.unit];
-    if (kept.join() !== [quantity, layer, order, unit].join()) view.link.wanted = true;
+    const compares = view.memoryless && store.fixed.memoryless !== null;
+    const kept = [view.quantity, view.layer, view.order, view.unit, compares];
+    if (kept.join() !== [quantity, layer, order, unit, store.others !== null].join()) view.link.wanted = true;
   }
 
   /** Look as the address says; the text is there already. @param {Arrival} arrival */

@@ -76,8 +76,12 @@ export class Controls {
     this.limit = find(root, "p.rv-limit");
     /** @type {{ [name: string]: HTMLElement }} the values beside the lines' names */
     this.values = {};
-    this.counting = find(root, "span.rv-counting");
-    this.legend(fixed.ngram);
+    this.counting = find(root, "p.rv-counting");
+    this.memoryless = find(root, "input.rv-memoryless");
+    this.memoryless.onchange = () => view.choose({ memoryless: this.memoryless.checked });
+    find(root, "div.rv-beside").hidden = !fixed.memoryless;
+    find(root, "div.rv-beside label").title = say("memoryless.help", { name: fixed.memoryless });
+    this.legend(fixed);
   }
 
   /** It names the model that it chooses, if that is another. @param {Example} example */
@@ -182,19 +186,22 @@ export class Controls {
     this.view.choose({ order });
   }
 
-  /** @param {string | null} ngram */
-  legend(ngram) {
+  /** The lines' names; what to notice comes last, and is there only where it has room. @param {Fixed} fixed */
+  legend({ ngram, memoryless }) {
     put(this.counting, "");
+    const { say } = this;
     const entries = [
-      ["model", this.say("line.model")],
+      ["model", say("line.model")],
+      ...(memoryless ? [["memoryless", say("line.memoryless")]] : []),
       ...(ngram ? [["ngram", ngram]] : []),
-      ["uniform", this.say("line.uniform")],
+      ["uniform", say("line.uniform")],
     ];
     find(this.root, "span.rv-legend").replaceChildren(
       ...entries.map(([name, text]) => {
         this.values[name] = make("b");
         return make("span", `rv-line rv-line-${name}`, make("i"), text, this.values[name]);
       }),
+      make("span", "", say("notice.surprisal")),
     );
   }
 
@@ -231,10 +238,16 @@ export class Controls {
     const { numbers } = view;
     const at = (/** @type {number} */ value) => (t < 0 ? "" : numbers.number(value));
     put(this.values.model, at(store.predicted.perplexity(t)));
+    const compared = store.others !== null;
+    root.classList.toggle("rv-comparing", compared);
+    this.memoryless.checked = view.memoryless;
+    if (compared) put(this.values.memoryless, at(store.forgetful.perplexity(t)));
     if (this.values.ngram) {
       put(this.values.ngram, at(store.counted.perplexity(t)));
       const ahead = store.predicted.perplexity(t) < store.counted.perplexity(t);
-      put(this.counting, t < 0 ? "" : say(ahead ? "notice.ahead" : "notice.behind", { n: fixed.order }));
+      const behind = fixed.cell === "mlp" ? "notice.behind.mlp" : "notice.behind";
+      const words = { n: fixed.order, last: fixed.order - 1 };
+      put(this.counting, t < 0 ? "" : say(ahead ? "notice.ahead" : behind, words));
     }
     put(this.values.uniform, numbers.whole(fixed.symbols.length + 1));
     const movable = store.length > view.columns;

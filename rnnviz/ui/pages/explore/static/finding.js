@@ -52,10 +52,15 @@ export class Findings {
     const t = store.length - 1;
     if (t < 0) return say("alt.empty");
     const own = store.predicted.perplexity(t);
-    if (!store.hasCounts || !store.fixed.ngram) return say("alt.perplexity", { p: numbers.number(own) });
+    const forgetful = store.others
+      ? say("alt.memoryless", { p: numbers.number(store.forgetful.perplexity(t)) })
+      : "";
+    if (!store.hasCounts || !store.fixed.ngram)
+      return together(say("alt.perplexity", { p: numbers.number(own) }), forgetful);
     const other = store.counted.perplexity(t);
     const name = own < other ? "alt.below" : "alt.above";
-    return say(name, { p: numbers.number(own), ngram: store.fixed.ngram, q: numbers.number(other) });
+    const words = { p: numbers.number(own), ngram: store.fixed.ngram, q: numbers.number(other) };
+    return together(say(name, words), forgetful);
   }
 
   /** The character that surprised most. @param {Store} store @param {string[]} list */

@@ -10,7 +10,7 @@ import { fit } from "../../../browser/static/heat.js";
 const APART = 40; // pixels between two arrows
 const ARROW = 4;
 /** @type {Record<string, number[]>} */
-const DASHES = { dot: [2, 3], dash: [8, 6] };
+const DASHES = { dot: [2, 3], dash: [8, 6], dashdot: [8, 3, 2, 3] };
 
 /**
  * @param {HTMLCanvasElement} canvas
@@ -52,6 +52,7 @@ export function drawLines(canvas, store, { first, last, columns }, { inner, line
   const scale = lines / decades;
   for (const [trace, running] of [
     [traces.ngram, store.hasCounts && store.counted],
+    [traces.memoryless, store.others && store.forgetful],
     [traces.model, store.predicted],
   ]) {
     if (!running) continue;

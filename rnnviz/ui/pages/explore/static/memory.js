@@ -9,14 +9,14 @@
  * @typedef {object} Memory
  * @property {unknown} offer the text that the page had offered
  * @property {string | undefined} session the server's that knew it
- * @property {{ pin: number | null, quantity: string, layer: number, order: string, unit: number | null, shape: Shape }} looks
+ * @property {{ pin: number | null, quantity: string, layer: number, order: string, unit: number | null, memoryless: boolean, shape: Shape }} looks
  * @property {{ text: string, by: string, history: History, selection: [number, number] }} written
  */
 
 /** @param {View} view @returns {Memory} */
-export function remember({ offer, session, pin, quantity, layer, order, unit, shape, editor }) {
+export function remember({ offer, session, pin, quantity, layer, order, unit, memoryless, shape, editor }) {
   const { text, by, history, area } = editor;
-  const looks = { pin, quantity, layer, order, unit, shape };
+  const looks = { pin, quantity, layer, order, unit, memoryless, shape };
   return {
     offer,
     session,

@@ -40,6 +40,7 @@ export class Store {
   ranks = new Column(Uint32Array);
   counted = new Running();
   predicted = new Running();
+  forgetful = new Running();
   unit = new Column(Uint8Array);
   hasCounts = false;
   units = 0;
@@ -56,6 +57,8 @@ export class Store {
   entropies = new Float32Array();
   /** @type {Float32Array | null} what predictions become before they are drawn from */
   reshaped = null;
+  /** @type {Float32Array | null} what the memoryless network makes of the same symbols, while it is shown */
+  others = null;
   /** @type {Uint16Array | null} */
   rows = null;
   /** @type {Uint16Array | null} */
@@ -80,6 +83,7 @@ export class Store {
     this.predicted.put(known, arrays.nll);
     this.hasCounts = Boolean(arrays.ngram);
     if (arrays.ngram) this.counted.put(known, arrays.ngram);
+    if (arrays.memoryless) this.forgetful.put(known, arrays.memoryless);
     if (arrays.unit) this.unit.put(header.unitFrom, arrays.unit);
     this.head = header;
     this.length = header.length;
@@ -94,6 +98,7 @@ export class Store {
     this.chances = assemble(this.chances, old, arrays.chances, this.listed, start, stop + 1, low, end);
     this.entropies = assemble(this.entropies, old, arrays.entropy, 1, start, stop + 1, low, end);
     this.reshaped = arrays.reshaped ?? null;
+    this.others = arrays.beside ?? null;
     this.start = start;
     this.stop = stop;
     this.rows = arrays.rows ?? null;
@@ -141,9 +146,21 @@ export class Store {
 
   /** What becomes of that, if anything. @param {number} t */
   redrawn(t) {
-    if (!this.reshaped) return undefined;
+    return this.reshaped ? this.drawn(this.reshaped, t) : undefined;
+  }
+
+  /** What the memoryless network makes of it, while that is shown. @param {number} t */
+  beside(t) {
+    const found = this.others ? this.drawn(this.others, t) : undefined;
+    // Of an unknown character the cost holds more, as `probability` does: that it is this one of all that are unknown.
+    if (found && !this.reshaped && t < this.length) found.came = Math.exp(-this.forgetful.cost(t));
+    return found;
+  }
+
+  /** @param {Float32Array} rows @param {number} t */
+  drawn(rows, t) {
     const { listed } = this;
-    const row = this.reshaped.subarray((t - this.start) * (listed + 2)).subarray(0, listed + 2);
+    const row = rows.subarray((t - this.start) * (listed + 2)).subarray(0, listed + 2);
     return { p: row.subarray(0, listed), came: row[listed], left: row[listed + 1] };
   }
 
@@ -214,6 +231,11 @@ export class Running {
       from,
       Float64Array.from(costs, (cost) => (sum += cost)),
     );
+  }
+
+  /** Of character t. @param {number} t */
+  cost(t) {
+    return this.sums.data[t] - (t ? this.sums.data[t - 1] : 0);
   }
 
   /** After character t. @param {number} t */

@@ -33,6 +33,7 @@ export interface Fixed {
   symbols: string[];
   ngram: string | null;
   order: number; // of that
+  memoryless: string | null; // the network that can be shown beside this one
   themes: Themes<LiveTheme>;
   surprisalFull: number;
   limit: number;
@@ -86,12 +87,14 @@ export interface Arrays {
   nll: Float32Array;
   rank: Uint32Array;
   ngram?: Float32Array;
+  memoryless?: Float32Array;
   unit?: Uint8Array;
   states: Uint8Array;
   next: Uint32Array;
   chances: Float32Array;
   entropy: Float32Array;
   reshaped?: Float32Array;
+  beside?: Float32Array;
   rows?: Uint16Array;
 }
 
@@ -119,6 +122,7 @@ export interface Arrival {
   unit: number | null;
   caret: number | null;
   pin: number | null;
+  memoryless: boolean;
   rows: number;
   wrong: string;
   cut: number | null;

@@ -73,6 +73,7 @@ export class View extends BaseView {
   order = "steady";
   /** @type {number | null} the unit that colours the text; null for surprisal */
   unit = null;
+  memoryless = false; // whether the network without memory is wanted beside
   /** @type {Place | null} */
   hover = null;
   /** @type {number | null} */
@@ -213,12 +214,13 @@ export class View extends BaseView {
   wish() {
     if (!this.editor) return { fresh: true };
     const { store, quantity, layer, order, unit, pin, shape, writing } = this;
+    const memoryless = this.memoryless && store.fixed.memoryless !== null;
     this.asked = this.editor.points;
     // A view that isn't laid out yet has no width: what fits is asked for when it has.
     const all = this.figure.columns(this.asked.length, store.fixed.symbols.length);
     const columns = this.root.hidden ? Math.max(1, store.stop - store.start) : all;
     this.start = this.place(this.asked.length, columns);
-    const looks = { start: this.start, columns, quantity, layer, order, unit, pin, ...shape };
+    const looks = { start: this.start, columns, quantity, layer, order, unit, pin, memoryless, ...shape };
     const wanted = { write: writing.wanted, at: writing.at, ...this.controls.advice.wishes() };
     return { text: this.editor.text, ...looks, base: store.revision, static: store.digest, ...wanted };
   }
