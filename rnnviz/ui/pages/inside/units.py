@@ -315,9 +315,9 @@ def _pushes(view: View, unit: int, along: Named | None, at: int | None, width: i
     up, down = units.pushes(view.model, what, value, k=6)
     rows = [*up, *reversed(down)] or [("–", 0.0)]
     if at is None:
-        title = _("{name}: which next characters it favours, at the value 1").format(name=name)
+        title = _("Which next characters are favoured at the value 1: {name}").format(name=name)
     else:
-        title = _("{name}: which next characters it favours after the chosen one, at its value {v}").format(
+        title = _("Which next characters are favoured after the chosen one, at the value {v}: {name}").format(
             name=name, v=decimal(value)
         )
     return Panel(
