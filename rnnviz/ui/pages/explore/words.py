@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rnnviz.ui import presenting
 from rnnviz.ui.i18n import _
-from rnnviz.ui.words import notices, quantities, view_words
+from rnnviz.ui.words import notices, quantities, together, view_words
 
 if TYPE_CHECKING:
     from rnnviz.networks.config import ModelConfig
@@ -203,21 +203,23 @@ def captioned(one: Named, card: Mapping[str, Any], config: ModelConfig) -> dict[
     names, best = targets(python=True), one.findings[0]
     scores = "; ".join(f"{names.get(each.target, each.target)}: {score(each)}" for each in one.findings)
     where = unit_findings.text(card) or _("text it never read")
-    about = _("{scores}. Measured on {n} characters of {where}. A correlation, not proof of cause.")
+    about = [_("{scores}. Measured on {n} characters of {where}. A correlation, not proof of cause.")]
     if best.typed is not None:
-        about += " " + _(
-            "In sentences that somebody typed, its colour is right for {share} of the characters; one colour "
-            "throughout would be for {same}."
+        about.append(
+            _(
+                "In sentences that somebody typed, its colour is right for {share} of the characters; one colour "
+                "throughout would be for {same}."
+            )
         )
     name = names.get(best.target, best.target)
     does = captions().get(best.target) or _("It follows this: {name}. Nobody told it to.")
     colour = _("orange") if one.sign > 0 else _("blue")
     return {
         "name": short_names().get(best.target, name),
-        "caption": _("One of {n} numbers in this network.").format(n=config.layers * config.hidden_size)
-        + " "
-        + does.format(colour=colour, name=name),
-        "about": about.format(
+        "caption": together((_("One of {n} numbers in this network."), does)).format(
+            n=config.layers * config.hidden_size, colour=colour, name=name
+        ),
+        "about": together(about).format(
             scores=scores,
             n=f"{best.characters:,}",
             where=where,
