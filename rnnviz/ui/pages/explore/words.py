@@ -207,8 +207,8 @@ def captioned(one: Named, card: Mapping[str, Any], config: ModelConfig) -> dict[
     if best.typed is not None:
         about.append(
             _(
-                "In sentences that somebody typed, its colour is right for {share} of the characters; one colour "
-                "throughout would be for {same}."
+                "In sentences that somebody typed, its colour is right for {share} of the characters; one "
+                "colour throughout would be for {same}."
             )
         )
     name = names.get(best.target, best.target)
