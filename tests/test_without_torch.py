@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import rnnviz
+from rnnviz import gradients
 from rnnviz.errors import TorchMissingError
 from rnnviz.networks import has_torch
 from rnnviz.networks.checkpoint import load_numpy
@@ -96,6 +97,8 @@ out["precise"] = rnnviz.perplexity(model, text=text, precise=True).perplexity
 out["sample"] = rnnviz.sample(model, "The", 20, seed=1)
 out["trace"] = float(rnnviz.trace(model, text).perplexity[-1])
 out["gradient"] = rnnviz.connectivity(model, "The Time").norms.sum().item()
+along = {"at": 7, "method": "occlusion", "instead": "out"}
+out["left out"] = gradients.attribute(model, "The Time", **along).values.tolist()
 out["apart"] = units.perturb(model, text, 3, "x").distance.sum().item()
 again = rnnviz.load(rnnviz.save(model, sys.argv[1]))
 out["again"] = rnnviz.perplexity(again, text=text).perplexity
@@ -135,6 +138,8 @@ print(json.dumps([out, said, failed, "torch" in sys.modules]))
     assert out["gradient"] == pytest.approx(
         rnnviz.connectivity(model, "The Time").norms.sum().item(), rel=1e-4
     )
+    left_out = gradients.attribute(model, "The Time", at=7, method="occlusion", instead="out").values
+    assert out["left out"] == pytest.approx(left_out, abs=1e-5)
     assert out["apart"] == pytest.approx(
         rnnviz.units.perturb(model, text, 3, "x").distance.sum().item(), rel=1e-4
     )

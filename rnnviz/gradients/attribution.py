@@ -24,22 +24,20 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.gradients.linearisation import first_inputs, own_weights, place, states
+from rnnviz.gradients.occlusion import scores, without_each
 from rnnviz.networks import has_torch
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import run
 from rnnviz.networks.stepping import Weights
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNKNOWN
-
-if TYPE_CHECKING:
-    from rnnviz.gradients.unrolled import Unrolled
 
 Method = Literal["integrated", "occlusion"]
 Instead = Literal["average", "zero", "unknown", "out"]
@@ -141,8 +139,9 @@ def attribute(
     one less that of the other. `instead` of a character stands the "average" embedding, a "zero" one, that of
     an "unknown" character, or, for occlusion, it is left "out".
 
-    Needs torch. 80 characters of a GRU with 256 units take a fifth of a second. Raises ConfigError for what
-    isn't there, EmptyTextError, TextError for too many characters, CheckpointError if the states overflow.
+    Integrated gradients need torch: 80 characters of a GRU with 256 units take a fifth of a second. Raises
+    ConfigError for what isn't there, EmptyTextError, TextError for too many characters, CheckpointError if
+    the states overflow, TorchMissingError.
 
     >>> import rnnviz
     >>> from rnnviz import gradients
@@ -169,6 +168,8 @@ def attributing(
 ) -> Generator[float, None, Attribution]:
     """`attribute` as a generator that yields the share done and returns the Attribution; closing cancels."""
     _check(method, instead, target, against)
+    if method == "integrated":
+        has_torch.require()
     asked = _ask(model, text, at, target, against, last)
     if method == "occlusion":
         values = yield from _occluded(asked, instead)
@@ -212,20 +213,18 @@ def _check(method: str, instead: str, target: str | None, against: str | None) -
 @dataclass(frozen=True, eq=False)
 class _Asked:
     """A prediction after t characters: `inputs` (t + 1,) with the start symbol, `hidden` (t + 2, L, H) the
-    states before and after each, `rows` (t + 1, G·H) what the first layer adds up of them.
+    states before and after each.
     """
 
     weights: Weights
     text: str
     inputs: Ids
-    rows: Floats
     hidden: Floats
     cell: Floats | None
     target: int
     against: int | None
     first: int
     whole: float
-    unrolled: Unrolled
 
     def answer(
         self, values: Doubles, without: float, method: Method, instead: Instead, steps: int
@@ -252,9 +251,6 @@ class _Asked:
 def _ask(
     model: Network, text: str, at: int | None, target: str | None, against: str | None, last: int | None
 ) -> _Asked:
-    has_torch.require()
-    from rnnviz.gradients.unrolled import Unrolled
-
     weights = own_weights(model)
     text = normalise(text, model.normaliser)
     t = place(text, at)
@@ -273,10 +269,8 @@ def _ask(
     came = int(ids[t + 1]) if t < len(text) else int(weights.log_probs(hidden[-1:, -1]).argmax())
     of = came if target is None else int(model.vocabulary.encode(target)[0])
     than = None if against is None else int(model.vocabulary.encode(against)[0])
-    unrolled = Unrolled(weights, of, than)
-    rows = first_inputs(weights, inputs)
-    whole = float(unrolled.scored(hidden[-1:, -1])[0])
-    return _Asked(weights, text[:t], inputs, rows, hidden, cell, of, than, first, whole, unrolled)
+    whole = float(scores(weights, hidden[-1:, -1], of, than)[0])
+    return _Asked(weights, text[:t], inputs, hidden, cell, of, than, first, whole)
 
 
 def _baseline(weights: Weights, instead: Instead) -> Floats:
@@ -298,10 +292,14 @@ def _baseline(weights: Weights, instead: Instead) -> Floats:
 
 def _integrated(asked: _Asked, baseline: Floats, instead: Instead) -> Generator[float, None, Attribution]:
     """Gauss's points along the path, twice as many until the sum is near enough."""
+    from rnnviz.gradients.unrolled import Unrolled
+
+    unrolled = Unrolled(asked.weights, asked.target, asked.against)
     n, parts = len(asked.text) - asked.first, len(baseline)
-    away = (asked.rows[asked.first + 1 :] - baseline).astype(np.float64)  # (n, G·H)
+    rows = first_inputs(asked.weights, asked.inputs[asked.first + 1 :])
+    away = (rows - baseline).astype(np.float64)  # (n, G·H)
     state = asked.before(asked.first)
-    without = float(asked.unrolled.read(state, baseline, away, np.zeros(1))[0])
+    without = float(unrolled.read(state, baseline, away, np.zeros(1))[0])
     most = int(np.clip(NUMBERS // (n * parts * len(asked.weights.layers)), 1, ROWS))
     points = STEPS
     while True:
@@ -309,7 +307,7 @@ def _integrated(asked: _Asked, baseline: Floats, instead: Instead) -> Generator[
         slopes = np.zeros_like(away)
         for begin in range(0, points, most):
             here = slice(begin, begin + most)
-            slopes += asked.unrolled.slopes(state, baseline, away, (places[here] + 1) / 2, shares[here] / 2)
+            slopes += unrolled.slopes(state, baseline, away, (places[here] + 1) / 2, shares[here] / 2)
             yield n / max(1, len(asked.text))
         values = np.zeros(len(asked.text))
         values[asked.first :] = (slopes * away).sum(axis=1)
@@ -326,7 +324,9 @@ def _occluded(asked: _Asked, instead: Instead) -> Generator[float, None, Doubles
     values = np.zeros(t)
     for begin in range(asked.first, t, ROWS):
         some = range(begin, min(begin + ROWS, t))
-        left = asked.unrolled.without_each(some, [asked.before(s) for s in some], asked.rows[1:], row)
+        before = [asked.before(s) for s in some]
+        tops = without_each(asked.weights, asked.inputs[begin + 1 :], before, row)
+        left = scores(asked.weights, tops, asked.target, asked.against)
         values[some.start : some.stop] = asked.whole - left
         yield (some.stop - asked.first) / (t - asked.first)
     return values

@@ -1,4 +1,4 @@
-"""A network's steps in torch, on several texts side by side: what is differentiated or read with changes.
+"""A network's steps in torch, on several texts side by side: what is differentiated.
 
 The same weights as `rnnviz.networks.stepping`, with the halves of σ(x) = (1 + tanh(x/2)) / 2 in them.
 
@@ -38,11 +38,6 @@ class Unrolled:
         ]
         self._readout, self._bias = torch.from_numpy(weights.readout.T), torch.from_numpy(weights.bias)
 
-    def scored(self, top: Floats) -> Doubles:
-        """y (B,) for states (B, H) of the top layer."""
-        with torch.no_grad():
-            return np.asarray(self._score(torch.from_numpy(top)).numpy(), np.float64)
-
     def read(
         self, state: tuple[Floats, Floats | None], baseline: Floats, away: Doubles, places: Doubles
     ) -> Doubles:
@@ -62,28 +57,6 @@ class Unrolled:
         inputs = _path(baseline, away, places).requires_grad_()
         (found,) = torch.autograd.grad(self._along(state, inputs).sum(), inputs)
         return np.asarray(np.einsum("b,nbx->nx", shares, found.numpy().astype(np.float64)))
-
-    def without_each(
-        self,
-        places: range,
-        before: Sequence[tuple[Floats, Floats | None]],
-        rows: Floats,
-        instead: Floats | None,
-    ) -> Doubles:
-        """y (B,) of the text of inputs `rows` (n, G·H) with another of `places` replaced each: by `instead`
-        (G·H,), or left out. `before` are the states before them.
-        """
-        with torch.no_grad():
-            hidden, cell = _stacked(before)
-            if instead is not None:
-                hidden, cell = self._step(torch.from_numpy(instead).expand(len(places), -1), (hidden, cell))
-            inputs = torch.from_numpy(rows)
-            for s in range(places.start + 1, len(rows)):
-                n = min(s - places.start, len(places))  # texts whose other character has come
-                now = self._step(inputs[s].expand(n, -1), ([h[:n] for h in hidden], [c[:n] for c in cell]))
-                for old, new in zip(hidden + cell, now[0] + now[1], strict=True):
-                    old[:n] = new
-            return np.asarray(self._score(hidden[-1]).numpy(), np.float64)
 
     def _along(self, state: tuple[Floats, Floats | None], inputs: Tensor) -> Tensor:
         """y (B,) after inputs (n, B, G·H) that follow `state`, (L, H)."""

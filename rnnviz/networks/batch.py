@@ -3,6 +3,7 @@ letters: B texts, L layers, H units, G parts of a cell.
 """
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -61,9 +62,17 @@ class Batch:
         if self.cell is not None and state[1] is not None:
             self.cell[:, text] = state[1]
 
-    def step(self, ids: Ids, changes: Changes = NO_CHANGES) -> Floats:
+    def first(self, texts: int) -> "Batch":
+        """The first `texts` of these, in the same memory: a step of theirs is one of these too."""
+        some = copy(self)
+        some.hidden = self.hidden[:, :texts]
+        some.cell = None if self.cell is None else self.cell[:, :texts]
+        return some
+
+    def step(self, ids: Ids, changes: Changes = NO_CHANGES, driven: Floats | None = None) -> Floats:
         """Read one symbol per text, (B,), or the same in all, (1,): the top layer's H (B, H), not a copy.
-        `changes` are made to this step's states as soon as they are there.
+        `changes` are made to this step's states as soon as they are there. `driven` (1, G·H) is an input that
+        is no symbol, as the first layer adds it up: it is read instead.
         """
         if isinstance(self.weights, StepWeights):
             after = self.hidden.swapaxes(0, 1)  # (B, L, H), the same memory
@@ -74,7 +83,9 @@ class Batch:
         # A relu network may explode; torch's does so silently too.
         with np.errstate(over="ignore", invalid="ignore"):
             for n, layer in enumerate(self.weights.layers):
-                if layer.table is not None:
+                if n == 0 and driven is not None:
+                    x = driven
+                elif layer.table is not None:
                     x = layer.table[ids]
                 elif n == 0:
                     assert self.weights.embedding is not None

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rnnviz.networks import has_torch
 
@@ -127,11 +127,28 @@ def _torchs(count: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
+_lock = threading.Lock()
+_alone = 0  # how many compute so now
+_limit: Any = None  # what they have set
+
+
 @contextmanager
 def ours(count: int) -> Iterator[None]:
-    """Numpy's products on the thread that asks for them: `count` such threads are the asker's own."""
-    with _libraries().limit(limits=1, user_api="blas"):
+    """Numpy's products on the thread that asks for them: `count` such threads are the asker's own. The number
+    is the library's, for all threads: the first who comes sets it, and the last who leaves gives it back.
+    """
+    global _alone, _limit
+    with _lock:
+        if not _alone:
+            _limit = _libraries().limit(limits=1, user_api="blas")
+        _alone += 1
+    try:
         yield
+    finally:
+        with _lock:
+            _alone -= 1
+            if not _alone:
+                _limit.restore_original_limits()
 
 
 @cache

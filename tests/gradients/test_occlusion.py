@@ -1,0 +1,56 @@
+"""What a character rests on: the same as reading each of the shorter texts afresh."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz import gradients
+from rnnviz.gradients.occlusion import LAST, left_out
+from rnnviz.networks.checkpoint import load_numpy, save
+from tests.conftest import TEXT, tiny
+from tests.gradients.autograd import NETWORKS
+
+READ = TEXT[:80] + "é🐒" + TEXT[80:120]  # two that no vocabulary here has
+
+
+def afresh(model: Any, text: str, t: int) -> list[float]:
+    """Bits, by a plain loop."""
+    first = max(0, t - LAST)
+    shorter = [rnnviz.trace(model, text[:s] + text[s + 1 : t + 1]).nll[-1] for s in range(first, t)]
+    return [(nll - rnnviz.trace(model, text).nll[t]) / np.log(2) for nll in shorter]
+
+
+@pytest.mark.parametrize(("cell", "options"), NETWORKS, ids=str)
+def test_it_equals_reading_each_shorter_text_afresh(
+    cell: str, options: dict[str, Any], tmp_path: Any
+) -> None:
+    model = tiny(cell, **options)
+    trace, there = rnnviz.trace(model, READ), load_numpy(save(model, tmp_path / "it.safetensors"))
+    for t in (0, 1, 5, 64, 81, len(READ) - 1):
+        found = left_out(trace, t)
+        assert len(found) == min(t, LAST)
+        np.testing.assert_allclose(found, afresh(model, READ, t), atol=1e-4)
+        np.testing.assert_allclose(found, left_out(rnnviz.trace(there, READ), t), atol=1e-4)
+    assert abs(found).max() > 1e-3
+
+
+def test_it_is_attribution_by_occlusion_in_bits() -> None:
+    model = tiny("lstm", layers=2)
+    nats = gradients.attribute(model, READ, at=90, method="occlusion", instead="out", last=LAST).values
+    np.testing.assert_allclose(left_out(rnnviz.trace(model, READ), 90), nats[-LAST:] / np.log(2), atol=1e-6)
+
+
+def test_without_a_memory_the_character_before_is_all() -> None:
+    found = left_out(rnnviz.trace(tiny("mlp"), READ), 40)
+    assert abs(found[:-1]).max() < 1e-6
+    assert abs(found[-1]) > 1e-3
+
+
+def test_a_network_that_explodes_says_nothing_and_warns_of_nothing() -> None:
+    model = tiny("rnn", activation="relu")
+    model.load_state_dict(
+        {**model.state_dict(), "recurrence.weight_hh_l0": 1e9 * model.recurrence.weight_hh_l0}
+    )
+    assert np.isnan(left_out(rnnviz.trace(model, READ), 60)).any()
