@@ -1,11 +1,13 @@
 """Every colour of every picture, light and dark, and the scales that map values to them.
 
-Three fixed scales, which never move while someone types:
+Four fixed scales, which never move while someone types:
 
     diverging   tanh states in [-1, 1], LSTM cells in [-3, 3]; the page's own background at 0,
                 blue below, orange above: told apart with any kind of colour blindness
     sequential  gates in [0, 1]; the background at 0
     surprisal   what a character cost, in bits; transparent at 0, behind text that stays readable
+    reason      how many bits more a character costs without an earlier one; green where it costs more, grey
+                where less, behind text too: no hue that another scale has
 
 Colours between the anchors are mixed in OKLab (Ottosson 2020), where equal steps look equal.
 """
@@ -28,6 +30,9 @@ LEVELS = 255
 SURPRISAL_FULL = 10.0
 """Bits at which the colour behind a character is at its strongest."""
 
+REASON_FULL = 6.0
+"""Bits more or less without a character at which the colour behind that one is at its strongest."""
+
 VERSUS_FULL = 6.0
 """Bits of difference between two models at which it is."""
 
@@ -41,6 +46,7 @@ class Theme:
 
     diverging, sequential  anchors at equal distances from the lowest value to the highest
     surprisal              anchors from 0 bits to SURPRISAL_FULL, painted behind `text`
+    reason                 anchors from -REASON_FULL to REASON_FULL bits, painted behind `text`
     bands                  ranks 1, 2-3, 4-10 and > 10, painted behind `text`
     versus                 anchors of a difference of two models, painted behind `text`
     came                   what really came; cursor, pinned: the marks that follow a reader
@@ -56,6 +62,7 @@ class Theme:
     diverging: tuple[str, ...]
     sequential: tuple[str, ...]
     surprisal: tuple[str, ...]
+    reason: tuple[str, ...]
     bands: tuple[str, str, str, str]
     versus: tuple[str, ...]
     model: str
@@ -84,6 +91,10 @@ _COLOURS: dict[str, tuple[Any, Any]] = {  # light, dark
         ("#12191e", "#14505a", "#2b938c", "#86d3bd", "#e4fbef"),
     ),
     "surprisal": (("#ffffff", "#f4e6f7", "#e0bdea", "#c48bd6"), ("#12191e", "#33203d", "#553168", "#7b4694")),
+    "reason": (
+        ("#c9b8b4", "#e6dedc", "#ffffff", "#d5edb8", "#7fc22a"),
+        ("#64504e", "#352e30", "#12191e", "#284316", "#3d7510"),
+    ),
     "bands": (("#ffffff", "#d8eef5", "#fde2a9", "#f59a3c"), ("#12191e", "#15394a", "#5a4310", "#9a5310")),
     "versus": (
         ("#f59a3c", "#fbd9a4", "#ffffff", "#b3d9f2", "#62abde"),

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 import rnnviz
 from rnnviz.figures import live as figures
+from rnnviz.gradients.occlusion import left_out
 from tests.browser.conftest import Live
 from tests.browser.driving import box_of
 from tests.conftest import tiny, tiny_card
@@ -74,6 +75,65 @@ def test_a_click_on_a_row_colours_the_text_by_that_unit(live: Live) -> None:
     live.page.locator(".rv-colour").select_option("")
     expect(live.page.locator(".rv-row")).to_be_hidden()
     assert colours(live) == by_surprisal
+
+
+def rests(live: Live, t: int) -> str:
+    """What the caption must say of what character t rests on most."""
+    bits = left_out(rnnviz.trace(MODEL, live.text), t)
+    best = int(bits.argmax())
+    most = figures.visible(live.text[t - len(bits) + best])
+    return rf"Why “{figures.visible(live.text[t])}”\? .*Most: “{re.escape(most)}”, {bits[best]:.2f} bits"
+
+
+def test_a_click_on_a_letter_tells_what_it_rests_on_until_the_next_key(live: Live) -> None:
+    caption, ask = live.page.locator(".rv-caption"), live.page.get_by_role("button", name="Why this letter?")
+    plain, said = colours(live), caption.inner_text()
+    for t in (9, 12):
+        live.page.mouse.click(*middle(live, t))
+        expect(caption).to_have_text(re.compile(rests(live, t)))
+        assert framed(live, "pin", t)
+    expect(ask).to_have_attribute("aria-pressed", "true")
+    assert colours(live) != plain
+    live.page.mouse.move(*middle(live, 11))
+    bits = f"{left_out(rnnviz.trace(MODEL, live.text), 12)[11]:.2f}".replace("-", "−")
+    expect(live.readout).to_have_text(
+        f"character 12 · without “{live.text[11]}”, “{live.text[12]}” costs {bits} bits more"
+    )
+    live.page.keyboard.press("End")
+    live.page.keyboard.type("s")
+    live.painted(19)
+    expect(caption).to_have_text(said)
+    expect(live.page.locator(".rv-pinned")).to_be_hidden()
+    expect(live.page.locator(".rv-next-head")).to_contain_text("Next character")
+
+
+def test_a_button_asks_about_the_letter_before_the_caret_and_escape_ends_it(live: Live) -> None:
+    caption, ask = live.page.locator(".rv-caption"), live.page.get_by_role("button", name="Why this letter?")
+    plain, said = colours(live), caption.inner_text()
+    live.area.press("Home")
+    for _ in range(5):
+        live.page.keyboard.press("ArrowRight")
+    ask.press("Enter")
+    expect(caption).to_have_text(re.compile(rests(live, 4)))
+    live.page.keyboard.press("Escape")
+    expect(caption).to_have_text(said)
+    expect(ask).to_have_attribute("aria-pressed", "false")
+    assert colours(live) == plain
+    live.page.mouse.click(*middle(live, 0))
+    expect(caption).to_have_text("Why “T”? Nothing stands before it.")
+    live.page.get_by_role("button", name="Surprise").click()
+    expect(caption).to_have_text(said)
+
+
+def test_who_drags_over_letters_selects_and_asks_nothing(live: Live) -> None:
+    live.page.mouse.move(*middle(live, 2))
+    live.page.mouse.down()
+    live.page.mouse.move(*middle(live, 8))
+    live.page.mouse.up()
+    assert live.area.evaluate("(area) => area.selectionEnd - area.selectionStart") > 3
+    expect(live.page.get_by_role("button", name="Why this letter?")).to_have_attribute(
+        "aria-pressed", "false"
+    )
 
 
 def middle(live: Live, t: int) -> tuple[float, float]:

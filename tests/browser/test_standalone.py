@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import rnnviz
+from rnnviz.gradients.occlusion import left_out
 from rnnviz.networks import checkpoint
 from rnnviz.ui.browser.modules import modules
 from rnnviz.ui.browser.payload import unpack
@@ -73,6 +74,17 @@ def test_it_reads_what_is_typed_as_the_core_does(alone: Live, models_folder: Pat
         assert symbol == (model.vocabulary.symbol(best) if best else symbol)
         assert float(chance.split()[0]) == pytest.approx(100 * math.exp(trace.log_probs[-1].max()), abs=0.06)
     assert [url for url in asked if not url.startswith(("blob:", "data:"))] == []
+
+
+def test_a_click_on_a_letter_tells_what_it_rests_on(alone: Live, models_folder: Path) -> None:
+    text = (TEXT * 2)[:500]
+    alone.write(text)
+    trace = rnnviz.trace(rnnviz.load(models_folder / "tiny-lstm.safetensors"), text)
+    alone.page.get_by_role("button", name="Why this letter?").click()
+    bits = left_out(trace, 499).max()
+    expect(alone.page.locator(".rv-caption")).to_contain_text(f"{bits:.2f} bits; up to 64 characters back")
+    alone.page.keyboard.press("Escape")
+    expect(alone.page.locator(".rv-caption")).not_to_contain_text("up to 64")
 
 
 def test_it_writes_on_and_takes_a_bar(alone: Live) -> None:

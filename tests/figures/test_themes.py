@@ -23,12 +23,14 @@ def test_nothing_is_the_background_itself(theme: Theme) -> None:
     assert palette(theme.sequential)[0].tolist() == background
     assert palette(theme.surprisal)[0].tolist() == background
     assert theme.bands[0] == theme.background
-    assert palette(theme.versus)[LEVELS // 2].tolist() == background
+    for both in (theme.reason, theme.versus):
+        assert palette(both)[LEVELS // 2].tolist() == background
 
 
 @EACH
 def test_every_text_is_readable(theme: Theme) -> None:
-    for behind in (*ramp(theme.surprisal, 16), *theme.bands, *ramp(theme.versus, 15)):
+    scales = (theme.surprisal, theme.reason, theme.versus)
+    for behind in (*theme.bands, *(colour for anchors in scales for colour in ramp(anchors, 15))):
         assert contrast(theme.text, behind) >= 4.5
     for ink in (theme.text, theme.muted, theme.model, theme.ngram, theme.uniform):
         assert contrast(ink, theme.background) >= 4.5
@@ -45,7 +47,8 @@ def test_minus_and_plus_are_told_apart_with_any_colour_blindness(theme: Theme, k
         minus, plus = (palette(theme.diverging)[LEVELS // 2 + side * at] for side in (-1, 1))
         assert apart(seen, minus, plus) > 0.15
     # Behind a text the ends are paler, and still told apart.
-    assert apart(seen, palette(theme.versus)[0], palette(theme.versus)[-1]) > 0.15
+    for both in (theme.reason, theme.versus):
+        assert apart(seen, palette(both)[0], palette(both)[-1]) > 0.15
 
 
 def apart(seen: np.ndarray, one: np.ndarray, other: np.ndarray) -> float:

@@ -57,6 +57,10 @@ ASKS: list[dict[str, Any]] = [
     {"text": "The Time was his", "temperature": 10, "top_p": 0.000001},
     {"text": "e\u0301 🐒👨\u200d👩 \ufeff\u2028\x00\t水", "columns": 400},
     {"text": TEXT[:700] + TEXT[:700], "columns": 400},
+    *({"text": TEXT[:500], "pin": t, "why": True} for t in (499, 499, 300, 3, 1, 0, 500)),
+    {"text": TEXT[:90] + "é中🐒" + TEXT[90:200], "pin": 91, "why": True, "unit": 3},
+    {"text": TEXT[:90] + "é中🐒" + TEXT[90:201], "pin": 150, "why": True},
+    {"text": TEXT[:90] + "é中🐒" + TEXT[90:140] + "x" + TEXT[141:201], "pin": 150, "why": True},
 ]
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import rnnviz
 from rnnviz import units
 from rnnviz.figures import live
+from rnnviz.gradients.occlusion import left_out
 from rnnviz.networks import checkpoint
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.runs import unit_findings
@@ -186,6 +187,32 @@ def test_a_pinned_unit_tells_its_step() -> None:
             assert said["hidden"] == pytest.approx(whole, abs=1e-5)
     assert "step" not in answered(LiveSession(GRU), text="Time", pin=9, unit=5)[0]
     assert "step" not in answered(LiveSession(GRU), text="Time", pin=2)[0]
+
+
+def test_a_pinned_character_is_told_what_it_rests_on() -> None:
+    session, trace = LiveSession(LSTM), rnnviz.trace(LSTM, TEXT[:120])
+    for t in (119, 50, 0):
+        header, arrays = answered(session, text=TEXT[:120], pin=t, why=True)
+        assert header["why"] == t
+        np.testing.assert_allclose(arrays["why"], left_out(trace, t), atol=1e-5)
+    for asked in ({"pin": 119}, {"pin": 120, "why": True}, {"why": True}):
+        header, arrays = answered(session, text=TEXT[:120], **asked)
+        assert "why" not in {*header, *arrays}
+
+
+@pytest.mark.parametrize("text", [TEXT[:121], "X" + TEXT[1:120], TEXT[:119] + "X"])
+def test_what_it_rests_on_is_that_of_the_text_that_is_asked_about(text: str) -> None:
+    session = LiveSession(LSTM)
+    answered(session, text=TEXT[:120], pin=119, why=True)
+    found = answered(session, text=text, pin=119, why=True)[1]["why"]
+    np.testing.assert_allclose(found, left_out(rnnviz.trace(LSTM, text), 119), atol=1e-5)
+
+
+def test_no_other_waits_while_it_is_found_out() -> None:
+    session = LiveSession(LSTM)
+    asked = Ask(text=TEXT[:120], pin=50, why=True)
+    session.answer(asked, {}, "", temperature=1.0)
+    assert session.at_once(asked, {}, "", temperature=1.0) is None
 
 
 def same_as_reshaped(

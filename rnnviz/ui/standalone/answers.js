@@ -39,23 +39,25 @@ export class Answers {
     }
   }
 
-  /** What an ask is about, and its symbols. @param {Ask} ask */
+  /** What an ask is about: its symbols, and which of them it asks about. @param {Ask} ask */
   text(ask) {
     const { made, ids } = this;
     const text = (ask.fresh ? made.opening : (ask.text ?? "")).replace(/\r\n?/g, "\n");
     const read = (/** @type {string} */ c) => ids.get(made.normaliser[c] ?? c) ?? 0;
-    return { text, ids: Array.from(text, read).slice(0, made.fixed.limit) };
+    const symbols = Array.from(text, read).slice(0, made.fixed.limit);
+    const why = ask.why && typeof ask.pin === "number" && ask.pin < symbols.length ? ask.pin : null;
+    return { text, ids: symbols, why };
   }
 
   /** Read, and tell. @param {Ask} ask @returns {Told} */
   answer(ask) {
     const about = this.text(ask);
-    this.reading.read(about.ids);
+    this.reading.read(about.ids, about.why);
     return this.tell(ask, about);
   }
 
-  /** What to tell of a text that has been read. @param {Ask} ask @param {{ text: string, ids: number[] }} about @returns {Told} */
-  tell(ask, { text, ids }) {
+  /** What to tell of a text that has been read. @param {Ask} ask @param {{ text: string, ids: number[], why: number | null }} about @returns {Told} */
+  tell(ask, { text, ids, why }) {
     const { made, network, reading } = this;
     const { fixed } = made;
     const kept = shared(ids, this.told);
@@ -133,6 +135,10 @@ export class Answers {
     };
     if (unit !== null && typeof ask.pin === "number" && ask.pin < length)
       header.step = this.step(ask.pin, layer, unit);
+    if (why !== null && reading.left) {
+      header.why = why;
+      arrays.why = reading.left.bits;
+    }
     if (ask.write) {
       const room = Math.max(0, Math.min(ask.write === 1 ? CONTINUE : WAYS, fixed.limit - length));
       const at = Math.min(ask.at ?? 0, length);

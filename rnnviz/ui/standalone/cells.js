@@ -35,6 +35,43 @@ export function affine(out, W, x, b) {
 }
 
 /**
+ * The same of n vectors x, `stride` apart in `rows`, the first at `from`: a row for each. Two rows of W and four vectors
+ * at a time: each number that is loaded serves several sums. `rows` has room for n rounded up to fours.
+ * @param {Float32Array} W @param {Float32Array} rows @param {Float32Array} b
+ * @param {{ n: number, stride: number, from: number }} where
+ */
+export function affines(W, rows, b, { n, stride, from }) {
+  const R = b.length;
+  const C = W.length / R;
+  const out = new Float32Array((n + 3) * R);
+  for (let i = 0; i < n; i += 4) {
+    const x = i * stride + from;
+    const [y, z, t] = [x + stride, x + 2 * stride, x + 3 * stride];
+    for (let k = 0; k < R; k += 2) {
+      const l = Math.min(k + 1, R - 1);
+      const [u, v] = [k * C, l * C];
+      let [ux, uy, uz, ut] = [b[k], b[k], b[k], b[k]];
+      let [vx, vy, vz, vt] = [b[l], b[l], b[l], b[l]];
+      for (let j = 0; j < C; j++) {
+        const p = W[u + j];
+        const q = W[v + j];
+        ux += p * rows[x + j];
+        uy += p * rows[y + j];
+        uz += p * rows[z + j];
+        ut += p * rows[t + j];
+        vx += q * rows[x + j];
+        vy += q * rows[y + j];
+        vz += q * rows[z + j];
+        vt += q * rows[t + j];
+      }
+      const [sums, at] = [[ux, uy, uz, ut, vx, vy, vz, vt], i * R];
+      for (let m = 0; m < 8; m++) out[at + (m & 3) * R + (m < 4 ? k : l)] = sums[m];
+    }
+  }
+  return out;
+}
+
+/**
  * What a step has and makes: the input's part W x + b, the state before and after it, a cell before and after it.
  * @typedef {{ driven: Float32Array, before: Float32Array, after: Float32Array, cell: Float32Array, next: Float32Array }} Step
  */

@@ -6,11 +6,12 @@
 //
 // A text that changes is read anew from where it differs: a keystroke costs one character.
 
-import { affine, hasCell, Layer } from "./cells.js";
+import { affine, affines, hasCell, Layer } from "./cells.js";
 
-/** @import { Config, State, Tensors } from "./types" */
+/** @import { Config, Left, State, Tensors } from "./types" */
 
 const FIRST = 256; // rows that there is room for at first
+const REACH = 64; // characters that are left out: gradients/occlusion.py, LAST
 
 /** A model's weights, and one step through all its layers. */
 export class Network {
@@ -65,6 +66,29 @@ export class Network {
     });
   }
 
+  /**
+   * Read symbol `id` in the first n of several texts, whose states are rows, in place.
+   * @param {number} id @param {number} n @param {Float32Array} hidden @param {Float32Array} [cells]
+   */
+  abreast(id, n, hidden, cells) {
+    const { H, L } = this;
+    for (const [l, layer] of this.layers.entries()) {
+      const { W, b, U, c, carried } = layer;
+      const at = { n, stride: L * H, from: l * H };
+      const driven = l ? affines(W, hidden, b, { ...at, from: at.from - H }) : this.driven(id);
+      const own = U && c && affines(U, hidden, c, at);
+      for (let i = 0; i < n; i++) {
+        const row = (/** @type {Float32Array} */ rows) => rows.subarray(i * b.length, (i + 1) * b.length);
+        const [h, next] = [hidden, cells ?? hidden].map((rows) =>
+          rows.subarray((i * L + l) * H).subarray(0, H),
+        );
+        if (own) layer.carried = /** @type {Float32Array<ArrayBuffer>} */ (row(own));
+        layer.made(layer, { driven: l ? row(driven) : driven, before: h, after: h, cell: next, next });
+      }
+      layer.carried = carried;
+    }
+  }
+
   /** log P of every symbol after states (L · H,), into `out` (V,). @param {Float32Array} states @param {Float32Array} out */
   predict(states, out) {
     affine(out, this.readout, states.subarray((this.L - 1) * this.H), this.bias);
@@ -84,6 +108,8 @@ export class Reading {
   rows = FIRST;
   /** The prediction that the last row gives, and the row. */
   ahead = -1;
+  /** @type {Left | null} */
+  left = null;
 
   /** @param {Network} network @param {number} unknownCost nats on top of -log P(<unk>) */
   constructor(network, unknownCost) {
@@ -142,13 +168,15 @@ export class Reading {
 
   /**
    * Read a text's symbols, of which what is before the first difference has been read: a character at a time.
-   * Whoever stops in between goes on by another call. @param {number[]} ids @yields {number} how many are read
+   * Whoever stops in between goes on by another call. Then ask about character `why`.
+   * @param {number[]} ids @param {number | null} why @yields {number} how many are read, or as large a share
    */
-  *steps(ids) {
+  *steps(ids, why = null) {
     const { network } = this;
     let kept = 0;
     const both = Math.min(ids.length, this.done);
     while (kept < both && ids[kept] === this.ids[kept]) kept++;
+    if (this.left && kept <= this.left.at) this.left = null;
     this.grow(ids.length);
     this.ids = ids;
     for (this.done = kept; this.done < ids.length; yield this.done) {
@@ -162,17 +190,45 @@ export class Reading {
       network.step(ids[t], this.row(t), this.row(t + 1), this.cell(t), this.cell(t + 1));
     }
     this.look(ids.length);
+    if (why !== null && this.left?.at !== why) yield* this.leave(why);
   }
 
-  /** Read a text's symbols at once. @param {number[]} ids */
-  read(ids) {
-    for (const _ of this.steps(ids));
+  /** Read a text's symbols at once. @param {number[]} ids @param {number | null} [why] */
+  read(ids, why) {
+    for (const _ of this.steps(ids, why));
+  }
+
+  /**
+   * Find out what character t costs more without each of the last REACH before it: each is left out, and the text read
+   * on from there, side by side as in gradients/occlusion.py.
+   * @param {number} t @yields {number} a share of the text's length
+   */
+  *leave(t) {
+    const { network, width, ids } = this;
+    const first = Math.max(0, t - REACH);
+    const n = t - first;
+    const [hidden, cells] = [this.hidden, this.cells].map((states) => {
+      const rows = new Float32Array((n + 3) * width); // room for fours
+      rows.set(states?.subarray(first * width, t * width) ?? []);
+      return rows;
+    });
+    for (let s = 1; s < n; s++) {
+      network.abreast(ids[first + s], s, hidden, cells);
+      yield (s / n) * ids.length;
+    }
+    const logs = new Float32Array(network.V);
+    const whole = this.logs(t)[ids[t]];
+    const bits = Float32Array.from({ length: n }, (_, i) => {
+      network.predict(hidden.subarray(i * width, (i + 1) * width), logs);
+      return (whole - logs[ids[t]]) / Math.LN2;
+    });
+    this.left = { at: t, bits };
   }
 
   /** All that has been read, for another thread, which goes on from there. @returns {State} */
   give() {
-    const { ids, done, rows, hidden, cells, nll, rank, entropy } = this;
-    return { ids, done, rows, hidden, cells, nll, rank, entropy };
+    const { ids, done, rows, hidden, cells, nll, rank, entropy, left } = this;
+    return { ids, done, rows, hidden, cells, nll, rank, entropy, left };
   }
 
   /** Go on from where another has stopped. @param {State} state */

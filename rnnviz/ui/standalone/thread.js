@@ -3,7 +3,7 @@
 import { Reading } from "./engine.js";
 import { answers, buffers, serve } from "./worker.js";
 
-/** @import { Ask, Heard, Parts, State, Told } from "./types" */
+/** @import { Ask, Heard, Parts, Told, Wanted } from "./types" */
 
 const WORKER = "ui/standalone/worker.js";
 const FEW = 8; // milliseconds that the page reads itself
@@ -13,7 +13,7 @@ export class Thread {
   wanted = null;
   busy = false; // telling an answer
   away = false; // what has been read is with the worker
-  /** @type {((message: { ids: number[], state?: State }, transfer: ArrayBufferLike[]) => void) | undefined} */
+  /** @type {((message: Wanted, transfer: ArrayBufferLike[]) => void) | undefined} */
   post;
 
   /**
@@ -30,8 +30,10 @@ export class Thread {
   /** @param {Ask} wish */
   ask(wish) {
     this.wanted = wish;
-    if (this.away) this.post?.({ ids: this.answers.text(wish).ids }, []);
-    else if (!this.busy) this.work();
+    if (this.away) {
+      const { ids, why } = this.answers.text(wish);
+      this.post?.({ ids, why }, []);
+    } else if (!this.busy) this.work();
   }
 
   /** Answer; hearing of it, the page may ask anew. */
@@ -44,15 +46,16 @@ export class Thread {
   /** @param {Ask} wish */
   read(wish) {
     const about = this.answers.text(wish);
+    const { ids, why } = about;
     const { reading } = this.answers;
     const begun = performance.now();
-    for (const done of reading.steps(about.ids)) {
-      if (done === about.ids.length || performance.now() - begun < FEW) continue;
+    for (const done of reading.steps(ids, why)) {
+      if (done === ids.length || performance.now() - begun < FEW) continue;
       this.away = true;
       this.post ??= this.worker();
       const state = reading.give();
-      this.post({ ids: about.ids, state }, buffers(state));
-      return this.progress(done, about.ids.length);
+      this.post({ ids, why, state }, buffers(state));
+      return this.progress(done, ids.length);
     }
     this.wanted = null;
     this.hear(this.answers.tell(wish, about));
@@ -71,7 +74,7 @@ export class Thread {
     const { sources, made, arrays, begin, say } = this.parts;
     const here = () => {
       const read = serve(made, arrays, (message) => this.heard(message));
-      return (/** @type {{ ids: number[], state?: State }} */ message) => void read(message).catch(say);
+      return (/** @type {Wanted} */ message) => void read(message).catch(say);
     };
     try {
       const worker = new Worker(URL.createObjectURL(new Blob([begin], { type: "text/javascript" })));

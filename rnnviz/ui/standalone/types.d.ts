@@ -47,6 +47,7 @@ export interface Ask {
   order?: string;
   unit?: number | null;
   pin?: number | null;
+  why?: boolean;
   base?: number;
   static?: string;
   write?: number;
@@ -73,6 +74,20 @@ export interface State {
   nll: Float32Array;
   rank: Uint32Array;
   entropy: Float32Array;
+  left: Left | null;
+}
+
+/** What character `at` costs more without each of those before it, bits. */
+export interface Left {
+  at: number;
+  bits: Float32Array;
+}
+
+/** What a thread is asked to read: a text's symbols, and one of them to be asked about. */
+export interface Wanted {
+  ids: number[];
+  why: number | null;
+  state?: State;
 }
 
 /** What the worker tells: how far it is, or what it has read. */

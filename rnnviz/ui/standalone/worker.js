@@ -4,7 +4,7 @@ import { Answers } from "./answers.js";
 import { Counts } from "./counts.js";
 import { Network, Reading } from "./engine.js";
 
-/** @import { Arrays, Heard, Level, Made, State, Tensors } from "./types" */
+/** @import { Arrays, Heard, Level, Made, State, Tensors, Wanted } from "./types" */
 
 const SLICE = 40; // milliseconds of reading after which others come first
 
@@ -67,20 +67,20 @@ const others = () =>
  * Read long texts: takes what the page has read so far with the first text, tells how far it is, and gives back
  * what it has read. A text that comes meanwhile takes the other's place.
  * @param {Made} made @param {Arrays} arrays @param {(message: Heard, transfer: ArrayBufferLike[]) => void} tell
- * @returns {(message: { ids: number[], state?: State }) => Promise<void>}
+ * @returns {(message: Wanted) => Promise<void>}
  */
 export function serve(made, arrays, tell) {
   const reading = new Reading(network(made, arrays), made.unknownCost);
   let here = false;
   /** @type {number[]} */
   let wanted;
-  return async ({ ids, state }) => {
+  return async ({ ids, why, state }) => {
     if (state) reading.take(state);
     else if (!here) return; // it is on its way back: the page will ask again
     here = true;
     wanted = ids;
     let since = performance.now();
-    for (const done of reading.steps(ids)) {
+    for (const done of reading.steps(ids, why)) {
       if (performance.now() - since < SLICE) continue;
       tell({ done, length: ids.length }, []);
       await others();

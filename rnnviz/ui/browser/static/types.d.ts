@@ -51,6 +51,7 @@ export interface Theme {
   diverging: string[];
   sequential: string[];
   surprisal: string[];
+  reason: string[];
   bands: string[];
   versus: string[];
 }

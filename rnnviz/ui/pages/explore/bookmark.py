@@ -18,7 +18,7 @@ from rnnviz.ui.trouble import describe
 if TYPE_CHECKING:
     from rnnviz.ui.context import Network
 
-NAMES = ("text", "at", "pin", "unit", "layer", "quantity", "order", "rows", "memoryless")
+NAMES = ("text", "at", "pin", "why", "unit", "layer", "quantity", "order", "rows", "memoryless")
 SURPRISE = "none"
 """What an address says of the unit where surprise colours the text, though a unit would at first."""
 
@@ -31,7 +31,7 @@ class Bookmark:
 
     text    None if it holds none, or one that can't be read: `wrong` says why
     cut     how long a text was of which it holds the beginning
-    looks   what is shown of it; caret, pin and rows are the view's own
+    looks   what is shown of it; caret, pin, why and rows are the view's own
     """
 
     text: str | None
@@ -40,6 +40,7 @@ class Bookmark:
     looks: Ask
     caret: int | None
     pin: int | None
+    why: bool
     rows: int
 
     def to_json(self) -> dict[str, Any]:
@@ -47,7 +48,7 @@ class Bookmark:
         looks = {
             name: getattr(self.looks, name) for name in ("quantity", "layer", "order", "unit", "memoryless")
         }
-        own = {name: getattr(self, name) for name in ("caret", "pin", "rows", "wrong", "cut")}
+        own = {name: getattr(self, name) for name in ("caret", "pin", "why", "rows", "wrong", "cut")}
         return {**looks, **own}
 
 
@@ -86,6 +87,7 @@ def read(model: Network) -> Bookmark:
         looks=Ask.from_json(given | {"memoryless": number("memoryless") == 1}),
         caret=number("at"),
         pin=number("pin"),
+        why=number("why") == 1,
         rows=number("rows") or 0,
     )
 

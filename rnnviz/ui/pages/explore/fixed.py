@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.figures import live
-from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES
+from rnnviz.figures.themes import LEVELS, REASON_FULL, SURPRISAL_FULL, THEMES
 from rnnviz.reports import contamination
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.i18n import _, language
@@ -64,7 +64,7 @@ def fixed(
     """
     config, vocabulary, found = model.config, model.vocabulary, named.of(model)
     quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
-    colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
+    colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS, reason=LEVELS)
     for name, theme in THEMES.items():
         colours[name]["figure"] = live.skeleton(theme, vocabulary_size=vocabulary.size, columns=live.COLUMNS)
     made = {
@@ -90,6 +90,7 @@ def fixed(
         "memoryless": memoryless.name if memoryless else None,
         "themes": colours,
         "surprisalFull": SURPRISAL_FULL,
+        "reasonFull": REASON_FULL,
         "limit": LIMIT,
         "temperature": temperature,
     }

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.figures import live
+from rnnviz.gradients.occlusion import left_out
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.reading.sampling import PLAIN, Shape, resume
@@ -48,6 +49,7 @@ class Ask:
     start, columns  the window's first character and its width
     unit            None: the text is coloured by surprisal
     pin             the character at which that unit's step is told
+    why             what each character before that one is worth to it: see `left_out`
     base            the number of the answer that the browser holds, 0 for none
     static          digest of the unchanging part that it holds
     write, at       how many continuations of the first `at` characters
@@ -68,6 +70,7 @@ class Ask:
     order: str = "steady"
     unit: int | None = None
     pin: int | None = None
+    why: bool = False
     base: int = 0
     static: str = ""
     write: int = 0
@@ -96,6 +99,7 @@ class Ask:
             order=lambda v: v in rows.ORDERS,
             unit=asks.whole(),
             pin=asks.whole(),
+            why=asks.true,
             base=asks.whole(),
             static=asks.text(64),
             write=asks.whole(0, WAYS),
@@ -135,6 +139,7 @@ class LiveSession:
         self._ngram: Doubles = np.empty(0)
         self._revision = 0
         self._coloured_by: tuple[Any, ...] = ()
+        self._why: tuple[str, npt.NDArray[np.float32]] = ("", np.empty(0, np.float32))  # up to the character
         self._sent: tuple[tuple[str, int], int, int] = (("", 0), 0, 0)  # what of which rows
         self._symbols = np.dtype("<u2" if model.vocabulary.size <= 0xFFFF else "<u4")
         self._looks: Ask | None = None
@@ -153,7 +158,7 @@ class LiveSession:
 
     def quick(self, ask: Ask) -> bool:
         """Whether `ask` is the last one but for a few characters."""
-        if ask.write or _looks(ask) != self._looks:
+        if ask.write or ask.why or _looks(ask) != self._looks:
             return False
         start, stop = self._window(ask, len(ask.text))
         moved = max(abs(start - self._sent[1]), abs(stop - self._sent[2]))
@@ -219,6 +224,8 @@ class LiveSession:
         }
         if unit is not None and ask.pin is not None and ask.pin < length:
             header["step"] = step(trace, ask.pin, layer, unit)
+        if ask.why and ask.pin is not None and ask.pin < length:
+            header["why"], arrays["why"] = ask.pin, self._reasons(trace, ask.pin)
         if ask.static != digest:
             reach = {name: values.tolist() for name, values in rows.reach(self.model).items()}
             header["static"] = {**static, "reach": reach}
@@ -288,6 +295,13 @@ class LiveSession:
         if self.yardstick is not None:
             arrays["ngram"] = self._ngram[same:].astype("<f4")
         return arrays
+
+    def _reasons(self, trace: Trace, t: int) -> npt.NDArray[np.float32]:
+        """`left_out`, kept while the window moves."""
+        read = trace.text[: t + 1]
+        if self._why[0] != read:
+            self._why = read, left_out(trace, t).astype("<f4")
+        return self._why[1]
 
     def _held(self, what: tuple[str, int], start: int, stop: int, same: int) -> tuple[int, int]:
         """The characters of the new window whose states the browser has; (start, start) if none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rnnviz.gradients.occlusion import LAST
 from rnnviz.ui import presenting
 from rnnviz.ui.i18n import _
 from rnnviz.ui.words import notices, quantities, together, view_words
@@ -23,7 +24,8 @@ def words() -> dict[str, str]:
         **{f"quantity.{name}": word for name, word in quantities().items()},
         **{f"notice.{name}": said for name, said in notices().items()},
         "intro": _(
-            "This network reads one character at a time and guesses the next. Type, and look inside it."
+            "This network reads one character at a time and guesses the next. Type, and look inside it. "
+            "Click a letter to see what it rests on."
         ),
         "text": _("Your text"),
         "placeholder": _("Type anything"),
@@ -69,6 +71,17 @@ def words() -> dict[str, str]:
         "colour": _("Text colour"),
         "colour.any": _("Any unit"),
         "colour.any.help": _("Click a row below: its unit colours the text"),
+        "why": _("Why this letter?"),
+        "why.help": _("Click a letter: the earlier ones that it rests on turn green"),
+        "why.most": _(
+            "Why “{c}”? Greener: leave this one out, read on, and log P of “{c}” falls by more bits. "
+            "Most: “{most}”, {bits} bits; up to {last} characters back. Grey: it rises."
+        ).replace("{last}", str(LAST)),
+        "why.none": _(
+            "Why “{c}”? Leave out any one of the last {last} characters before it, read on: log P of “{c}” "
+            "doesn't fall."
+        ).replace("{last}", str(LAST)),
+        "why.first": _("Why “{c}”? Nothing stands before it."),
         "caption.surprisal": _("The more a character surprised the network, the stronger its colour."),
         "caption.unit": _(
             "Unit {n}, one of {units} numbers in this network. Blue is low, orange is high. "
@@ -128,6 +141,7 @@ def words() -> dict[str, str]:
         "readout.at": _("character {n}"),
         "readout.came": _("{c}: surprisal {bits} bits"),
         "readout.unit": _("unit {n}: {v}"),
+        "readout.without": _("without {c}, {of} costs {bits} bits more"),
         "readout.pinned": _("pinned; Escape unpins"),
         "figure": _(
             "States, perplexity and surprisal along the text. Arrow keys move along characters and units, "

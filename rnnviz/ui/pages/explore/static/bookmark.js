@@ -33,7 +33,7 @@ export class Bookmark {
   /** What belongs in the address. @returns {Fields} */
   tell() {
     const { view, opening } = this;
-    const { editor, figure, pin, unit } = view;
+    const { editor, figure, pin, why, unit } = view;
     const { first } = view.store.fixed;
     const usual = { ...first, order: "steady" };
     const { points, text } = editor;
@@ -46,6 +46,7 @@ export class Bookmark {
       of: points.length > LONGEST ? String(points.length) : null,
       at: editor.caret === points.length ? null : String(editor.caret),
       pin: number(pin),
+      why: why ? "1" : null,
       unit:
         unit === first.unit && view.quantity === first.quantity && view.layer === first.layer
           ? null
@@ -82,15 +83,17 @@ export class Bookmark {
     view.start = Math.max(start, store.stop - view.columns);
     const compares = view.memoryless && store.fixed.memoryless !== null;
     const kept = [view.quantity, view.layer, view.order, view.unit, compares];
-    if (kept.join() !== [quantity, layer, order, unit, store.others !== null].join()) view.link.wanted = true;
+    if (kept.join() !== [quantity, layer, order, unit, store.others !== null].join() || view.why)
+      view.link.wanted = true;
   }
 
   /** Look as the address says; the text is there already. @param {Arrival} arrival */
-  arrive({ caret, pin, rows, wrong, cut, ...looks }) {
+  arrive({ caret, pin, why, rows, wrong, cut, ...looks }) {
     const { view } = this;
     const { editor, store } = view;
     Object.assign(view, looks);
     view.pin = pin !== null && pin < editor.points.length ? pin : null;
+    view.why = why && view.pin !== null;
     view.hover = null;
     view.follow = true;
     const { text, astral, points } = editor;

@@ -20,6 +20,8 @@ export class Controls {
   tinting = [];
   /** @type {HTMLButtonElement} */
   any;
+  /** @type {HTMLButtonElement} */
+  reason;
   /** @type {HTMLElement} */
   caption;
 
@@ -139,11 +141,30 @@ export class Controls {
         is: () => view.unit === null,
       },
     ];
+    this.reason = button(say("why"), say("why.help"), () => {
+      const { pin, here, store, why } = view;
+      if (store.length) view.wonder(why ? null : (pin ?? Math.max(0, here - 1)));
+    });
     this.any = button(say("colour.any"), say("colour.any.help"), () =>
       view.choose({ unit: view.store.unitAt(view.store.named.length) }),
     );
     this.caption = find(this.root, "p.rv-caption");
-    find(this.root, "div.rv-colours").replaceChildren(...this.tinting.map(({ button }) => button), this.any);
+    find(this.root, "div.rv-colours").replaceChildren(
+      ...this.tinting.map(({ button }) => button),
+      this.any,
+      this.reason,
+    );
+  }
+
+  /** What the pinned character rests on most, and how that was found out. @param {Store} store */
+  because({ head, why }) {
+    const { view, say } = this;
+    if (!why || head.why === undefined) return say("why.help");
+    const at = (/** @type {number} */ t) => visible(view.drawn[t] ?? "");
+    const best = why.reduce((best, bits, i) => (bits > why[best] ? i : best), 0);
+    const [c, bits] = [at(head.why), view.numbers.fixed(why[best])];
+    if (why[best] >= 0.005) return say("why.most", { c, bits, most: at(head.why - why.length + best) });
+    return say(why.length ? "why.none" : "why.first", { c });
   }
 
   /** The pinned unit's step, in numbers, and the way to the unit on Inside. @param {Store} store */
@@ -167,7 +188,8 @@ export class Controls {
   tell() {
     const { view, say } = this;
     const { named, unnamed, layers, units } = view.store.fixed;
-    const at = this.tinting.findIndex(({ is }) => is());
+    const at = view.why ? this.tinting.length : this.tinting.findIndex(({ is }) => is());
+    this.reason.ariaPressed = String(view.why);
     for (const [i, { button }] of this.tinting.entries()) button.ariaPressed = String(i === at);
     this.any.ariaPressed = String(at < 0);
     put(this.any, at < 0 ? say("colour.unit", { n: view.unit }) : say("colour.any"));
@@ -175,7 +197,8 @@ export class Controls {
     const other =
       at < 0 ? say("caption.unit", { n: view.unit, units: count }) : `${say("caption.surprisal")} ${unnamed}`;
     const step = this.step(view.store);
-    if (step) this.caption.replaceChildren(...step);
+    if (view.why) put(this.caption, this.because(view.store));
+    else if (step) this.caption.replaceChildren(...step);
     else put(this.caption, named[at]?.caption ?? other);
   }
 
@@ -232,7 +255,9 @@ export class Controls {
     const ends = low < 0 ? [say("low"), say("high")] : [sign(low), sign(high)];
     if (head.quantity === "cell") this.drawKey("states", kind, say("low"), say("high"));
     else this.drawKey("states", kind, sign(low), sign(high));
-    if (view.unit !== null) this.drawKey("tint", kind, ends[0], ends[1]);
+    const full = (/** @type {string} */ side) => say("bits.n", { n: side + fixed.reasonFull });
+    if (view.why) this.drawKey("tint", "reason", full("−"), full("+"));
+    else if (view.unit !== null) this.drawKey("tint", kind, ends[0], ends[1]);
     else this.drawKey("tint", "surprisal", "0", say("bits.n", { n: fixed.surprisalFull }));
     const t = store.length - 1;
     const { numbers } = view;
@@ -265,7 +290,7 @@ export class Controls {
 
   /**
    * A scale's colours and ends: of the heat map, or of what is behind the text.
-   * @param {"states" | "tint"} where @param {"diverging" | "sequential" | "surprisal"} kind
+   * @param {"states" | "tint"} where @param {"diverging" | "sequential" | "surprisal" | "reason"} kind
    * @param {string} low @param {string} high
    */
   drawKey(where, kind, low, high) {

@@ -8,7 +8,7 @@ import { Tint } from "./tint.js";
 /** @import { Step } from "./history.js" */
 /** @import { Pens } from "./tint.js" */
 
-/** @typedef {{ change(): void, caret(): void, point(t: number | null): void, limit(leftOut: number): void }} Listener */
+/** @typedef {{ change(): void, caret(): void, point(t: number | null): void, click(t: number | null): void, limit(leftOut: number): void }} Listener */
 
 export class Editor {
   text = "";
@@ -60,7 +60,12 @@ export class Editor {
       this.tint.scroll = area.scrollTop;
       this.draw();
     };
-    area.onselect = area.onkeyup = area.onclick = this.onMove;
+    area.onselect = area.onkeyup = this.onMove;
+    area.onclick = (event) => {
+      this.moved();
+      const one = event.detail === 1 && area.selectionStart === area.selectionEnd; // neither dragged nor double
+      if (one) this.on.click(this.tint.under(event.clientX, event.clientY));
+    };
     document.addEventListener("selectionchange", this.onMove); // as Chromium tells of a key that is held
     area.onpointermove = (event) => this.on.point(this.tint.under(event.clientX, event.clientY));
     area.onpointerleave = () => this.on.point(null);

@@ -33,7 +33,7 @@ export function steer(view, event) {
     if (to < from || to >= from + count) figure.zoomTo(figure.zoom.count, to);
     view.choose({ unit: store.unitAt(to) });
   } else if (event.key === "Enter" || event.key === " ") {
-    view.pin = view.pin === t || t >= store.length ? null : t;
+    if (t < store.length) view.pick({ t, unit: view.unit });
   } else return;
   event.preventDefault();
   view.cursor();

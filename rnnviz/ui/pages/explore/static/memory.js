@@ -9,14 +9,14 @@
  * @typedef {object} Memory
  * @property {unknown} offer the text that the page had offered
  * @property {string | undefined} session the server's that knew it
- * @property {{ pin: number | null, quantity: string, layer: number, order: string, unit: number | null, memoryless: boolean, shape: Shape }} looks
+ * @property {{ pin: number | null, why: boolean, quantity: string, layer: number, order: string, unit: number | null, memoryless: boolean, shape: Shape }} looks
  * @property {{ text: string, by: string, history: History, selection: [number, number] }} written
  */
 
 /** @param {View} view @returns {Memory} */
-export function remember({ offer, session, pin, quantity, layer, order, unit, memoryless, shape, editor }) {
+export function remember({ offer, session, pin, why, quantity, layer, order, unit, memoryless, shape, editor }) {
   const { text, by, history, area } = editor;
-  const looks = { pin, quantity, layer, order, unit, memoryless, shape };
+  const looks = { pin, why, quantity, layer, order, unit, memoryless, shape };
   return {
     offer,
     session,
@@ -53,7 +53,7 @@ export function meet(view, text, { offer, session }) {
     link.lost();
   } else if (offer !== view.offer) {
     view.offer = offer;
-    view.pin = null;
+    view.unpin();
     editor.set(text);
     view.drawn = editor.points;
     if (before && (moved || before.offer === offer)) restore(view, before);

@@ -85,9 +85,15 @@ export class Readout {
   sentence(store, list, t, unit, pinned, name = (character) => `“${visible(character)}”`) {
     const { say, numbers } = this;
     const parts = [say("readout.at", { n: numbers.whole(t + 1) })];
+    const c = name(list[t] ?? "");
+    const more = store.without(t);
+    if (more !== undefined) {
+      const of = name(list[store.head.why ?? 0] ?? "");
+      return [...parts, say("readout.without", { c, of, bits: numbers.fixed(more) })].join(" · ");
+    }
     if (unit !== null && t < store.stop)
       parts.push(say("readout.unit", { n: unit, v: numbers.fixed(store.value(t, unit)) }));
-    parts.push(say("readout.came", { c: name(list[t] ?? ""), bits: numbers.number(store.bits(t)) }));
+    parts.push(say("readout.came", { c, bits: numbers.number(store.bits(t)) }));
     if (pinned) parts.push(say("readout.pinned"));
     return parts.join(" · ");
   }

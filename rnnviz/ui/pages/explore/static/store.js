@@ -59,6 +59,8 @@ export class Store {
   reshaped = null;
   /** @type {Float32Array | null} what the memoryless network makes of the same symbols, while it is shown */
   others = null;
+  /** @type {Float32Array | null} what a character costs more without each of those before it, bits */
+  why = null;
   /** @type {Uint16Array | null} */
   rows = null;
   /** @type {Uint16Array | null} */
@@ -99,6 +101,7 @@ export class Store {
     this.entropies = assemble(this.entropies, old, arrays.entropy, 1, start, stop + 1, low, end);
     this.reshaped = arrays.reshaped ?? null;
     this.others = arrays.beside ?? null;
+    this.why = arrays.why ?? null;
     this.start = start;
     this.stop = stop;
     this.rows = arrays.rows ?? null;
@@ -123,6 +126,12 @@ export class Store {
   /** @param {number} t */
   rank(t) {
     return this.ranks.data[t];
+  }
+
+  /** How many bits more the character that `why` is about costs without character t, if that was found out. @param {number} t */
+  without(t) {
+    const { why, head } = this;
+    return why && head.why !== undefined && t < head.why ? why[t - head.why + why.length] : undefined;
   }
 
   /** @param {number} t */

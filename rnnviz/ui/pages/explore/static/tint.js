@@ -234,11 +234,11 @@ export class Tint {
 }
 
 /**
- * The colour of each character: by the unit that the store holds, where `byUnit`, else by its surprisal.
- * @param {Store} store @param {Record<string, string[]>} palettes @param {boolean} byUnit
+ * The colour of each character: what another rests on, by the unit that the store holds, or by its surprisal.
+ * @param {Store} store @param {Record<string, string[]>} palettes @param {"why" | "unit" | "surprisal"} by
  * @returns {(t: number) => string}
  */
-export function behindText(store, palettes, byUnit) {
+export function behindText(store, palettes, by) {
   const { unit, quantity } = store.head;
   const [nll, levels] = [store.nll.data, store.unit.data];
   const { kind, low } = store.fixed.quantities[quantity];
@@ -246,6 +246,12 @@ export function behindText(store, palettes, byUnit) {
   const middle = low < 0 ? last / 2 : 0;
   const step = last / (store.fixed.surprisalFull * Math.LN2);
   const { surprisal, [kind]: palette } = palettes;
-  if (byUnit && unit !== null) return (t) => (Math.abs(levels[t] - middle) < 4 ? "" : palette[levels[t]]);
+  if (by === "why") {
+    const half = last / 2;
+    const level = (/** @type {number} */ bits) => Math.round(half * (1 + bits / store.fixed.reasonFull));
+    return (t) => palettes.reason[Math.max(0, Math.min(last, level(store.without(t) ?? NaN)))] ?? "";
+  }
+  if (by === "unit" && unit !== null)
+    return (t) => (Math.abs(levels[t] - middle) < 4 ? "" : palette[levels[t]]);
   return (t) => surprisal[Math.min(last, Math.round(nll[t] * step))];
 }

@@ -36,6 +36,7 @@ export interface Fixed {
   memoryless: string | null; // the network that can be shown beside this one
   themes: Themes<LiveTheme>;
   surprisalFull: number;
+  reasonFull: number;
   limit: number;
   temperature: number;
 }
@@ -65,6 +66,7 @@ export interface Answer extends Header {
   order: string;
   unit: number | null;
   step?: Record<string, number>; // one unit's, at the pinned character: session.py
+  why?: number; // the character that the array of that name is about
   numbers: {
     characters: number;
     unknown: number;
@@ -89,6 +91,7 @@ export interface Arrays {
   ngram?: Float32Array;
   memoryless?: Float32Array;
   unit?: Uint8Array;
+  why?: Float32Array; // bits that a character costs more without each of those before it
   states: Uint8Array;
   next: Uint32Array;
   chances: Float32Array;
@@ -123,6 +126,7 @@ export interface Arrival {
   caret: number | null;
   pin: number | null;
   memoryless: boolean;
+  why: boolean;
   rows: number;
   wrong: string;
   cut: number | null;

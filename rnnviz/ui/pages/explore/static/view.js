@@ -78,6 +78,7 @@ export class View extends BaseView {
   hover = null;
   /** @type {number | null} */
   pin = null;
+  why = false; // whether the text shows what the pinned character rests on
   frames = new Frames(() => this.redraw());
   paint = new MessageChannel();
   onResize = () => this.resized();
@@ -164,6 +165,7 @@ export class View extends BaseView {
         change: () => this.typed(),
         caret: () => this.moved(),
         point: (t) => this.point(t === null ? null : { t, unit: null }),
+        click: (t) => (t !== null || this.why) && this.wonder(t),
         limit: (beyond) => this.controls.beyond(beyond),
       });
       this.figure = new Figure(find(root, "div.rv-figure"), this.plotly, {
@@ -205,22 +207,22 @@ export class View extends BaseView {
     this.theme = dress(this.root, this.store.fixed.themes);
     this.font = fonts(this.root).code;
     const soft = (/** @type {string[]} */ colours) => colours.map((colour) => `${colour}66`);
-    const { diverging, sequential, surprisal } = this.theme;
-    this.behind = { diverging: soft(diverging), sequential: soft(sequential), surprisal };
+    const { diverging, sequential, surprisal, reason } = this.theme;
+    this.behind = { diverging: soft(diverging), sequential: soft(sequential), surprisal, reason };
   }
 
   // ---- asking -------------------------------------------------------------------------------------
 
   wish() {
     if (!this.editor) return { fresh: true };
-    const { store, quantity, layer, order, unit, pin, shape, writing } = this;
+    const { store, quantity, layer, order, unit, pin, why, shape, writing } = this;
     const memoryless = this.memoryless && store.fixed.memoryless !== null;
     this.asked = this.editor.points;
     // A view that isn't laid out yet has no width: what fits is asked for when it has.
     const all = this.figure.columns(this.asked.length, store.fixed.symbols.length);
     const columns = this.root.hidden ? Math.max(1, store.stop - store.start) : all;
     this.start = this.place(this.asked.length, columns);
-    const looks = { start: this.start, columns, quantity, layer, order, unit, pin, memoryless, ...shape };
+    const looks = { start: this.start, columns, quantity, layer, order, unit, pin, why, memoryless, ...shape };
     const wanted = { write: writing.wanted, at: writing.at, ...this.controls.advice.wishes() };
     return { text: this.editor.text, ...looks, base: store.revision, static: store.digest, ...wanted };
   }
@@ -234,7 +236,8 @@ export class View extends BaseView {
   typed() {
     this.follow = true;
     this.hover = null;
-    if (this.pin !== null && this.pin >= this.editor.points.length) this.pin = null;
+    // The question was about another text: a key waits for no answer to it, and its colours make way.
+    if (this.why || (this.pin !== null && this.pin >= this.editor.points.length)) this.unpin();
     if (!this.writing.appending) this.writing.stop();
     this.link.ask();
   }
@@ -281,6 +284,7 @@ export class View extends BaseView {
 
   /** @param {Partial<View>} changes */
   choose(changes) {
+    if (changes.unit !== undefined) this.why = false;
     Object.assign(this, changes);
     this.link.ask();
   }
@@ -297,15 +301,31 @@ export class View extends BaseView {
   /** @param {Place | null} place */
   pick(place) {
     if (!place) return;
-    this.pin = this.pin === place.t && (place.unit === null || place.unit === this.unit) ? null : place.t;
-    if (place.unit !== null && place.unit !== this.unit) this.unit = place.unit;
-    if (this.unit !== null) this.link.ask(); // what the unit does there
+    const { t, unit } = place;
+    if (unit === null) return this.wonder(t);
+    this.pin = this.pin === t && !this.why && unit === this.unit ? null : t;
+    this.choose({ unit }); // what it does there
     this.cursor();
+  }
+
+  /** Ask what character t rests on; the same again, or null: no more. @param {number | null} t */
+  wonder(t) {
+    const again = this.why && this.pin === t;
+    this.pin = again ? null : t;
+    this.why = this.pin !== null;
+    this.link.ask();
+    this.redraw();
+  }
+
+  unpin() {
+    this.pin = null;
+    this.why = false;
   }
 
   /** Escape closes what is offered first, then lets go of the kept column, then of the unit. */
   release() {
     if (!this.writing.panel.hidden) return this.writing.stop();
+    if (this.why) return this.wonder(null);
     if (this.pin !== null) this.pin = null;
     else if (this.unit !== null) this.choose({ unit: null });
     else this.presenting?.set(false);
@@ -365,13 +385,14 @@ export class View extends BaseView {
     });
   }
 
-  /** The colours behind the text: by one unit's activation, or by surprisal. */
+  /** The colours behind the text: by what a character rests on, one unit's activation, or surprisal. */
   colour() {
     const { store, behind, drawn } = this;
-    const tinted = store.head.unit !== null && this.unit !== null;
+    const byUnit = store.head.unit !== null && this.unit !== null;
+    const by = this.why && store.why ? "why" : byUnit ? "unit" : "surprisal";
     const { came, model } = this.theme;
-    const pens = { unknown: came, written: model, wash: tinted ? "" : `${model}33` };
-    this.editor.paint(behindText(store, behind, tinted), (t) => store.isUnknown(t), drawn, pens);
+    const pens = { unknown: came, written: model, wash: by === "surprisal" ? `${model}33` : "" };
+    this.editor.paint(behindText(store, behind, by), (t) => store.isUnknown(t), drawn, pens);
   }
 
   layOut() {
