@@ -239,6 +239,6 @@ def test_minutes_become_characters_reports_included(monkeypatch: pytest.MonkeyPa
     one = speed._trial(TINY, corpus, 0.03, "cpu", "auto")  # a busy machine has another each time
     monkeypatch.setattr(speed, "_trial", lambda *_: one)
     seldom, often = (
-        speed.characters_in(0.01, replace(TINY, evaluate_every=every), corpus) for every in (1000, 1)
+        speed.characters_in(1, replace(TINY, evaluate_every=every), corpus) for every in (1000, 1)
     )
     assert 32 <= often < seldom
