@@ -45,9 +45,9 @@ SO = {
     "short": "too few characters",
     "same text": "too rare to be held out",
     "nothing": "nothing found",
-    "character": "needs no memory",
+    "character": "the last character may do",
     "context": "the last {k} characters may do",
-    "untrained": "needs no training",
+    "untrained": "the untrained network may do",
     "learned": "learned",
     "remembers": "remembers",
 }

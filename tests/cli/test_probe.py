@@ -37,7 +37,7 @@ def test_the_table_says_how_many_units_hold_each_target(
     assert digit[:place].split() == ["digit"]
     assert quotes.split()[:4] == ["quotes", "AUC", "1.000", "1.000"]
     assert quotes.endswith("one unit  remembers")
-    assert capital.endswith("needs no memory")
+    assert capital.endswith("the last character may do")
     assert "the same throughout this text" in digit
 
 

@@ -103,7 +103,9 @@ def sentence(found: Probe) -> str:
     if found.untrained:
         said.append(_("On {copies} untrained copies of the network, it reaches at most {untrained}."))
     if found.verdict == "character":
-        said.append(_("The current character alone reaches about as much, {character}: no memory is needed."))
+        said.append(
+            _("The current character alone reaches about as much, {character}: memory may not be needed.")
+        )
     elif found.verdict == "context":
         said.append(_("The last {last} characters alone reach {context}: the probe is not clearly ahead."))
     elif found.verdict == "learned" and found.context is not None and found.context.low is None:
