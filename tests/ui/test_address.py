@@ -96,7 +96,7 @@ def test_an_address_shows_the_network_without_memory_beside_where_there_is_one(o
 @pytest.mark.parametrize(
     ("packed", "said"),
     [
-        ("<img src=x onerror=alert(1)>", "is damaged"),
+        (f"{pack('machine')[:-4]}AAAA", "is damaged"),
         (letters(zlib.compress(b"\0" * 10_000_000)), "longer than 2,000 characters"),
         ("A" * 60_000, "longer than 2,000 characters"),
     ],
@@ -115,10 +115,11 @@ def test_a_hostile_text_is_a_sentence_and_the_example(open_app: Open, packed: st
 
 def test_a_text_in_the_address_stays_text(open_app: Open) -> None:
     text = "<script>document.title = 'owned'</script> **bold** {x} $y$"
-    app = open_app("explore", text=pack(text))
-    clean(app)
-    assert sent(app)[0]["text"] == text
-    assert text not in everything(app)
+    for written in (pack(text), text):  # by the page, or by hand
+        app = open_app("explore", text=written)
+        clean(app)
+        assert sent(app)[0]["text"] == text
+        assert text not in everything(app)
 
 
 def test_going_back_brings_model_text_and_looks_back(open_app: Open, back: Any) -> None:
@@ -197,7 +198,8 @@ def test_a_part_has_more_than_one_name_and_one_that_is_none_is_named(open_app: O
 
 
 def test_hostile_addresses_inside_are_a_sentence(open_app: Open) -> None:
-    app = open_app("inside", text="%%%", unit="9" * 30, at="99999", layer="7", quantity="<b>", part="../x")
+    damaged = f"{pack('machine')[:-4]}AAAA"
+    app = open_app("inside", text=damaged, unit="9" * 30, at="99999", layer="7", quantity="<b>", part="../x")
     clean(app)
     assert "text in the address is damaged" in app.warning[0].value
     assert app.segmented_control(key="part").value == "units"

@@ -56,6 +56,7 @@ def test_models_of_the_same_text_and_counts_are_not_tried() -> None:
     assert sorted(tried) == [
         "chinese-gru",
         "holmes-lstm",
+        "holmes-mlp",
         "python-gru",
         "shakespeare-lstm",
         "shakespeare-mingru",
