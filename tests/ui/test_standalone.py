@@ -111,9 +111,13 @@ def test_what_a_card_says_stays_text(tmp_path: Path) -> None:
     assert unpack(packed(page, "packed"))[0]["made"]["opening"] == evil
 
 
-def test_counts_that_are_too_many_are_left_out(info: ModelInfo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_that_are_too_many_or_of_other_symbols_are_left_out(
+    info: ModelInfo, monkeypatch: pytest.MonkeyPatch
+) -> None:
     yardstick = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
     assert build.parts(info, yardstick)[0]["made"]["fixed"]["ngram"] == "3-gram"
+    others = NgramModel.fit(TEXT + "ßßßß", order=3, name="other-3gram")
+    assert build.parts(info, others)[0]["made"]["fixed"]["ngram"] is None
     monkeypatch.setattr(build, "TABLES", 100)
     header, arrays = build.parts(info, yardstick)
     assert header["made"]["fixed"]["ngram"] is None
@@ -142,8 +146,3 @@ def test_the_engine_knows_every_cell_that_has_a_page() -> None:
     gates = re.search(r"const GATES = \{(.*?)\};", (build.HERE / "cells.js").read_text("utf-8"), re.DOTALL)
     assert gates
     assert tuple(re.findall(r"(\w+): \[", gates[1])) == CELLS
-
-
-def test_counts_of_other_symbols_are_left_out(info: ModelInfo) -> None:
-    yardstick = NgramModel.fit(TEXT + "ßßßß", order=3, name="other-3gram")
-    assert build.parts(info, yardstick)[0]["made"]["fixed"]["ngram"] is None

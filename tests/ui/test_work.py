@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from rnnviz.networks.checkpoint import ModelInfo, load_numpy, read_info, save
+from rnnviz.networks.checkpoint import ModelInfo, read_info, save
 from rnnviz.networks.modelfile import add_sketch
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.scoring import perplexity, score
+from rnnviz.reading.scoring import score
 from rnnviz.reports import contamination
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Cancelled, Step
@@ -43,26 +43,6 @@ def left() -> list[str]:
     return [path.name for path in store.shared().folder().parent.iterdir()]
 
 
-def test_a_job_looks_whether_it_is_wanted_before_it_scores_and_after(info: ModelInfo) -> None:
-    looks: list[str] = []
-    stage = "finding the encoding"
-    steps = work.scoring(info, LATIN, lambda: looks.append(stage))
-    while True:
-        try:
-            step = next(steps)
-        except StopIteration as end:
-            scored = end.value
-            break
-        stage = "the end" if step.fraction == 1 else "scoring"
-    assert scored.unknown
-    assert scored.trained_on is not None
-    assert scored.report.perplexity == perplexity(load_numpy(info.path), text=WORDS).perplexity
-    pieces = len(WORDS) // 200
-    assert looks.count("finding the encoding") > 2 * pieces  # is it UTF-8, is it Windows-1252
-    assert looks.count("the end") > 2 * pieces  # what is unknown, the overlap
-    assert store.shared().get(work.full_key(info, LATIN)) is scored
-
-
 def test_a_job_that_ends_early_leaves_nothing(info: ModelInfo) -> None:
     looks = 0
 
@@ -82,7 +62,7 @@ def test_a_job_that_ends_early_leaves_nothing(info: ModelInfo) -> None:
             ended += 1
             assert left() == [".lock"]
             assert store.shared().get(work.full_key(info, LATIN)) is None
-    assert ended == looks > 30
+    assert ended == looks > 4 * len(WORDS) // 200, "while the encoding is found, and after it was scored"
 
 
 def test_a_job_that_is_closed_at_its_last_step_leaves_nothing(info: ModelInfo) -> None:
