@@ -62,7 +62,7 @@ def test_a_job_that_ends_early_leaves_nothing(info: ModelInfo) -> None:
             ended += 1
             assert left() == [".lock"]
             assert store.shared().get(work.full_key(info, LATIN)) is None
-    assert ended == looks > 4 * len(WORDS) // 200, "while the encoding is found, and after it was scored"
+    assert ended == looks > 40, "while the encoding is found, what is unknown is counted, the overlap is"
 
 
 def test_a_job_that_is_closed_at_its_last_step_leaves_nothing(info: ModelInfo) -> None:
