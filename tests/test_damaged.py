@@ -370,7 +370,7 @@ def one_sentence(said: str) -> None:
 
 
 @contextlib.contextmanager
-def bounded(seconds: float = 5.0, memory: int = 6 << 30) -> Iterator[None]:
+def bounded(seconds: float = 30.0, memory: int = 6 << 30) -> Iterator[None]:
     """Ends what takes longer, or memory of this size."""
     now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     limits = resource.getrlimit(resource.RLIMIT_AS)
