@@ -8,16 +8,8 @@ import torch
 
 from rnnviz.lecture import summary
 from rnnviz.lecture.machine import Machine
-from rnnviz.networks.checkpoint import load_numpy
-from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.reading.trace import trace
-
-
-def network(name: str) -> NumpyModel:
-    """A shipped network."""
-    found = load_numpy(f"timemachine-{name}")
-    assert isinstance(found, NumpyModel)
-    return found
+from tests.lecture.test_snippets import network
 
 
 def last_state(text: str) -> torch.Tensor:

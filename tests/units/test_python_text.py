@@ -11,14 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.text import corpora
-from rnnviz.units import KINDS, PYTHON_KINDS, Target, kinds, python_text, target
+from rnnviz.units import KINDS, PYTHON_KINDS, kinds, python_text, target
 from rnnviz.units.targets import bracket_depth, inside_quotes
 from tests.conftest import TEXT
-
-
-def shown(found: Target) -> str:
-    """One sign a character: a digit where it is graded, x and . elsewhere."""
-    return "".join(f"{v:.0f}" if found.graded else ".x"[int(v)] for v in found.values)
+from tests.units.test_targets import shown
 
 
 @pytest.fixture(scope="module")
