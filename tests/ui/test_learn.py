@@ -1,8 +1,6 @@
 """The Learn page without a browser: what a lecture answers, remembers and writes into the address."""
 
 import json
-import subprocess
-import sys
 from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlencode
@@ -234,16 +232,6 @@ def test_every_scene_has_its_files() -> None:
     for number, module in enumerate(scenes.MODULES, start=1):
         assert (VIEWS["learn"].folder / f"{module}.js").is_file()
         assert find_spec(f"rnnviz.lecture.{module.removeprefix(f'scene_{number}_')}"), "one name everywhere"
-
-
-def test_the_lecture_needs_no_torch() -> None:
-    code = (
-        "import sys\n"
-        "from rnnviz.ui.pages.learn import session, scenes\n"
-        "for number in range(1, 9): scenes.scene(number)\n"
-        "assert 'torch' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], timeout=120, check=True)
 
 
 def test_both_appearances_have_the_same_colours_by_name() -> None:

@@ -277,22 +277,22 @@ def test_a_model_is_loaded_once_until_its_file_changes(only_tiny_models: Path) -
     assert model_cache.load(info) is not first
 
 
-def test_a_model_to_type_with_needs_no_torch(command_environment: dict[str, str]) -> None:
-    code = (
-        "import sys\nfrom rnnviz.ui import model_cache\nfrom rnnviz.ui.pages.explore import page\nfrom "
-        "rnnviz.ui.pages.explore.session import Ask, LiveSession\ninfo = next(m for m in "
-        "model_cache.listed()[0] if m.name == 'tiny-gru')\nmodel = model_cache.load(info, "
-        "to_read=True)\nLiveSession(model).answer(Ask(text='the'), {}, '', "
-        "temperature=1.0)\nprint(model_cache.gpu_driver(), 'torch' in sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-        env=command_environment,
-    )
+def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment: dict[str, str]) -> None:
+    code = """if True:
+        import sys
+        from rnnviz.ui import model_cache
+        from rnnviz.ui.pages.explore import page
+        from rnnviz.ui.pages.explore.session import Ask, LiveSession
+        from rnnviz.ui.pages.learn import scenes, session
+        for number in range(1, 9):
+            scenes.scene(number)
+        info = next(m for m in model_cache.listed()[0] if m.name == 'tiny-gru')
+        model = model_cache.load(info, to_read=True)
+        LiveSession(model).answer(Ask(text='the'), {}, '', temperature=1.0)
+        print(model_cache.gpu_driver(), 'torch' in sys.modules)
+    """
+    options = {"capture_output": True, "text": True, "timeout": 120, "check": True}
+    done = subprocess.run([sys.executable, "-c", code], env=command_environment, **options)
     assert done.stdout.split() in (["False", "False"], ["True", "True"])
 
 
