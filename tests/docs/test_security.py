@@ -105,7 +105,7 @@ PROMISES: dict[str, list[str]] = {
         "runs/test_visitors.py::test_all_go_with_the_last_process_that_serves_visitors_and_no_others"
     ],
     "to the names that it was told alone (`--name`, `RNNVIZ_HOSTS`), and to their pages": [
-        f"{GUARD}::test_names_of_the_environment_open_it_to_themselves_and_their_pages_alone"
+        f"{GUARD}::test_others_are_served_when_that_is_asked_for_and_names_of_the_environment_with_their_pages"
     ],
     "header ends within 64 kB and 10 seconds": [
         f"{STRANGERS}::test_a_header_that_does_not_end_is_cut_and_others_are_answered",
