@@ -221,5 +221,5 @@ def test_a_speed_that_cannot_be_measured_is_asked_for_once(
 
 
 def test_a_newcomer_meets_the_replay_of_the_model_that_opens_first() -> None:
-    names = ["holmes-lstm", "python-gru", "timemachine-gru"]
-    assert listing.first(names) == ["timemachine-gru", "holmes-lstm", "python-gru"]
+    names = ["python-gru", "holmes-lstm", "timemachine-gru"]
+    assert listing.first(names) == ["holmes-lstm", "python-gru", "timemachine-gru"]
