@@ -14,7 +14,19 @@
  */
 
 /** @param {View} view @returns {Memory} */
-export function remember({ offer, session, pin, why, quantity, layer, order, unit, memoryless, shape, editor }) {
+export function remember({
+  offer,
+  session,
+  pin,
+  why,
+  quantity,
+  layer,
+  order,
+  unit,
+  memoryless,
+  shape,
+  editor,
+}) {
   const { text, by, history, area } = editor;
   const looks = { pin, why, quantity, layer, order, unit, memoryless, shape };
   return {

@@ -222,7 +222,18 @@ export class View extends BaseView {
     const all = this.figure.columns(this.asked.length, store.fixed.symbols.length);
     const columns = this.root.hidden ? Math.max(1, store.stop - store.start) : all;
     this.start = this.place(this.asked.length, columns);
-    const looks = { start: this.start, columns, quantity, layer, order, unit, pin, why, memoryless, ...shape };
+    const looks = {
+      start: this.start,
+      columns,
+      quantity,
+      layer,
+      order,
+      unit,
+      pin,
+      why,
+      memoryless,
+      ...shape,
+    };
     const wanted = { write: writing.wanted, at: writing.at, ...this.controls.advice.wishes() };
     return { text: this.editor.text, ...looks, base: store.revision, static: store.digest, ...wanted };
   }
