@@ -91,6 +91,7 @@ class Live:
         self.area = page.get_by_role("textbox", name="Your text")
         self.figure = page.locator(".rv-pad")
         self.readout = page.locator(".rv-readout")
+        self.colour = page.get_by_role("group", name="Text colour").get_by_role("button", pressed=True)
         expect(self.root).to_have_attribute("data-painted", re.compile("[1-9]"))
         self.painted(len(self.text))
 
@@ -98,6 +99,12 @@ class Live:
     def text(self) -> str:
         """What stands in the text area."""
         return self.area.input_value()
+
+    def more(self, shown: bool = True) -> None:
+        """Open what stands behind "More", or close it."""
+        more = self.page.get_by_text("More", exact=True)
+        if more.evaluate("(e) => e.parentElement.open") != shown:
+            more.click()
 
     def mark(self) -> None:
         """Keep how it looks now that it has been loaded, for `set_back`."""
@@ -108,6 +115,7 @@ class Live:
         """Whether it is, its opening text written again, as it was when loaded: nothing was left behind."""
         if not self.page.evaluate("Boolean(window.opened)") or not self.area.is_visible():
             return False
+        self.more(False)
         self.area.focus()
         for _ in range(2):  # the pin, and the unit
             self.page.keyboard.press("Escape")

@@ -44,6 +44,8 @@ def wrong(page: Page, *rules: str) -> list[str]:
 def explore(page: Page, url: str) -> Iterator[str]:
     page.goto(url)
     yield "as it opens"
+    page.get_by_text("More", exact=True).click()
+    yield "with what stands behind More"
     page.get_by_role("button", name="Present").click()
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     yield "presented"

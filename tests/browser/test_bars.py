@@ -29,6 +29,7 @@ def bar(live: Live, n: int) -> Locator:
 
 def set_dial(live: Live, name: str, value: int) -> None:
     """Move one of the three sliders."""
+    live.more()
     live.page.get_by_role("slider", name=name).fill(str(value))
 
 

@@ -78,9 +78,11 @@ def test_without_memory_stands_beside_while_one_types_and_in_the_address(live: L
     live.painted(len(live.text))
     expect(switch).to_be_checked()
     expect(line).to_have_text(f"without memory{without}")
-    for model, stays in (("timemachine-lstm", True), ("python-gru", False), ("timemachine-rnn", True)):
+    others = {"The Time Machine, LSTM": "timemachine-lstm", "Python code, GRU": "python-gru"}
+    for title, model in {**others, "The Time Machine, RNN": "timemachine-rnn"}.items():
+        stays = model != "python-gru"
         page.get_by_test_id("stSidebar").get_by_role("combobox").click()
-        page.get_by_role("option", name=model).click()
+        page.get_by_role("option", name=title).click()
         expect(switch).to_be_visible(visible=stays)
         expect(line).to_be_visible(visible=stays)
         said = ".*memoryless=1" if stays else "(?!.*memoryless)"
@@ -138,20 +140,24 @@ def test_the_keyboard_alone(live: Live) -> None:
     live.page.keyboard.press("ArrowRight")
     live.page.keyboard.press("Enter")
     live.page.keyboard.press("ArrowDown")
-    expect(live.page.locator(".rv-colour")).not_to_have_value("")
-    live.page.locator(".rv-quantity").focus()
+    expect(live.colour).to_have_text(re.compile(r"^unit \d+$"))
+    live.page.get_by_text("More", exact=True).focus()
     expect(live.readout).to_contain_text("character 2 ·")
     live.page.keyboard.press("Escape")
     expect(live.page.locator(".rv-pinned")).to_be_hidden()
 
 
 def test_gates_and_the_cell(live: Live, app_url: str) -> None:
-    live.page.locator(".rv-quantity").select_option("update")
+    live.more()
+    live.page.get_by_role("combobox", name="Show").select_option("update gate Z")
     expect(live.page.locator(".rv-title-states")).to_contain_text("update gate Z", ignore_case=True)
     live.page.goto(f"{app_url}/?model=tiny-lstm")
     live.painted(18)
-    live.page.locator(".rv-quantity").select_option("cell")
-    expect(live.page.locator(".rv-key-states")).to_contain_text("+3")
+    expect(live.page.locator(".rv-key-states")).to_have_text("−1+1")
+    live.more()
+    live.page.get_by_role("combobox", name="Show").select_option("cell C")
+    expect(live.page.locator(".rv-title-states")).to_contain_text("cell C", ignore_case=True)
+    expect(live.page.locator(".rv-key-states")).to_have_text("lowhigh")  # it has no bounds
 
 
 def test_another_model_reads_the_same_text(live: Live) -> None:

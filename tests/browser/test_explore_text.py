@@ -80,10 +80,11 @@ def test_a_full_field_takes_no_key_and_can_be_undone(live: Live) -> None:
 
 def test_escape_lets_go_wherever_the_focus_is(live: Live) -> None:
     pinned = live.page.locator(".rv-pinned")
+    live.more()
     elsewhere: list[Callable[[], None]] = [
         lambda: live.page.get_by_role("link", name="Perplexity").focus(),
         lambda: live.area.focus(),
-        lambda: live.page.locator(".rv-quantity").focus(),
+        lambda: live.page.get_by_role("combobox", name="Show").focus(),
         lambda: live.page.get_by_role("slider", name="temperature").focus(),
         lambda: live.page.locator(".rv-touch").first.focus(),
         lambda: live.page.get_by_role("button", name="Continue").focus(),

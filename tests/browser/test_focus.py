@@ -38,9 +38,10 @@ def test_the_focus_comes_back_when_the_dialog_that_took_it_is_gone(live: Live) -
 
 
 def test_every_stop_of_the_tab_key_shows_a_ring(live: Live) -> None:
+    live.more()
     live.area.focus()
     seen = set()
-    for _ in range(14):
+    for _ in range(16):
         live.page.keyboard.press("Tab")
         found = live.page.evaluate(
             """() => {

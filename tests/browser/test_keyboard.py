@@ -64,18 +64,27 @@ def test_explore_writes_moves_pins_picks_and_takes_a_bar(live: Live) -> None:
     page.keyboard.press("Enter")
     expect(live.readout).to_contain_text("Escape unpins")
     page.keyboard.press("ArrowDown")
-    expect(page.locator(".rv-colour")).not_to_have_value("")
-    unit = page.locator(".rv-colour").input_value()
-    picture = page.get_by_role("img", name=re.compile(rf"character 2 · unit {unit}: .* pinned"))
+    expect(live.colour).to_have_text(re.compile(r"^unit \d+$"))
+    picture = page.get_by_role("img", name=re.compile(rf"character 2 · {live.colour.inner_text()}: .* pinned"))
     expect(picture).to_be_attached()  # the picture's alternative says so too
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
-    expect(page.locator(".rv-colour")).to_have_value("")
+    expect(live.colour).to_have_text("Surprise")
     tab_to(page, css="rv-touch")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     live.painted(23)
     assert len(live.text) == 23
+    live.area.focus()
+    tab_to(page, "^More$")
+    page.keyboard.press("Enter")
+    tab_to(page, css="rv-temperature")
+    page.keyboard.press("Home")
+    expect(page.get_by_role("slider", name="temperature")).to_have_value("0")
+    tab_to(page, css="rv-fold")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Show", exact=True)).to_be_focused()
+    expect(page.get_by_text("uniform guess").first).to_be_visible()
 
 
 @pytest.mark.slow

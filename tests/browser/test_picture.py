@@ -9,6 +9,7 @@ from tests.browser.conftest import SCREEN, Live
 from tests.browser.driving import box_of
 
 UNITS = 256
+FEW = 8
 LEAVE = "Leave the presentation"
 RATIOS = (1, 1.25, 2)
 """How many pixels of the screen make one of the page."""
@@ -17,14 +18,14 @@ DRAWN = "(e) => Math.abs(e.width - e.clientWidth * devicePixelRatio) < 1"
 
 @pytest.fixture
 def model() -> str:
-    """The network that a newcomer meets."""
+    """A network without a named unit, larger than its picture."""
     return "timemachine-gru"
 
 
 def test_what_is_pointed_at_is_what_a_click_takes(live: Live) -> None:
     page = live.page
-    page.get_by_role("button", name="all 256 units").click()
-    expect(page.get_by_role("button", name="24 units that change least often")).to_be_visible()
+    page.get_by_role("button", name=f"all {UNITS} units").click()
+    expect(page.get_by_role("button", name=f"{FEW} units that change least often")).to_be_visible()
     session = page.context.new_cdp_session(page)
     live.write("The Time Traveller smiled round at us.")
     try:
@@ -38,7 +39,7 @@ def test_what_is_pointed_at_is_what_a_click_takes(live: Live) -> None:
     finally:
         session.send("Emulation.clearDeviceMetricsOverride")
         session.detach()
-    page.get_by_role("button", name="24 units that change least often").click()
+    page.get_by_role("button", name=f"{FEW} units that change least often").click()
 
 
 def pointed_at_is_taken(live: Live) -> None:
@@ -52,7 +53,7 @@ def pointed_at_is_taken(live: Live) -> None:
         said = re.search(r"character (\d+) · unit (\d+)", live.readout.inner_text())
         assert said is not None
         page.mouse.click(x, y)
-        expect(page.locator(".rv-colour")).to_have_value(said[2])
+        expect(live.colour).to_have_text(f"unit {said[2]}")
         expect(live.readout).to_contain_text("Escape unpins")
         assert re.search(r"character (\d+)", live.readout.inner_text())[1] == said[1]  # type: ignore[index]
         kept = box_of(page.locator(".rv-pinned"))
@@ -63,13 +64,13 @@ def pointed_at_is_taken(live: Live) -> None:
 
 def test_it_opens_on_the_units_that_change_least_often_and_all_are_one_click_away(live: Live) -> None:
     numbers = live.page.locator(".rv-scale span")
-    expect(numbers).to_have_count(24)
+    expect(numbers).to_have_count(FEW)
     few = numbers.all_inner_texts()
-    assert len(set(few)) == 24
+    assert len(set(few)) == FEW
     heat = box_of(live.page.locator(".rv-heat"))
-    assert heat["height"] / 24 >= 9  # tall enough to hit
+    assert heat["height"] / FEW >= 20  # tall enough to hit
     row = 5
-    live.page.mouse.move(heat["x"] + 30, heat["y"] + heat["height"] * (row + 0.5) / 24)
+    live.page.mouse.move(heat["x"] + 30, heat["y"] + heat["height"] * (row + 0.5) / FEW)
     expect(live.readout).to_contain_text(f"unit {few[row]}:")
     live.area.press("End")
     live.page.keyboard.type(" tonight")
@@ -77,22 +78,32 @@ def test_it_opens_on_the_units_that_change_least_often_and_all_are_one_click_awa
     assert numbers.all_inner_texts() == few  # they don't move while one types
     live.page.get_by_role("button", name=f"all {UNITS} units").click()
     expect(numbers).to_have_count(0)
-    expect(live.page.locator(".rv-order")).to_have_value("alike")
-    live.page.get_by_role("button", name="24 units that change least often").click()
-    expect(numbers).to_have_count(24)
+    live.more()
+    expect(live.page.get_by_role("combobox", name="Units")).to_have_value("alike")
+    live.more(False)
+    live.page.get_by_role("button", name=f"{FEW} units that change least often").click()
+    expect(numbers).to_have_count(FEW)
 
 
-def test_a_model_without_findings_has_no_tracks(live: Live) -> None:
-    expect(live.page.locator(".rv-track-lines")).to_be_hidden()
-    expect(live.page.get_by_role("link", name="look closer")).to_have_count(0)
+def test_a_model_without_a_named_unit_says_so_and_any_unit_can_colour_the_text(live: Live) -> None:
+    colours = live.page.get_by_role("group", name="Text colour").get_by_role("button")
+    expect(colours).to_have_text(["Surprise", "Any unit"])
+    expect(live.colour).to_have_text("Surprise")
+    expect(live.page.get_by_text("No named unit, on text it never read")).to_be_visible()
+    first = live.page.locator(".rv-scale span").first.inner_text()
+    live.page.get_by_role("button", name="Any unit").click()
+    expect(live.colour).to_have_text(f"unit {first}")
+    expect(live.page.get_by_text(f"Unit {first}, one of {UNITS} numbers in this network")).to_be_visible()
+    live.page.get_by_role("button", name="Surprise").click()
+    expect(live.colour).to_have_text("Surprise")
 
 
-def test_a_legend_says_what_the_orange_behind_the_text_is(live: Live) -> None:
+def test_a_legend_says_what_the_colour_behind_the_text_is(live: Live) -> None:
     legend = live.page.locator(".rv-key-tint")
     expect(legend).to_have_text("010 bits")
     heat = box_of(live.page.locator(".rv-heat"))
     live.page.mouse.click(heat["x"] + 30, heat["y"] + 30)
-    expect(legend).to_have_text("−1+1")  # of a unit's values
+    expect(legend).to_have_text("lowhigh")  # of a unit's values
     live.page.keyboard.press("Escape")
     live.page.keyboard.press("Escape")
     expect(legend).to_have_text("010 bits")
@@ -125,23 +136,25 @@ def test_a_wide_screen_is_filled(live: Live) -> None:
     assert heat["y"] + heat["height"] > 500
 
 
-def test_a_track_follows_the_text_and_leads_to_inside(page: Page, app_url: str) -> None:
+def test_a_named_unit_colours_the_text_and_leads_to_inside(page: Page, app_url: str) -> None:
     live = Live(page, app_url, "python-gru")
-    expect(page.get_by_text("How many Python brackets are open")).to_be_visible()
+    expect(live.colour).to_have_text("Open brackets")
+    expect(page.locator(".rv-scale span").first).to_have_text("Open brackets")
+    expect(page.get_by_text("Type ( and watch")).to_be_visible()
     live.write("def look(at, the):\n    return at(the")
     look = "(canvas) => canvas.toDataURL()"
-    before = page.locator(".rv-track-lines").evaluate(look)
+    before = page.locator(".rv-tint").evaluate(look)
     live.area.press("End")
     page.keyboard.type(", at)")
     live.painted(len(live.text))
-    assert page.locator(".rv-track-lines").evaluate(look) != before
-    track, heat = box_of(page.locator(".rv-track-lines")), box_of(page.locator(".rv-heat"))
-    assert track["y"] + track["height"] < heat["y"]
-    page.mouse.move(heat["x"] + 20, track["y"] + track["height"] - 5)
-    expect(live.readout).to_contain_text("character")
-    page.get_by_role("link", name="look closer").click()
+    assert page.locator(".rv-tint").evaluate(look) != before
+    heat = box_of(page.locator(".rv-heat"))
+    page.mouse.click(heat["x"] + 20, heat["y"] + 5)
+    expect(live.readout).to_contain_text("unit 7:")
+    expect(page.locator(".rv-caption")).to_contain_text("Unit 7 after")  # its arithmetic there
+    page.get_by_role("link", name="this unit on Inside").click()
     page.wait_for_url(re.compile(r"/inside\?.*model=python-gru"))
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.get_by_role("spinbutton", name="The unit")).to_have_value("7")
 
 
 def test_every_page_has_one_first_heading_and_its_whole_sidebar_on_a_small_projector(
