@@ -50,7 +50,7 @@ def test_the_command_trains_writes_and_measures(run: Run, tmp_path: Path) -> Non
     assert model.card["sha256"] == CORPUS.sha256
     assert model.card["parameters"] == model.parameter_count
     assert set(model.card["units"]["unanswered"].values()) == {"absent", "short"}
-    assert "Named units: none" in done.stdout
+    assert "Named units: none" in done.out
 
 
 def test_what_is_shared_names_no_folder(run: Run, tmp_path: Path) -> None:

@@ -30,13 +30,10 @@ def under(call: Callable[[], Any], **settings: str) -> Callable[[], Any]:
 
 
 DAMAGED = (
-    "", "a", "é", "<b>", "%%%", "ab cd",
-    letters(b""),
     letters(zlib.compress("\u00e9".encode("latin-1"))),
     letters(zlib.compress(b"machine")[:-3]),
     letters(zlib.compress(b"machine") + b"more"),
     letters(zlib.compress(b"machine")[:-1] + b"\0"),
-    letters(zlib.compress(b"machine", wbits=31)),  # gzip's
 )  # fmt: skip
 
 REFUSED: dict[str, tuple[Callable[[], Any], type[RnnvizError], str]] = {

@@ -158,7 +158,7 @@ def test_an_address_of_a_replay_that_does_not_ship_any_more_says_so(open_app: Op
     ("train_on", "lines", "notice"),
     [
         ("train", ["validation", "train"], "Below the dotted line"),
-        ("train+validation", ["end", "train"], "The dot is held-out text"),
+        ("train+validation", ["end", "train"], "The dot is text it never trained on"),
     ],
 )
 def test_a_replay_says_what_its_figures_are_of(
