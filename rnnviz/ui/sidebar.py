@@ -243,8 +243,8 @@ def fit() -> None:
     """
     st.html(
         """<style>@media (max-height: 760px) {
-        [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.5rem; }
-        [data-testid="stSidebarUserContent"] { padding-bottom: 0.5rem; }
+        [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.4rem; }
+        [data-testid="stSidebarUserContent"] { padding-bottom: 0.25rem; }
         }
         [data-testid="stApp"] button[kind^="primary"]:not(:disabled),
         [data-testid="stMultiSelect"] span[title] {

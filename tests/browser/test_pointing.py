@@ -59,11 +59,12 @@ def test_a_click_pins_and_escape_lets_go(live: Live) -> None:
 def test_a_click_on_a_row_colours_the_text_by_that_unit(live: Live) -> None:
     by_surprisal = colours(live)
     live.page.mouse.click(*live.column(2.5 / 24))
-    expect(live.page.locator(".rv-colour")).not_to_have_value("")
-    unit = int(live.page.locator(".rv-colour").input_value())
+    unit = coloured_by(live)
     live.page.mouse.move(*live.column(9.5 / 24))
     expect(live.readout).to_contain_text("unit ")
+    live.more()
     live.page.locator(".rv-order").select_option("index")
+    live.more(shown=False)
     live.page.mouse.move(*live.column(9.5 / 24, "perplexity"))
     value = rnnviz.trace(MODEL, live.text).hidden[9, 0, unit]
     found = re.search(r"unit (\d+): (−?)([\d.]+)", live.readout.inner_text())
@@ -72,9 +73,15 @@ def test_a_click_on_a_row_colours_the_text_by_that_unit(live: Live) -> None:
     assert float(("-" if found[2] else "") + found[3]) == pytest.approx(value, abs=0.01)
     by_unit = colours(live)
     assert by_unit != by_surprisal
-    live.page.locator(".rv-colour").select_option("")
+    live.page.get_by_role("button", name="Surprise").click()
     expect(live.page.locator(".rv-row")).to_be_hidden()
     assert colours(live) == by_surprisal
+
+
+def coloured_by(live: Live) -> int:
+    """The unit that colours the text."""
+    expect(live.colour).to_have_text(re.compile(r"^unit \d+$"))
+    return int(live.colour.inner_text().split()[1])
 
 
 def rests(live: Live, t: int) -> str:
@@ -222,12 +229,13 @@ def test_colours_follow_every_key_as_if_all_boxes_were_measured_again(
 
 
 def test_a_chosen_unit_is_marked_in_its_row(live: Live) -> None:
+    live.more()
     expect(live.page.locator(".rv-zoom")).to_be_hidden()  # a dozen units need no magnifying
     live.page.locator(".rv-order").select_option("index")
+    live.more(shown=False)
     expect(live.page.locator(".rv-scale span")).to_have_text(list(map(str, range(12))))
     live.page.mouse.click(*live.column(0.3))
-    expect(live.page.locator(".rv-colour")).not_to_have_value("")
-    chosen = int(live.page.locator(".rv-colour").input_value())
+    chosen = coloured_by(live)
     assert chosen in (5, 6)  # the middle of twelve rows
     mark, heat = box_of(live.page.locator(".rv-row")), box_of(live.page.locator(".rv-heat"))
     middle_of_mark = mark["y"] + mark["height"] / 2

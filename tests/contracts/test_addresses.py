@@ -20,7 +20,7 @@ from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.learn.session import Lecture
 from tests.conftest import TEXT, tiny
 from tests.runs.made_runs import made
-from tests.ui.apptest import addressed, components
+from tests.ui.apptest import addressed, components, settled
 
 SCRIPT = Path(__file__).resolve().parents[2] / "rnnviz" / "ui" / "script" / "main.py"
 ROWS = json.loads(Path(__file__).with_name("addresses.json").read_text("utf-8"))
@@ -78,6 +78,8 @@ def test_a_page(row: list[str]) -> None:
     """It shows what its address asks for, as the address that it gives itself says, or says why not."""
     address, page, found = row
     app = arrived(address)
+    if page == "perplexity":
+        settled(app, page)
     st.cache_resource.clear()
     assert not app.exception
     assert not app.error
