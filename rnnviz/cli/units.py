@@ -31,9 +31,10 @@ from rnnviz.cli.output import (
     say_start,
     source_text,
 )
+from rnnviz.errors import ConfigError
 
 if TYPE_CHECKING:
-    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.reading.trace import Trace
     from rnnviz.units import Search, Target
 
 MOST = 200_000
@@ -161,6 +162,9 @@ def main(args: argparse.Namespace) -> int:
     model = network(args)
     # What a card says is said beside a control.
     at_least(args, characters=1, untrained=int(args.card))
+    if args.typed and not args.card:
+        raise ConfigError("--typed is for the card; give --card too")
+    typed = [trace(model, line) for line in read_text(args.typed, None).splitlines()] if args.typed else []
     text = source_text(args)
     traced = trace(model, text[: args.characters])
     targets = asked(args, traced.text)
@@ -194,7 +198,7 @@ def main(args: argparse.Namespace) -> int:
         _print(args, model.name, quantity, len(traced), targets, now)
     if args.card:
         same = [one for one, search in zip(targets, found[0], strict=True) if search is None]
-        _keep(args, kept, text, model, same)
+        _keep(args, kept, text, typed, same)
     return 0
 
 
@@ -228,7 +232,7 @@ def _keep(
     args: argparse.Namespace,
     searches: Sequence[Search],
     text: str,
-    model: NumpyModel,
+    typed: Sequence[Trace],
     same: Sequence[Target],
 ) -> None:
     """Put them into the card, and that there is none for targets that are the `same` throughout. What the
@@ -245,9 +249,8 @@ def _keep(
         "held_out": read_info(path).card.get("sha256_held_out") == checksum,
     }
     command = command_line(args.model, args.corpus, args.file, args.typed)
-    lines = read_text(args.typed, None).splitlines() if args.typed else []
-    typed = [unit_findings.share_typed(model, search, lines) for search in searches]
-    found = unit_findings.entry(command, searches, about, unit_findings.same_throughout(same), typed)
+    shares = [unit_findings.share_typed(search, typed, args.unclosed) for search in searches]
+    found = unit_findings.entry(command, searches, about, unit_findings.same_throughout(same), shares)
     add_to_card(path, {unit_findings.KEY: found})
 
 

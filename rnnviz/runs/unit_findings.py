@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from rnnviz.units.claims import LEVEL, Evidence, Report, Rival, Search, Verdict, verdict
-from rnnviz.units.targets import Target
+from rnnviz.units.targets import KINDS, PYTHON_KINDS, Target, Unclosed, target
+from rnnviz.units.unit import activations
 
 if TYPE_CHECKING:
-    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.reading.trace import Trace
 
 KEY = "units"
 """Of a card: {"command": the command that made them, "text": of what, "findings": those that stand, "others":
@@ -54,10 +55,11 @@ class Finding:
     evidence    how sure that is, what simpler things reach, and what it comes to on text that had no say in
                 it; None in cards of 0.1.0
     p           the share of shifted targets for which it does as well
+    levels      at which it was tested, of a family: see `rnnviz.units.holm`
+    direction   1 where the unit rises with the target, -1 where it falls; 0 in cards that don't say
     typed       the share of the characters of sentences that one might type, each read from the empty state,
                 at which the unit's sign tells whether the target holds, and that of the likelier answer given
                 throughout; None where none were read
-    levels      at which it was tested, of a family: see `rnnviz.units.holm`
     """
 
     target: str
@@ -73,6 +75,7 @@ class Finding:
     evidence: Evidence | None = None
     p: float = 0.0
     levels: tuple[float, float] = (LEVEL, LEVEL)
+    direction: int = 0
     typed: tuple[float, float] | None = None
 
     @classmethod
@@ -94,6 +97,7 @@ class Finding:
             search.evidence,
             best.p,
             search.levels,
+            best.direction,
             typed,
         )
 
@@ -181,28 +185,29 @@ def text(card: Mapping[str, Any]) -> str:
     return name if isinstance(name, str) and name else "another text"
 
 
-def share_typed(model: NumpyModel, search: Search, sentences: Sequence[str]) -> tuple[float, float] | None:
-    """The share of the sentences' characters at which the sign of the search's best unit tells whether its
-    target holds, as the colours on the page do, and the share of the likelier answer given throughout; each
-    sentence is read from the empty state. For open brackets that is whether one is open. None for another
-    graded target, and where there is no sentence.
+def share_typed(
+    search: Search, sentences: Sequence[Trace], unclosed: Unclosed = "paragraph"
+) -> tuple[float, float] | None:
+    """The share of the characters of `sentences`, each read from the empty state, at which the sign of the
+    search's best unit tells whether its target holds, as the colours on the page do; and the share of the
+    likelier answer given throughout. For open brackets that is whether one is open. None for another graded
+    target or a pattern, and where there is no character.
     """
-    from rnnviz import units
-    from rnnviz.reading.trace import trace
-
-    best, right, held = search.best, [], []
-    for sentence in sentences:
-        read = trace(model, sentence)
-        target = units.target(_MASKS.get(search.target, search.target), read.text)
-        if target.graded:
-            return None
-        values = units.activations(read, layer=best.unit.layer, quantity=search.quantity)[:, best.unit.unit]
-        right.append((values * best.direction > 0) == target.values)
-        held.append(target.values)
-    if not right:
+    best, name = search.best, _MASKS.get(search.target, search.target)
+    if name not in {**KINDS, **PYTHON_KINDS} or not any(map(len, sentences)):
         return None
-    share = float(np.concatenate(held).mean())
-    return float(np.concatenate(right).mean()), max(share, 1 - share)
+    targets = [target(name, read.text, unclosed=unclosed) for read in sentences]
+    if targets[0].graded:
+        return None
+    values = np.concatenate(
+        [
+            activations(read, layer=best.unit.layer, quantity=search.quantity)[:, best.unit.unit]
+            for read in sentences
+        ]
+    )
+    holds = np.concatenate([one.values for one in targets])
+    right, share = ((values * best.direction > 0) == holds).mean(), holds.mean()
+    return float(right), float(max(share, 1 - share))
 
 
 def part(card: Mapping[str, Any]) -> Part:
@@ -312,6 +317,7 @@ def _sound(found: Finding) -> bool:
         all(type(name) is str for name in (found.target, found.quantity, found.measure))
         and all(type(n) is int and n >= 0 for n in (found.layer, found.unit, found.characters))
         and all(map(_number, (found.score, found.chance, found.character, found.p)))
+        and type(found.direction) is int
         and bool(found.untrained)
         and len(found.levels) == 2
         and all(map(_number, (*found.untrained, *found.levels)))

@@ -119,8 +119,8 @@ def test_the_words_agree_with_the_lines(live: Live) -> None:
         )
         ahead = "Better than counting sequences of 6"
         behind = (
-            "Counting sequences of 6 guesses this text better: the last 5 characters say enough here, a "
-            "longer memory does not help"
+            "Counting sequences of 6 guesses this text better: the last 5 characters tell it more than the "
+            "whole text tells this network"
         )
         expect(said).to_have_text(ahead if model < ngram else behind)
 

@@ -152,6 +152,7 @@ def test_the_findings_and_their_command_go_into_the_card_and_nothing_else_change
     ]
     assert found["quotes"].typed == (np.concatenate(right).mean(), 10 / 18)
     assert found["line-position"].typed is None
+    assert found["quotes"].direction == printed["quotes"]["units"][0]["direction"]
     assert list(found["quotes"].untrained) == printed["quotes"]["untrained"]
     assert found["quotes"].verdict == printed["quotes"]["verdict"] == "remembers"
     after = {key: value for key, value in card.items() if key != unit_findings.KEY}

@@ -396,10 +396,10 @@ def test_a_model_s_view_begins_with_the_unit_that_its_card_names(name: str, corp
     assert first == {name: said[name] for name in ("quantity", "layer", "unit")}
     _, arrays = answered(LiveSession(model), text=text, **first)
     holds = units.target(target, text).values.astype(float)
-    assert np.corrcoef(arrays["unit"] * float(one.sign), holds)[0, 1] > 0.4
+    assert np.corrcoef(arrays["unit"] * float(one.findings[0].direction), holds)[0, 1] > 0.4
     assert arrays["rows"][0] == one.unit
     assert f"{one.findings[0].reported:.2f}" in said["about"]
-    colour = "orange" if one.sign > 0 else "blue"
+    colour = "orange" if one.findings[0].direction > 0 else "blue"
     assert colour in said["caption"]
     assert f"{model.config.layers * model.config.hidden_size} numbers" in said["caption"]
 

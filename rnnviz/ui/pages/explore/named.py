@@ -7,11 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from rnnviz.figures import live
-from rnnviz.reading.trace import Trace
-from rnnviz.ui.pages.explore import rows
 
 if TYPE_CHECKING:
     from rnnviz.runs.unit_findings import Finding
@@ -26,10 +22,9 @@ KEPT = ("hidden", "cell")
 
 @dataclass(frozen=True)
 class Named:
-    """One unit, and what was found of it, the best first; `sign` -1 where it falls while that holds."""
+    """One unit, and what was found of it, the best first."""
 
     findings: tuple[Finding, ...]
-    sign: int
 
     @property
     def quantity(self) -> str:
@@ -56,21 +51,9 @@ def of(model: Network) -> tuple[Named, ...]:
         known = one.quantity in KEPT and one.quantity in live.quantities(config.cell)
         if there and known and one.verdict == "remembers":
             found.setdefault((one.quantity, one.layer, one.unit), []).append(one)
-    first = list(found.values())[:MOST]
-    return tuple(Named(tuple(same), _sign(rows.reference(model), same[0])) for same in first)
+    return tuple(Named(tuple(same)) for same in list(found.values())[:MOST])
 
 
 def among(found: tuple[Named, ...], quantity: str, layer: int) -> list[int]:
     """The units of those that a heat map of this quantity and layer shows."""
     return [one.unit for one in found if (one.quantity, one.layer) == (quantity, layer)]
-
-
-def _sign(reference: Trace, found: Finding) -> int:
-    """Whether the unit rises or falls with what it responds to: cards don't say. 1 where that never changes
-    in the reference."""
-    from rnnviz import units
-
-    values = live.plane(reference, found.quantity, found.layer, 0, len(reference))[:, found.unit]
-    holds = units.target(found.target, reference.text).values.astype(np.float64)
-    together = float(np.dot(values - values.mean(), holds - holds.mean()))
-    return -1 if together < 0 else 1

@@ -114,8 +114,8 @@ def words() -> dict[str, str]:
         "colour.unit": _("unit {n}"),
         "notice.ahead": _("Better than counting sequences of {n}"),
         "notice.behind": _(
-            "Counting sequences of {n} guesses this text better: the last {last} characters say enough here, "
-            "a longer memory does not help"
+            "Counting sequences of {n} guesses this text better: the last {last} characters tell it more "
+            "than the whole text tells this network"
         ),
         "notice.behind.mlp": _(
             "Counting sequences of {n} guesses this text better: it sees the last {last} characters, this "
@@ -226,8 +226,9 @@ def captioned(one: Named, card: Mapping[str, Any], config: ModelConfig) -> dict[
             )
         )
     name = names.get(best.target, best.target)
-    does = captions().get(best.target) or _("It follows this: {name}. Nobody told it to.")
-    colour = _("orange") if one.sign > 0 else _("blue")
+    known = captions().get(best.target) if best.direction else None  # a card of 1.0.0 doesn't say its colour
+    does = known or _("It follows this: {name}. Nobody told it to.")
+    colour = _("orange") if best.direction > 0 else _("blue")
     return {
         "name": short_names().get(best.target, name),
         "caption": together((_("One of {n} numbers in this network."), does)).format(
