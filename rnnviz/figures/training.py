@@ -292,9 +292,9 @@ def _labels(
     for name, value in yardsticks(one):
         at = math.log10(value)
         # Curves come down to the n-gram's line and stay beside it: the label is where they are not. On a
-        # logarithmic axis of characters they begin far above.
-        left = name == "ngram" and one.snapshots
-        under = above - at < room or (name == "ngram" and not left and one.passed is None)
+        # logarithmic axis of characters they begin far above. At the right end the held-out text has its dot.
+        left = name == "ngram" and bool(one.snapshots or len(one.looked))
+        under = above - at < room or (name == "ngram" and not one.snapshots and one.passed is None)
         above = at
         found.append(
             {

@@ -41,9 +41,7 @@ def test_an_example_names_and_chooses_its_model_and_says_what_to_notice(page: Pa
     expect(examples).to_have_text([*own, "Code python-gru", "Chinese chinese-gru"])
     page.get_by_role("button", name="Code python-gru").click()
     expect(page.locator(MODEL)).to_have_value("Python code, GRU")
-    expect(examples).to_have_text(
-        [f"{name} timemachine-gru" for name in own] + ["Code", "Chinese chinese-gru"]
-    )
+    expect(examples).to_have_text([f"{name} holmes-lstm" for name in own] + ["Code", "Chinese chinese-gru"])
     note = page.locator(".rv-note-notice")
     expect(note).to_contain_text("Indentation costs next to nothing")
     page.get_by_role("button", name="Chinese chinese-gru").click()

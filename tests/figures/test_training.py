@@ -124,6 +124,9 @@ def test_the_label_of_the_line_that_curves_end_beside_is_where_they_are_not() ->
     )
     bare = [{**report(n, 60.0 - n), "characters": 100 * n, "gradient_norm": None} for n in (0, 1, 10, 50)]
     assert label([START, *bare]) == ("left", "bottom")
+    ended = {"event": "finished", "held_out": 4.9, "step": 50}  # whose dot is at the right end
+    unseen = [{k: v for k, v in one.items() if k != "validation_perplexity"} for one in EVENTS]
+    assert label([*unseen, ended]) == ("left", "top")
 
 
 def test_clipped_steps_are_marked_and_no_norm_leaves_its_panel() -> None:

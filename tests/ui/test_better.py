@@ -107,16 +107,16 @@ def test_jobs_that_nobody_waits_for_are_dropped(open_app: Open) -> None:
 
 
 def test_examples_choose_a_model_only_where_this_one_cannot_read_them() -> None:
-    listed = [info(name) for name in ("chinese-gru", "python-gru", "timemachine-gru", "timemachine-lstm")]
+    listed = [info(name) for name in ("chinese-gru", "holmes-lstm", "python-gru", "timemachine-gru")]
 
     def chosen(name: str) -> list[tuple[str | None, bool]]:
         found = for_view(info(name).card, name, listed)
         return [(one["model"], bool(one["notice"])) for one in found]
 
     english, code, chinese = (None, True), ("python-gru", True), ("chinese-gru", True)
-    assert chosen("timemachine-gru") == [english] * 3 + [code, chinese]
-    assert chosen("timemachine-lstm") == [(None, False)] * 3 + [code, chinese]
-    assert chosen("python-gru") == [("timemachine-gru", True)] * 3 + [(None, True), chinese]
+    assert chosen("holmes-lstm") == [english] * 3 + [code, chinese]
+    assert chosen("timemachine-gru") == [(None, False)] * 3 + [code, chinese]
+    assert chosen("python-gru") == [("holmes-lstm", True)] * 3 + [(None, True), chinese]
     assert [one["model"] for one in for_view({}, "own", [])] == [None] * 5
 
 

@@ -379,14 +379,17 @@ LSTM_SHIPPED = checkpoint.load_numpy("shakespeare-lstm")
 
 
 @pytest.mark.parametrize(
-    ("name", "corpus", "target"),
+    ("name", "corpus", "target", "colour"),
     [
-        ("chinese-gru", "journey", "quotes"),
-        ("python-gru", "python-source", "py-bracket-depth"),
-        ("shakespeare-mingru", "tinyshakespeare", "line-position"),
+        ("holmes-lstm", "holmes", "quotes", "blue"),
+        ("chinese-gru", "journey", "quotes", "blue"),
+        ("python-gru", "python-source", "py-bracket-depth", "blue"),
+        ("shakespeare-mingru", "tinyshakespeare", "line-position", "green"),  # its states are never negative
     ],
 )
-def test_a_model_s_view_begins_with_the_unit_that_its_card_names(name: str, corpus: str, target: str) -> None:
+def test_a_model_s_view_begins_with_the_unit_that_its_card_names(
+    name: str, corpus: str, target: str, colour: str
+) -> None:
     model = checkpoint.load_numpy(name)
     one = named.of(model)[0]
     assert one.findings[0].target == target
@@ -399,9 +402,8 @@ def test_a_model_s_view_begins_with_the_unit_that_its_card_names(name: str, corp
     assert np.corrcoef(arrays["unit"] * float(one.findings[0].direction), holds)[0, 1] > 0.4
     assert arrays["rows"][0] == one.unit
     assert f"{one.findings[0].reported:.2f}" in said["about"]
-    colour = "orange" if one.findings[0].direction > 0 else "blue"
     assert colour in said["caption"]
-    assert f"{model.config.layers * model.config.hidden_size} numbers" in said["caption"]
+    assert f"{model.config.layers * model.config.hidden_size:,} numbers" in said["caption"]
 
 
 def test_a_unit_that_was_found_twice_has_one_name() -> None:

@@ -11,7 +11,7 @@ from rnnviz.ui.i18n import _
 if TYPE_CHECKING:
     from rnnviz.networks.checkpoint import ModelInfo
 
-ENGLISH, PYTHON, CHINESE = "timemachine-gru", "python-gru", "chinese-gru"
+ENGLISH, PYTHON, CHINESE = "holmes-lstm", "python-gru", "chinese-gru"
 
 
 @dataclass(frozen=True)

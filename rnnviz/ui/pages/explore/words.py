@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rnnviz.figures import live
 from rnnviz.gradients.occlusion import LAST
 from rnnviz.ui import presenting
 from rnnviz.ui.i18n import _
@@ -83,10 +84,7 @@ def words() -> dict[str, str]:
         ).replace("{last}", str(LAST)),
         "why.first": _("Why “{c}”? Nothing stands before it."),
         "caption.surprisal": _("The more a character surprised the network, the stronger its colour."),
-        "caption.unit": _(
-            "Unit {n}, one of {units} numbers in this network. Blue is low, orange is high. "
-            "It has no name yet."
-        ),
+        "caption.unit": _("Unit {n}, one of {units} numbers in this network. It has no name yet."),
         "step": _("Unit {n} after “{c}”"),
         "step.gru": "H = Z·H₍ₜ₋₁₎ + (1 − Z)·H̃ = {update}·{before} + {rest}·{candidate} = {hidden}",
         "step.mingru": "H = Z·H₍ₜ₋₁₎ + (1 − Z)·H̃ = {update}·{before} + {rest}·{candidate} = {hidden}",
@@ -104,7 +102,8 @@ def words() -> dict[str, str]:
         "unfold": _("Show"),
         "replay": _("Replay"),
         "replay.help": _("Types the text again, one character after another"),
-        "notice.steady": _("Each row is one number the network keeps. Blue is low, orange is high."),
+        "notice.diverging": _("Each row is one number the network keeps. Blue is low, orange is high."),
+        "notice.sequential": _("Each row is one number the network keeps. The greener, the higher."),
         "bits.n": _("{n} bits"),
         "order.steady": _("{n} units that change least often"),
         "order.slow": _("least change first"),
@@ -228,11 +227,13 @@ def captioned(one: Named, card: Mapping[str, Any], config: ModelConfig) -> dict[
     name = names.get(best.target, best.target)
     known = captions().get(best.target) if best.direction else None  # a card of 1.0.0 doesn't say its colour
     does = known or _("It follows this: {name}. Nobody told it to.")
-    colour = _("orange") if best.direction > 0 else _("blue")
+    diverging = live.scale(one.quantity, config.span).kind == "diverging"
+    low, high = (_("blue"), _("orange")) if diverging else (_("the background's colour"), _("green"))
+    colour = high if best.direction > 0 else low
     return {
         "name": short_names().get(best.target, name),
         "caption": together((_("One of {n} numbers in this network."), does)).format(
-            n=config.layers * config.hidden_size, colour=colour, name=name
+            n=f"{config.layers * config.hidden_size:,}", colour=colour, name=name
         ),
         "about": together(about).format(
             scores=scores,
@@ -262,6 +263,8 @@ def unnamed(card: Mapping[str, Any]) -> str:
         for reason in dict.fromkeys(sought.values())
     ]
     where = unit_findings.text(card) or _("text it never read")
+    if len(each) == 1:  # of all that was looked for
+        each = list(sought.values())[:1]
     return (
         _("No named unit, on {where}: {reasons}.").format(where=where, reasons=_("; ").join(each))
         if each

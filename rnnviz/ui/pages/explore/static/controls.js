@@ -197,9 +197,11 @@ export class Controls {
     const other =
       at < 0 ? say("caption.unit", { n: view.unit, units: count }) : `${say("caption.surprisal")} ${unnamed}`;
     const step = this.step(view.store);
+    const { textContent: before } = this.caption;
     if (view.why) put(this.caption, this.because(view.store));
     else if (step) this.caption.replaceChildren(...step);
     else put(this.caption, named[at]?.caption ?? other);
+    if (this.caption.textContent !== before) this.view.resized(); // it may take another line
   }
 
   /** Other rows, or the same in another order. @param {string} order */
@@ -248,8 +250,8 @@ export class Controls {
     const forgetful = fixed.cell === "mlp" && head.quantity === "hidden";
     const held = steady && ["hidden", "cell"].includes(head.quantity);
     put(this.fold, say(view.figure.folded ? "unfold" : "fold"));
-    put(notice, say(forgetful ? "notice.mlp" : held ? "notice.steady" : `notice.${head.quantity}`));
     const { kind, low, high } = fixed.quantities[head.quantity];
+    put(notice, say(forgetful ? "notice.mlp" : `notice.${held ? kind : head.quantity}`));
     const sign = (/** @type {number} */ x) => (x > 0 && low < 0 ? "+" : "") + view.numbers.rough(x);
     // A cell state has no bounds, and behind the text one unit is seen alone, as far as it goes.
     const ends = low < 0 ? [say("low"), say("high")] : [sign(low), sign(high)];
