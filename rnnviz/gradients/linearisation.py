@@ -26,7 +26,7 @@ from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextErro
 from rnnviz.networks import linear
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.stepping import Layer, Weights
+from rnnviz.networks.numpy_engine import Layer, Weights
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -232,7 +232,7 @@ def _gru(layer: Layer, x: Floats, h: Floats, before: Floats) -> Slopes:
 
 
 def _lstm(layer: Layer, a: Floats, cell: Floats) -> Slopes:
-    """For the parts i, f, o and g, as `rnnviz.networks.stepping` orders them."""
+    """For the parts i, f, o and g, as `rnnviz.networks.numpy_engine` orders them."""
     i, f, o = (_sigmoid(a[:, part]) for part in range(3))
     slope = _squash(a, "tanh")
     parts = np.empty_like(a)

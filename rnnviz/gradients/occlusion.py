@@ -11,13 +11,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Ids
-from rnnviz.networks.batch import Batch
-from rnnviz.networks.stepping import Weights
+from rnnviz.networks.numpy_engine import NetworkReader, Weights, side_by_side
 from rnnviz.networks.threads import ours
 from rnnviz.reading.trace import Trace
 
 LAST = 64
 """Characters before a prediction that are left out: a 384-unit LSTM reads on without each in 50 ms."""
+
+JOIN = 16
+"""Texts that join in one batch: a step is recorded for each number of texts."""
 
 
 def left_out(trace: Trace, t: int, last: int = LAST) -> Doubles:
@@ -57,11 +59,38 @@ def without_each(
     """The top layer's states (B, H) after `ids` (n,), each time without another of the first B: `before` are
     the states before these. `instead` of it stands what the first layer adds up, (G·H,); None: nothing.
     """
-    batch = Batch(weights, len(before))
-    for text, state in enumerate(before):
-        batch.start(text, state)
+    B, last = len(before), len(ids) - 1
+    start = side_by_side(before)
     if instead is not None:
-        batch.step(ids[:1], driven=instead[None])
-    for s in range(1, len(ids)):
-        batch.first(min(s, len(before))).step(ids[s : s + 1])
-    return np.asarray(batch.hidden[-1])
+        start = _driven(weights, start, instead)
+    state = tuple(None if part is None else part.copy() for part in start)  # (L, B, H) each
+    for begin in range(1, min(B, last) + 1, JOIN):
+        wide = min(B, begin + JOIN - 1)
+        own = tuple(None if part is None else part[:, :wide] for part in state)
+        reader = NetworkReader(weights, (own[0], own[1]), texts=wide)  # type: ignore[arg-type]
+        for s in range(begin, min(wide, last) + 1):
+            for part, first in zip((reader.hidden, reader.cell), start, strict=True):
+                if part is not None and first is not None:
+                    part[0, :, s - 1] = first[:, s - 1]  # it joins; what it has read in waiting is no matter
+            reader.read(ids[s : s + 1])
+        for part, new in zip(own, (reader.hidden, reader.cell), strict=True):
+            if part is not None and new is not None:
+                part[:] = new[0]
+    reader = NetworkReader(weights, (state[0], state[1]), texts=B)  # type: ignore[arg-type]
+    reader.read(ids[B + 1 :])
+    found = reader.hidden[0, -1]
+    found[last:] = start[0][-1, last:]  # after the last character nothing is read
+    return found
+
+
+def _driven(
+    weights: Weights, state: tuple[Floats, Floats | None], row: Floats
+) -> tuple[Floats, Floats | None]:
+    """The states (L, B, H) after those of `state`, where the first layer adds up `row` (G·H,)."""
+    B = state[0].shape[1]
+    hidden, cell = weights.states(2, B)
+    hidden[0] = state[0]
+    if cell is not None and state[1] is not None:
+        cell[0] = state[1]
+    weights.run(np.zeros((1, B), np.int64), hidden, cell, driven=np.broadcast_to(row, (1, B, len(row))))
+    return hidden[1], None if cell is None else cell[1]

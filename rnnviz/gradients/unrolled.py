@@ -1,6 +1,6 @@
 """A network's steps in torch, on several texts side by side: what is differentiated.
 
-The same weights as `rnnviz.networks.stepping`, with the halves of σ(x) = (1 + tanh(x/2)) / 2 in them.
+The same weights as `rnnviz.networks.numpy_engine`, with the halves of σ(x) = (1 + tanh(x/2)) / 2 in them.
 
 Shape letters: n characters, G parts of a cell, H units, L layers, B texts side by side.
 """
@@ -15,7 +15,7 @@ from rnnviz.arrays import Doubles, Floats
 from rnnviz.networks import linear
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.scan import TORCH
-from rnnviz.networks.stepping import Weights
+from rnnviz.networks.numpy_engine import Weights
 
 State = tuple[list[Tensor], list[Tensor]]
 """H and C of each layer, (B, H) each; C is of use to an lstm alone."""

@@ -1,152 +1,145 @@
-"""The recurrences as the textbook writes them: one time step, every part by its name.
+"""The cells: one time step of each recurrence, written once.
 
     mlp    H_t = φ(X_t W_xh + b_h)                                 no hidden state: sees only X_t
     rnn    H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h)                  Elman 1990
     gru    R_t, Z_t gates; H_t = Z_t ⊙ H_{t-1} + (1 - Z_t) ⊙ H̃_t   Cho et al. 2014
     lstm   I_t, F_t, O_t gates; C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t    Hochreiter & Schmidhuber 1997
            H_t = O_t ⊙ tanh(C_t)
-
-and one whose gate doesn't look at the state (`rnnviz.networks.linear`):
-
     mingru Z_t a gate; H_t = Z_t ⊙ H_{t-1} + (1 - Z_t) ⊙ H̃_t      Feng et al. 2024, arXiv:2410.01201
+           Z_t and H̃_t look at X_t alone: a linear recurrence, H_t = A_t ⊙ H_{t-1} + B_t
 
-For reading and checking: the fast `rnnviz.networks.torch_model` equals it to 1e-5. Shapes: X_t (B, X), H and
-C (B, H), weights from inputs W_x· (X, H), from the state W_h· (H, H), biases b_· (H,).
+A cell is a function of an array namespace `xp` and of arrays; products with matrices are the engine's:
+
+    x      (G, …, H)  X_t W_x + b by block: blocks first, so that they unpack by name and one call serves several
+    u      (G, …, H)  H_{t-1} W_h by block, with a gru candidate's own bias; None where no W_h carries the state on
+    h, c   (…, H)     H_{t-1}, and an LSTM's C_{t-1}
+
+It returns the new state, `h` and `c`, and its other parts by name. A linear cell looks at x alone and returns
+`keep` and `write`, A_t and B_t: a block of steps is computed at once. What `xp` offers beside + - and *:
+
+    sigmoid, tanh   elementwise
+    phi             the activation of mlp and rnn: tanh or relu
+    rest(z)         1 - z; slopes keep its digits where z is almost 1
+    positive(a)     a + 1/2 from 0 on, σ(a) below: above 0, as the minGRU's paper has its candidate
+    state(name, s)  s, a second state: an intervention changes it here, before what follows is computed
+
+A cell is straight-line code: the numpy engine notes its calls once and replays them; slopes come from dual
+numbers through it, gradients from autograd. A new cell is one function here, and a row in the conformance
+table of the tests. A textbook GRU resets the state before the product with W_hh; this one after it, as
+torch's and cuDNN's do, which lets one product serve all three blocks. No choice of parameters makes the two equal.
+
+Shape letters: G blocks of weights, H units, … any leading dimensions.
 """
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
-import torch
-from torch import Tensor
-
-from rnnviz.errors import ConfigError
-from rnnviz.networks.config import CELLS, Activation, Cell, ModelConfig
-
-Parameters = Mapping[str, Tensor]
-"""A layer's parameters by the textbook's names: W_xh, W_hh, b_h, and for each gate r, z, i, f, o the same.
-
-A GRU has b_hh too, its candidate's second bias: where the reset gate acts after the product with W_hh,
-as in torch and cuDNN, it stands inside the gated part. The textbook has none.
-"""
-
-LETTERS: Mapping[Cell, str] = {"mlp": "h", "rnn": "h", "gru": "rzh", "lstm": "ifco", "mingru": "zh"}
-"""The parts of a cell, in the order in which torch stacks their weights."""
+Parts = dict[str, Any]
+"""What a step gives: the state, and its other parts by name, (…, H) each."""
 
 
-def activate(x: Tensor, activation: Activation) -> Tensor:
-    """φ, elementwise."""
-    return torch.tanh(x) if activation == "tanh" else torch.relu(x)
+@dataclass(frozen=True)
+class CellKind:
+    """A recurrence and what else is known of it.
 
-
-def of_torch(config: ModelConfig, tensors: Mapping[str, Tensor]) -> list[Parameters]:
-    """Each layer's parameters, from tensors named as in `config.shapes()`; torch's two biases are added."""
-    found: list[Parameters] = []
-    for n in range(config.layers):
-        layer = [tensors[name] for name in config.layer_names(n)]
-        p: dict[str, Tensor] = {}
-        if not CELLS[config.cell].mixes:
-            for k, letter in enumerate(LETTERS[config.cell]):
-                w_x, b = (w[k * config.hidden_size : (k + 1) * config.hidden_size] for w in layer)
-                p |= {f"W_x{letter}": w_x.T, f"b_{letter}": b}
-            found.append(p)
-            continue
-        for k, letter in enumerate(LETTERS[config.cell]):
-            w_x, w_h, b_x, b_h = (w[k * config.hidden_size : (k + 1) * config.hidden_size] for w in layer)
-            p |= {f"W_x{letter}": w_x.T, f"W_h{letter}": w_h.T, f"b_{letter}": b_x + b_h}
-        if config.cell == "gru":
-            p |= {"b_h": b_x, "b_hh": b_h}
-        found.append(p)
-    return found
-
-
-def step(
-    cell: Cell,
-    p: Parameters,
-    x: Tensor,
-    h: Tensor,
-    c: Tensor | None = None,
-    *,
-    activation: Activation = "tanh",
-    reset: Literal["after", "before"] = "after",
-) -> dict[str, Tensor]:
-    """One time step, for X_t (B, X), H_{t-1} (B, H) and an LSTM's C_{t-1}: its parts, (B, H) each.
-
-        mlp, rnn   from_input, from_state, pre_activation, state
-        gru        reset, update, candidate, state
-        lstm       input, forget, output, candidate, cell, state
-        mingru     update, candidate, state
-
-    A textbook GRU resets the state *before* the product with W_hh; torch's and cuDNN's fused layers *after*
-    it, which lets one product serve all three parts. No choice of parameters makes the two equal.
-
-        after:   H̃_t = tanh(X_t W_xh + R_t ⊙ (H_{t-1} W_hh + b_hh) + b_h)
-        before:  H̃_t = tanh(X_t W_xh + (R_t ⊙ H_{t-1}) W_hh + b_hh + b_h)
-
-    Raises ConfigError for inputs and states that don't fit the parameters.
+    label     its name on a page
+    step      (xp, x, u, h[, c]) -> Parts; of a linear cell (xp, x) -> Parts with keep and write
+    blocks    the parts that have weights of their own, in the order of x and u
+    stored    where each block stands in torch's tensors
+    gates     the parts that pages show: numbers from 0 to 1, and last the candidate
+    keeps     the gate that multiplies a unit's previous value, or None
+    mixes     whether a matrix W_hh carries the state on
+    linear    whether its gates see X_t alone
+    own_bias  whether the last block keeps torch's second bias beside its product with the state
+    span      where its states lie: as their activation says, or "positive"
     """
-    _check(cell, p, x, h, c)
-    if cell in ("mlp", "rnn"):
-        from_input = x @ p["W_xh"]
-        from_state = h @ p["W_hh"] if cell == "rnn" else torch.zeros_like(from_input)
-        pre = from_input + from_state + p["b_h"]
-        names = ("from_input", "from_state", "pre_activation", "state")
-        return dict(zip(names, (from_input, from_state, pre, activate(pre, activation)), strict=True))
 
-    if cell == "mingru":
-        return _min_gru(p, x, h)
+    label: str
+    step: Callable[..., Parts] = dict
+    blocks: tuple[str, ...] = ("hidden",)
+    stored: tuple[int, ...] = (0,)
+    has_cell: bool = False
+    keeps: str | None = None
+    mixes: bool = True
+    linear: bool = False
+    own_bias: bool = False
+    span: Literal["activation", "positive"] = "activation"
 
-    def sums(letter: str) -> Tensor:
-        return x @ p[f"W_x{letter}"] + h @ p[f"W_h{letter}"] + p[f"b_{letter}"]
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """See above: all blocks, or none where there is one."""
+        return self.blocks if len(self.blocks) > 1 else ()
 
-    if cell == "gru":
-        r, z = torch.sigmoid(sums("r")), torch.sigmoid(sums("z"))
-        if reset == "after":
-            from_state = r * (h @ p["W_hh"] + p["b_hh"])
-        elif reset == "before":
-            from_state = (r * h) @ p["W_hh"] + p["b_hh"]
-        else:
-            raise ConfigError(
-                "reset is 'after' or 'before' the product with W_hh; received {reset!r}", reset=reset
-            )
-        candidate = torch.tanh(x @ p["W_xh"] + from_state + p["b_h"])
-        return {"reset": r, "update": z, "candidate": candidate, "state": z * h + (1 - z) * candidate}
-    assert c is not None
-    i, f, o = (torch.sigmoid(sums(letter)) for letter in "ifo")
-    candidate = torch.tanh(sums("c"))
-    c = f * c + i * candidate
-    return {
-        "input": i,
-        "forget": f,
-        "output": o,
-        "candidate": candidate,
-        "cell": c,
-        "state": o * torch.tanh(c),
-    }
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """What can be shown of such a network, the hidden state first."""
+        return ("hidden", *(("cell",) if self.has_cell else ()), *self.gates)
 
 
-def _min_gru(p: Parameters, x: Tensor, h: Tensor) -> dict[str, Tensor]:
-    """One step. The candidate H̃_t = g(X_t W_xh + b_h) is above 0, as the paper has it where it computes in
-    logarithms: g(x) = x + 1/2 from 0 on and σ(x) below. (The paper writes 1 - Z_t for what is Z_t here, as in
-    the GRU above.)
+CELLS: dict[str, CellKind] = {}
+"""The cells that a model may have, by name."""
+
+
+def cell(label: str, blocks: tuple[str, ...] = ("hidden",), **kind: Any) -> Callable[..., Callable[..., Parts]]:
+    """Register a step under its function's name; arguments as `Cell` has them."""
+
+    def add(step: Callable[..., Parts]) -> Callable[..., Parts]:
+        kind.setdefault("stored", tuple(range(len(blocks))))
+        CELLS[step.__name__] = CellKind(label, step, blocks, **kind)
+        return step
+
+    return add
+
+
+@cell("MLP", mixes=False)
+def mlp(xp: Any, x: Any, u: None, h: None) -> Parts:
+    """H_t = φ(X_t W_xh + b_h)."""
+    return {"h": xp.phi(x[0])}
+
+
+@cell("RNN")
+def rnn(xp: Any, x: Any, u: Any, h: Any) -> Parts:
+    """H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h)."""
+    return {"h": xp.phi(x[0] + u[0])}
+
+
+@cell("GRU", ("reset", "update", "candidate"), keeps="update", own_bias=True)
+def gru(xp: Any, x: Any, u: Any, h: Any) -> Parts:
+    """H_t = Z_t ⊙ H_{t-1} + (1 - Z_t) ⊙ H̃_t with H̃_t = tanh(X_t W_xh + b_h + R_t ⊙ (H_{t-1} W_hh + b_hh))."""
+    r, z = xp.sigmoid(x[:2] + u[:2])
+    n = xp.tanh(x[2] + r * u[2])
+    return {"h": z * h + xp.rest(z) * n, "reset": r, "update": z, "candidate": n}
+
+
+@cell("LSTM", ("input", "forget", "output", "candidate"), stored=(0, 1, 3, 2), has_cell=True, keeps="forget")
+def lstm(xp: Any, x: Any, u: Any, h: Any, c: Any) -> Parts:
+    """C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t and H_t = O_t ⊙ tanh(C_t)."""
+    a = x + u
+    i, f, o = xp.sigmoid(a[:3])
+    g = xp.tanh(a[3])
+    c = xp.state("cell", f * c + i * g)
+    return {"h": o * xp.tanh(c), "c": c, "input": i, "forget": f, "output": o, "candidate": g}
+
+
+@cell("minGRU", ("update", "candidate"), keeps="update", mixes=False, linear=True, span="positive")
+def mingru(xp: Any, x: Any) -> Parts:
+    """A_t = Z_t and B_t = (1 - Z_t) ⊙ g(X_t W_xh + b_h). The paper writes 1 - Z_t for what is Z_t here."""
+    z, n = xp.sigmoid(x[0]), xp.positive(x[1])
+    return {"keep": z, "write": xp.sigmoid(-x[0]) * n, "update": z, "candidate": n}  # not 1 - z: every digit
+
+
+def parameters(kind: CellKind, tensors: Sequence[Any]) -> tuple[Any, Any, Any, Any]:
+    """W_x (G·H, X), W_h (G·H, H), b (G·H,) and b_u (H,) in the order of the blocks, of a layer's tensors as
+    `ModelConfig.layer_names` lists them: arrays or torch's. W_h and b_u are None where there is none.
     """
-    z, last = torch.sigmoid(x @ p["W_xz"] + p["b_z"]), x @ p["W_xh"] + p["b_h"]
-    candidate = torch.where(last >= 0, last + 0.5, torch.sigmoid(last))
-    return {"update": z, "candidate": candidate, "state": z * h + (1 - z) * candidate}
-
-
-def _check(cell: Cell, p: Parameters, x: Tensor, *states: Tensor | None) -> None:
-    inputs, H = p[f"W_x{LETTERS[cell][0]}"].shape
-    if x.dim() != 2 or x.shape[1] != inputs:
-        raise ConfigError(
-            "X_t must be (B, {inputs}), batch by inputs; received {shape}",
-            inputs=inputs,
-            shape=tuple(x.shape),
-        )
-    for state in states:
-        if state is not None and tuple(state.shape) != (len(x), H):
-            raise ConfigError(
-                "a state must be (B, H) = {expected}; received {shape}",
-                expected=(len(x), H),
-                shape=tuple(state.shape),
-            )
+    H = len(tensors[0]) // len(kind.blocks)
+    own = [tensor[[k * H + n for k in kind.stored for n in range(H)]] for tensor in tensors]
+    if not kind.mixes:
+        return own[0], None, own[1], None
+    W_x, W_h, b_x, b_h = own
+    b = b_x + b_h
+    if not kind.own_bias:
+        return W_x, W_h, b, None
+    b[-H:] = b_x[-H:]
+    return W_x, W_h, b, b_h[-H:]

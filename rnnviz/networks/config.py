@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
 from rnnviz.errors import EARLIER, ConfigError
+from rnnviz.networks.cells import CELLS, CellKind
 from rnnviz.text.characters import Normaliser
 
 Cell = Literal["mlp", "rnn", "gru", "lstm", "mingru"]
@@ -16,46 +17,6 @@ Activation = Literal["tanh", "relu"]
 Precision = Literal["auto", "float32", "bfloat16"]
 Engine = Literal["auto", "torch", "rnnviz", "numba"]
 Truncation = Literal["regular", "random"]
-
-
-@dataclass(frozen=True)
-class CellKind:
-    """A recurrence, as everything but its arithmetic needs to know it.
-
-    label     its name on a page
-    blocks    rows of its weights, in units of H
-    gates     the named parts of a step: numbers from 0 to 1 but for `anywhere`, and last the candidate
-    keeps     the gate that multiplies a unit's previous value, or None
-    mixes     whether a matrix W_hh carries the state on
-    span      where its states lie: as their activation says, or "positive"
-    """
-
-    label: str
-    blocks: int = 1
-    gates: tuple[str, ...] = ()
-    has_cell: bool = False
-    keeps: str | None = None
-    mixes: bool = True
-    span: Literal["activation", "positive"] = "activation"
-
-    @property
-    def linear(self) -> bool:
-        """Whether its gates see X_t alone: H_t = A_t ⊙ H_{t-1} + B_t; see `rnnviz.networks.linear`."""
-        return self.keeps is not None and not self.mixes
-
-    @property
-    def quantities(self) -> tuple[str, ...]:
-        """What can be shown of such a network, the hidden state first."""
-        return ("hidden", *(("cell",) if self.has_cell else ()), *self.gates)
-
-
-CELLS: Mapping[str, CellKind] = {
-    "mlp": CellKind("MLP", mixes=False),
-    "rnn": CellKind("RNN"),
-    "gru": CellKind("GRU", 3, ("reset", "update", "candidate"), keeps="update"),
-    "lstm": CellKind("LSTM", 4, ("input", "forget", "output", "candidate"), has_cell=True, keeps="forget"),
-    "mingru": CellKind("minGRU", 2, ("update", "candidate"), keeps="update", mixes=False, span="positive"),
-}
 
 
 GONE = ("minlstm", "rglru", "s6")
@@ -180,7 +141,7 @@ class ModelConfig:
         found: dict[str, tuple[int, ...]] = {}
         if self.embedding_size:
             found["embedding.weight"] = (v + 1, self.embedding_size)
-        gates = CELLS[self.cell].blocks * h
+        gates = len(CELLS[self.cell].blocks) * h
         for n in range(self.layers):
             x = h if n else self.input_size
             shapes: list[tuple[int, ...]] = [(gates, x), (gates,)]

@@ -27,7 +27,7 @@ from rnnviz.arrays import Array, Floats, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import Cell, ModelConfig
 from rnnviz.networks.precise_scorer import PreciseScorer
-from rnnviz.networks.stepping import NO_HOOKS, Hooks, Layer, Weights
+from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, Layer, Weights
 from rnnviz.text.vocabulary import Vocabulary
 
 Step = Callable[[Any, dict[str, Any]], "tuple[Any, Mapping[str, Any]]"]
@@ -88,7 +88,7 @@ class StepWeights(Weights):
     def of(cls, own: Functions, matrix: tuple[Floats, Floats] | None = None) -> StepWeights:
         """The layers of these functions; `matrix` is W_hq (V, width) and b_q, where the readout is that."""
         none, H, V = np.empty(0, np.float32), max(own.widths.values()), len(own.symbols) + 1
-        layer = Layer("custom", H, "tanh", None, None, none, None, None, none)
+        layer = Layer("custom", H, "tanh", None, none, none)
         readout, bias = np.zeros((V, 0), np.float32), np.zeros(V, np.float32)
         if matrix is not None:
             readout, bias = np.zeros((V, H), np.float32), matrix[1]
@@ -103,22 +103,31 @@ class StepWeights(Weights):
             row[: part.shape[1]] = as_array(part)[0]
         return out
 
-    def states(self, rows: int) -> tuple[Floats, Floats | None]:
-        """The state before a text, `rows` times: (rows, L, H)."""
-        return np.repeat(self._first[None], rows, axis=0), None
+    def states(self, rows: int, texts: int | None = None) -> tuple[Floats, Floats | None]:
+        """The state before a text, `rows` times: (rows, L, H), or (rows, L, texts, H)."""
+        first = self._first if texts is None else np.repeat(self._first[:, None], texts, axis=1)
+        return np.repeat(first[None], rows, axis=0), None
 
     def run(
-        self, ids: Ids, hidden: Floats, cell: Floats | None, hooks: Hooks = NO_HOOKS, time: int = 0
+        self,
+        ids: Ids,
+        hidden: Floats,
+        cell: Floats | None,
+        changes: Changes = NO_CHANGES,
+        time: int = 0,
+        *,
+        driven: Floats | None = None,
     ) -> None:
-        """As `Weights.run`."""
-        for t in range(len(ids)):
-            after = hidden[t + 1 : t + 2]
+        """As `Weights.run`, of inputs alone."""
+        rows = hidden.reshape(len(hidden), len(self.layers), -1, self.layers[0].units).swapaxes(1, 2)
+        for t, now in enumerate(ids.reshape(len(ids), -1)):
+            after = rows[t + 1]  # (B, L, H)
 
             def change(layer: int, t: int = t, after: Floats = after) -> None:
-                if hook := hooks.get((layer, "hidden")):
-                    hook(time + t, after[:, layer])
+                if made := changes.get((layer, "hidden")):
+                    made(time + t, after[:, layer])
 
-            self.read(ids[t : t + 1], hidden[t : t + 1], after, change)
+            self.read(now, rows[t], after, change)
 
     def read(self, ids: Ids, before: Floats, after: Floats, change: Change) -> None:
         """Read one symbol per text, (B,): from the states `before` to those `after`, (B, L, H) each.

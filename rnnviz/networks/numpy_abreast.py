@@ -17,10 +17,9 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.networks.abreast import LOGITS
-from rnnviz.networks.batch import Batch
 from rnnviz.networks.prediction import Scores, entropy, rank
 from rnnviz.networks.short_texts import ShortTexts
-from rnnviz.networks.stepping import NetworkReader, Weights
+from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.text_scorer import CharScorer
 from rnnviz.networks.threads import Threads, cores, ours, worth_trying_alone
 
@@ -74,15 +73,13 @@ class NumpyAbreast:
 
     def _steps(self, inputs: Ids, state: Sequence[Floats]) -> tuple[Floats, State]:
         B, T = inputs.shape
-        batch = Batch(self._weights, B)
-        batch.hidden[:] = state[0]
-        if batch.cell is not None:
-            batch.cell[:] = state[1]
-        top = np.empty((B, T, self._weights.layers[0].units), self._weights.dtype)
-        with np.errstate(over="ignore", invalid="ignore"):  # each thread has its own
-            for t in range(T):
-                top[:, t] = batch.step(inputs[:, t])
-        return top, (batch.hidden,) if batch.cell is None else (batch.hidden, batch.cell)
+        hidden, cell = self._weights.states(T + 1, B)
+        hidden[0] = state[0]
+        if cell is not None:
+            cell[0] = state[1]
+        self._weights.run(inputs.T, hidden, cell)
+        last = (hidden[-1],) if cell is None else (hidden[-1], cell[-1])
+        return hidden[1:, -1].swapaxes(0, 1), last
 
     def _shared(self, rows: int, work: Callable[[slice], R]) -> list[R]:
         """What `work` makes of the rows, in as many parts as threads compute."""

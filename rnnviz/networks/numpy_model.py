@@ -1,4 +1,4 @@
-"""A model's weights for `rnnviz.networks.stepping`, and a model made of them, without torch."""
+"""A model's weights for `rnnviz.networks.numpy_engine`, and a model made of them, without torch."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
-from rnnviz.arrays import Array, Floats
+from rnnviz.arrays import Array
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import CELLS, ModelConfig
 from rnnviz.networks.numpy_abreast import char_scorer, short_texts
 from rnnviz.networks.precise_scorer import PreciseScorer
 from rnnviz.networks.short_texts import ShortTexts
-from rnnviz.networks.stepping import Layer, Weights
+from rnnviz.networks.numpy_engine import Weights, weights_from
 from rnnviz.networks.text_scorer import CharScorer
 from rnnviz.pictured import Brief, Pictured
 from rnnviz.text.checked import received
@@ -37,65 +36,6 @@ Network: TypeAlias = "TorchNetwork | NumpyModel | CustomModel"
 
 Model: TypeAlias = "TorchNetwork | NumpyModel | CustomModel | NgramModel"
 """What predicts a text's characters."""
-
-TABLE_BYTES = 64 << 20
-"""Above this size the first layer's inputs are multiplied row by row instead of looked up."""
-
-
-def weights_from(
-    config: ModelConfig, tensors: Mapping[str, Array], dtype: npt.DTypeLike = np.float32
-) -> Weights:
-    """Copies of `tensors`, named and shaped as in `config.shapes()`, ready for stepping in `dtype`."""
-    arrays = {name: np.array(values, dtype, order="C") for name, values in tensors.items()}
-    embedding = arrays.get("embedding.weight")
-    first = _layer(config, 0, arrays, embedding)
-    upper = tuple(_layer(config, n, arrays, None) for n in range(1, config.layers))
-    tied = embedding is not None and config.tied
-    readout = (
-        arrays["embedding.weight"][: config.vocabulary_size].copy() if tied else arrays["readout.weight"]
-    )
-    return Weights(
-        (first, *upper), embedding if first.table is None else None, readout, arrays["readout.bias"]
-    )
-
-
-def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Floats | None) -> Layer:
-    """Layer n; `inputs` (V + 1, X) are the first layer's unless one-hot: W_x then has their rows."""
-    cell, H = config.cell, config.hidden_size
-    W_h = b_n = None
-    own = [arrays[name] for name in config.layer_names(n)]
-    if not CELLS[cell].mixes:
-        W_x, b = own
-    else:
-        W_x, W_h, b_x, b_h = own
-        b = b_x + b_h
-        if cell == "gru":  # the candidate's second bias stands inside the reset product
-            b[2 * H :] = b_x[2 * H :]
-            b_n = b_h[2 * H :] * b_h.dtype.type(0.5)
-
-    # A row of each gate after another; torch has an LSTM's candidate before its output gate.
-    gates = CELLS[cell].gates or ("candidate",)
-    order = [0, 1, 3, 2] if cell == "lstm" else range(CELLS[cell].blocks)
-    half = np.ones(CELLS[cell].blocks, b.dtype)
-    if CELLS[cell].mixes:  # all but the candidate are sigmoids
-        half[:] = [1 if gate == "candidate" else 0.5 for gate in gates]
-
-    def parts(values: Floats, factors: Floats) -> Floats:
-        split = np.split(values, len(factors))
-        return np.concatenate([split[k] * f for k, f in zip(order, factors, strict=True)])
-
-    W_x, b = parts(W_x, half), parts(b, half)
-    if W_h is not None:  # what the reset gate multiplies is halved too: the gate comes doubled
-        W_h = parts(W_h, np.full_like(half, 0.5) if cell == "gru" else half)
-    table = None
-    if n == 0 and inputs is None:
-        table = W_x.T + b
-    elif inputs is not None and len(inputs) * len(b) * 4 <= TABLE_BYTES:
-        # In float64, where sums of float16 weights' products are exact, so that the number of threads, which
-        # decides in what order they are added up, changes no bit: a compressed text depends on every one.
-        table = (inputs.astype(np.float64) @ W_x.T.astype(np.float64) + b).astype(b.dtype)
-    return Layer(cell, H, config.span, table, W_x if table is None else None, b, W_h, b_n, W_x)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NumpyModel(Pictured, Brief):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.networks.prediction import Scores, entropy, rank
-from rnnviz.networks.stepping import NetworkReader, Weights
+from rnnviz.networks.numpy_engine import NetworkReader, Weights
 
 
 class PreciseScorer:

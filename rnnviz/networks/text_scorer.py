@@ -10,7 +10,7 @@ from rnnviz.networks.abreast import Abreast, State
 from rnnviz.networks.prediction import Scores, entropy, rank
 from rnnviz.networks.progress import mapped, run
 from rnnviz.networks.side_by_side import Done, SideBySide
-from rnnviz.networks.stepping import NetworkReader
+from rnnviz.networks.numpy_engine import NetworkReader
 
 IN_SEQUENCE = 1024
 """Characters that are read at a time in sequence."""

@@ -15,7 +15,7 @@ from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.prediction import Scores
 from rnnviz.networks.short_texts import ShortTexts
-from rnnviz.networks.stepping import NetworkReader
+from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.text_scorer import CharScorer
 from rnnviz.networks.threads import Threads, worth_trying
 from rnnviz.networks.torch_network import State, TorchNetwork

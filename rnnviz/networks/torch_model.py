@@ -21,14 +21,15 @@ from torch.nn import functional as F
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks import bptt, compiled
-from rnnviz.networks.cells import Parameters, activate, of_torch
-from rnnviz.networks.config import CELLS, Engine, ModelConfig
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.config import Engine, ModelConfig
 from rnnviz.networks.dropout import Dropout, drop
 from rnnviz.networks.numpy_model import weights_from
 from rnnviz.networks.precise_scorer import PreciseScorer
 from rnnviz.networks.scan import LinearRecurrence
 from rnnviz.networks.short_texts import ShortTexts
 from rnnviz.networks.text_scorer import CharScorer
+from rnnviz.networks.torch_engine import Torch
 from rnnviz.networks.torch_abreast import char_scorer, short_texts
 from rnnviz.networks.torch_network import State as State
 from rnnviz.pictured import Pictured
@@ -148,9 +149,9 @@ class CharModel(Pictured, nn.Module):
         state = self.zero_state(x.shape[0]) if state is None else state
         d = dropout or Dropout()
         if self.config.cell == "mlp":
-            last = []
+            last, phi = [], Torch(self.config.activation).phi
             for n, linear in enumerate(cast(nn.ModuleList, self.recurrence)):
-                x = activate(linear(d.between(generator)(x) if n else x), self.config.activation)
+                x = phi(linear(d.between(generator)(x) if n else x))
                 last.append(x[:, -1])
             return x, (torch.stack(last),)
         carried: Any = state if CELLS[self.config.cell].has_cell else state[0]
@@ -263,10 +264,6 @@ class CharModel(Pictured, nn.Module):
         if len(table) < ids.numel():  # each symbol goes through W once, however often it comes
             return bptt.Rows(F.linear(table, W, b), ids)
         return F.linear(F.embedding(ids, table), W, b)
-
-    def layer_parameters(self) -> list[Parameters]:
-        """The parameters of each layer as `rnnviz.networks.cells` names them."""
-        return of_torch(self.config, dict(self.named_parameters()))
 
     def scorer(self) -> CharScorer:
         """A reader at the start of a text."""

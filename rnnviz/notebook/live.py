@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rnnviz.errors import ConfigError, ModelNotFoundError, install
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.stepping import Weights
+from rnnviz.networks.numpy_engine import Weights
 
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel

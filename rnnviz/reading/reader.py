@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model, no_model, weights_of
-from rnnviz.networks.stepping import NO_HOOKS, Hooks, NetworkReader
+from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, NetworkReader
 from rnnviz.reading.language_model import LanguageModel
 from rnnviz.text.characters import normalise
 
@@ -39,8 +39,8 @@ Readable: TypeAlias = "Model | ReadsItself"
 """What reads one character at a time."""
 
 
-def reader(model: Readable, text: str = "", hooks: Hooks = NO_HOOKS) -> Reader:
-    """`model` after `text`, with a network's `hooks`; TextError for half a surrogate pair in the text."""
+def reader(model: Readable, text: str = "", changes: Changes = NO_CHANGES) -> Reader:
+    """`model` after `text`, with a network's `changes`; TextError for half a surrogate pair in the text."""
     if not hasattr(model, "vocabulary"):
         raise no_model(model)
     ids = model.vocabulary.encode(normalise(text, model.normaliser))
@@ -50,7 +50,7 @@ def reader(model: Readable, text: str = "", hooks: Hooks = NO_HOOKS) -> Reader:
     elif isinstance(model, NgramModel):
         found = model.scorer()
     else:
-        found = NetworkReader(weights_of(model), hooks=hooks)
+        found = NetworkReader(weights_of(model), changes=changes)
         ids = np.concatenate(([model.vocabulary.start], ids))
     for begin in range(0, len(ids), PIECE):
         found.read(ids[begin : begin + PIECE])

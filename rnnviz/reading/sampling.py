@@ -20,7 +20,7 @@ import numpy.typing as npt
 from rnnviz.arrays import Doubles, Ids
 from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks.numpy_model import Model
-from rnnviz.networks.stepping import NO_HOOKS, Hooks, NetworkReader
+from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, NetworkReader
 from rnnviz.reading.reader import Reader, reader
 from rnnviz.text import checked
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
@@ -113,16 +113,16 @@ def resume(
     top_k: int | None = None,
     top_p: float | None = None,
     seed: int | None = None,
-    hooks: Hooks = NO_HOOKS,
+    changes: Changes = NO_CHANGES,
 ) -> str:
     """`length` characters that follow the first `t` characters of a Trace, which are not read again.
 
-    With the same seed they are those that `sample` gives there, unless `hooks` change the network's states.
+    With the same seed they are those that `sample` gives there, unless `changes` change the network's states.
     Raises ConfigError for a t outside 0 .. T, and what `stream` raises.
     """
     shape = Shape(temperature, top_k, top_p)
     check(length, seed)
-    after = NetworkReader(read.weights, read.state_after(t), time=t + 1, hooks=hooks)
+    after = NetworkReader(read.weights, read.state_after(t), time=t + 1, changes=changes)
     return "".join(draw(after, read.model_name, read.vocabulary, length, shape, seed))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from rnnviz.arrays import Floats, Integers
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.prediction import entropy, rank
-from rnnviz.networks.stepping import LOGITS, NO_HOOKS, Hooks
+from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes
 from rnnviz.reading.growing_rows import Rows, View
 from rnnviz.reading.traced import Trace as Trace
 from rnnviz.text.characters import normalise
@@ -52,7 +52,7 @@ class Tracer:
     """A Trace that follows a text while it is edited: `extend` takes the whole new text.
 
     `computed` counts the characters the last call read, `changed` is their range (start, stop). The weights
-    are those the model had when the Tracer was made. `hooks` may change states, see `Weights.run`.
+    are those the model had when the Tracer was made. `changes` may change states, see `Weights.run`.
 
     >>> import rnnviz
     >>> tracer = rnnviz.Tracer(rnnviz.load("timemachine-gru"))
@@ -62,16 +62,16 @@ class Tracer:
     (8, 1)
     """
 
-    def __init__(self, model: Network, hooks: Hooks = NO_HOOKS) -> None:
+    def __init__(self, model: Network, changes: Changes = NO_CHANGES) -> None:
         self.computed = 0
         self.changed = (0, 0)
-        self._weights, self._hooks = weights_of(model), hooks
+        self._weights, self._changes = weights_of(model), changes
         self._vocabulary, self._name, self._normaliser = model.vocabulary, model.name, model.normaliser
         self._text = ""
         hidden, cell = self._weights.states(2)
         self._rows = rows = Rows(FIRST_CAPACITY, hidden.shape[1], hidden.shape[2], cell is not None)
         rows.inputs[0] = model.vocabulary.start
-        self._weights.run(rows.inputs[:1], hidden, cell, hooks)
+        self._weights.run(rows.inputs[:1], hidden, cell, changes)
         rows.hidden[0] = hidden[1]
         if rows.cell is not None and cell is not None:
             rows.cell[0] = cell[1]
@@ -115,7 +115,7 @@ class Tracer:
         hidden = rows.hidden[kept : end + 1]
         cell = None if rows.cell is None else rows.cell[kept : end + 1]
         if states is None:
-            weights.run(ids, hidden, cell, self._hooks, kept + 1)
+            weights.run(ids, hidden, cell, self._changes, kept + 1)
         else:
             hidden[1:] = states[0]
             if cell is not None and states[1] is not None:

@@ -16,7 +16,7 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -25,14 +25,15 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError, ConfigError
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import gone
-from rnnviz.networks.stepping import Layer, Weights
+from rnnviz.networks.numpy_engine import Layer, Weights
 from rnnviz.text import files
 from rnnviz.text.vocabulary import Vocabulary, code_points
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
-FORMAT = 1
+FORMAT = 2
 
 MOST = 4 << 30
 """Bytes of a file at most."""
@@ -52,7 +53,7 @@ ARRAYS = ("known", "nll", "perplexity", "rank", "entropy", "_inputs", "_states",
 _KINDS = dict(zip(ARRAYS, ("b", "f", "f", "i", "f", "iu", "f", "f"), strict=True))
 
 _SPLIT = {"_inputs": "ids", "_states": "hidden", "_cells": "cell"}
-_LAYER = ("table", "W_x", "b", "W_h", "b_n", "W_in")
+_LAYER = ("table", "W_x", "b", "W_h", "b_u")
 _OTHER = ("embedding", "readout", "bias")
 
 
@@ -125,7 +126,7 @@ def unreadable(name: str, reason: str) -> CheckpointError:
 
 def _stored(there: dict[str, npt.NDArray[Any]]) -> Stored:
     about = json.loads(there["about"].tobytes())
-    if about["format"] != FORMAT:
+    if about["format"] not in (1, FORMAT):
         raise ValueError(f"format {about['format']}")
     kinds = [tuple(kind) for kind in about["layers"]]
     if (error := gone(kinds[0][0])) is not None:
@@ -134,6 +135,8 @@ def _stored(there: dict[str, npt.NDArray[Any]]) -> Stored:
     for name, kind in wanted_kinds.items():
         if there[name].dtype.kind != kind:
             raise ValueError(f"{name} has type {there[name].dtype}")
+    if about["format"] == 1:
+        there = _of_format_1(there, [cell for cell, _units, _activation in kinds])
     layers = tuple(
         Layer(cell, units, activation, **{part: there.get(f"weights.{n}.{part}") for part in _LAYER})  # type: ignore[arg-type]
         for n, (cell, units, activation) in enumerate(kinds)
@@ -155,3 +158,20 @@ def _stored(there: dict[str, npt.NDArray[Any]]) -> Stored:
     if not 0 <= inputs.min() <= inputs.max() <= vocabulary.start or not isinstance(about["model_name"], str):
         raise ValueError("it is of another model")
     return Stored(text, about["model_name"], vocabulary, weights, arrays)
+
+
+def _of_format_1(there: dict[str, npt.NDArray[Any]], cells: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of a file by rnnviz 1.0.0, which halved the weights of gates, as they are named now."""
+    found = dict(there)
+    for n, cell in enumerate(cells):
+        own = {name: there.get(f"weights.{n}.{name}") for name in ("table", "W_in", "b", "W_h", "b_n")}
+        W_x, b_u = own.pop("W_in"), own.pop("b_n")
+        twice = np.ones(len(CELLS[cell].blocks), np.float32)
+        twice[:-1] += CELLS[cell].mixes  # all but the candidate
+        rows = np.repeat(twice, len(own["b"]) // len(twice))  # type: ignore[arg-type]
+        to_state = np.full_like(rows, 2) if cell == "gru" else rows
+        made = {name: None if values is None else values * rows for name, values in own.items() if name != "W_h"}
+        made |= {"W_x": W_x * rows[:, None], "b_u": None if b_u is None else b_u * 2}  # type: ignore[operator]
+        made["W_h"] = None if own["W_h"] is None else own["W_h"] * to_state[:, None]
+        found |= {f"weights.{n}.{name}": values for name, values in made.items() if values is not None}
+    return found

@@ -12,10 +12,9 @@ import numpy as np
 
 from rnnviz.arrays import Floats, Ids, Integers
 from rnnviz.errors import ConfigError
-from rnnviz.networks.batch import Batch
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import Network, NumpyModel, weights_of
-from rnnviz.networks.stepping import Weights
+from rnnviz.networks.numpy_engine import Weights
 from rnnviz.reading.trace import Trace, Tracer, trace
 from rnnviz.text.characters import normalise
 from rnnviz.text.checked import received
@@ -28,6 +27,9 @@ ENTRIES = 1 << 24
 
 ROWS = 256
 """Texts side by side, at most."""
+
+CHUNK = 64
+"""Time steps after which it is looked which texts have ended."""
 
 States = tuple[Floats, Floats | None]
 """H (T, B, L, H), and an LSTM's C: rows of a text beyond its end are undefined."""
@@ -90,35 +92,31 @@ def _padded(ids: Sequence[Ids]) -> tuple[Ids, Integers]:
 
 def _by_numpy(weights: Weights, start: int, ids: Sequence[Ids]) -> States:
     table, alive = _padded(ids)
-    batch = Batch(weights, len(ids))
-    batch.step(np.array([start]))
-    shape = (*table.shape, len(weights.layers), weights.layers[0].units)
-    hidden = np.empty(shape, np.float32)
-    cell = None if batch.cell is None else np.empty(shape, np.float32)
-    for t, B in enumerate(alive.tolist()):
-        batch.hidden = batch.hidden[:, :B]
-        if batch.cell is not None:
-            batch.cell = batch.cell[:, :B]
-        batch.step(table[t, :B])
-        hidden[t, :B] = batch.hidden.swapaxes(0, 1)
-        if cell is not None and batch.cell is not None:
-            cell[t, :B] = batch.cell.swapaxes(0, 1)
-    return hidden, cell
+    inputs = np.concatenate([np.full((1, len(ids)), start), table])
+    hidden, cell = weights.states(len(inputs) + 1, len(ids))
+    for begin in range(0, len(inputs), CHUNK):
+        B = int(alive[max(0, begin - 1)]) if len(alive) else len(ids)
+        here = slice(begin, begin + CHUNK + 1)
+        own = None if cell is None else cell[here, :, :B]
+        weights.run(inputs[begin : begin + CHUNK, :B], hidden[here, :, :B], own)
+    return hidden[2:].swapaxes(1, 2), None if cell is None else cell[2:].swapaxes(1, 2)
 
 
 def _by_torch(model: TorchNetwork, ids: Sequence[Ids]) -> States:
-    """The recurrences as the textbook writes them, where the model is. Torch's fused layers keep neither the
-    lower layers' states nor C, and on a GPU they round to TF32.
-    """
+    """Step by step, where the model is; see `rnnviz.networks.torch_engine`."""
     import torch
 
-    from rnnviz.networks.cells import of_torch, step
+    from rnnviz.networks.torch_engine import Layer
 
     table, _ = _padded(ids)
     config, T, B = model.config, len(table), len(ids)
     has_cell = CELLS[config.cell].has_cell
     with torch.no_grad():
-        layers = of_torch(config, dict(model.named_parameters()))
+        named = dict(model.named_parameters())
+        layers = [
+            Layer(config.cell, [named[name] for name in config.layer_names(n)], config.activation)
+            for n in range(config.layers)
+        ]
         inputs = np.concatenate([np.full((1, B), model.vocabulary.start), table])
         read = torch.from_numpy(inputs).to(model.device)
         h = [torch.zeros(B, config.hidden_size, device=model.device) for _ in layers]
@@ -127,10 +125,10 @@ def _by_torch(model: TorchNetwork, ids: Sequence[Ids]) -> States:
         cell = torch.empty_like(hidden) if has_cell else None
         for t in range(T + 1):
             x = model.embed(read[t : t + 1])[0]
-            for n, parameters in enumerate(layers):
-                parts = step(config.cell, parameters, x, h[n], c[n], activation=config.activation)
-                x = h[n] = parts["state"]
+            for n, layer in enumerate(layers):
+                parts = layer.step(layer.from_inputs(x), h[n], c[n])
+                x = h[n] = parts["h"]
                 hidden[t, :, n] = x
                 if cell is not None:
-                    c[n] = cell[t, :, n] = parts["cell"]
+                    c[n] = cell[t, :, n] = parts["c"]
     return hidden[1:].cpu().numpy(), None if cell is None else cell[1:].cpu().numpy()

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from rnnviz.arrays import Doubles, Floats, Integers, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS
-from rnnviz.networks.stepping import Weights
+from rnnviz.networks.numpy_engine import Weights
 from rnnviz.pictured import Pictured
 from rnnviz.reading import tidy, trace_file
 from rnnviz.reading.scoring import running

@@ -91,7 +91,7 @@ def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> d
     }  # fmt: skip
     if config.precision == "float32":  # ours, in place of torch's
         measured["gru"] = (6.0, 12.0 if config.layers > 1 else 1.0)
-    kept, made = measured.get(config.cell, (6.0 * CELLS[config.cell].blocks, 0.0))
+    kept, made = measured.get(config.cell, (6.0 * len(CELLS[config.cell].blocks), 0.0))
     # rnnviz.networks.bptt and a linear recurrence read embeddings through a table.
     looked_up = config.cell in ("rnn", "gru") or CELLS[config.cell].linear
     embedded = 0.0 if looked_up else 6.0 * config.embedding_size

@@ -21,7 +21,7 @@ rank correlations, with units held at their means; see `Ablation.replication`.
 Shape letters: n characters, U units, H units of a layer, B texts side by side, m passages, R directions.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,10 +29,9 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Ids, Integers
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.networks.batch import NO_CHANGES, Batch, Changes, Held
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock
-from rnnviz.networks.stepping import LOGITS, Weights
+from rnnviz.networks.numpy_engine import LOGITS, Change, NetworkReader, Weights
 from rnnviz.reading import scoring
 from rnnviz.text.characters import normalise
 from rnnviz.units import directions
@@ -96,7 +95,7 @@ def ablate(
 
     clock, total = Clock(), (len(which) + controls + 1) * len(ids)
     sums, parts = np.zeros(weights.layers[layer].units), []
-    for start, top, own in stretches(Batch(weights, 1), inputs, layer):
+    for start, top, own in stretches(NetworkReader(weights, texts=1), inputs, layer):
         parts.append(costs(weights, top, ids[start : start + len(top)])[:, 0])
         sums += own.sum(axis=0, dtype=np.float64)
         if clock.due():
@@ -164,7 +163,7 @@ def _groups(
     mean: Doubles,
     to: Literal["zero", "mean"] | float,
     batch: int,
-) -> list[tuple[slice, Batch]]:
+) -> list[tuple[slice, NetworkReader]]:
     """Copies of the network that each lack one of `which` or a random direction, and their columns."""
 
     def values(own: Doubles) -> Floats:
@@ -175,13 +174,31 @@ def _groups(
     out = []
     for begin in range(0, len(which), batch):
         now = which[begin : begin + batch]
-        held = Held(layer, now, values(mean[now]))
-        out.append((slice(begin, begin + len(now)), Batch(weights, len(now), held)))
+        changes = {(layer, "hidden"): _held(now, values(mean[now]))}
+        out.append(
+            (slice(begin, begin + len(now)), NetworkReader(weights, texts=len(now), changes=changes))
+        )
     for begin in range(0, controls, batch):
         some = vectors[begin : begin + batch]
         columns = slice(len(which) + begin, len(which) + begin + len(some))
-        out.append((columns, Batch(weights, len(some), Held(layer, some, values(some @ mean)))))
+        changes = {(layer, "hidden"): _held(some, values(some @ mean))}
+        out.append((columns, NetworkReader(weights, texts=len(some), changes=changes)))
     return out
+
+
+def _held(units: Ids | Doubles, values: Floats) -> Change:
+    """One unit of each text held at `values` (B,): `units` (B,), or directions of length 1 (B, H), whose value
+    is v · H_t.
+    """
+
+    def change(t: int, h: Floats) -> None:
+        if units.ndim == 1:
+            h[np.arange(len(h)), units] = values
+            return
+        own = np.einsum("bh,bh->b", h, units)[:, None]
+        h[:] = (h - own * units) + values[:, None] * units
+
+    return change
 
 
 def _chosen(
@@ -203,21 +220,16 @@ def _chosen(
 
 
 def stretches(
-    batch: Batch, inputs: Ids, layer: int, texts: int = 0, changes: Callable[[int], Changes] | None = None
+    reader: NetworkReader, inputs: Ids, layer: int, texts: int = 0
 ) -> Generator[tuple[int, Floats, Floats], None, None]:
     """Stretches of time steps: the first, the top layer's H (n, B, H), and H (n, H) of `layer` in text 0.
-    They are as long as for `texts` of them; `changes(t)` are made after input t.
+    They are as long as for `texts` of them.
     """
-    _, B, H = batch.hidden.shape
-    step = int(np.clip(LOGITS // (max(B, texts) * len(batch.weights.bias)), 1, 64))
+    B = reader.hidden.shape[2]
+    step = int(np.clip(LOGITS // (max(B, texts) * len(reader.weights.bias)), 1, 64))
     for begin in range(0, len(inputs), step):
-        symbols = inputs[begin : begin + step]
-        top, own = np.empty((len(symbols), B, H), np.float32), np.empty((len(symbols), H), np.float32)
-        for t in range(len(symbols)):
-            now = NO_CHANGES if changes is None else changes(begin + t)
-            top[t] = batch.step(symbols[t : t + 1], now)
-            own[t] = batch.hidden[layer, 0]
-        yield begin, top, own
+        hidden, _ = reader.states(inputs[begin : begin + step])
+        yield begin, hidden[1:, -1], hidden[1:, layer, 0]
 
 
 def costs(weights: Weights, top: Floats, ids: Ids) -> Doubles:

@@ -15,13 +15,12 @@ Shape letters: n characters, R controls of each kind, B = 1 + 2 R texts side by 
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
-from rnnviz.networks.batch import Batch, Changes
+from rnnviz.networks.numpy_engine import Changes, NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share
 from rnnviz.pictured import Brief
@@ -127,10 +126,9 @@ def effect(
     ids = model.vocabulary.encode(text)
     inputs = np.concatenate(([model.vocabulary.start], ids[:-1]))
     tally = Tally(len(every), len(ids), None if target is None else target.values)
-    clock, unchanged = Clock(), stretches(Batch(weights, 1), inputs, intervention.layer, len(every))
-    changed = stretches(
-        Batch(weights, len(every)), inputs, intervention.layer, len(every), partial(_changes, every)
-    )
+    clock, layer, B = Clock(), intervention.layer, len(every)
+    unchanged = stretches(NetworkReader(weights, texts=1), inputs, layer, B)
+    changed = stretches(NetworkReader(weights, texts=B, changes=_changes(every)), inputs, layer, B)
     for (start, top, _), (_, plain, _) in zip(changed, unchanged, strict=True):
         here = slice(start, start + len(top))
         tally.add(here, slice(None), costs(weights, top, ids[here]) - costs(weights, plain, ids[here]))
@@ -141,10 +139,10 @@ def effect(
     return Effect(intervention, every[1:], losses, within, len(ids))
 
 
-def _changes(every: tuple[Intervention, ...], t: int) -> Changes:
-    """What is done after input number t: row b of the states as intervention b says."""
+def _changes(every: tuple[Intervention, ...]) -> Changes:
+    """Row b of the states is changed as intervention b says."""
 
-    def change(states: Floats) -> None:
+    def change(t: int, states: Floats) -> None:
         for b, one in enumerate(every):
             one._apply(t, states[b : b + 1])
 

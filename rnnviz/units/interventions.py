@@ -15,7 +15,7 @@ from rnnviz.arrays import Floats, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.stepping import Hook, Hooks, Weights
+from rnnviz.networks.numpy_engine import Change, Changes, Weights
 from rnnviz.pictured import Brief
 from rnnviz.reading import sampling
 from rnnviz.reading.reader import reader
@@ -178,7 +178,7 @@ def intervene(model: Network, text: str, interventions: Interventions) -> Trace:
     >>> units.intervene(model, "machine", units.Intervention((17,), "clamp", 1.0)).hidden[:, 0, 17]
     array([1., 1., 1., 1., 1., 1., 1.], dtype=float32)
     """
-    return Tracer(model, _hooks(weights_of(model), interventions)).extend(text)
+    return Tracer(model, _changes(weights_of(model), interventions)).extend(text)
 
 
 def continuation(
@@ -202,7 +202,7 @@ def continuation(
     """
     shape = sampling.Shape(temperature, top_k)
     sampling.check(length, seed)
-    after = reader(model, prompt, _hooks(weights_of(model), interventions))
+    after = reader(model, prompt, _changes(weights_of(model), interventions))
     return "".join(sampling.draw(after, model.name, model.vocabulary, length, shape, seed))
 
 
@@ -227,11 +227,11 @@ def resume(
     >>> units.resume(rnnviz.trace(model, "The Time Traveller"), 13, 5, temperature=0)
     'eller'
     """
-    hooks = _hooks(read.weights, interventions)
-    return sampling.resume(read, t, length, temperature=temperature, top_k=top_k, seed=seed, hooks=hooks)
+    changes = _changes(read.weights, interventions)
+    return sampling.resume(read, t, length, temperature=temperature, top_k=top_k, seed=seed, changes=changes)
 
 
-def _hooks(weights: Weights, interventions: Interventions) -> Hooks:
+def _changes(weights: Weights, interventions: Interventions) -> Changes:
     """The interventions of each layer and quantity, in their order. Raises ConfigError."""
     every = [interventions] if isinstance(interventions, Intervention) else interventions
     found: dict[tuple[int, str], list[Intervention]] = {}
@@ -239,7 +239,7 @@ def _hooks(weights: Weights, interventions: Interventions) -> Hooks:
         one._check(weights)
         found.setdefault((one.layer, one.quantity), []).append(one)
 
-    def hook(own: list[Intervention]) -> Hook:
+    def hook(own: list[Intervention]) -> Change:
         def apply(t: int, state: Floats) -> None:
             for one in own:
                 one._apply(t, state)

@@ -12,7 +12,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.networks.batch import Change
+from rnnviz.networks.numpy_engine import Change
 from rnnviz.networks.numpy_model import Network
 from rnnviz.pictured import Brief
 from rnnviz.reading.trace import Trace
@@ -84,7 +84,7 @@ def patch_controls(
     target, to = patched.target, patched.to
     own = by_quantity(target.state_after(to))
     moves = {
-        (layer, quantity): _random_move(own[quantity][layer], length, n, generator)
+        (layer, quantity): _random_move(own[quantity][layer], length, n, to, generator)
         for (layer, quantity), length in patched.lengths.items()
     }
     ahead = min(ahead, len(target) + 1 - to)
@@ -97,7 +97,7 @@ def patch_controls(
         if not len(other):
             raise EmptyTextError("an unrelated text has at least one character; received none")
         places = generator.integers(1, len(other) + 1, n)
-        elsewhere, theirs = follow(target, to, patched.part.changes(states_at(other, places)), n, ahead)
+        elsewhere, theirs = follow(target, to, patched.part.changes(states_at(other, places), to), n, ahead)
         elsewhere_left = kl(goal, theirs)
     return PatchControls(
         ahead=ahead,
@@ -111,12 +111,13 @@ def patch_controls(
     )
 
 
-def _random_move(own: Floats, length: float, n: int, generator: np.random.Generator) -> Change:
-    """Set n states to `own` (H,), each moved by `length` in a direction of its own."""
+def _random_move(own: Floats, length: float, n: int, to: int, generator: np.random.Generator) -> Change:
+    """Set n states to `own` (H,), each moved by `length` in a direction of its own, after input number `to`."""
     moves = generator.normal(size=(n, len(own)))
     moves *= length / np.linalg.norm(moves, axis=1, keepdims=True)
 
-    def change(states: Floats) -> None:
-        states[:] = own + moves
+    def change(t: int, states: Floats) -> None:
+        if t == to:
+            states[:] = own + moves
 
     return change

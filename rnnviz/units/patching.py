@@ -22,10 +22,9 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.errors import ConfigError
-from rnnviz.networks.batch import NO_CHANGES, Batch, Change, Changes
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.stepping import LOGITS, Hook, Weights
+from rnnviz.networks.numpy_engine import LOGITS, Change, Changes, NetworkReader, Weights
 from rnnviz.reading import sampling
 from rnnviz.reading.trace import Trace, Tracer, trace
 from rnnviz.units.directions import Direction
@@ -67,12 +66,12 @@ class Part:
         else:
             states[:, self.index] = source[:, self.index]
 
-    def changes(self, source: States) -> dict[tuple[int, str], Change]:
-        """What puts the states `source` in, by layer and quantity."""
+    def changes(self, source: States, to: int) -> dict[tuple[int, str], Change]:
+        """What puts the states `source` in after input number `to`, by layer and quantity."""
         held = by_quantity(source)
 
         def change(rows: Floats) -> Change:
-            return lambda states: self.put(states, rows)
+            return lambda t, states: self.put(states, rows) if t == to else None
 
         found = {}
         for quantity in self.quantities:
@@ -264,11 +263,7 @@ def patch(
     at, to = _place("at", at, taken), _place("to", to, before)
     state = states_at(taken, [at])
 
-    def hook(change: Change) -> Hook:
-        return lambda t, own: change(own) if t == to else None
-
-    hooks = {where: hook(change) for where, change in which.changes(state).items()}
-    after = Tracer(model, hooks).extend(before.text)
+    after = Tracer(model, which.changes(state, to)).extend(before.text)
     divergence, loss = np.zeros(len(before) + 1), np.zeros(len(before))
     step = max(1, LOGITS // before.vocabulary.size)
     for begin in range(to, len(before) + 1, step):
@@ -288,8 +283,9 @@ def _everywhere(taken: Trace, into: Trace, to: object, which: Part, ahead: int) 
     effect = np.empty((len(taken) + 1, len(into) + 1))
     for begin in range(0, len(effect), ROWS):
         places = np.arange(begin, min(begin + ROWS, len(effect)))
-        changes = which.changes(states_at(taken, places))
+        states = states_at(taken, places)
         for t in range(len(into) + 1):
+            changes = which.changes(states, t)
             found, _ = follow(into, t, changes, len(places), min(ahead, len(into) + 1 - t))
             effect[places, t] = found.mean(axis=1)
     return effect
@@ -299,19 +295,16 @@ def follow(target: Trace, to: int, changes: Changes, B: int, ahead: int) -> tupl
     """Read the target from `to` on in B copies, changed there: KL_t (B, ahead) nats, and their first log P
     (B, V).
     """
-    weights = target.weights
-    batch = Batch(weights, B)
+    weights, state = target.weights, None
     if to:
         hidden, cell = target.state_after(to - 1)
-        batch.hidden[:] = hidden[:, None]
-        if batch.cell is not None and cell is not None:
-            batch.cell[:] = cell[:, None]
+        state = hidden[:, None], None if cell is None else cell[:, None]
+    reader = NetworkReader(weights, state, texts=B, time=to, changes=changes)
     inputs = np.concatenate(([target.vocabulary.start], target.ids))
     divergence, first = np.zeros((B, ahead)), None
     for k in range(ahead):
         row = to + k
-        top = batch.step(inputs[row : row + 1], NO_CHANGES if k else changes)
-        log_probs = weights.log_probs(top)
+        log_probs = weights.log_probs(reader.read(inputs[row : row + 1])[0])
         divergence[:, k] = kl(target.log_probs_at(row, row + 1), log_probs)
         first = log_probs if first is None else first
     assert first is not None
@@ -352,9 +345,9 @@ def _lengths(which: Part, source: States, own: States) -> dict[tuple[int, str], 
     """By layer and quantity, the length of the change of one state (1, L, H) to that of `source`."""
     out = {}
     held = by_quantity(own)
-    for (layer, quantity), change in which.changes(source).items():
+    for (layer, quantity), change in which.changes(source, 0).items():
         values = held[quantity][:, layer]
         changed = values.copy()
-        change(changed)
+        change(0, changed)
         out[layer, quantity] = float(np.linalg.norm((changed - values).astype(np.float64)))
     return out

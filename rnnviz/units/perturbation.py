@@ -16,9 +16,8 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
-from rnnviz.networks.batch import Batch
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.stepping import LOGITS
+from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, side_by_side
 from rnnviz.pictured import Brief
 from rnnviz.reading.trace import Trace, Tracer, trace
 from rnnviz.text.characters import normalise
@@ -145,16 +144,14 @@ def memory(model: Network, text: str, *, steps: int = 100, places: int = 64, see
     other = generator.choice(read.ids, len(at))
     while (same := other == read.ids[at]).any():
         other[same] = generator.choice(read.ids, int(same.sum()))
-    batch = Batch(weights, len(at))
-    for n, t in enumerate(at.tolist()):  # the states before the places
-        batch.start(n, read.state_after(t))
+    reader = NetworkReader(weights, side_by_side([read.state_after(t) for t in at.tolist()]), texts=len(at))
     distance, divergence = np.zeros(steps + 1), np.zeros(steps + 1)
     for k in range(steps + 1):
-        top = batch.step(other if k == 0 else read.ids[at + k])
-        own = read.hidden[at + k]
-        apart = batch.hidden.transpose(1, 0, 2).astype(np.float64) - own
+        hidden = reader.states((other if k == 0 else read.ids[at + k])[None])[0][1].swapaxes(0, 1)
+        own = read.hidden[at + k]  # (B, L, H)
+        apart = hidden.astype(np.float64) - own
         distance[k] = np.sqrt((apart**2).sum(axis=(1, 2))).mean()
-        divergence[k] = kl(weights.log_probs(own[:, -1]), weights.log_probs(top)).mean()
+        divergence[k] = kl(weights.log_probs(own[:, -1]), weights.log_probs(hidden[:, -1])).mean()
     return Memory(distance, divergence, len(at))
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from rnnviz.networks.cells import step
+from tests.networks.textbook import step
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary

@@ -7,7 +7,7 @@ import torch
 import rnnviz
 from rnnviz.lecture import recurrence
 from rnnviz.lecture.machine import Machine, numbers
-from rnnviz.networks.cells import step as textbook_step
+from tests.networks.textbook import step as textbook_step
 from tests.conftest import tiny
 
 RNN = tiny("rnn")

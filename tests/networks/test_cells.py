@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from rnnviz import ModelConfig
-from rnnviz.networks.cells import LETTERS, Parameters, of_torch, step
+from tests.networks.textbook import LETTERS, Parameters, of_torch, step
 from rnnviz.networks.config import Cell
 
 

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 import rnnviz
 from rnnviz import units
 from rnnviz.errors import ConfigError
-from rnnviz.networks.batch import Batch
+from rnnviz.networks.numpy_engine import Batch
 from rnnviz.networks.custom import CustomModel
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.units.indexing import fingerprint

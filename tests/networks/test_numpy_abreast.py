@@ -13,7 +13,7 @@ from rnnviz.networks import numpy_abreast, side_by_side, threads
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_abreast import NumpyAbreast
 from rnnviz.networks.progress import run
-from rnnviz.networks.stepping import Hooks, Weights
+from rnnviz.networks.numpy_engine import Hooks, Weights
 from rnnviz.training.tuning import own_python
 from tests.conftest import TEXT, in_numpy, tiny
 from tests.networks.test_side_by_side import never_forgets, symbols

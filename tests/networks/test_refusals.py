@@ -16,7 +16,7 @@ import rnnviz
 from rnnviz import CharModel, ModelConfig, TrainConfig, units
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, ModelNotFoundError
 from rnnviz.networks import checkpoint, modelfile
-from rnnviz.networks.cells import step
+from tests.networks.textbook import step
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.torch_model import pick_device

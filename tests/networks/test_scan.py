@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from rnnviz.networks import linear
-from rnnviz.networks.cells import step
+from tests.networks.textbook import step
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.scan import TORCH, scan
 from rnnviz.networks.torch_model import CharModel

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from rnnviz import CharModel, ModelConfig
 from rnnviz.errors import ConfigError
-from rnnviz.networks.cells import step
+from tests.networks.textbook import step
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.dropout import Dropout, drop
 from rnnviz.networks.numpy_model import weights_of

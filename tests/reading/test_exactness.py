@@ -12,7 +12,7 @@ import torch
 import rnnviz
 from rnnviz import CharModel
 from rnnviz.networks import side_by_side
-from rnnviz.networks.cells import of_torch, step
+from tests.networks.textbook import of_torch, step
 from rnnviz.networks.progress import run
 from rnnviz.reading import scoring
 from rnnviz.reports.record import record

@@ -12,7 +12,7 @@ import torch
 import rnnviz
 from rnnviz import CharModel, ModelConfig
 from rnnviz.networks import numpy_model, stepping
-from rnnviz.networks.cells import step
+from tests.networks.textbook import step
 from rnnviz.networks.config import CELLS
 from rnnviz.reading.trace import Trace, Tracer, trace
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.networks.batch import Batch, Held
+from rnnviz.networks.numpy_engine import Batch, Held
 from rnnviz.networks.numpy_model import weights_of
-from rnnviz.networks.stepping import NetworkReader
+from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.units import (
     Direction,
     Intervention,

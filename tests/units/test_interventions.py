@@ -7,11 +7,11 @@ import pytest
 import torch
 
 import rnnviz
-from rnnviz.networks.batch import Batch
-from rnnviz.networks.cells import step
+from rnnviz.networks.numpy_engine import Batch
+from tests.networks.textbook import step
 from rnnviz.networks.checkpoint import load_numpy, save
 from rnnviz.networks.numpy_model import weights_of
-from rnnviz.networks.stepping import NetworkReader
+from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.reading import sampling
 from rnnviz.reading.trace import Trace

@@ -1,0 +1,532 @@
+"""The numpy engine: any cell's record run over one text, or over B texts side by side, in float32 or float64.
+
+At batch 1 the cost of a call decides: a step of a GRU with 256 units takes about 18 µs here and 50 µs in
+torch's fused layer. So a record runs once, on stand-ins that note each call; the loop over time replays the
+calls on fixed blocks of memory: a step allocates nothing and looks nothing up. A cell whose next state rests on
+the one before by a factor alone, or not at all, is computed for a block of steps at once.
+
+X_t W_xh + b_h of the first layer is looked up in a table over the V + 1 inputs.
+
+Shape letters: n steps, B texts, G blocks of a cell's weights, H units, L layers, V symbols.
+"""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.arrays import Array, Doubles, Floats, Ids
+from rnnviz.networks import cells
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.config import ModelConfig
+
+BLOCK = 256
+"""Rows, steps by texts, of one pass through the layers: one layer's output stays in the cache."""
+
+LOGITS = 1 << 20
+"""Entries (rows by symbols) of one block of the readout: bounds the memory of a long text."""
+
+PRODUCT = 400_000
+"""Entries of a matrix that one row is multiplied with in one call.
+
+OpenBLAS hands larger ones (from 460,800) to several threads and waits for all of them: 75 µs become
+3 to 10 ms where another program is using the cores.
+"""
+
+FEW = 4
+"""Texts that are multiplied one by one: BLAS would wait for all cores over so few."""
+
+TABLE_BYTES = 64 << 20
+"""Above this size the first layer's inputs are multiplied row by row instead of looked up."""
+
+KEPT = 4
+"""Numbers of texts whose recorded steps are kept, in each thread."""
+
+Change = Callable[[int, Floats], None]
+"""Changes the states (B, H) of a layer in place after input number t, counted from 0."""
+
+Changes = Mapping[tuple[int, str], Change]
+"""The change of a layer's "hidden" state, or of its "cell", from which its hidden state then follows."""
+
+NO_CHANGES: Changes = MappingProxyType({})
+
+
+class _Functions:
+    """What a record asks of `xp`, by exp, tanh, maximum and minimum."""
+
+    exp: Any
+    tanh: Any
+    maximum: Any
+    minimum: Any
+
+    def __init__(self, activation: str = "tanh") -> None:
+        self.phi = self.tanh if activation == "tanh" else lambda a: self.maximum(a, 0)
+
+    def sigmoid(self, a: Any) -> Any:
+        return 1 / (self.exp(-a) + 1)  # e^-a may overflow: σ is 0 then, as it should be
+
+    def rest(self, z: Any) -> Any:
+        return 1 - z
+
+    def positive(self, a: Any) -> Any:
+        return self.maximum(a, 0) + self.sigmoid(self.minimum(a, 0))
+
+    def state(self, name: str, value: Any) -> Any:
+        return value
+
+
+class Numpy(_Functions):
+    """The namespace of arrays."""
+
+    exp, tanh, maximum, minimum = np.exp, np.tanh, np.maximum, np.minimum
+
+
+class _Noted:
+    """A block of memory in a record's place for an array: each operation on it is noted, with its result's."""
+
+    def __init__(self, to: Array, on: "_Recorder", of: "_Noted | None" = None, *, own: bool = False) -> None:
+        self.to, self.on, self.own = to, on, own
+        self._of = of  # whose memory this is a part of: it is not free before
+
+    def call(self, function: Any, *args: Any) -> "_Noted":
+        dtype = self.to.dtype.type
+        given = [a.to if isinstance(a, _Noted) else dtype(a) for a in args]
+        shape = np.broadcast_shapes(*(a.shape for a in given))
+        free = self.on.free.setdefault(shape, [])
+        out = free.pop() if free else np.empty(shape, dtype)
+        self.on.calls.append(partial(function, *given, out))
+        return _Noted(out, self.on, own=True)
+
+    def __del__(self) -> None:  # nothing names this result any longer: its memory serves the next one
+        if self.own:
+            self.on.free[self.to.shape].append(self.to)
+
+    def __getitem__(self, block: int | slice) -> "_Noted":
+        return _Noted(self.to[block], self.on, self)
+
+    def __iter__(self) -> Any:
+        return (self[k] for k in range(len(self.to)))
+
+    def __add__(self, other: Any) -> "_Noted":
+        return self.call(np.add, self, other)
+
+    def __sub__(self, other: Any) -> "_Noted":
+        return self.call(np.subtract, self, other)
+
+    def __rsub__(self, other: Any) -> "_Noted":
+        return self.call(np.subtract, other, self)
+
+    def __mul__(self, other: Any) -> "_Noted":
+        return self.call(np.multiply, self, other)
+
+    def __rtruediv__(self, other: Any) -> "_Noted":
+        return self.call(np.divide, other, self)
+
+    def __neg__(self) -> "_Noted":
+        return self.call(np.negative, self)
+
+
+class _Recorder(_Functions):
+    """The namespace that notes what is asked of it, in order."""
+
+    def __init__(self, activation: str, change: Callable[[str, Floats], None]) -> None:
+        super().__init__(activation)
+        self.calls: list[partial[Any]] = []
+        self.free: dict[tuple[int, ...], list[Array]] = {}
+        self._change = change
+
+    def exp(self, a: _Noted) -> _Noted:
+        return a.call(np.exp, a)
+
+    def tanh(self, a: _Noted) -> _Noted:
+        return a.call(np.tanh, a)
+
+    def maximum(self, a: _Noted, b: float) -> _Noted:
+        return a.call(np.maximum, a, b)
+
+    def minimum(self, a: _Noted, b: float) -> _Noted:
+        return a.call(np.minimum, a, b)
+
+    def state(self, name: str, value: _Noted) -> _Noted:
+        self.calls.append(partial(self._change, name, value.to))
+        return value
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer's weights, contiguous, blocks in the order of its cell's record.
+
+    table (V + 1, G·H)  X_t W_x + b for every input; only in the first layer, if small enough
+    W_x   (G·H, X)
+    b     (G·H,)
+    W_h   (G·H, H)      None where no matrix carries the state on
+    b_u   (H,)          the bias beside the last block's product with the state; None where there is none
+    """
+
+    cell: str
+    units: int
+    activation: str
+    table: Floats | None
+    W_x: Floats
+    b: Floats
+    W_h: Floats | None = None
+    b_u: Floats | None = None
+
+    def from_inputs(self, x: Floats) -> Floats:
+        """X W_x + b, (…, G·H), for inputs (…, X)."""
+        rows = product(x.reshape(-1, x.shape[-1]), self.W_x).reshape(*x.shape[:-1], -1)
+        rows += self.b
+        return rows
+
+    def blocks(self, rows: Floats) -> Floats:
+        """Rows (…, G·H) as a record takes them, (G, …, H)."""
+        return np.moveaxis(rows.reshape(*rows.shape[:-1], -1, self.units), -2, 0)
+
+    def from_states(self, h: Floats) -> Floats | None:
+        """What a record takes as `u`, (G, …, H), for states (…, H)."""
+        if self.W_h is None:
+            return None
+        rows = h @ self.W_h.T
+        if self.b_u is not None:
+            rows[..., -self.units :] += self.b_u
+        return self.blocks(rows)
+
+
+class _Step:
+    """One layer's step, recorded: `x` (…, G·H) and `state`, (…, H) each, are read, and the state is written."""
+
+    def __init__(self, layer: Layer, rows: tuple[int, ...], changes: Mapping[str, Change]) -> None:
+        kind, dtype = CELLS[layer.cell], layer.b.dtype
+        self.time, self._changes, self._units = 0, changes, layer.units
+        self.x, u = (np.zeros((*rows, len(layer.b)), dtype) for _ in range(2))
+        self.state = [np.zeros((*rows, layer.units), dtype) for _ in range(1 + kind.has_cell)]
+        on = _Recorder(layer.activation, self._change)
+        self.calls = on.calls
+        self._multiply(layer, u)
+        x_blocks, u_blocks = (_Noted(layer.blocks(each), on) for each in (self.x, u))
+        found = kind.step(on, x_blocks, u_blocks, *(_Noted(state, on) for state in self.state))
+        for state, name in zip(self.state, "hc", strict=False):
+            self._into(state, found[name].to)
+        if "hidden" in changes:
+            self.calls.append(partial(self._change, "hidden", self.state[0]))
+
+    def _multiply(self, layer: Layer, u: Floats) -> None:
+        """Note the product with W_h: of few texts one by one, in pieces that BLAS does with one thread."""
+        assert layer.W_h is not None
+        h = self.state[0]
+        if h.ndim == 2 and len(h) > FEW:
+            self.calls.append(partial(np.matmul, h, layer.W_h.T, u))
+        else:
+            for one, out in zip(np.atleast_2d(h), np.atleast_2d(u), strict=True):
+                self.calls += [partial(np.dot, part, one, to) for part, to in _pieces(layer.W_h, out)]
+        if layer.b_u is not None:
+            last = u[..., -layer.units :]
+            self.calls.append(partial(np.add, last, layer.b_u, last))
+
+    def _into(self, state: Floats, found: Floats) -> None:
+        """Have the new state written over the old one: at once, if nothing reads the old one afterwards."""
+        made = max(k for k, call in enumerate(self.calls) if call.args[-1] is found and call.func != self._change)
+        if any(a is state for call in self.calls[made + 1 :] for a in call.args):
+            self.calls.append(partial(np.copyto, state, found))
+            return
+        for k in range(made, len(self.calls)):
+            args = (state if a is found else a for a in self.calls[k].args)
+            self.calls[k] = partial(self.calls[k].func, *args)
+
+    def _change(self, name: str, state: Floats) -> None:
+        if name in self._changes:
+            self._changes[name](self.time, state.reshape(-1, self._units))
+
+
+class _Kept(threading.local):
+    """The recorded steps of each thread, which own memory; they don't travel to another process."""
+
+    def __init__(self) -> None:
+        self.steps: dict[tuple[int, ...], list[_Step | None]] = {}
+
+    def __reduce__(self) -> tuple[type["_Kept"], tuple[()]]:
+        return _Kept, ()
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A model's weights, ready for stepping, immutable: see `weights_from`."""
+
+    layers: tuple[Layer, ...]
+    embedding: Floats | None  # (V + 1, X), where the first layer has no table
+    readout: Floats  # (V, H)
+    bias: Floats  # (V,)
+    _kept: _Kept = field(default_factory=_Kept, repr=False, compare=False, kw_only=True)
+
+    @property
+    def cell(self) -> str:
+        """A name of `rnnviz.networks.config.CELLS`."""
+        return self.layers[0].cell
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """In what everything is computed."""
+        return self.bias.dtype
+
+    def states(self, rows: int, texts: int | None = None) -> tuple[Floats, Floats | None]:
+        """Zeros to step in: hidden (rows, L, H), or (rows, L, texts, H), and for an LSTM the cell, as large."""
+        own = self.layers[0].units
+        shape = (rows, len(self.layers), own) if texts is None else (rows, len(self.layers), texts, own)
+        return np.zeros(shape, self.dtype), np.zeros(shape, self.dtype) if CELLS[self.cell].has_cell else None
+
+    def run(
+        self,
+        ids: Ids,
+        hidden: Floats,
+        cell: Floats | None,
+        changes: Changes = NO_CHANGES,
+        time: int = 0,
+        *,
+        driven: Floats | None = None,
+    ) -> None:
+        """Read the inputs `ids` (n,), or (n, B) of B texts, writing the states after each into rows 1 .. n.
+
+        Row 0 of `hidden` (n + 1, L, H) or (n + 1, L, B, H), and of an LSTM's `cell`, is the state before the
+        first input. `changes` are made to each new state; to them the first input is number `time`. `driven`
+        (n, …, G·H) is read in the place of what the first layer makes of the inputs.
+        """
+        texts = ids.shape[1:]
+        steps = self._steps(texts, changes)
+        size = max(4, BLOCK // max(1, *texts)) if texts else BLOCK
+        # A relu network may explode; torch's does so silently too.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for begin in range(0, len(ids), size):
+                end = min(begin + size, len(ids))
+                for n, (layer, step) in enumerate(zip(self.layers, steps, strict=True)):
+                    h = hidden[begin : end + 1, n]
+                    c = None if cell is None else cell[begin : end + 1, n]
+                    rows: Floats | None = None
+                    if driven is not None and n == 0:
+                        rows = driven[begin:end]
+                    elif n or step is None or layer.table is None:
+                        rows = self.rows(n, ids[begin:end], hidden[begin + 1 : end + 1, n - 1])
+                    if step is None:
+                        _at_once(layer, rows, h, changes.get((n, "hidden")), time + begin)
+                    else:
+                        _replay(step, layer, ids[begin:end], rows, h, c, time + begin)
+
+    def rows(self, n: int, ids: Ids, below: Floats) -> Floats:
+        """X W_x + b, (…, G·H), of layer n for inputs (…), over the states (…, H) of the layer `below`."""
+        layer = self.layers[n]
+        if n:
+            return layer.from_inputs(below)
+        if layer.table is not None:
+            return layer.table[ids]
+        assert self.embedding is not None
+        return layer.from_inputs(self.embedding[ids])
+
+    def _steps(self, texts: tuple[int, ...], changes: Changes) -> list[_Step | None]:
+        kept = self._kept.steps
+        if not changes and texts in kept:
+            return kept[texts]
+        made = []
+        for n, layer in enumerate(self.layers):
+            own = {what: change for (of, what), change in changes.items() if of == n}
+            made.append(_Step(layer, texts, own) if CELLS[layer.cell].mixes else None)
+        if not changes:  # a step that changes states belongs to one reading
+            if len(kept) == KEPT:
+                kept.clear()
+            kept[texts] = made
+        return made
+
+    def gates(self, ids: Ids, hidden: Floats) -> dict[str, Floats]:
+        """The gates of each step, name → (n, L, H), for inputs (n,) and their states (n + 1, L, H).
+
+        Row t of `hidden` is the state before input t. Empty for cells without gates.
+        """
+        kind = CELLS[self.cell]
+        n, units = len(ids), self.layers[0].units
+        out = {name: np.empty((n, len(self.layers), units), self.dtype) for name in kind.gates}
+        for begin in range(0, n if out else 0, BLOCK):
+            end = min(begin + BLOCK, n)
+            for number, layer in enumerate(self.layers):
+                before, rows = hidden[begin:end, number], self.rows(
+                    number, ids[begin:end], hidden[begin + 1 : end + 1, number - 1]
+                )
+                with np.errstate(over="ignore", invalid="ignore"):
+                    found = layer_parts(layer, rows, before)
+                for name, values in out.items():
+                    values[begin:end, number] = found[name]
+        return out
+
+    def logits(self, top: Floats) -> Floats:
+        """O = H W_hq + b_q, (n, V), for states (n, H) of the top layer."""
+        logits = product(top, self.readout)
+        logits += self.bias
+        return logits
+
+    def predict(self, top: Floats) -> tuple[Floats, Doubles]:
+        """Unnormalised log-probabilities (n, V), at most 0, and the log of their sum (n,), in nats.
+
+        For states (n, H) of the top layer. log P = first - second[:, None].
+        """
+        logits = self.logits(top)
+        logits -= logits.max(axis=1, keepdims=True)
+        return logits, np.log(np.exp(logits).sum(axis=1, dtype=np.float64))
+
+    def log_probs(self, top: Floats) -> Floats:
+        """log P (n, V) in nats, for states (n, H) of the top layer."""
+        out = np.empty((len(top), len(self.bias)), self.dtype)
+        step = max(1, LOGITS // len(self.bias))
+        for begin in range(0, len(top), step):
+            logits, log_sum = self.predict(top[begin : begin + step])
+            np.subtract(logits, log_sum[:, None], out=out[begin : begin + step], casting="same_kind")
+        return out
+
+
+def layer_parts(layer: Layer, rows: Floats, before: Floats, xp: Any = None) -> cells.Parts:
+    """Every part of steps whose states `before` (…, H) are known, of rows (…, G·H) of X W_x + b."""
+    kind = CELLS[layer.cell]
+    xp, x = xp or Numpy(layer.activation), layer.blocks(rows)
+    if kind.linear:
+        return kind.step(xp, x)
+    second = [before] if kind.has_cell else []  # no gate looks at C
+    return kind.step(xp, x, layer.from_states(before), before, *second)
+
+
+def _at_once(layer: Layer, rows: Floats, h: Floats, change: Change | None, time: int) -> None:
+    """Rows 1 .. n of h (n + 1, …, H) of a cell without W_h."""
+    found = layer_parts(layer, rows, h[:-1])
+    if not CELLS[layer.cell].linear:
+        h[1:] = found["h"]
+    for t in range(len(rows)):
+        if "keep" in found:
+            np.multiply(found["keep"][t], h[t], out=h[t + 1])
+            h[t + 1] += found["write"][t]
+        elif change is None:
+            break
+        if change is not None:
+            change(time + t, h[t + 1].reshape(-1, layer.units))
+
+
+def _replay(
+    step: _Step, layer: Layer, ids: Ids, rows: Floats | None, h: Floats, c: Floats | None, time: int
+) -> None:
+    """Rows 1 .. n of h and c (n + 1, …, H), from `rows` (n, …, G·H) or from the table's of `ids` (n, …)."""
+    x, calls, table = step.x, step.calls, layer.table
+    at = ids.tolist() if ids.ndim == 1 else ids
+    step.state[0][...] = h[0]
+    if c is not None:
+        step.state[1][...] = c[0]
+    for t in range(len(ids)):
+        if rows is not None:
+            x[...] = rows[t]
+        elif ids.ndim == 1:
+            x[...] = table[at[t]]  # type: ignore[index]
+        else:
+            np.take(table, at[t], axis=0, out=x, mode="clip")  # type: ignore[arg-type]  # "raise" would copy
+        step.time = time + t
+        for call in calls:
+            call()
+        h[t + 1] = step.state[0]
+        if c is not None:
+            c[t + 1] = step.state[1]
+
+
+class NetworkReader:
+    """A network that reads one text, or B side by side, in pieces of any length, and predicts what comes next.
+
+    `hidden` (1, L, H) or (1, L, B, H), and an LSTM's `cell`, are carried from piece to piece: zeros at first,
+    or a copy of `state`, without the leading 1. `time` counts the inputs read, for `changes`.
+    """
+
+    def __init__(
+        self,
+        weights: Weights,
+        state: tuple[Floats, Floats | None] | None = None,
+        *,
+        texts: int | None = None,
+        time: int = 0,
+        changes: Changes = NO_CHANGES,
+    ) -> None:
+        self.weights, self.time, self._changes, self._texts = weights, time, changes, texts
+        self.hidden, self.cell = weights.states(1, texts)
+        if state is not None:
+            self.hidden[0] = state[0]
+            if self.cell is not None and state[1] is not None:
+                self.cell[0] = state[1]
+
+    def states(self, ids: Ids) -> tuple[Floats, Floats | None]:
+        """H (n + 1, …), and an LSTM's C, before the first of the inputs `ids` and after each.
+
+        Inputs are (n,), read by each text alike, or (n, B).
+        """
+        hidden, cell = self.weights.states(len(ids) + 1, self._texts)
+        hidden[0] = self.hidden[0]
+        if cell is not None and self.cell is not None:
+            cell[0] = self.cell[0]
+        if self._texts is not None and ids.ndim == 1:
+            ids = np.broadcast_to(ids[:, None], (len(ids), self._texts))
+        self.weights.run(ids, hidden, cell, self._changes, self.time)
+        self.time += len(ids)
+        self.hidden, self.cell = hidden[-1:].copy(), None if cell is None else cell[-1:].copy()
+        return hidden, cell
+
+    def read(self, ids: Ids) -> Floats:
+        """The states of the top layer after each of the inputs, (n, H) or (n, B, H)."""
+        return self.states(ids)[0][1:, -1]
+
+    def log_probs(self) -> Doubles:
+        """log P (V,) of the next symbol, in nats; not finite where the network gives no probabilities."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            logits, log_sum = self.weights.predict(self.hidden[:, -1])
+            return np.asarray(logits[0].astype(np.float64) - log_sum[0])
+
+
+def side_by_side(states: Sequence[tuple[Floats, Floats | None]]) -> tuple[Floats, Floats | None]:
+    """The states (L, H) of several texts as those of a NetworkReader of so many, (L, B, H)."""
+    cells = [cell for _, cell in states if cell is not None]
+    return np.stack([hidden for hidden, _ in states], axis=1), np.stack(cells, axis=1) if cells else None
+
+
+def weights_from(
+    config: ModelConfig, tensors: Mapping[str, Array], dtype: npt.DTypeLike = np.float32
+) -> Weights:
+    """Copies of `tensors`, named and shaped as in `config.shapes()`, ready for stepping in `dtype`."""
+    arrays = {name: np.array(values, dtype, order="C") for name, values in tensors.items()}
+    embedding = arrays.get("embedding.weight")
+    layers = [_layer(config, n, arrays) for n in range(config.layers)]
+    W_x, b = layers[0].W_x, layers[0].b
+    table = None
+    if embedding is None:
+        table = W_x.T + b
+    elif len(embedding) * len(b) * 4 <= TABLE_BYTES:
+        # In float64, where sums of float16 weights' products are exact, so that the number of threads, which
+        # decides in what order they are added up, changes no bit: a compressed text depends on every one.
+        table = (embedding.astype(np.float64) @ W_x.T.astype(np.float64) + b).astype(b.dtype)
+    layers[0] = replace(layers[0], table=table)
+    tied = embedding is not None and config.tied
+    readout = embedding[: config.vocabulary_size].copy() if tied else arrays["readout.weight"]  # type: ignore[index]
+    return Weights(tuple(layers), embedding if table is None else None, readout, arrays["readout.bias"])
+
+
+def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats]) -> Layer:
+    own = cells.parameters(CELLS[config.cell], [arrays[name] for name in config.layer_names(n)])
+    W_x, W_h, b, b_u = own
+    return Layer(config.cell, config.hidden_size, config.span, None, W_x, b, W_h, b_u)
+
+
+def _pieces(weights: Floats, out: Floats) -> list[tuple[Floats, Floats]]:
+    """`weights` (R, X) and the vector `out` (R,) of a product with it, cut into pieces of equal rows."""
+    step = max(1, PRODUCT // weights.shape[1])
+    return [(weights[n : n + step], out[n : n + step]) for n in range(0, len(weights), step)]
+
+
+def product(rows: Floats, weights: Floats) -> Floats:
+    """`rows` (n, X) times the transpose of `weights` (R, X): (n, R)."""
+    if len(rows) != 1:
+        return rows @ weights.T
+    out = np.empty((1, len(weights)), weights.dtype)
+    for part, target in _pieces(weights, out[0]):
+        np.dot(part, rows[0], out=target)
+    return out
