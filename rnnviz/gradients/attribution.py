@@ -33,9 +33,9 @@ from rnnviz.errors import ConfigError, TextError
 from rnnviz.gradients.linearisation import first_inputs, own_weights, place, states
 from rnnviz.gradients.occlusion import scores, without_each
 from rnnviz.networks import has_torch
+from rnnviz.networks.numpy_engine import Weights
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import run
-from rnnviz.networks.numpy_engine import Weights
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNKNOWN
 

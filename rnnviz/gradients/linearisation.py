@@ -25,8 +25,8 @@ from rnnviz.arrays import Floats, Ids
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
 from rnnviz.networks import linear
 from rnnviz.networks.config import CELLS
-from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.numpy_engine import Layer, Weights
+from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import Vocabulary
 

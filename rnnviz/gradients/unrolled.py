@@ -14,8 +14,8 @@ from torch import Tensor
 from rnnviz.arrays import Doubles, Floats
 from rnnviz.networks import linear
 from rnnviz.networks.config import CELLS
-from rnnviz.networks.scan import TORCH
 from rnnviz.networks.numpy_engine import Weights
+from rnnviz.networks.scan import TORCH
 
 State = tuple[list[Tensor], list[Tensor]]
 """H and C of each layer, (B, H) each; C is of use to an lstm alone."""

@@ -30,8 +30,8 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError
 from rnnviz.lecture.prediction import expected, nats
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.numpy_model import Model, Network, weights_of
 from rnnviz.networks.numpy_engine import NetworkReader
+from rnnviz.networks.numpy_model import Model, Network, weights_of
 from rnnviz.reading import sampling
 from rnnviz.text.vocabulary import UNKNOWN
 

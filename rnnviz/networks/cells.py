@@ -81,7 +81,9 @@ CELLS: dict[str, CellKind] = {}
 """The cells that a model may have, by name."""
 
 
-def cell(label: str, blocks: tuple[str, ...] = ("hidden",), **kind: Any) -> Callable[..., Callable[..., Parts]]:
+def cell(
+    label: str, blocks: tuple[str, ...] = ("hidden",), **kind: Any
+) -> Callable[..., Callable[..., Parts]]:
     """Register a step under its function's name; arguments as `Cell` has them."""
 
     def add(step: Callable[..., Parts]) -> Callable[..., Parts]:

@@ -25,8 +25,8 @@ import numpy as np
 
 from rnnviz.arrays import Array, Floats, Ids
 from rnnviz.errors import ConfigError
+from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.config import Cell, ModelConfig
-from rnnviz.networks.precise_scorer import PreciseScorer
 from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, Layer, Weights
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -119,8 +119,9 @@ class StepWeights(Weights):
         driven: Floats | None = None,
     ) -> None:
         """As `Weights.run`, of inputs alone."""
-        rows = hidden.reshape(len(hidden), len(self.layers), -1, self.layers[0].units).swapaxes(1, 2)
-        for t, now in enumerate(ids.reshape(len(ids), -1)):
+        one = ids.ndim == 1
+        rows = (hidden[:, :, None] if one else hidden).swapaxes(1, 2)  # (n + 1, B, L, H)
+        for t, now in enumerate(ids[:, None] if one else ids):
             after = rows[t + 1]  # (B, L, H)
 
             def change(layer: int, t: int = t, after: Floats = after) -> None:
@@ -250,9 +251,9 @@ class CustomModel:
         """0: not known."""
         return self.config.parameter_count
 
-    def scorer(self) -> PreciseScorer:
+    def scorer(self) -> CharScorer:
         """A reader at the start of a text, in the functions' own precision."""
-        return PreciseScorer(self.weights, self.vocabulary.start)
+        return CharScorer(NumpyEngine(self.weights), self.vocabulary.start, wide=False)
 
 
 def as_array(values: Any) -> Array:

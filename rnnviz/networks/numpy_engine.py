@@ -131,6 +131,14 @@ class _Noted:
         return self.call(np.negative, self)
 
 
+def _maximum(a: Array, b: float, out: Array) -> None:
+    np.maximum(a, b, out=out)  # numpy wants these two to be given it by name
+
+
+def _minimum(a: Array, b: float, out: Array) -> None:
+    np.minimum(a, b, out=out)
+
+
 class _Recorder(_Functions):
     """The namespace that notes what is asked of it, in order."""
 
@@ -147,10 +155,10 @@ class _Recorder(_Functions):
         return a.call(np.tanh, a)
 
     def maximum(self, a: _Noted, b: float) -> _Noted:
-        return a.call(np.maximum, a, b)
+        return a.call(_maximum, a, b)
 
     def minimum(self, a: _Noted, b: float) -> _Noted:
-        return a.call(np.minimum, a, b)
+        return a.call(_minimum, a, b)
 
     def state(self, name: str, value: _Noted) -> _Noted:
         self.calls.append(partial(self._change, name, value.to))
@@ -230,7 +238,9 @@ class _Step:
 
     def _into(self, state: Floats, found: Floats) -> None:
         """Have the new state written over the old one: at once, if nothing reads the old one afterwards."""
-        made = max(k for k, call in enumerate(self.calls) if call.args[-1] is found and call.func != self._change)
+        made = max(
+            k for k, call in enumerate(self.calls) if call.args[-1] is found and call.func != self._change
+        )
         if any(a is state for call in self.calls[made + 1 :] for a in call.args):
             self.calls.append(partial(np.copyto, state, found))
             return
@@ -350,8 +360,9 @@ class Weights:
         for begin in range(0, n if out else 0, BLOCK):
             end = min(begin + BLOCK, n)
             for number, layer in enumerate(self.layers):
-                before, rows = hidden[begin:end, number], self.rows(
-                    number, ids[begin:end], hidden[begin + 1 : end + 1, number - 1]
+                before, rows = (
+                    hidden[begin:end, number],
+                    self.rows(number, ids[begin:end], hidden[begin + 1 : end + 1, number - 1]),
                 )
                 with np.errstate(over="ignore", invalid="ignore"):
                     found = layer_parts(layer, rows, before)
@@ -397,16 +408,19 @@ def layer_parts(layer: Layer, rows: Floats, before: Floats, xp: Any = None) -> c
 def _at_once(layer: Layer, rows: Floats, h: Floats, change: Change | None, time: int) -> None:
     """Rows 1 .. n of h (n + 1, …, H) of a cell without W_h."""
     found = layer_parts(layer, rows, h[:-1])
-    if not CELLS[layer.cell].linear:
-        h[1:] = found["h"]
-    for t in range(len(rows)):
-        if "keep" in found:
-            np.multiply(found["keep"][t], h[t], out=h[t + 1])
-            h[t + 1] += found["write"][t]
-        elif change is None:
-            break
-        if change is not None:
-            change(time + t, h[t + 1].reshape(-1, layer.units))
+    if CELLS[layer.cell].linear:
+        multiply, add = np.multiply, np.add
+        for t, (keep, write) in enumerate(zip(found["keep"], found["write"], strict=True)):
+            after = h[t + 1]
+            multiply(keep, h[t], after)
+            add(after, write, after)
+            if change is not None:
+                change(time + t, after.reshape(-1, layer.units))
+        return
+    h[1:] = found["h"]
+    if change is not None:
+        for t, after in enumerate(h[1:], time):
+            change(t, after.reshape(-1, layer.units))
 
 
 def _replay(

@@ -13,12 +13,9 @@ import numpy as np
 
 from rnnviz.arrays import Array
 from rnnviz.errors import ConfigError
+from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine, ShortTexts
 from rnnviz.networks.config import CELLS, ModelConfig
-from rnnviz.networks.numpy_abreast import char_scorer, short_texts
-from rnnviz.networks.precise_scorer import PreciseScorer
-from rnnviz.networks.short_texts import ShortTexts
 from rnnviz.networks.numpy_engine import Weights, weights_from
-from rnnviz.networks.text_scorer import CharScorer
 from rnnviz.pictured import Brief, Pictured
 from rnnviz.text.checked import received
 from rnnviz.text.vocabulary import Vocabulary
@@ -36,6 +33,7 @@ Network: TypeAlias = "TorchNetwork | NumpyModel | CustomModel"
 
 Model: TypeAlias = "TorchNetwork | NumpyModel | CustomModel | NgramModel"
 """What predicts a text's characters."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NumpyModel(Pictured, Brief):
@@ -64,15 +62,20 @@ class NumpyModel(Pictured, Brief):
 
     def scorer(self) -> CharScorer:
         """A reader at the start of a text."""
-        return char_scorer(self.weights, self.vocabulary.start, wide=CELLS[self.config.cell].mixes)
+        return CharScorer(
+            NumpyEngine(self.weights), self.vocabulary.start, wide=CELLS[self.config.cell].mixes
+        )
 
     def short_texts(self) -> ShortTexts:
         """A reader of many short texts side by side."""
-        return short_texts(self.weights, self.vocabulary.start, wide=CELLS[self.config.cell].mixes)
+        return ShortTexts(
+            NumpyEngine(self.weights), self.vocabulary.start, wide=CELLS[self.config.cell].mixes
+        )
 
-    def precise_scorer(self) -> PreciseScorer:
-        """A reader in float64."""
-        return PreciseScorer(weights_from(self.config, self.tensors, np.float64), self.vocabulary.start)
+    def precise_scorer(self) -> CharScorer:
+        """A reader in float64, in sequence, from the weights as they are stored."""
+        weights = weights_from(self.config, self.tensors, np.float64)
+        return CharScorer(NumpyEngine(weights), self.vocabulary.start, wide=False)
 
 
 _made: WeakKeyDictionary[TorchNetwork, tuple[list[Tensor], Weights]] = WeakKeyDictionary()

@@ -4,7 +4,7 @@ Threads wait for one another at every product. Where another program has the cor
 still until it lets go: four may read a hundredth of what one reads. Importing this loads no torch.
 
 Torch's threads share each product. Without torch they are ours, each with rows of its own, all of whose steps
-it computes: see `rnnviz.networks.numpy_abreast`.
+it computes: see `rnnviz.networks.batched_scoring`.
 """
 
 from __future__ import annotations
@@ -149,6 +149,11 @@ def ours(count: int) -> Iterator[None]:
             _alone -= 1
             if not _alone:
                 _limit.restore_original_limits()
+
+
+def blas(count: int) -> AbstractContextManager[Any]:
+    """Numpy's products on so many threads of its library, which share each."""
+    return _libraries().limit(limits=count, user_api="blas")  # type: ignore[no-any-return]
 
 
 @cache

@@ -21,16 +21,15 @@ from torch.nn import functional as F
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks import bptt, compiled
+from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine, ShortTexts
+from rnnviz.networks.batched_scoring import Engine as ScoringEngine
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Engine, ModelConfig
 from rnnviz.networks.dropout import Dropout, drop
-from rnnviz.networks.numpy_model import weights_from
-from rnnviz.networks.precise_scorer import PreciseScorer
+from rnnviz.networks.numpy_engine import weights_from
+from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.scan import LinearRecurrence
-from rnnviz.networks.short_texts import ShortTexts
-from rnnviz.networks.text_scorer import CharScorer
-from rnnviz.networks.torch_engine import Torch
-from rnnviz.networks.torch_abreast import char_scorer, short_texts
+from rnnviz.networks.torch_engine import Torch, TorchEngine
 from rnnviz.networks.torch_network import State as State
 from rnnviz.pictured import Pictured
 from rnnviz.text.checked import received
@@ -267,16 +266,24 @@ class CharModel(Pictured, nn.Module):
 
     def scorer(self) -> CharScorer:
         """A reader at the start of a text."""
-        return char_scorer(self)
+        return CharScorer(self._reads(), self.vocabulary.start, wide=CELLS[self.config.cell].mixes)
 
     def short_texts(self) -> ShortTexts:
         """A reader of many short texts side by side."""
-        return short_texts(self)
+        return ShortTexts(self._reads(), self.vocabulary.start, wide=CELLS[self.config.cell].mixes)
 
-    def precise_scorer(self) -> PreciseScorer:
-        """A reader in float64 on the CPU, from the weights as they are now."""
+    def precise_scorer(self) -> CharScorer:
+        """A reader in float64 on the CPU, in sequence, from the weights as they are now."""
         stored = {name: w.detach().double().cpu().numpy() for name, w in self.state_dict().items()}
-        return PreciseScorer(weights_from(self.config, stored, np.float64), self.vocabulary.start)
+        weights = weights_from(self.config, stored, np.float64)
+        return CharScorer(NumpyEngine(weights), self.vocabulary.start, wide=False)
+
+    def _reads(self) -> ScoringEngine:
+        """What scores texts where the model is, on a CPU numpy: but for linear cells, all of whose steps torch
+        computes at once.
+        """
+        by_numpy = self.device.type == "cpu" and not CELLS[self.config.cell].linear
+        return NumpyEngine(weights_of(self)) if by_numpy else TorchEngine(self)
 
 
 Device = Literal["auto"] | str

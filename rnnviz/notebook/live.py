@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.errors import ConfigError, ModelNotFoundError, install
-from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.numpy_engine import Weights
+from rnnviz.networks.numpy_model import Network, weights_of
 
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel

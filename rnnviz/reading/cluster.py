@@ -27,10 +27,10 @@ import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Ids
 from rnnviz.errors import ClusterError, ConfigError, RnnvizError, install
+from rnnviz.networks.batched_scoring import Done
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.prediction import Scores
 from rnnviz.networks.progress import run
-from rnnviz.networks.side_by_side import Done
 from rnnviz.reading import cluster_tasks
 from rnnviz.reading.cluster_tasks import Memory, ScoredStretch, Stretch, alike
 from rnnviz.reading.rows import Window
@@ -248,7 +248,7 @@ class ClusterScorer:
         self.piece = PIECE if precise else AT_ONCE * PIECE
         """Characters best handed over at a time."""
         self.unsettled = 0
-        """Characters of stretches along which rounding grew: see `rnnviz.networks.side_by_side`."""
+        """Characters of stretches along which rounding grew: see `rnnviz.networks.batched_scoring`."""
 
     def advance(self, ids: Ids) -> Doubles:
         """log P in nats of each symbol of `ids` (n,), given all before it."""

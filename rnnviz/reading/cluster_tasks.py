@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 import rnnviz
 from rnnviz.arrays import Array, Doubles, Integers
+from rnnviz.networks.batched_scoring import TOLERANCE
 from rnnviz.networks.checkpoint import load, save
 from rnnviz.networks.prediction import Scores
-from rnnviz.networks.side_by_side import TOLERANCE
 from rnnviz.reading.rows import Window, WindowScorer
 
 Memory = tuple[Array, ...]
@@ -123,7 +123,7 @@ def _pieces(scorer: Any, ids: Integers, want: bool) -> Scores:
 
 
 def alike(one: Sequence[Array], other: Sequence[Array]) -> bool:
-    """Whether two states are the same but for TOLERANCE: see `rnnviz.networks.side_by_side`."""
+    """Whether two states are the same but for TOLERANCE: see `rnnviz.networks.batched_scoring`."""
     return all(
         x.shape == y.shape and bool((abs(x - y) <= TOLERANCE * np.maximum(abs(y), 1)).all())
         for x, y in zip(one, other, strict=True)

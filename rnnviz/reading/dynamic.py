@@ -43,10 +43,10 @@ from torch.nn import functional as F
 
 from rnnviz.arrays import Array, Doubles, Ids
 from rnnviz.errors import ConfigError
+from rnnviz.networks.batched_scoring import Done
 from rnnviz.networks.numpy_model import no_model
 from rnnviz.networks.prediction import Scores, entropy, rank
 from rnnviz.networks.progress import run
-from rnnviz.networks.side_by_side import Done
 from rnnviz.networks.threads import Threads
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.networks.torch_network import State

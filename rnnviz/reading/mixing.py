@@ -250,7 +250,7 @@ class MixedScorer:
 
     @property
     def unsettled(self) -> int:
-        """See `rnnviz.networks.text_scorer.CharScorer`."""
+        """See `rnnviz.networks.batched_scoring.CharScorer`."""
         return max(getattr(one, "unsettled", 0) for one in self._scorers)
 
     def advance(self, ids: Ids) -> Doubles:

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.numpy_model import Model, no_model, weights_of
 from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, NetworkReader
+from rnnviz.networks.numpy_model import Model, no_model, weights_of
 from rnnviz.reading.language_model import LanguageModel
 from rnnviz.text.characters import normalise
 

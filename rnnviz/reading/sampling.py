@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Ids
 from rnnviz.errors import CheckpointError, ConfigError
-from rnnviz.networks.numpy_model import Model
 from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, NetworkReader
+from rnnviz.networks.numpy_model import Model
 from rnnviz.reading.reader import Reader, reader
 from rnnviz.text import checked
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary

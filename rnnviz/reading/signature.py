@@ -50,7 +50,7 @@ def _digest(model: Any) -> bytes:
         )
     for number, layer in enumerate(weights.layers):
         digest.update(f"{number} {layer.cell} {layer.activation}".encode())
-        for name in ("table", "W_x", "b", "W_h", "b_n"):
+        for name in ("table", "W_x", "b", "W_h", "b_u"):
             _hash(digest, name, getattr(layer, name))
     for name in ("embedding", "readout", "bias"):
         _hash(digest, name, getattr(weights, name))

@@ -11,9 +11,9 @@ from collections.abc import Generator
 import numpy as np
 
 from rnnviz.arrays import Floats, Integers
+from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.prediction import entropy, rank
-from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes
 from rnnviz.reading.growing_rows import Rows, View
 from rnnviz.reading.traced import Trace as Trace
 from rnnviz.text.characters import normalise

@@ -170,7 +170,9 @@ def _of_format_1(there: dict[str, npt.NDArray[Any]], cells: Sequence[str]) -> di
         twice[:-1] += CELLS[cell].mixes  # all but the candidate
         rows = np.repeat(twice, len(own["b"]) // len(twice))  # type: ignore[arg-type]
         to_state = np.full_like(rows, 2) if cell == "gru" else rows
-        made = {name: None if values is None else values * rows for name, values in own.items() if name != "W_h"}
+        made = {
+            name: None if values is None else values * rows for name, values in own.items() if name != "W_h"
+        }
         made |= {"W_x": W_x * rows[:, None], "b_u": None if b_u is None else b_u * 2}  # type: ignore[operator]
         made["W_h"] = None if own["W_h"] is None else own["W_h"] * to_state[:, None]
         found |= {f"weights.{n}.{name}": values for name, values in made.items() if values is not None}

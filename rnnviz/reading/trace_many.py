@@ -13,8 +13,8 @@ import numpy as np
 from rnnviz.arrays import Floats, Ids, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import CELLS
-from rnnviz.networks.numpy_model import Network, NumpyModel, weights_of
 from rnnviz.networks.numpy_engine import Weights
+from rnnviz.networks.numpy_model import Network, NumpyModel, weights_of
 from rnnviz.reading.trace import Trace, Tracer, trace
 from rnnviz.text.characters import normalise
 from rnnviz.text.checked import received

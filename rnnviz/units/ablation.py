@@ -29,9 +29,9 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Ids, Integers
 from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.networks.numpy_engine import LOGITS, Change, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock
-from rnnviz.networks.numpy_engine import LOGITS, Change, NetworkReader, Weights
 from rnnviz.reading import scoring
 from rnnviz.text.characters import normalise
 from rnnviz.units import directions
@@ -175,9 +175,7 @@ def _groups(
     for begin in range(0, len(which), batch):
         now = which[begin : begin + batch]
         changes = {(layer, "hidden"): _held(now, values(mean[now]))}
-        out.append(
-            (slice(begin, begin + len(now)), NetworkReader(weights, texts=len(now), changes=changes))
-        )
+        out.append((slice(begin, begin + len(now)), NetworkReader(weights, texts=len(now), changes=changes)))
     for begin in range(0, controls, batch):
         some = vectors[begin : begin + batch]
         columns = slice(len(which) + begin, len(which) + begin + len(some))

@@ -14,8 +14,8 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Mask
 from rnnviz.errors import ConfigError
-from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.numpy_engine import LOGITS
+from rnnviz.networks.numpy_model import Network
 from rnnviz.reading.trace import Trace, trace
 
 

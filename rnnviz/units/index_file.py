@@ -17,9 +17,9 @@ import numpy as np
 
 from rnnviz.arrays import Floats, Halves
 from rnnviz.errors import ConfigError
+from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock
-from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.text.vocabulary import code_points
 
 FORMAT = "rnnviz index 1"

@@ -27,8 +27,8 @@ import numpy as np
 
 from rnnviz.arrays import Floats, Halves, Integers, Points
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.numpy_engine import Layer, Weights
+from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import code_points

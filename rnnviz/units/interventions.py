@@ -14,8 +14,8 @@ from typing import Literal, cast
 from rnnviz.arrays import Floats, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS
-from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.numpy_engine import Change, Changes, Weights
+from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.pictured import Brief
 from rnnviz.reading import sampling
 from rnnviz.reading.reader import reader

@@ -23,8 +23,8 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS
-from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.numpy_engine import LOGITS, Change, Changes, NetworkReader, Weights
+from rnnviz.networks.numpy_model import Network
 from rnnviz.reading import sampling
 from rnnviz.reading.trace import Trace, Tracer, trace
 from rnnviz.units.directions import Direction

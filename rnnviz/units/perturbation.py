@@ -16,8 +16,8 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
-from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, side_by_side
+from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.pictured import Brief
 from rnnviz.reading.trace import Trace, Tracer, trace
 from rnnviz.text.characters import normalise

@@ -13,9 +13,9 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Ids, Integers
 from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock
-from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.pictured import Brief
 from rnnviz.text.decoding import Source, SourceText
 from rnnviz.text.vocabulary import Vocabulary, code_points

@@ -13,9 +13,9 @@ import pytest
 import torch
 
 from rnnviz import ModelConfig, Vocabulary, save
+from rnnviz.networks.batched_scoring import LEAST
 from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import run
-from rnnviz.networks.side_by_side import LEAST
 from rnnviz.networks.torch_model import untrained
 from rnnviz.reading.dynamic import dynamic
 from rnnviz.reading.mixing import mix

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from tests.networks.textbook import step
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
+from tests.networks.textbook import step
 
 Doubles = npt.NDArray[np.float64]
 

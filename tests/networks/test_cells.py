@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from rnnviz import ModelConfig
-from tests.networks.textbook import LETTERS, Parameters, of_torch, step
 from rnnviz.networks.config import Cell
+from tests.networks.textbook import LETTERS, Parameters, of_torch, step
 
 
 def close(found: Tensor, expected: object, tolerance: float = 1e-6) -> bool:

@@ -11,8 +11,8 @@ from torch.nn import functional as F
 import rnnviz
 from rnnviz import units
 from rnnviz.errors import ConfigError
-from rnnviz.networks.numpy_engine import Batch
 from rnnviz.networks.custom import CustomModel
+from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.units.indexing import fingerprint
 from tests.written import ROOT, blocks
@@ -284,12 +284,11 @@ def test_a_step_that_reads_one_text_at_a_time_is_called_for_each() -> None:
 
 def test_several_texts_side_by_side_are_each_as_alone() -> None:
     own = gru_loop(layers())
-    batch = Batch(weights_of(own), 2)
     ids = own.vocabulary.encode("ea?tne")
-    tops = [batch.step(ids[[t, len(ids) - 1 - t]]).copy() for t in range(len(ids))]
+    tops = NetworkReader(weights_of(own), texts=2).read(np.stack([ids, ids[::-1]], axis=1))
     for text, symbols in enumerate(("ea?tne", "ent?ae")):
         alone = rnnviz.trace(own, symbols).hidden[:, -1]
-        np.testing.assert_allclose(np.array(tops)[:, text], alone, atol=1e-6)
+        np.testing.assert_allclose(tops[:, text], alone, atol=1e-6)
 
 
 def test_a_step_whose_check_differs_is_refused() -> None:

@@ -10,9 +10,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rnnviz.networks.batched_scoring import LEAST
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.prediction import entropy, rank
-from rnnviz.networks.side_by_side import LEAST
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.reading.scoring import UniformModel, pieces
 from rnnviz.reading.trace import trace

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from rnnviz.networks import linear
-from tests.networks.textbook import step
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.scan import TORCH, scan
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.reading.scoring import perplexity
 from rnnviz.reading.trace import trace
 from tests.conftest import TEXT, tiny
+from tests.networks.textbook import step
 
 
 def loop(keep: Tensor, write: Tensor, first: Tensor) -> Tensor:

@@ -14,12 +14,12 @@ from torch import Tensor
 
 from rnnviz import CharModel, ModelConfig
 from rnnviz.errors import ConfigError
-from tests.networks.textbook import step
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.dropout import Dropout, drop
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.torch_model import pick_device
 from rnnviz.text.vocabulary import Vocabulary
+from tests.networks.textbook import step
 
 VOCABULARY = Vocabulary(tuple("abcdefgh"))
 V = VOCABULARY.size

@@ -12,10 +12,10 @@ import torch
 import rnnviz
 from rnnviz import CharModel
 from rnnviz.networks import side_by_side
-from tests.networks.textbook import of_torch, step
 from rnnviz.networks.progress import run
 from rnnviz.reading import scoring
 from rnnviz.reports.record import record
+from tests.networks.textbook import of_torch, step
 
 _random = random.Random(5)
 STORY = (

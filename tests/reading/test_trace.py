@@ -11,11 +11,12 @@ import torch
 
 import rnnviz
 from rnnviz import CharModel, ModelConfig
-from rnnviz.networks import numpy_model, stepping
-from tests.networks.textbook import step
+from rnnviz.networks import numpy_engine
 from rnnviz.networks.config import CELLS
+from rnnviz.networks.numpy_model import weights_of
 from rnnviz.reading.trace import Trace, Tracer, trace
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
+from tests.networks.textbook import step
 
 VOCABULARY = Vocabulary(tuple(sorted("\n abcdefghijklm,.世界é😀")))
 TEXT = "a cab,\na bad\tbeef é 世界 😀. zzz"
@@ -229,14 +230,14 @@ def test_a_large_vocabulary_needs_no_table_and_many_blocks(
 ) -> None:
     expected = trace(make(cell), TEXT * 3)
     expected_gates = expected.gates
-    monkeypatch.setattr(numpy_model, "TABLE_BYTES", 0)
-    monkeypatch.setattr(stepping, "BLOCK", 7)
-    monkeypatch.setattr(stepping, "PRODUCT", 35)
-    monkeypatch.setattr(stepping, "LOGITS", VOCABULARY.size * 5)
+    monkeypatch.setattr(numpy_engine, "TABLE_BYTES", 0)
+    monkeypatch.setattr(numpy_engine, "BLOCK", 7)
+    monkeypatch.setattr(numpy_engine, "PRODUCT", 35)
+    monkeypatch.setattr(numpy_engine, "LOGITS", VOCABULARY.size * 5)
     monkeypatch.setattr(import_module("rnnviz.reading.trace"), "LOGITS", VOCABULARY.size * 5)
     model = make.__wrapped__(cell)  # of its own, its weights made under these limits
     found = trace(model, TEXT * 3)
-    assert numpy_model.weights_of(model).layers[0].table is None
+    assert weights_of(model).layers[0].table is None
     assert_same(Tracer(model).extend(TEXT[:1]), trace(make(cell), TEXT[:1]))
     assert_same(found, expected)
     for name, values in found.gates.items():

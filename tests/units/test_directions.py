@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.networks.numpy_engine import Batch, Held
-from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.numpy_engine import NetworkReader
+from rnnviz.networks.numpy_model import weights_of
 from rnnviz.units import (
     Direction,
     Intervention,
     Target,
     Unit,
+    ablation,
     continuation,
     directions,
     intervene,
@@ -102,9 +102,9 @@ def test_a_batch_holds_a_direction_in_each_text(cell: str) -> None:
     weights = weights_of(model)
     held = [directions.random(H, seed, layer=1) for seed in range(5)] + [directions.coordinate(Unit(1, 3), H)]
     values = np.linspace(-0.5, 0.5, 6).astype(np.float32)
-    batch = Batch(weights, 6, Held(1, np.stack([one.vector for one in held]), values))
+    changes = {(1, "hidden"): ablation._held(np.stack([one.vector for one in held]), values)}
     ids = np.concatenate(([model.vocabulary.start], model.vocabulary.encode(SHORT)))
-    states = np.stack([batch.step(ids[t : t + 1]).copy() for t in range(len(ids))])
+    states = NetworkReader(weights, texts=6, changes=changes).read(ids)
     for n, one in enumerate(held):
         alone = intervene(model, SHORT, Intervention(one, "clamp", float(values[n])))
         np.testing.assert_allclose(states[1:, n], alone.hidden[:, 1], atol=1e-5)

@@ -7,11 +7,7 @@ import pytest
 import torch
 
 import rnnviz
-from rnnviz.networks.numpy_engine import Batch
-from tests.networks.textbook import step
 from rnnviz.networks.checkpoint import load_numpy, save
-from rnnviz.networks.numpy_model import weights_of
-from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.reading import sampling
 from rnnviz.reading.trace import Trace
@@ -27,6 +23,7 @@ from rnnviz.units import (
     scan,
 )
 from tests.conftest import TEXT, tiny
+from tests.networks.textbook import step
 
 SHORT = TEXT[:40]
 
@@ -171,16 +168,6 @@ def test_a_changed_text_is_continued_without_being_read_again(cell: str) -> None
         )
     # Left alone from there on, it goes on from a changed state as the network would.
     assert resume(read, 40, 40, **options) == sampling.resume(read, 40, 40, **options)
-
-
-@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
-def test_a_batch_is_texts_read_alone(cell: str) -> None:
-    weights = weights_of(tiny(cell, layers=2))
-    ids = np.random.default_rng(0).integers(0, len(weights.bias), (15, 6))
-    batch = Batch(weights, 6)
-    together = np.array([batch.step(symbols).copy() for symbols in ids])
-    for n in range(6):
-        np.testing.assert_allclose(together[:, n], NetworkReader(weights).read(ids[:, n]), atol=1e-6)
 
 
 @pytest.mark.parametrize("units", [Unit(1, 5), (Unit(1, 5),), [Unit(1, 5)]], ids=repr)

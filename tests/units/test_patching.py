@@ -192,6 +192,6 @@ def test_random_moves_are_as_long_as_the_patch(monkeypatch: pytest.MonkeyPatch) 
     own = dict(zip(("hidden", "cell"), target.state_after(to), strict=True))
     for (layer, quantity), change in changes.items():
         states = np.zeros((6, 12), np.float32)
-        change(states)
+        change(to, states)
         lengths = np.linalg.norm(states - own[quantity][layer], axis=1)
         np.testing.assert_allclose(lengths, done.lengths[layer, quantity], rtol=1e-5)

@@ -14,8 +14,8 @@ import numpy as np
 
 from rnnviz.arrays import Floats, Integers
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.numpy_engine import NetworkReader
+from rnnviz.networks.numpy_model import weights_of
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel

@@ -1,5 +1,7 @@
-"""Long texts read as stretches side by side: the same costs as in sequence, whatever is remembered."""
+"""Long texts as stretches and many short ones side by side: the same costs as in sequence, by either engine."""
 
+import os
+import subprocess
 from typing import Any
 
 import numpy as np
@@ -8,15 +10,18 @@ import torch
 
 from rnnviz import CharModel, ModelConfig
 from rnnviz.arrays import Ids
-from rnnviz.networks import side_by_side
+from rnnviz.networks import batched_scoring, threads
+from rnnviz.networks.batched_scoring import CHUNK, LEAST, ROWS, SHORTEST, CharScorer, NumpyEngine, ShortTexts
 from rnnviz.networks.prediction import Scores
 from rnnviz.networks.progress import run
-from rnnviz.networks.torch_abreast import TorchAbreast
+from rnnviz.networks.torch_engine import TorchEngine
 from rnnviz.reading import scoring
 from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.training.tuning import own_python
+from tests.conftest import TEXT, in_numpy, tiny
 
 VOCABULARY = Vocabulary(tuple(sorted("abcdefghijklmnopqrstuvwxyz ,.\n")))
-LENGTH = side_by_side.LEAST + 777
+LENGTH = LEAST + 777
 CELLS: list[dict[str, Any]] = [
     {"cell": "rnn"},
     {"cell": "rnn", "activation": "relu"},
@@ -96,16 +101,15 @@ def symbols(n: int, lowest: int = 0) -> Ids:
 def in_sequence(network: CharModel, ids: Ids) -> Scores:
     """The scores by pieces that are too short to be cut into stretches."""
     scorer = network.scorer()
-    cuts = range(side_by_side.LEAST // 2, len(ids), side_by_side.LEAST // 2)
+    cuts = range(LEAST // 2, len(ids), LEAST // 2)
     return Scores.joined([scorer.advance_details(part) for part in np.split(ids, cuts)])
 
 
 def read_again(network: CharModel, ids: Ids) -> int:
     """How many characters the seams made it read twice, in stretches."""
-    reading = side_by_side.SideBySide(TorchAbreast(network))
-    ids = ids[: len(ids) - len(ids) % side_by_side.count(len(ids))]
-    run(reading.score(ids, ids, network.zero_state(), want=False))
-    return reading.read_again
+    scorer = network.scorer()
+    scorer.advance(ids[: len(ids) - len(ids) % (len(ids) // SHORTEST)])
+    return scorer.read_again
 
 
 @pytest.mark.parametrize("settings", CELLS, ids=lambda s: "-".join(map(str, s.values())))
@@ -135,7 +139,7 @@ def test_a_small_difference_at_a_seam_is_mended_too() -> None:
 
 def test_an_lstms_cell_is_compared_at_a_seam_as_its_hidden_state_is() -> None:
     network, ids = remembers_in_its_cell(), symbols(LENGTH, 3)
-    ids[side_by_side.WARM_UP :: side_by_side.SHORTEST] = 2
+    ids[batched_scoring.WARM_UP :: SHORTEST] = 2
     without = in_sequence(network, ids).log_p
     ids[50] = 1
     ours, theirs = network.scorer().advance(ids), in_sequence(network, ids).log_p
@@ -159,7 +163,7 @@ def test_stretches_along_which_rounding_grows_are_counted_and_no_others() -> Non
     wild, calm, slow = never_settles().scorer(), model(cell="gru").scorer(), almost_forgets().scorer()
     ours = wild.advance(ids)
     assert np.abs(ours - in_sequence(never_settles(), ids).log_p).max() > 1e-2  # that is why
-    rows = side_by_side.count(LENGTH)
+    rows = LENGTH // SHORTEST
     assert wild.unsettled == (rows - 1) * (LENGTH // rows)  # all but the first stretch
     calm.advance(ids)
     slow.advance(ids)
@@ -174,7 +178,7 @@ def test_where_a_text_is_cut_changes_nothing(cell: str) -> None:
     network = model(cell=cell, scale=8.0)
     ids = np.random.default_rng(2).integers(0, VOCABULARY.size, 2 * LENGTH)
     whole = network.scorer().advance(ids)
-    for cuts in ([100], [side_by_side.LEAST + 5], [7, LENGTH, LENGTH + 1]):
+    for cuts in ([100], [LEAST + 5], [7, LENGTH, LENGTH + 1]):
         scorer = network.scorer()
         parts = [scorer.advance(part) for part in np.split(ids, cuts)]
         np.testing.assert_allclose(np.concatenate(parts), whole, rtol=0, atol=1e-4)
@@ -210,8 +214,149 @@ def test_a_reading_can_be_left_at_any_step() -> None:
     assert log_p.shape == (5,)
 
 
-@pytest.mark.parametrize("n", [0, 1, 2047, side_by_side.LEAST - 1, side_by_side.LEAST, 10**7])
-def test_stretches_are_long_and_not_too_many(n: int) -> None:
-    rows = side_by_side.count(n)
-    assert 1 <= rows <= side_by_side.ROWS
-    assert rows == 1 or n // rows >= side_by_side.SHORTEST > side_by_side.WARM_UP
+@pytest.mark.parametrize("settings", [*CELLS, {"cell": "mlp"}], ids=lambda s: "-".join(map(str, s.values())))
+def test_the_engine_of_a_gpu_finds_what_numpy_does(settings: dict[str, Any]) -> None:
+    network, ids = model(scale=8.0, **settings), symbols(LENGTH)
+    scorers = [CharScorer(TorchEngine(network), network.vocabulary.start, wide=True), network.scorer()]
+    theirs, ours = (scorer.advance_details(ids) for scorer in scorers)
+    np.testing.assert_allclose(ours.log_p, theirs.log_p, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(ours.entropy, theirs.entropy, rtol=0, atol=1e-4)
+    assert np.mean(ours.rank != theirs.rank) < 1e-3
+    after = [scorer.advance_predictions(ids[:300]) for scorer in scorers]
+    np.testing.assert_allclose(*after, rtol=0, atol=1e-4)
+    texts = [ids[n : n + 7 * n] for n in range(0, 40, 3)]
+    many = [
+        ShortTexts(TorchEngine(network), network.vocabulary.start, wide=True).advance(texts),
+        network.short_texts().advance(texts),
+    ]
+    for one, other in zip(*many, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm", "mingru"])
+def test_a_reading_goes_on_from_a_state_that_was_kept(cell: str) -> None:
+    network, ids = tiny(cell), symbols(200)
+
+    def onwards(memory: Any) -> Any:
+        scorer = network.scorer()
+        scorer.remember(int(ids[119]), memory)
+        return scorer.advance(ids[120:])
+
+    whole, first = network.scorer().advance(ids), network.scorer()
+    first.advance(ids[:120])
+    memory = first.memory
+    np.testing.assert_allclose(onwards(memory), whole[120:], rtol=0, atol=1e-6)
+    first.advance(ids[120:])  # what was kept is a copy
+    np.testing.assert_allclose(onwards(memory), whole[120:], rtol=0, atol=1e-6)
+
+
+def test_rows_are_shared_among_threads_and_cost_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    network, ids = tiny("gru"), symbols(2 * LENGTH)
+    monkeypatch.setattr(batched_scoring, "worth_trying_alone", lambda: [1])
+    with_one = network.scorer().advance(ids)
+    seen: list[int] = []
+    states = NumpyEngine.states
+
+    def noted(engine: NumpyEngine, inputs: Ids, state: Any) -> Any:
+        seen.append(len(inputs))
+        return states(engine, inputs, state)
+
+    monkeypatch.setattr(NumpyEngine, "states", noted)
+    monkeypatch.setattr(batched_scoring, "worth_trying_alone", lambda: [2])
+    monkeypatch.setattr(batched_scoring, "FEWEST", 4)
+    np.testing.assert_allclose(network.scorer().advance(ids), with_one, rtol=0, atol=1e-5)
+    assert max(seen) == 2 * LENGTH // SHORTEST // 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes that are copies")
+def test_a_copy_of_the_process_has_threads_of_its_own() -> None:
+    """It would wait for its parent's for ever."""
+    code = (
+        "import os\nfrom rnnviz.networks.batched_scoring import _pool\n"
+        "_pool().submit(int).result()\nif child := os.fork(): raise SystemExit(os.waitpid(child, 0)[1])\n"
+        "_pool().submit(int).result(timeout=30)\nos._exit(0)"
+    )
+    subprocess.run(**own_python("-W", "ignore", "-c", code), check=True)
+
+
+@pytest.mark.parametrize(("said", "most"), [("1", 1), ("2", 2), ("2,1", 2), ("many", 4), ("0", 4), ("", 4)])
+def test_no_more_threads_than_the_environment_says(
+    said: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "cores", lambda: 4)
+    monkeypatch.setenv("OMP_NUM_THREADS", said)
+    assert threads.worth_trying_alone()[-1] == most
+
+
+def test_without_torch_a_report_is_the_same() -> None:
+    network = tiny("lstm")
+    ours, theirs = (scoring.perplexity(each, text=TEXT + "ß") for each in (in_numpy(network), network))
+    assert (ours.perplexity, ours.characters, ours.unknown) == (
+        theirs.perplexity,
+        theirs.characters,
+        theirs.unknown,
+    )
+    exact = [
+        scoring.perplexity(each, text=TEXT, precise=True).perplexity for each in (in_numpy(network), network)
+    ]
+    assert exact[0] == pytest.approx(exact[1], rel=1e-12)
+
+
+def test_states_differ_where_any_part_does() -> None:
+    h, c = np.zeros((2, 4, 3), np.float32), np.full((2, 4, 3), 100, np.float32)
+    other, cell = h.copy(), c.copy()
+    other[1, 1, 2] = 2 * batched_scoring.TOLERANCE  # a row's H
+    cell[0, 3, 0] += 200 * batched_scoring.TOLERANCE  # another's C, in relative terms
+    cell[0, 2, 0] += 50 * batched_scoring.TOLERANCE  # too little
+    assert batched_scoring._differ((other, cell), (h, c)).tolist() == [1, 3]
+
+
+SHORT: list[tuple[str, dict[str, Any]]] = [
+    ("mlp", {}),
+    ("rnn", {}),
+    ("rnn", {"activation": "relu", "layers": 2}),
+    ("gru", {}),
+    ("gru", {"layers": 2, "embedding_size": 0}),
+    ("lstm", {"layers": 2}),
+    ("mingru", {"layers": 2}),
+    ("gru", {"tied": True, "embedding_size": 12}),
+]
+
+
+def some(count: int, longest: int, size: int) -> list[Ids]:
+    rng = np.random.default_rng(0)
+    return [rng.integers(0, size, n) for n in rng.integers(0, longest, count)]
+
+
+@pytest.mark.parametrize(("cell", "options"), SHORT)
+def test_each_text_costs_what_it_costs_alone(cell: str, options: dict[str, Any]) -> None:
+    network = tiny(cell, **options)
+    texts = some(2 * ROWS + 3, 3 * CHUNK, network.vocabulary.size)
+    found = network.short_texts().advance(texts)
+    for ids, log_p in zip(texts, found, strict=True):
+        assert log_p == pytest.approx(network.scorer().advance(ids), rel=1e-4, abs=1e-5)
+
+
+def test_the_order_and_the_neighbours_make_no_difference() -> None:
+    network = tiny("gru")
+    texts = some(50, 150, network.vocabulary.size)
+    together = network.short_texts().advance(texts)
+    backwards = network.short_texts().advance(texts[::-1])[::-1]
+    for one, other in zip(together, backwards, strict=True):
+        assert one == pytest.approx(other, abs=1e-5)
+
+
+def test_a_long_text_among_short_ones_is_read_as_long_texts_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batched_scoring, "LEAST", 2 * SHORTEST)
+    network = tiny("gru")
+    texts = [*some(5, 100, network.vocabulary.size), *(np.ones(n, np.int64) for n in (LEAST, 2 * SHORTEST))]
+    found = network.short_texts().advance(texts)
+    for ids, log_p in zip(texts[5:], found[5:], strict=True):
+        assert np.array_equal(log_p, network.scorer().advance(ids))
+
+
+def test_no_texts_and_empty_ones() -> None:
+    scorer = tiny("gru").short_texts()
+    assert scorer.advance([]) == []
+    empty, one = scorer.advance([np.empty(0, np.int64), np.ones(1, np.int64)])
+    assert (len(empty), len(one)) == (0, 1)

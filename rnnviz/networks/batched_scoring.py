@@ -1,0 +1,407 @@
+"""How a network reads texts to score them: one in sequence or, if it is long, as stretches side by side; many
+short ones side by side. A batch is faster than one row after another because memory limits a matrix-vector
+product.
+
+    stretch        0          1          2      …        each one row of a batch
+    warm-up              ≤≤≤≤≤     ≤≤≤≤≤                WARM_UP characters before it, from the first state
+    seam                 |          |                   where one stretch ends and the next one began
+
+A recurrent network forgets, so a stretch's state after its warm-up is usually that in which the one before
+ends. If they differ by more than TOLERANCE, it is read again from the right state until it meets the first
+reading; the states are looked at every CHUNK steps.
+
+Some texts keep a network from forgetting, mostly those unlike all it was trained on: rounding then grows with
+every step instead of fading, and two orders of computing, each as right as the other, give single characters
+costs that differ by nats. No way of reading in float32 agrees with another there. Such stretches are read
+again to their end without meeting the first reading; `unsettled` counts their characters. In float64 rounding
+is 5e8 times as small. Such a text magnifies that too, so what is far enough into it is still one of many
+possible roundings.
+
+Shape letters: B rows (stretches or texts), T time steps, L layers, H hidden units, V symbols, n characters.
+"""
+
+import os
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from rnnviz.arrays import Doubles, Floats, Ids
+from rnnviz.networks.numpy_engine import LOGITS, Weights
+from rnnviz.networks.prediction import Scores, entropy, rank
+from rnnviz.networks.progress import mapped, run
+from rnnviz.networks.threads import Threads, blas, cores, ours, worth_trying_alone
+
+State: TypeAlias = "tuple[Floats, ...]"
+"""H, and an LSTM's C, (L, B, H) each."""
+
+CHUNK = 64
+"""Time steps read at a time."""
+
+IN_SEQUENCE = 1024
+"""Characters that are read at a time in sequence."""
+
+WARM_UP = 256
+"""Characters a stretch reads before its own."""
+
+TOLERANCE = 1e-5
+"""The largest difference of two states, of entries up to 1 in absolute and of larger ones in relative terms,
+that passes for none. Where differences fade it moves no -log P by 1e-4."""
+
+SHORTEST = 2048
+"""Characters of a stretch at least: a long memory crosses few seams then."""
+
+LEAST = 8 * SHORTEST
+"""Shorter texts are read in sequence: so few rows are no faster."""
+
+PIECE = 1 << 19
+"""Characters best read at a time."""
+
+ROWS = 64
+"""Stretches, or texts, side by side at most: more are no faster, their states leave the cache."""
+
+FEWEST = 8
+"""Rows of a thread at least: fewer are no faster."""
+
+
+class Engine(Protocol):
+    """Reads the rows of a batch some steps at a time, with the weights that the model had at the start."""
+
+    size: int
+    """V."""
+
+    threads: Threads
+    """How many threads compute a batch."""
+
+    alone: Threads
+    """How many compute where there is one row."""
+
+    def parts(self, rows: int) -> int:
+        """In how many parts so many rows are read, each by a thread of ours."""
+        ...
+
+    def zeros(self, rows: int) -> State:
+        """The state before a text, `rows` times."""
+        ...
+
+    def states(self, inputs: Ids, state: State) -> tuple[Any, State]:
+        """The top layer's H (T, B, H) after each of the inputs (B, T), and the state after the last."""
+        ...
+
+    def logits(self, top: Any) -> Floats:
+        """O (n, V) of rows (n, H) of the top layer."""
+        ...
+
+
+class NumpyEngine:
+    """See `Engine`: on the CPU, in the weights' own precision."""
+
+    def __init__(self, weights: Weights) -> None:
+        self._weights, self.size, self.logits = weights, len(weights.bias), weights.logits
+        self.threads = Threads(worth_trying_alone(), use=ours)
+        self.alone = Threads(worth_trying_alone(), use=blas)
+
+    def parts(self, rows: int) -> int:
+        """See `Engine`."""
+        return max(1, min(self.threads.allowed, rows // FEWEST))
+
+    def zeros(self, rows: int) -> State:
+        """See `Engine`."""
+        return tuple(part[0] for part in self._weights.states(1, rows) if part is not None)
+
+    def states(self, inputs: Ids, state: State) -> tuple[Floats, State]:
+        """See `Engine`."""
+        parts = [np.empty((inputs.shape[1] + 1, *part.shape), part.dtype) for part in state]
+        for part, before in zip(parts, state, strict=True):
+            part[0] = before
+        hidden, cell = (*parts, None)[:2]
+        assert hidden is not None
+        if len(inputs) == 1:  # a vector's product is quicker than a matrix's of one row
+            self._weights.run(inputs[0], hidden[:, :, 0], None if cell is None else cell[:, :, 0])
+        else:
+            self._weights.run(inputs.T, hidden, cell)
+        return hidden[1:, -1], tuple(part[-1].copy() for part in parts)
+
+
+class Done(NamedTuple):
+    """How far a piece has been read: characters, and their cost."""
+
+    characters: int
+    nats: float
+
+    def plus(self, more: "Done") -> "Done":
+        """The sum with `more`."""
+        return Done(self.characters + more.characters, self.nats + more.nats)
+
+
+class _Out:
+    """What is found of n characters, laid out as (B, T): their Scores, or all that was predicted."""
+
+    def __init__(self, shape: tuple[int, int], *, want: bool = False, predicted: int = 0) -> None:
+        self.want, self.done = want, Done(0, 0.0)
+        self.log_p: Doubles = np.zeros(shape)
+        self.rank, self.entropy = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
+        self.predictions = np.empty((*shape, predicted)) if predicted else None
+
+    def flat(self) -> Scores:
+        return Scores(self.log_p.ravel(), self.rank.ravel(), self.entropy.ravel())
+
+    def put(self, engine: Engine, which: Ids, when: slice, top: Any, targets: Ids) -> None:
+        """Fill in rows `which` at the steps `when`, given H (T, B, H) and what came, (B, T)."""
+        h, came = top.reshape(-1, top.shape[-1]), targets.T.ravel()  # as it lies in memory, time first
+        step, found = max(1, LOGITS // engine.size), []
+        for begin in range(0, len(came), step):
+            found.append(self._block(engine.logits(h[begin : begin + step]), came[begin : begin + step]))
+        if self.predictions is not None:
+            self.predictions[which, when] = np.concatenate(found).reshape(*targets.T.shape, -1).swapaxes(0, 1)
+            return
+        scores = Scores.joined(found)
+        for into, values in zip((self.log_p, self.rank, self.entropy), scores, strict=True):
+            into[which, when] = values.reshape(targets.T.shape).T
+
+    def _block(self, logits: Floats, ids: Ids) -> Any:
+        """The Scores of n symbols, or log P (n, V), given O (n, V)."""
+        logits -= logits.max(axis=1, keepdims=True)
+        log_sum = np.log(np.exp(logits).sum(axis=1, dtype=np.float64))
+        if self.predictions is not None:
+            return logits - log_sum[:, None]
+        log_p = logits[np.arange(len(ids)), ids] - log_sum
+        if not self.want:
+            return Scores.unranked(log_p)
+        return Scores(log_p, rank(logits, ids), entropy(logits, log_sum))
+
+
+def _read(
+    engine: Engine, inputs: Ids, state: State, out: _Out | None, which: Ids, when: slice, targets: Ids
+) -> State:
+    """Read (B, T) inputs from a state, in threads that share the rows, and fill in `out`."""
+
+    def work(rows: slice) -> State:
+        with np.errstate(over="ignore", invalid="ignore"):  # each thread has its own
+            top, after = engine.states(inputs[rows], tuple(part[:, rows] for part in state))
+            if out is not None:
+                out.put(engine, which[rows], when, top, targets[rows])
+        return after
+
+    B, parts = len(inputs), engine.parts(len(inputs))
+    ends = [B * n // parts for n in range(parts + 1)]
+    slices = [slice(*ends[n : n + 2]) for n in range(parts)]
+    others = [_pool().submit(work, each) for each in slices[1:]]
+    found = [work(slices[0]), *(each.result() for each in others)]
+    return tuple(np.concatenate(each, axis=1) for each in zip(*found, strict=True))
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(cores(), "rnnviz-numpy")
+
+
+if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads, and would wait for them
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+class CharScorer:
+    """Feeds one text through a model, the state carried from piece to piece.
+
+    Long pieces are read as stretches side by side if `wide`, others in sequence. The ways agree to 1e-4 nats a
+    character, unless the text makes the network magnify rounding; see above. How many threads compute shows in
+    no figure.
+
+    read_again  characters read twice because of seams
+    unsettled   those of stretches whose second reading never met the first
+    """
+
+    def __init__(self, engine: Engine, start: int, *, wide: bool) -> None:
+        self._engine, self._last, self._wide = engine, start, wide
+        self._state = engine.zeros(1)
+        self.read_again = self.unsettled = 0
+        self.piece = PIECE if wide else IN_SEQUENCE
+        """Characters best handed over at a time."""
+
+    @property
+    def memory(self) -> State:
+        """The state that is carried on, (L, 1, H) each; for `remember`."""
+        return self._state
+
+    def remember(self, last: int, memory: State) -> None:
+        """Go on from a state, after the symbol `last`, which it has not read yet."""
+        self._last, self._state = last, memory
+
+    def advance(self, ids: Ids) -> Doubles:
+        """log P in nats of each symbol of `ids` (n,), given all before it."""
+        return run(self.advancing(ids, want=False)).log_p
+
+    def advance_details(self, ids: Ids) -> Scores:
+        """log P, rank and entropy of each symbol of `ids` (n,)."""
+        return run(self.advancing(ids, want=True))
+
+    def advance_predictions(self, ids: Ids) -> Doubles:
+        """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read.
+
+        What is returned is most of the memory it takes: hand over some thousands at a time.
+        """
+        found, begin = np.empty((len(ids), self._engine.size)), 0
+        while begin < len(ids):
+            out = run(self._next(ids[begin:], predicted=self._engine.size))
+            assert out.predictions is not None
+            read = out.log_p.size
+            found[begin : begin + read] = out.predictions.reshape(read, -1)
+            begin += read
+        return found
+
+    def advancing(self, ids: Ids, *, want: bool) -> Generator[Done, None, Scores]:
+        """`advance_details` step by step: yields its progress several times a second.
+
+        Rank and entropy are filled in if `want`. If it isn't run to its end, the scorer is of no more use.
+        """
+        found: list[Scores] = []
+        done, begin = Done(0, 0.0), 0
+        while begin < len(ids):
+            out = yield from mapped(self._next(ids[begin:], want=want), done.plus)
+            scores = out.flat()
+            found.append(scores)
+            begin += len(scores.log_p)
+            done = Done(begin, done.nats - float(scores.log_p.sum()))
+            yield done
+        return Scores.joined(found)
+
+    def _next(self, ids: Ids, *, want: bool = False, predicted: int = 0) -> Generator[Done, None, _Out]:
+        """Read what comes next of `ids`, in sequence or side by side."""
+        now, B = ids[:IN_SEQUENCE], 1
+        if self._wide and min(len(ids), PIECE) >= LEAST:
+            now = ids[:PIECE]
+            B = min(ROWS, len(now) // SHORTEST)
+            now = now[: len(now) - len(now) % B]
+        inputs = np.concatenate(([self._last], now[:-1])).reshape(B, -1)
+        targets = now.reshape(B, -1)
+        out = _Out((B, targets.shape[1]), want=want, predicted=predicted)
+        if B > 1:
+            self._state = yield from self._side_by_side(inputs, targets, out)
+        else:
+            when = slice(0, targets.shape[1])
+            with self._engine.alone.piece(len(now)):
+                self._state = _read(self._engine, inputs, self._state, out, np.arange(1), when, targets)
+        self._last = int(now[-1])
+        return out
+
+    def _side_by_side(self, x: Ids, y: Ids, out: _Out) -> Generator[Done, None, State]:
+        """Read stretches x (B, T); returns the state at the end. Yields progress every CHUNK steps."""
+        engine, (B, T) = self._engine, x.shape
+        start, rows = self._warm_up(x), np.arange(B)
+        grid: list[State] = []
+        reading = start
+        for begin in range(0, T, CHUNK):
+            now = slice(begin, min(begin + CHUNK, T))
+            with engine.threads.piece(B * (now.stop - begin)):
+                reading = _read(engine, x[:, now], reading, out, rows, now, y[:, now])
+            grid.append(tuple(part.copy() for part in reading))
+            out.done = out.done.plus(Done(B * (now.stop - begin), -float(out.log_p[:, now].sum())))
+            yield out.done
+        yield from self._mend(x, y, out, start, grid)
+        return tuple(part[:, -1:].copy() for part in grid[-1])
+
+    def _warm_up(self, x: Ids) -> State:
+        """The state each stretch begins with: exact for the first, likely for the others."""
+        (B, T), nothing = x.shape, np.empty(0, np.int64)
+        # The current state is a better guess of what is remembered for long than zeros.
+        warm = tuple(np.repeat(part, B - 1, axis=1) for part in self._state)
+        with self._engine.threads.piece():
+            for begin in range(T - WARM_UP, T, CHUNK):
+                now = slice(begin, begin + CHUNK)
+                warm = _read(self._engine, x[:-1, now], warm, None, nothing, now, nothing)
+        return tuple(np.concatenate(parts, axis=1) for parts in zip(self._state, warm, strict=True))
+
+    def _mend(
+        self, x: Ids, y: Ids, out: _Out, start: State, grid: list[State]
+    ) -> Generator[Done, None, None]:
+        """Read again the stretches that did not begin in the state in which the one before ends: together at
+        first, as most meet their first reading. Once they have cost the whole text, only the first of them is
+        read, which follows what is right and so is right: the text is read again at most twice.
+        """
+        T = x.shape[1]
+        never_met: set[int] = set()
+        together = x.size  # characters
+        while True:
+            ends = tuple(part[:, :-1] for part in grid[-1])
+            stretches = _differ(ends, tuple(part[:, 1:] for part in start)) + 1
+            if not len(stretches):
+                self.unsettled += len(never_met) * T
+                return
+            stretches = stretches[: max(1, together // T)]
+            reading = tuple(part[:, stretches - 1] for part in ends)
+            _put(start, stretches, reading)
+            for begin, kept in zip(range(0, T, CHUNK), grid, strict=True):
+                now = slice(begin, min(begin + CHUNK, T))
+                with self._engine.threads.piece():
+                    x_now, y_now = x[stretches, now], y[stretches, now]
+                    reading = _read(self._engine, x_now, reading, out, stretches, now, y_now)
+                self.read_again += x_now.size
+                together -= x_now.size
+                going = _differ(reading, tuple(part[:, stretches] for part in kept))
+                _put(kept, stretches, reading)
+                stretches, reading = stretches[going], tuple(part[:, going] for part in reading)
+                yield out.done
+                if not len(stretches):
+                    break
+            never_met.update(stretches.tolist())
+
+
+def _put(state: State, columns: Ids, values: State) -> None:
+    for part, new in zip(state, values, strict=True):
+        part[:, columns] = new
+
+
+def _differ(a: State, b: State) -> Ids:
+    """Which rows of two states (L, B, H) differ: their numbers."""
+    found = np.zeros(a[0].shape[1], bool)
+    for x, y in zip(a, b, strict=True):
+        found |= (abs(x - y) > TOLERANCE * abs(y).clip(min=1)).any(axis=2).any(axis=0)
+    return np.flatnonzero(found)
+
+
+class ShortTexts:
+    """Scores many texts, each from its beginning, as if one after the other; long ones as `CharScorer` does.
+
+    How many are read side by side, and beside which others, moves a cost by rounding alone.
+    """
+
+    def __init__(self, engine: Engine, start: int, *, wide: bool) -> None:
+        self._engine, self._start, self._wide = engine, start, wide
+
+    def advance(self, texts: Sequence[Ids]) -> list[Doubles]:
+        """log P in nats of each symbol of each text, (n,), given all before it in that text."""
+        found: list[Doubles] = [np.empty(0)] * len(texts)
+        for n, ids in enumerate(texts):
+            if len(ids) >= LEAST:
+                found[n] = CharScorer(self._engine, self._start, wide=self._wide).advance(ids)
+        for group in _groups([len(ids) for ids in texts]):
+            for n, log_p in zip(group, self._side_by_side([texts[n] for n in group]), strict=True):
+                found[n] = log_p
+        return found
+
+    def _side_by_side(self, rows: Sequence[Ids]) -> list[Doubles]:
+        """The costs of texts, the longest first: those that have ended leave the batch."""
+        lengths = np.array([len(row) for row in rows])
+        targets = np.zeros((len(rows), int(lengths[0])), np.int64)
+        for row, ids in zip(targets, rows, strict=True):
+            row[: len(ids)] = ids
+        inputs = np.empty_like(targets)
+        inputs[:, 0], inputs[:, 1:] = self._start, targets[:, :-1]
+        out, state = _Out((len(rows), int(lengths[0]))), self._engine.zeros(len(rows))
+        for begin in range(0, int(lengths[0]), CHUNK):
+            alive = int((lengths > begin).sum())
+            now = slice(begin, min(begin + CHUNK, int(lengths[0])))
+            state = tuple(part[:, :alive] for part in state)
+            with self._engine.threads.piece(alive * (now.stop - begin)):
+                x, y = inputs[:alive, now], targets[:alive, now]
+                state = _read(self._engine, x, state, out, np.arange(alive), now, y)
+        return [row[:n].copy() for row, n in zip(out.log_p, lengths.tolist(), strict=True)]
+
+
+def _groups(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """The short texts in batches, the longest first: so few rows of one are empty."""
+    order = sorted((n for n, length in enumerate(lengths) if 0 < length < LEAST), key=lambda n: -lengths[n])
+    for begin in range(0, len(order), ROWS):
+        yield order[begin : begin + ROWS]
