@@ -30,7 +30,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.errors import ConfigError, TextError
-from rnnviz.gradients.linearisation import first_inputs, own_weights, place, states
+from rnnviz.gradients.linearisation import own_weights, place, states
 from rnnviz.gradients.occlusion import scores, without_each
 from rnnviz.networks import has_torch
 from rnnviz.networks.numpy_engine import Weights
@@ -279,7 +279,7 @@ def _baseline(weights: Weights, instead: Instead) -> Floats:
     if instead == "zero":
         return layer.b
     if instead == "unknown":
-        unknown: Floats = first_inputs(weights, np.array([UNKNOWN]))[0]
+        unknown: Floats = weights.rows(0, np.array([UNKNOWN]), weights.readout)[0]
         return unknown
     characters = np.arange(UNKNOWN + 1, len(weights.bias))  # neither <unk> nor the start symbol
     if layer.table is not None:
@@ -296,7 +296,7 @@ def _integrated(asked: _Asked, baseline: Floats, instead: Instead) -> Generator[
 
     unrolled = Unrolled(asked.weights, asked.target, asked.against)
     n, parts = len(asked.text) - asked.first, len(baseline)
-    rows = first_inputs(asked.weights, asked.inputs[asked.first + 1 :])
+    rows = asked.weights.rows(0, asked.inputs[asked.first + 1 :], asked.hidden)
     away = (rows - baseline).astype(np.float64)  # (n, G·H)
     state = asked.before(asked.first)
     without = float(unrolled.read(state, baseline, away, np.zeros(1))[0])

@@ -6,8 +6,8 @@ An adjoint is a row λ_t = ∂y/∂h_t of one number y. A step takes all rows ba
 
 Rows of earlier predictions join the sweep as it passes: a text's connectivity takes T products, not T²/2.
 
-λ_t J_t is (λ_t ⊙ slopes) W_h, with all G parts of W_h. For many rows J_t = Σ diag(slopes) W_h is summed
-first, H × H instead of G·H × H: a third of a gru's work, half of an lstm's, whose o part goes with λ of h.
+λ_t J_t is (λ_t ⊙ slopes) W_h, with all blocks of W_h. For many rows J_t = Σ diag(slopes) W_h is summed
+first, H × H instead of G·H × H: a third of a gru's work, half of an lstm's, whose o goes with λ of h.
 
 Adjoints leave float32's range in a few steps, so each row has an exponent: it is rescaled by powers of 2.
 """
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats
-from rnnviz.gradients.linearisation import Slopes
+from rnnviz.gradients.slopes import Slopes
 
 MANY = 24
 """Rows from which on summing the parts of W_h first is quicker."""
@@ -45,27 +45,25 @@ def norms(rows: Floats, exponents: Exponents) -> Doubles:
 
 
 class _Layer:
-    """One layer's adjoints: `state` (rows, H) is λ of h; `cell` (rows, H), of an lstm, is λ of c,
+    """One layer's adjoints: `state` (rows, H) is λ of h; `cell` (rows, H), of a second state, is λ of c,
     less what comes through h until `complete` adds that.
     """
 
     def __init__(self, slopes: Slopes, rows: int, inputs: bool, many: bool) -> None:
         self.slopes, self.inputs, self.units = slopes, inputs, slopes.layer.units
-        self.has_cell = slopes.through is not None
-        self.many = many and slopes.keep is not None and slopes.layer.W_h is not None
+        H, self.has_cell = self.units, slopes.through is not None
         # In one array, so that one product takes both back.
-        self.both = np.zeros((rows, 2 * self.units if self.has_cell else self.units), np.float32)
-        self.state = self.both[:, -self.units :]
-        self.cell = self.both[:, : self.units] if self.has_cell else None
-        W_h, W_x = slopes.layer.W_h, slopes.layer.W_in
-        self._widths = (0 if W_h is None else self.units, W_x.shape[1] if inputs else 0)
+        self.both = np.zeros((rows, 2 * H if self.has_cell else H), np.float32)
+        self.state = self.both[:, -H:]
+        self.cell = self.both[:, :H] if self.has_cell else None
+        self._into = _by_state(slopes)
+        self.many = many and slopes.layer.W_h is not None and len(slopes.of) > 1
         if self.many:
-            assert W_h is not None
-            self._stacked = _stack(slopes, W_h, W_x if inputs else None)
-            self._product = np.empty((rows, sum(self._widths)), np.float32)
+            self._stacked = _stack(slopes, inputs)
+            self._product = np.empty((rows, self._stacked.shape[2]), np.float32)
             self._from = len(slopes.parts)
         else:
-            self._scaled = np.empty((rows, slopes.parts.shape[1], self.units), np.float32)
+            self._scaled = np.empty((rows, len(slopes.of), H), np.float32)
 
     def complete(self, t: int, n: int) -> None:
         if self.cell is not None and self.slopes.through is not None:
@@ -76,24 +74,16 @@ class _Layer:
         return self._by_matrix(t, n) if self.many else self._by_parts(t, n)
 
     def _by_parts(self, t: int, n: int) -> Floats | None:
-        layer, parts = self.slopes.layer, self.slopes.parts[t]
-        keep = None if self.slopes.keep is None else self.slopes.keep[t]
-        state, d = self.state[:n], self._scaled[:n]  # (n, H), (n, P, H)
-        if self.cell is not None and keep is not None:
-            np.multiply(self.cell[:n, None], parts, out=d)
-            np.multiply(state, parts[2], out=d[:, 2])
-            self.cell[:n] *= keep
-        else:
-            np.multiply(state[:, None], parts, out=d)
-        flat = (d[:, :3] if layer.cell == "gru" else d).reshape(n, -1)  # (n, G·H)
-        before = 0.0 if layer.W_h is None else flat @ layer.W_h
-        if self.cell is None and keep is not None:
-            before += state * keep
-        if layer.cell == "gru":
-            d[:, 2] = d[:, 3]  # the candidate's part towards W_x
-            flat = d[:, :3].reshape(n, -1)
-        state[...] = before
-        return flat @ layer.W_in if self.inputs else None
+        slopes, d = self.slopes, self._scaled[:n]  # (n, P, H)
+        for units, some in self._into:
+            np.multiply(self.both[:n, None, units], slopes.parts[t, some], out=d[:, some])
+        kept = None if slopes.keep is None else self.both[:n, : self.units] * slopes.keep[t]
+        self.state[:n] = 0 if slopes.layer.W_h is None else _product(d, *slopes.from_h)
+        if kept is not None and self.cell is not None:
+            self.cell[:n] = kept
+        elif kept is not None:
+            self.state[:n] += kept
+        return _product(d, *slopes.from_x) if self.inputs else None
 
     def _by_matrix(self, t: int, n: int) -> Floats | None:
         if t < self._from:
@@ -110,31 +100,41 @@ class _Layer:
         return product[:, self.units :] if self.inputs else None
 
     def _make(self, t: int) -> None:
-        """The matrices [J | K] of a block of steps up to t: (H, steps, H + X), for an lstm (2H, …)."""
-        slopes, H = self.slopes, self.units
-        size = self.both.shape[1] * sum(self._widths)
-        self._from, until = max(0, t + 1 - max(1, min(BLOCK, ENTRIES // size))), t + 1
+        """The matrices [J | K] of a block of steps up to t: (H, steps, H + X), with a second state (2H, …)."""
+        slopes, wide = self.slopes, self._stacked.shape[2]
+        steps = min(BLOCK, ENTRIES // (self.both.shape[1] * wide))
+        self._from, until = max(0, t + 1 - max(1, steps)), t + 1
         parts = slopes.parts[self._from : until].transpose(2, 0, 1)
-        if not self.has_cell:
-            self._matrices = parts @ self._stacked
-            diagonal = np.einsum("jtj->tj", self._matrices[:, :, :H])
-            assert slopes.keep is not None
+        self._matrices = np.empty((self.both.shape[1], until - self._from, wide), np.float32)
+        for units, some in self._into:
+            np.matmul(parts[:, :, some], self._stacked[:, some], out=self._matrices[units])
+        if slopes.keep is not None and not self.has_cell:
+            diagonal = np.einsum("jtj->tj", self._matrices[:, :, : self.units])
             diagonal += slopes.keep[self._from : until]
-            return
-        self._matrices = np.empty((2 * H, until - self._from, sum(self._widths)), np.float32)
-        np.matmul(parts[:, :, [0, 1, 3]], self._stacked[:, [0, 1, 3]], out=self._matrices[:H])
-        np.multiply(parts[:, :, 2:3], self._stacked[:, 2:3], out=self._matrices[H:])
 
 
-def _stack(slopes: Slopes, W_h: Floats, W_x: Floats | None) -> Floats:
-    """[W_h | W_x] by unit: (H, P, H + X). A gru's candidate stands twice, once for each matrix."""
-    H, P = slopes.layer.units, slopes.parts.shape[1]
-    G = len(W_h) // H
-    out = np.zeros((H, P, H + (0 if W_x is None else W_x.shape[1])), np.float32)
-    out[:, :G, :H] = W_h.reshape(G, H, H).transpose(1, 0, 2)
-    if W_x is not None:
-        places = [0, 1, 3] if slopes.layer.cell == "gru" else list(range(G))
-        out[:, places, H:] = W_x.reshape(G, H, -1).transpose(1, 0, 2)
+def _by_state(slopes: Slopes) -> list[tuple[slice, slice]]:
+    """Of each state, the second one first: where its adjoints stand in `both`, and its parts in `parts`."""
+    H, states = slopes.layer.units, [part.state for part in slopes.of]
+    found = [(states.index(state), states.count(state)) for state in dict.fromkeys(states)]
+    return [
+        (slice(n * H, (n + 1) * H), slice(begin, begin + count)) for n, (begin, count) in enumerate(found)
+    ]
+
+
+def _product(d: Floats, parts: slice | list[int], W: Floats) -> Floats:
+    """The adjoints (n, H or X) of parts' (n, P, H)."""
+    return d[:, parts].reshape(len(d), -1) @ W
+
+
+def _stack(slopes: Slopes, inputs: bool) -> Floats:
+    """[W_h | W_x] by unit: (H, P, H + X), zeros where a part comes from one of the two alone."""
+    H = slopes.layer.units
+    (from_h, W_h), (from_x, W_x) = slopes.from_h, slopes.from_x
+    out = np.zeros((H, len(slopes.of), H + (W_x.shape[1] if inputs else 0)), np.float32)
+    out[:, from_h, :H] = W_h.reshape(-1, H, H).transpose(1, 0, 2)
+    if inputs:
+        out[:, from_x, H:] = W_x.reshape(-1, H, W_x.shape[1]).transpose(1, 0, 2)
     return out
 
 

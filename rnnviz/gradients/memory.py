@@ -166,7 +166,7 @@ class Rows:
 def _row(reading: Linearisation, t: int, target: str | None) -> ConnectivityRow:
     """The row after t characters of a reading of as many or more."""
     targets = reading.targets(target)
-    gradients = np.zeros((t + 1, reading.layers[0].layer.W_in.shape[1]), np.float32)
+    gradients = np.zeros((t + 1, reading.layers[0].layer.W_x.shape[1]), np.float32)
     powers = np.zeros(t + 1, np.int32)
 
     def on_input(step: int, x: Floats, exponents: Exponents) -> None:

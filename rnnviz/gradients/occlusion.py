@@ -31,6 +31,8 @@ def left_out(trace: Trace, t: int, last: int = LAST) -> Doubles:
     >>> left_out(trace, 10).round(1)[-4:].tolist()
     [3.3, 2.9, 1.2, 13.7]
     """
+    if t == 0:
+        return np.zeros(0)
     first, target = max(0, t - last), int(trace.ids[t])
     before = [trace.state_after(s) for s in range(first, t)]
     # BLAS would share products this small among cores, and wait for whichever another program is using.

@@ -16,9 +16,9 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
-from rnnviz.gradients.linearisation import first_inputs, own_weights, place, states
-from rnnviz.networks import linear
+from rnnviz.gradients.linearisation import own_weights, place, states
 from rnnviz.networks.config import CELLS
+from rnnviz.networks.numpy_engine import layer_parts
 from rnnviz.networks.numpy_model import Network
 from rnnviz.text.characters import normalise
 
@@ -93,9 +93,9 @@ def remaining(model: Network, text: str, *, layer: int = 0) -> Remaining:
     place(text, None)
     inputs = np.append(model.vocabulary.start, model.vocabulary.encode(text))
     hidden, _ = states(model, weights, inputs)
-    of = weights.layers[layer]
-    rows = of.from_inputs(hidden[1:, layer - 1]) if layer else first_inputs(weights, inputs)
-    keep, write = (np.asarray(part, np.float64) for part in linear.step(rows, linear.NUMPY))
+    rows = weights.rows(layer, inputs, hidden[1:, layer - 1])
+    found = layer_parts(weights.layers[layer], rows, hidden[:-1, layer])
+    keep, write = (np.asarray(found[part], np.float64) for part in ("keep", "write"))
     keep.setflags(write=False)
     write.setflags(write=False)
     return Remaining(text, layer, keep, write)

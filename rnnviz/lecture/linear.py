@@ -26,8 +26,8 @@ from rnnviz.errors import ConfigError
 from rnnviz.gradients.remaining import Remaining
 from rnnviz.lecture.machine import SEED, UNITS
 from rnnviz.lecture.word import LONGEST, STEPS, Adam, Parameters
-from rnnviz.networks import linear
-from rnnviz.networks.linear import NUMPY
+from rnnviz.networks import cells
+from rnnviz.networks.numpy_engine import Numpy
 
 Cell = Literal["mingru", "gru"]
 CELLS: tuple[Cell, Cell] = ("mingru", "gru")
@@ -101,8 +101,8 @@ def read(cell: Cell, p: Parameters, ids: list[int]) -> Read:
     states = np.zeros((T + 1, UNITS))
     reset = np.ones((T, UNITS))
     if cell == "mingru":
-        rows = np.concatenate([update, from_input], axis=1)
-        keep, candidate = linear.parts(rows, NUMPY).values()
+        parts = cells.mingru(Numpy(), np.stack([update, from_input]))
+        keep, candidate = parts["update"], parts["candidate"]
         for t in range(T):
             states[t + 1] = keep[t] * states[t] + (1 - keep[t]) * candidate[t]
     else:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
-from rnnviz.gradients.linearisation import first_inputs, read
+from rnnviz.gradients.linearisation import read
 from rnnviz.gradients.small import SmallRNN, forwards
 from rnnviz.networks.numpy_model import Network
 
@@ -100,7 +100,8 @@ class Recurrence:
                 cell=model.config.cell,
             )
         self._W_h, self._bias = layer.W_h, layer.b
-        self._from_inputs: Floats = first_inputs(reading.weights, reading.inputs) - layer.b  # (T + 1, H)
+        rows = reading.weights.rows(0, reading.inputs, reading.top)
+        self._from_inputs: Floats = rows - layer.b  # (T + 1, H)
         self.states = reading.top
 
     def __len__(self) -> int:

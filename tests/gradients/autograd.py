@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
-from tests.networks.textbook import step
+from tests.networks.textbook import of_torch, step
 
 Doubles = npt.NDArray[np.float64]
 
@@ -64,7 +64,7 @@ def by_autograd(model: CharModel, text: str, target: str | None = None) -> Doubl
 
 def unrolled(model: CharModel, text: str) -> tuple[list[list[Tensor]], list[list[Tensor]], Tensor]:
     """States and cells [step][layer] of a float64 model, nodes of one graph, and log P (V,) at the end."""
-    parameters = model.layer_parameters()
+    parameters = of_torch(model.config, dict(model.named_parameters()))
     zeros = torch.zeros(1, model.config.hidden_size, dtype=torch.float64, requires_grad=True)
     hidden, cells = [[zeros] * len(parameters)], [[zeros] * len(parameters)]
     for x in model.embed(symbols(model, text))[0]:

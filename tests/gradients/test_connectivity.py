@@ -102,7 +102,7 @@ class TestConnectivity:
 
     def test_it_needs_no_table_of_inputs(self, monkeypatch: pytest.MonkeyPatch) -> None:
         expected = connectivity(tiny("gru"), TEXT[:30]).norms
-        monkeypatch.setattr("rnnviz.networks.numpy_model.TABLE_BYTES", 0)
+        monkeypatch.setattr("rnnviz.networks.numpy_engine.TABLE_BYTES", 0)
         np.testing.assert_allclose(connectivity(tiny("gru"), TEXT[:30]).norms, expected, rtol=1e-5)
 
     def test_a_certain_prediction_keeps_its_digits(self) -> None:

@@ -9,8 +9,8 @@ import torch
 
 from rnnviz.lecture import linear
 from rnnviz.lecture.linear import CELLS, Cell, Parameters, Read
-from rnnviz.networks import cells
 from rnnviz.networks.scan import scan
+from tests.networks import textbook
 
 WORDS = ("remember", "mississippi", "banana", "tea", "aaaa", "时间时间机")
 BOTH = pytest.mark.parametrize("cell", CELLS)
@@ -29,7 +29,7 @@ def loss(
     own = {**p, "b_hh": torch.zeros(4, dtype=torch.float64)}
     h, steps = torch.zeros(1, 4, dtype=torch.float64), []
     for x in torch.eye(len(symbols), dtype=torch.float64)[ids]:
-        steps.append(cells.step(cell, own, x[None], h, reset="before"))
+        steps.append(textbook.step(cell, own, x[None], h, reset="before"))
         h = steps[-1]["state"]
     scores = torch.cat([step["state"] for step in steps]) @ p["W_hq"] + p["b_q"]
     return torch.nn.functional.cross_entropy(scores, torch.tensor(targets)), steps

@@ -126,8 +126,8 @@ def _here(kind: str, hidden: npt.NDArray[Any]) -> dict[str, dict[str, Any]]:
     """The left text's state and, as the textbook writes them, the weights; a GRU has three of each."""
     layer = models.network(f"timemachine-{kind}").weights.layers[0]
     values: dict[str, Any] = {"H_t": hidden}
-    if kind != "gru" and layer.W_in is not None:
-        values |= {"W_xh": layer.W_in.T, "b_h": layer.b}
+    if kind != "gru":
+        values |= {"W_xh": layer.W_x.T, "b_h": layer.b}
     if kind == "rnn" and layer.W_h is not None:
         values["W_hh"] = layer.W_h.T
     return symbols.here(values)
