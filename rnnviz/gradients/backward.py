@@ -100,7 +100,7 @@ class _Layer:
         return product[:, self.units :] if self.inputs else None
 
     def _make(self, t: int) -> None:
-        """The matrices [J | K] of a block of steps up to t: (H, steps, H + X), with a second state (2H, …)."""
+        """The matrices [J | K] of a block of steps up to t: (H, steps, H + X), with a cell (2H, …)."""
         slopes, wide = self.slopes, self._stacked.shape[2]
         steps = min(BLOCK, ENTRIES // (self.both.shape[1] * wide))
         self._from, until = max(0, t + 1 - max(1, steps)), t + 1

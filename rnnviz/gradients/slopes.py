@@ -1,13 +1,13 @@
 """The slopes of a cell's step, by dual numbers through its record.
 
 A dual is a value and its derivatives by what it rests on (Wengert 1964, "A simple automatic derivative
-evaluation program"): a block of x or of u, the states before, or a second state. All of them are elementwise,
-so each is one number a unit: for pre-activations a_t = x_t W_x + h_{t-1} W_h + b of G blocks, ∂h_t/∂a_t is what
-a sweep back through time multiplies (Werbos 1990, "Backpropagation through time").
+evaluation program"): a block of x or of u, the states before, or a second state. A record is elementwise, so
+each is one number a unit: of pre-activations a_t = x_t W_x + h_{t-1} W_h + b, ∂h_t/∂a_t is what a sweep back
+through time multiplies (Werbos 1990, "Backpropagation through time").
 
 The record's second state is cut off: ∂c_t/∂(…) and ∂h_t/∂c_t are found apart, as a sweep needs them.
 
-Slopes come from pre-activations: 1 - h² of a saturated unit has no digits left in float32, 1/cosh²(a) has all.
+They come from pre-activations: 1 - h² of a saturated unit has no digits left in float32, 1/cosh²(a) has all.
 Likewise σ'(a) = σ(a) σ(-a), and `rest` of a sigmoid is σ(-a).
 
 Shape letters: n steps, G blocks, P parts, H units, X inputs; … any leading dimensions.
@@ -46,7 +46,7 @@ def _operator(value: Callable[..., Any], *slopes: Callable[..., Any]) -> Callabl
 
 
 class Dual:
-    """`value` (…, H) and its derivatives, numbers or (…, H); `rest` is 1 - value with all its digits, if known."""
+    """`value` (…, H) and its derivatives, numbers or (…, H); `rest`: 1 - value with all digits, if known."""
 
     def __init__(self, value: Any, by: Tangents, rest: Any = None) -> None:
         self.value, self.by, self.rest = value, by, rest
@@ -128,8 +128,8 @@ def _blocks(name: str, values: Array | None) -> Any:
 def derivatives(
     layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None = None
 ) -> dict[str, Tangents]:
-    """Those of the second state, if there is one, and of the hidden state, by name, after steps from the states
-    (…, H) and rows (…, G·H) of X W_x + b.
+    """Those of the second state, if there is one, and of the hidden state, by name: after steps from the
+    states (…, H) and rows (…, G·H) of X W_x + b.
     """
     kind, xp = CELLS[layer.cell], _Duals(layer.activation)
     x, u = _blocks("x", layer.blocks(rows)), _blocks("u", layer.from_states(hidden))
@@ -186,7 +186,19 @@ class Slopes:
 
 
 Rows = tuple[slice | list[int], Floats]
-"""Which parts, and the rows of a matrix that they multiply."""
+"""Parts, and the rows of a matrix that they multiply."""
+
+
+def _entering(state: str, by: Tangents) -> list[Part]:
+    """The parts of one state, such that those of either matrix stand together."""
+    of = []
+    for k in sorted({k for source, k in by if source in ("x", "u")}):
+        x, u = by.get(("x", k)), by.get(("u", k))
+        if u is not None:
+            of.append(Part(state, k, True, x is u))
+        if x is not u and x is not None:
+            of.append(Part(state, k, False, True))
+    return sorted(of, key=lambda part: part.from_x - part.from_h)
 
 
 def slopes(layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None = None) -> Slopes:
@@ -197,14 +209,8 @@ def slopes(layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None = Non
             return derivatives(layer, rows[some], hidden[some], None if cell is None else cell[some])
 
     n, H, last = len(rows), layer.units, "hidden" if cell is None else "cell"
-    one, of = found(slice(0, 1)), []
-    for state, by in one.items():
-        for k in range(len(CELLS[layer.cell].blocks)):
-            x, u = by.get(("x", k)), by.get(("u", k))
-            if u is not None:
-                of.append(Part(state, k, True, x is u))
-            if x is not None and x is not u:
-                of.append(Part(state, k, False, True))
+    one = found(slice(0, 1))
+    of = [part for state, by in one.items() for part in _entering(state, by)]
     parts = np.empty((n, len(of), H), rows.dtype)
     into = [(parts[:, p], part.state, ("u" if part.from_h else "x", part.block)) for p, part in enumerate(of)]
     diagonals: list[Floats | None] = []
