@@ -1,152 +1,139 @@
-"""The recurrences as the textbook writes them: one time step, every part by its name.
+"""The recurrences as the textbook writes them, a step and a layer at a time, on torch's tensors: what every
+engine is held against (`tests.networks.test_conformance`), and what other tests read and differentiate.
 
-    mlp    H_t = φ(X_t W_xh + b_h)                                 no hidden state: sees only X_t
-    rnn    H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h)                  Elman 1990
-    gru    R_t, Z_t gates; H_t = Z_t ⊙ H_{t-1} + (1 - Z_t) ⊙ H̃_t   Cho et al. 2014
-    lstm   I_t, F_t, O_t gates; C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t    Hochreiter & Schmidhuber 1997
-           H_t = O_t ⊙ tanh(C_t)
+Nothing here comes from `rnnviz.networks.cells`. A layer's tensors are torch's: W_x (G·H, X), W_h (G·H, H) and
+a bias beside each, the blocks of the G gates on top of one another; W_x and b alone where there is no W_h.
 
-and one whose gate doesn't look at the state (`rnnviz.networks.linear`):
-
-    mingru Z_t a gate; H_t = Z_t ⊙ H_{t-1} + (1 - Z_t) ⊙ H̃_t      Feng et al. 2024, arXiv:2410.01201
-
-For reading and checking: the fast `rnnviz.networks.torch_model` equals it to 1e-5. Shapes: X_t (B, X), H and
-C (B, H), weights from inputs W_x· (X, H), from the state W_h· (H, H), biases b_· (H,).
+Shape letters: B texts, T steps, L layers, H units, X inputs.
 """
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, sigmoid, tanh
 
-from rnnviz.errors import ConfigError
-from rnnviz.networks.config import CELLS, Activation, Cell, ModelConfig
+from rnnviz.networks.config import ModelConfig
 
-Parameters = Mapping[str, Tensor]
-"""A layer's parameters by the textbook's names: W_xh, W_hh, b_h, and for each gate r, z, i, f, o the same.
+Parts = dict[str, Tensor]
+"""What a step gives, by name, (B, H) each: "hidden", an LSTM's "cell", and the gates."""
 
-A GRU has b_hh too, its candidate's second bias: where the reset gate acts after the product with W_hh,
-as in torch and cuDNN, it stands inside the gated part. The textbook has none.
-"""
-
-LETTERS: Mapping[Cell, str] = {"mlp": "h", "rnn": "h", "gru": "rzh", "lstm": "ifco", "mingru": "zh"}
-"""The parts of a cell, in the order in which torch stacks their weights."""
+Change = Callable[[str, Tensor], Tensor]
+"""What "hidden" or "cell" becomes, before anything reads it."""
 
 
-def activate(x: Tensor, activation: Activation) -> Tensor:
-    """φ, elementwise."""
-    return torch.tanh(x) if activation == "tanh" else torch.relu(x)
+def _gates(tensors: Sequence[Tensor], count: int) -> list[tuple[Any, ...]]:
+    """The tensors of each gate."""
+    return list(zip(*(tensor.chunk(count) for tensor in tensors), strict=True))
 
 
-def of_torch(config: ModelConfig, tensors: Mapping[str, Tensor]) -> list[Parameters]:
-    """Each layer's parameters, from tensors named as in `config.shapes()`; torch's two biases are added."""
-    found: list[Parameters] = []
-    for n in range(config.layers):
-        layer = [tensors[name] for name in config.layer_names(n)]
-        p: dict[str, Tensor] = {}
-        if not CELLS[config.cell].mixes:
-            for k, letter in enumerate(LETTERS[config.cell]):
-                w_x, b = (w[k * config.hidden_size : (k + 1) * config.hidden_size] for w in layer)
-                p |= {f"W_x{letter}": w_x.T, f"b_{letter}": b}
-            found.append(p)
-            continue
-        for k, letter in enumerate(LETTERS[config.cell]):
-            w_x, w_h, b_x, b_h = (w[k * config.hidden_size : (k + 1) * config.hidden_size] for w in layer)
-            p |= {f"W_x{letter}": w_x.T, f"W_h{letter}": w_h.T, f"b_{letter}": b_x + b_h}
-        if config.cell == "gru":
-            p |= {"b_h": b_x, "b_hh": b_h}
-        found.append(p)
-    return found
+def _sum(x: Tensor, h: Tensor, W_x: Tensor, W_h: Tensor, b_x: Tensor, b_h: Tensor) -> Tensor:
+    return x @ W_x.T + b_x + h @ W_h.T + b_h
 
 
-def step(
-    cell: Cell,
-    p: Parameters,
+def mlp(x: Tensor, h: Tensor, c: Tensor, tensors: Sequence[Tensor], phi: Any, change: Change) -> Parts:
+    """H_t = φ(X_t W_xh + b_h)."""
+    W, b = tensors
+    return {"hidden": phi(x @ W.T + b)}
+
+
+def rnn(x: Tensor, h: Tensor, c: Tensor, tensors: Sequence[Tensor], phi: Any, change: Change) -> Parts:
+    """H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h). Elman 1990."""
+    return {"hidden": phi(_sum(x, h, *tensors))}
+
+
+def gru(x: Tensor, h: Tensor, c: Tensor, tensors: Sequence[Tensor], phi: Any, change: Change) -> Parts:
+    """H_t = Z_t ⊙ H_{t-1} + (1 - Z_t) ⊙ H̃_t. Cho et al. 2014, reset after the product."""
+    of_r, of_z, (W_x, W_h, b_x, b_h) = _gates(tensors, 3)
+    r, z = sigmoid(_sum(x, h, *of_r)), sigmoid(_sum(x, h, *of_z))
+    n = tanh(x @ W_x.T + b_x + r * (h @ W_h.T + b_h))
+    return {"hidden": z * h + (1 - z) * n, "reset": r, "update": z, "candidate": n}
+
+
+def lstm(x: Tensor, h: Tensor, c: Tensor, tensors: Sequence[Tensor], phi: Any, change: Change) -> Parts:
+    """C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t and H_t = O_t ⊙ tanh(C_t). Hochreiter & Schmidhuber 1997, Gers 2000."""
+    of_i, of_f, of_g, of_o = _gates(tensors, 4)
+    i, f, o = (sigmoid(_sum(x, h, *own)) for own in (of_i, of_f, of_o))
+    g = tanh(_sum(x, h, *of_g))
+    c = change("cell", f * c + i * g)
+    return {"hidden": o * tanh(c), "cell": c, "input": i, "forget": f, "output": o, "candidate": g}
+
+
+def mingru(x: Tensor, h: Tensor, c: Tensor, tensors: Sequence[Tensor], phi: Any, change: Change) -> Parts:
+    """As a GRU, of gates that see X_t alone. Feng et al. 2024, algorithm 6, with 1 - Z_t for their Z_t."""
+    (W_z, b_z), (W_n, b_n) = _gates(tensors, 2)
+    z, a = sigmoid(x @ W_z.T + b_z), x @ W_n.T + b_n
+    n = torch.where(a >= 0, a + 0.5, sigmoid(a))
+    return {"hidden": z * h + (1 - z) * n, "update": z, "candidate": n}
+
+
+STEPS: dict[str, Callable[..., Parts]] = {step.__name__: step for step in (mlp, rnn, gru, lstm, mingru)}
+
+
+@dataclass(frozen=True)
+class Read:
+    """Texts as the loop read them: nodes of one graph.
+
+    steps   T lists of L layers' parts
+    logits  (T, B, V)
+    """
+
+    steps: list[list[Parts]]
+    logits: Tensor
+
+    def of(self, name: str) -> Tensor:
+        """A part, (T, L, B, H); "logits" or "log_probs", (T, B, V)."""
+        if name == "logits":
+            return self.logits
+        if name == "log_probs":
+            return self.logits.log_softmax(dim=-1)
+        return torch.stack([torch.stack([parts[name] for parts in step]) for step in self.steps])
+
+
+def tensors_of(model: Any) -> dict[str, Tensor]:
+    """A CharModel's tensors in float64, named as in `ModelConfig.shapes()`."""
+    return {name: tensor.detach().double() for name, tensor in model.state_dict().items()}
+
+
+def embedded(config: ModelConfig, tensors: Mapping[str, Tensor], ids: Tensor) -> Tensor:
+    """X (B, T, X) of inputs (B, T): rows of the embedding, or one-hot vectors."""
+    if config.embedding_size:
+        return tensors["embedding.weight"][ids]
+    return torch.eye(config.vocabulary_size + 1, dtype=tensors["readout.bias"].dtype)[ids]
+
+
+def read_out(config: ModelConfig, tensors: Mapping[str, Tensor], top: Tensor) -> Tensor:
+    """Logits (…, V) of the top layer's states (…, H)."""
+    W = tensors["embedding.weight"][:-1] if config.tied else tensors["readout.weight"]
+    return top @ W.T + tensors["readout.bias"]
+
+
+def read(
+    config: ModelConfig,
+    tensors: Mapping[str, Tensor],
     x: Tensor,
-    h: Tensor,
-    c: Tensor | None = None,
-    *,
-    activation: Activation = "tanh",
-    reset: Literal["after", "before"] = "after",
-) -> dict[str, Tensor]:
-    """One time step, for X_t (B, X), H_{t-1} (B, H) and an LSTM's C_{t-1}: its parts, (B, H) each.
+    state: Sequence[Tensor] | None = None,
+    change: Callable[[int, int, str, Tensor], Tensor] = lambda t, layer, name, value: value,
+) -> Read:
+    """Read X (B, T, X) from a state, (L, B, H) for H and for an LSTM's C, or from zeros.
 
-        mlp, rnn   from_input, from_state, pre_activation, state
-        gru        reset, update, candidate, state
-        lstm       input, forget, output, candidate, cell, state
-        mingru     update, candidate, state
-
-    A textbook GRU resets the state *before* the product with W_hh; torch's and cuDNN's fused layers *after*
-    it, which lets one product serve all three parts. No choice of parameters makes the two equal.
-
-        after:   H̃_t = tanh(X_t W_xh + R_t ⊙ (H_{t-1} W_hh + b_hh) + b_h)
-        before:  H̃_t = tanh(X_t W_xh + (R_t ⊙ H_{t-1}) W_hh + b_hh + b_h)
-
-    Raises ConfigError for inputs and states that don't fit the parameters.
+    `change(t, layer, name, value)` is what "hidden" or "cell" (B, H) becomes after input t.
     """
-    _check(cell, p, x, h, c)
-    if cell in ("mlp", "rnn"):
-        from_input = x @ p["W_xh"]
-        from_state = h @ p["W_hh"] if cell == "rnn" else torch.zeros_like(from_input)
-        pre = from_input + from_state + p["b_h"]
-        names = ("from_input", "from_state", "pre_activation", "state")
-        return dict(zip(names, (from_input, from_state, pre, activate(pre, activation)), strict=True))
+    zeros = x.new_zeros(config.layers, len(x), config.hidden_size)
+    h, c = (list(part) for part in (*(state or [zeros]), zeros)[:2])
+    steps = []
+    for t, below in enumerate(x.unbind(1)):
+        made = []
+        for n in range(config.layers):
+            own = [tensors[name] for name in config.layer_names(n)]
 
-    if cell == "mingru":
-        return _min_gru(p, x, h)
+            def changed(name: str, value: Tensor, t: int = t, n: int = n) -> Tensor:
+                return change(t, n, name, value)
 
-    def sums(letter: str) -> Tensor:
-        return x @ p[f"W_x{letter}"] + h @ p[f"W_h{letter}"] + p[f"b_{letter}"]
-
-    if cell == "gru":
-        r, z = torch.sigmoid(sums("r")), torch.sigmoid(sums("z"))
-        if reset == "after":
-            from_state = r * (h @ p["W_hh"] + p["b_hh"])
-        elif reset == "before":
-            from_state = (r * h) @ p["W_hh"] + p["b_hh"]
-        else:
-            raise ConfigError(
-                "reset is 'after' or 'before' the product with W_hh; received {reset!r}", reset=reset
-            )
-        candidate = torch.tanh(x @ p["W_xh"] + from_state + p["b_h"])
-        return {"reset": r, "update": z, "candidate": candidate, "state": z * h + (1 - z) * candidate}
-    assert c is not None
-    i, f, o = (torch.sigmoid(sums(letter)) for letter in "ifo")
-    candidate = torch.tanh(sums("c"))
-    c = f * c + i * candidate
-    return {
-        "input": i,
-        "forget": f,
-        "output": o,
-        "candidate": candidate,
-        "cell": c,
-        "state": o * torch.tanh(c),
-    }
-
-
-def _min_gru(p: Parameters, x: Tensor, h: Tensor) -> dict[str, Tensor]:
-    """One step. The candidate H̃_t = g(X_t W_xh + b_h) is above 0, as the paper has it where it computes in
-    logarithms: g(x) = x + 1/2 from 0 on and σ(x) below. (The paper writes 1 - Z_t for what is Z_t here, as in
-    the GRU above.)
-    """
-    z, last = torch.sigmoid(x @ p["W_xz"] + p["b_z"]), x @ p["W_xh"] + p["b_h"]
-    candidate = torch.where(last >= 0, last + 0.5, torch.sigmoid(last))
-    return {"update": z, "candidate": candidate, "state": z * h + (1 - z) * candidate}
-
-
-def _check(cell: Cell, p: Parameters, x: Tensor, *states: Tensor | None) -> None:
-    inputs, H = p[f"W_x{LETTERS[cell][0]}"].shape
-    if x.dim() != 2 or x.shape[1] != inputs:
-        raise ConfigError(
-            "X_t must be (B, {inputs}), batch by inputs; received {shape}",
-            inputs=inputs,
-            shape=tuple(x.shape),
-        )
-    for state in states:
-        if state is not None and tuple(state.shape) != (len(x), H):
-            raise ConfigError(
-                "a state must be (B, H) = {expected}; received {shape}",
-                expected=(len(x), H),
-                shape=tuple(state.shape),
-            )
+            parts = STEPS[config.cell](below, h[n], c[n], own, getattr(torch, config.activation), changed)
+            below = h[n] = parts["hidden"] = changed("hidden", parts["hidden"])
+            c[n] = parts.get("cell", c[n])
+            made.append(parts)
+        steps.append(made)
+    return Read(steps, read_out(config, tensors, torch.stack([made[-1]["hidden"] for made in steps])))
