@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
-from tests.networks.textbook import of_torch, step
+from tests.networks import textbook
 
 Doubles = npt.NDArray[np.float64]
 
@@ -64,21 +64,10 @@ def by_autograd(model: CharModel, text: str, target: str | None = None) -> Doubl
 
 def unrolled(model: CharModel, text: str) -> tuple[list[list[Tensor]], list[list[Tensor]], Tensor]:
     """States and cells [step][layer] of a float64 model, nodes of one graph, and log P (V,) at the end."""
-    parameters = of_torch(model.config, dict(model.named_parameters()))
-    zeros = torch.zeros(1, model.config.hidden_size, dtype=torch.float64, requires_grad=True)
-    hidden, cells = [[zeros] * len(parameters)], [[zeros] * len(parameters)]
-    for x in model.embed(symbols(model, text))[0]:
-        below, now, carried = x[None], [], []
-        for layer, p in enumerate(parameters):
-            h, c, config = hidden[-1][layer], cells[-1][layer], model.config
-            parts = step(config.cell, p, below, h, c, activation=config.activation)
-            below = parts["state"]
-            now.append(below)
-            carried.append(parts.get("cell", below))
-        hidden.append(now)
-        cells.append(carried)
-    logits = F.linear(hidden[-1][-1], model.readout_weight, model.readout.bias)
-    return hidden[1:], cells[1:], torch.log_softmax(logits[0], dim=-1)
+    read = textbook.read(model.config, dict(model.named_parameters()), model.embed(symbols(model, text)))
+    hidden = [[parts["hidden"] for parts in step] for step in read.steps]
+    cells = [[parts.get("cell", parts["hidden"]) for parts in step] for step in read.steps]
+    return hidden, cells, read.of("log_probs")[-1, 0]
 
 
 def norms_of(of: Tensor, nodes: list[list[Tensor]]) -> Doubles:

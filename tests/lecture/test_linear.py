@@ -10,7 +10,6 @@ import torch
 from rnnviz.lecture import linear
 from rnnviz.lecture.linear import CELLS, Cell, Parameters, Read
 from rnnviz.networks.scan import scan
-from tests.networks import textbook
 
 WORDS = ("remember", "mississippi", "banana", "tea", "aaaa", "时间时间机")
 BOTH = pytest.mark.parametrize("cell", CELLS)
@@ -24,13 +23,19 @@ def run(cell: Cell, word: str, **trained: int) -> Read:
 def loss(
     cell: Cell, p: dict[str, torch.Tensor], word: str
 ) -> tuple[torch.Tensor, list[dict[str, torch.Tensor]]]:
-    """The mean loss, and each step's parts, by the textbook's step."""
+    """The mean loss, and each step's parts, by the formulas at the head of `rnnviz.lecture.linear`."""
     symbols, ids, targets = linear.spelled(word)
-    own = {**p, "b_hh": torch.zeros(4, dtype=torch.float64)}
     h, steps = torch.zeros(1, 4, dtype=torch.float64), []
-    for x in torch.eye(len(symbols), dtype=torch.float64)[ids]:
-        steps.append(textbook.step(cell, own, x[None], h, reset="before"))
-        h = steps[-1]["state"]
+    for x in torch.eye(len(symbols), dtype=torch.float64)[ids][:, None]:
+        z, a = x @ p["W_xz"] + p["b_z"], x @ p["W_xh"] + p["b_h"]
+        if cell == "gru":
+            z, r = z + h @ p["W_hz"], torch.sigmoid(x @ p["W_xr"] + h @ p["W_hr"] + p["b_r"])
+            candidate = torch.tanh(a + (r * h) @ p["W_hh"])
+        else:
+            candidate = torch.where(a >= 0, a + 0.5, torch.sigmoid(a))
+        z = torch.sigmoid(z)
+        h = z * h + (1 - z) * candidate
+        steps.append({"update": z, "candidate": candidate, "state": h})
     scores = torch.cat([step["state"] for step in steps]) @ p["W_hq"] + p["b_q"]
     return torch.nn.functional.cross_entropy(scores, torch.tensor(targets)), steps
 

@@ -148,11 +148,12 @@ def numpy_texts(dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], ti
 
 
 def numpy_abreast(dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: int) -> Found:
-    """All texts side by side."""
+    """All texts side by side, by a reader that goes on after the first input."""
     weights, first = numpy_weights(case, dtype), [part.numpy() for part in state]
     changes = case.changes()
     reader = NetworkReader(weights, (first[0], first[-1]), texts=len(ids), time=time, changes=changes)
-    found = stepped(*reader.states(ids.numpy().T))
+    pieces = [stepped(*reader.states(piece)) for piece in np.split(ids.numpy().T, [1])]
+    found = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
     return found | {"logits": rows(weights.logits, found["hidden"][:, -1])}, last(found)
 
 

@@ -22,8 +22,6 @@ from rnnviz.networks.torch_model import pick_device
 from rnnviz.reading.compression import compress
 from tests.conftest import tiny
 from tests.networks.test_adapter import CHARACTERS, GRU, N
-from tests.networks.test_cells import GRU as CELL
-from tests.networks.test_cells import LSTM, C, H, X
 from tests.networks.test_custom import echo, min_gru
 from tests.networks.test_ngram import ABRACADABRA, TEXT, fitted
 from tests.networks.test_torch_model import GOOD, VOCABULARY, make
@@ -182,21 +180,6 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         )
         for device in ("abacus", "cuda:99")
     },
-    "inputs of a step": (
-        lambda _: step("gru", CELL, torch.zeros(1, 2), H),
-        ConfigError,
-        r"X_t must be \(B, 1\).*received \(1, 2\)",
-    ),
-    "the state of a step": (
-        lambda _: step("lstm", LSTM, X, torch.zeros(2, 1), C),
-        ConfigError,
-        r"a state must be \(B, H\) = \(1, 1\); received \(2, 1\)",
-    ),
-    "a reset during": (
-        lambda _: step("gru", CELL, X, H, reset="during"),  # type: ignore[arg-type]
-        ConfigError,
-        r"'after' or 'before'.*received 'during'",
-    ),
     **{
         f"an untrained copy: {words}": (
             lambda _, fresh=fresh: units.untrained(adapted(0), 1, fresh=fresh),

@@ -1,16 +1,15 @@
-"""CharModel against the textbook's cells, whole sequences against single steps, and its scorer."""
+"""CharModel's dropout between layers, its size, its devices and its scorer; its cells are in the table."""
 
 import gc
 import math
 import weakref
-from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from rnnviz import CharModel, ModelConfig
 from rnnviz.errors import ConfigError
@@ -19,7 +18,7 @@ from rnnviz.networks.dropout import Dropout, drop
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.torch_model import pick_device
 from rnnviz.text.vocabulary import Vocabulary
-from tests.networks.textbook import step
+from tests.networks import textbook
 
 VOCABULARY = Vocabulary(tuple("abcdefgh"))
 V = VOCABULARY.size
@@ -49,45 +48,6 @@ def make(
     return CharModel(ModelConfig(vocabulary_size=V, hidden_size=H, **settings), VOCABULARY)
 
 
-def by_cells(model: CharModel, ids: Tensor, between: Callable[[Tensor], Tensor] = lambda h: h) -> Tensor:
-    """O (B, T, V), layer by layer, one textbook step at a time."""
-    cell, activation = model.config.cell, model.config.activation
-    x = model.embed(ids)
-    for n, p in enumerate(model.layer_parameters()):
-        read = between(x) if n else x
-        state, memory, states = torch.zeros(len(ids), H), torch.zeros(len(ids), H), []
-        for t in range(ids.shape[1]):
-            parts = step(cell, p, read[:, t], state, memory, activation=activation)
-            state, memory = parts["state"], parts.get("cell", memory)
-            states.append(state)
-        x = torch.stack(states, dim=1)
-    return x @ model.readout_weight.T + model.readout.bias
-
-
-@pytest.mark.parametrize("inputs", list(INPUTS))
-@pytest.mark.parametrize("layers", [1, 2, 3])
-@pytest.mark.parametrize(("cell", "activation"), KINDS)
-def test_model_is_its_cells_and_carries_its_state(
-    cell: str, activation: str, layers: int, inputs: str
-) -> None:
-    model = make(cell, activation, layers=layers, inputs=inputs)
-    for batch in (1, 4):
-        ids = torch.randint(0, V + 1, (batch, 20), generator=torch.Generator().manual_seed(batch))
-        with torch.no_grad():
-            whole, last = model(ids)
-            assert whole.shape == (batch, 20, V)
-            assert torch.allclose(whole, by_cells(model, ids), rtol=0, atol=1e-5)
-            state, steps = None, []
-            for t in range(20):
-                step, state = model(ids[:, t : t + 1], state)
-                steps.append(step)
-        assert torch.allclose(whole, torch.cat(steps, dim=1), rtol=0, atol=1e-5)
-        assert state is not None
-        for one, other in zip(state, last, strict=True):
-            assert one.shape == (layers, batch, H)
-            assert torch.allclose(one, other, rtol=0, atol=1e-5)
-
-
 @pytest.mark.parametrize("learning", [True, False])
 @pytest.mark.parametrize(("cell", "activation"), KINDS)
 def test_dropout_between_layers_is_of_what_the_next_layer_reads(
@@ -95,30 +55,18 @@ def test_dropout_between_layers_is_of_what_the_next_layer_reads(
 ) -> None:
     model = make(cell, activation, layers=3)
     ids = torch.randint(0, V + 1, (4, 20), generator=torch.Generator().manual_seed(4))
-
-    def generator() -> torch.Generator:
-        return torch.Generator().manual_seed(5)
-
-    drawn = generator()
-    expected = by_cells(model, ids, lambda h: drop(h, 0.4, drawn))
+    tensors, one = textbook.tensors_of(model), replace(model.config, layers=1)
+    drawn, x, states = torch.Generator().manual_seed(5), textbook.embedded(one, tensors, ids), []
+    for n in range(3):
+        names = zip(one.layer_names(0), model.config.layer_names(n), strict=True)
+        own = {**tensors, **{first: tensors[name] for first, name in names}}
+        read = textbook.read(one, own, drop(x.float(), 0.4, drawn).double() if n else x)
+        x = read.of("hidden")[:, 0].transpose(0, 1)
+        states.append(x[:, -1])
     with torch.set_grad_enabled(learning):
-        found, state = model(ids, dropout=Dropout(layer=0.4), generator=generator())
-        whole, after = model(ids)
-    assert torch.allclose(found, expected, rtol=0, atol=1e-5)
-    assert torch.allclose(whole, by_cells(model, ids), rtol=0, atol=1e-5)
-    for one, other in zip(state, after, strict=True):  # the lowest layer's is carried on as it is
-        assert one.shape == other.shape
-        assert torch.allclose(one[0], other[0], rtol=0, atol=1e-5)
-        assert not torch.allclose(one[1], other[1], rtol=0, atol=1e-3)
-
-
-def test_an_mlp_sees_the_current_character_only() -> None:
-    model = make("mlp", layers=2)
-    with torch.no_grad():
-        logits, _ = model(torch.tensor([[1, 2, 3, 1, 3]]))
-    assert torch.allclose(logits[0, 0], logits[0, 3])
-    assert torch.allclose(logits[0, 2], logits[0, 4])
-    assert not torch.allclose(logits[0, 0], logits[0, 1], rtol=1e-3)
+        found, state = model(ids, dropout=Dropout(layer=0.4), generator=torch.Generator().manual_seed(5))
+    assert torch.allclose(found.double(), read.logits.transpose(0, 1), rtol=0, atol=1e-5)
+    assert torch.allclose(state[0].double(), torch.stack(states), rtol=0, atol=1e-5)  # carried on as it is
 
 
 @pytest.mark.parametrize("inputs", list(INPUTS))

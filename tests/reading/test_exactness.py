@@ -15,7 +15,7 @@ from rnnviz.networks import side_by_side
 from rnnviz.networks.progress import run
 from rnnviz.reading import scoring
 from rnnviz.reports.record import record
-from tests.networks.textbook import of_torch, step
+from tests.networks import textbook
 
 _random = random.Random(5)
 STORY = (
@@ -50,17 +50,12 @@ TEXTS = {
 
 @torch.inference_mode()
 def plain_loop(model: CharModel, text: str) -> float:
-    """The perplexity by its definition, one character after another, by the textbook's steps in float64."""
+    """The perplexity by its definition, one character after another, by the textbook's loop in float64."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    vocabulary, exact = model.vocabulary, {name: w.double() for name, w in model.state_dict().items()}
-    (parameters,) = of_torch(model.config, exact)
-    h = c = torch.zeros(1, model.config.hidden_size, dtype=torch.float64)
-    symbols, states = torch.from_numpy(vocabulary.encode(text)).long(), []
-    for x in exact["embedding.weight"][[vocabulary.start, *symbols[:-1]]].split(1):
-        parts = step(model.config.cell, parameters, x, h, c)
-        h, c = parts["state"], parts.get("cell", c)
-        states.append(h)
-    logits = torch.cat(states) @ exact["readout.weight"].T + exact["readout.bias"]
+    vocabulary, exact = model.vocabulary, textbook.tensors_of(model)
+    symbols = torch.from_numpy(vocabulary.encode(text)).long()
+    x = textbook.embedded(model.config, exact, torch.tensor([[vocabulary.start, *symbols[:-1]]]))
+    logits = textbook.read(model.config, exact, x).logits[:, 0]
     total = float(torch.nn.functional.cross_entropy(logits, symbols, reduction="sum"))
     total += int((symbols == 0).sum()) * math.log(0x110000 - 0x800 - (vocabulary.size - 1))
     return math.exp(total / len(text))

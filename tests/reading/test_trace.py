@@ -11,12 +11,10 @@ import torch
 
 import rnnviz
 from rnnviz import CharModel, ModelConfig
-from rnnviz.networks import numpy_engine
 from rnnviz.networks.config import CELLS
-from rnnviz.networks.numpy_model import weights_of
-from rnnviz.reading.trace import Trace, Tracer, trace
+from rnnviz.reading.trace import Trace, trace
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
-from tests.networks.textbook import step
+from tests.networks import textbook
 
 VOCABULARY = Vocabulary(tuple(sorted("\n abcdefghijklm,.世界é😀")))
 TEXT = "a cab,\na bad\tbeef é 世界 😀. zzz"
@@ -36,19 +34,11 @@ def make(cell: str = "gru", **options: Any) -> CharModel:
     return model
 
 
-def one_by_one(model: CharModel, text: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """H and C (T + 1, L, H each) and log P (T + 1, V) from the model called one character at a time.
-
-    Row 0 is after the start symbol; C is H for cells without one.
-    """
-    state, states, cells, log_probs = None, [], [], []
-    with torch.no_grad():
-        for symbol in [VOCABULARY.start, *VOCABULARY.encode(text)]:
-            logits, state = model(torch.tensor([[int(symbol)]]), state)
-            states.append(state[0][:, 0].numpy().copy())
-            cells.append(state[-1][:, 0].numpy().copy())
-            log_probs.append(torch.log_softmax(logits[0, 0].double(), dim=0).numpy())
-    return np.stack(states), np.stack(cells), np.stack(log_probs)
+def by_the_textbook(model: CharModel, text: str) -> textbook.Read:
+    """The start symbol and a text."""
+    ids = torch.tensor([[VOCABULARY.start, *VOCABULARY.encode(text).tolist()]])
+    tensors = textbook.tensors_of(model)
+    return textbook.read(model.config, tensors, textbook.embedded(model.config, tensors, ids))
 
 
 def assert_same(one: Trace, other: Trace, tolerance: float = 1e-5) -> None:
@@ -65,38 +55,30 @@ def assert_same(one: Trace, other: Trace, tolerance: float = 1e-5) -> None:
         np.testing.assert_allclose(values, other.gates[name], rtol=0, atol=tolerance, err_msg=name)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"layers": 1}, {"layers": 3}, {"embedding_size": 0}, {"embedding_size": 10, "tied": True}],
-    ids=str,
-)
 @pytest.mark.parametrize("cell", [*KINDS, "relu"])
-def test_a_trace_is_what_the_model_does(cell: str, options: dict[str, Any]) -> None:
-    model = make("rnn", activation="relu", **options) if cell == "relu" else make(cell, **options)
-    found = trace(model, TEXT)
-    hidden, cells, log_probs = one_by_one(model, TEXT)
-    steps, layers, units = len(TEXT), model.config.layers, model.config.hidden_size
-    assert found.hidden.shape == (steps, layers, units)
-    assert found.hidden.dtype == np.float32
-    scale = np.maximum(1, np.abs(hidden[1:]))  # a relu's states have no bound
-    assert np.abs((found.hidden - hidden[1:]) / scale).max() < 1e-5
-    assert found.log_probs.shape == (steps + 1, VOCABULARY.size)
+def test_a_trace_is_what_the_model_does(cell: str) -> None:
+    model = make("rnn", activation="relu") if cell == "relu" else make(cell)
+    found, right = trace(model, TEXT), by_the_textbook(model, TEXT)
+    kind, steps = CELLS[model.config.cell], len(TEXT)
+    arrays = {"hidden": found.hidden, **({"cell": found.cell} if kind.has_cell else {}), **found.gates}
+    assert tuple(arrays) == kind.quantities
+    for name, values in arrays.items():
+        assert values is not None
+        assert (values.shape, values.dtype) == ((steps, 2, 10), np.float32)
+        expected = right.of(name)[1:, :, 0].numpy()
+        np.testing.assert_allclose(values, expected, rtol=1e-5, atol=1e-5, err_msg=name)
+    assert (found.cell is None) != kind.has_cell
     assert found.log_probs.dtype == np.float32
+    log_probs = right.of("log_probs")[:, 0].numpy()
     np.testing.assert_allclose(found.log_probs, log_probs, rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(np.exp(found.log_probs.astype(float)).sum(axis=1), 1, atol=1e-5)
     np.testing.assert_allclose(
         found.entropy, -(np.exp(log_probs) * log_probs).sum(axis=1), rtol=1e-4, atol=1e-5
     )
-    if CELLS[cell if cell in CELLS else "rnn"].has_cell:
-        assert found.cell is not None
-        np.testing.assert_allclose(found.cell, cells[1:], atol=1e-5)
-    else:
-        assert found.cell is None
 
 
 def test_costs_ranks_and_perplexity_as_defined() -> None:
     found = trace(make(), TEXT)
-    _, _, log_probs = one_by_one(make(), TEXT)
+    log_probs = by_the_textbook(make(), TEXT).of("log_probs")[:, 0].numpy()
     unknown = math.log(UNICODE_SCALAR_VALUES - len(VOCABULARY.characters))
     total = 0.0
     for t, character in enumerate(TEXT):
@@ -143,33 +125,8 @@ def test_an_empty_text_has_one_prediction(cell: str) -> None:
     assert found.log_probs.shape == (1, VOCABULARY.size)
     assert found.entropy.shape == (1,)
     assert {values.shape for values in found.gates.values()} <= {(0, 2, units)}
-    np.testing.assert_allclose(found.log_probs, one_by_one(make(cell), "")[2], atol=1e-5)
-
-
-@pytest.mark.parametrize("cell", KINDS)
-def test_gates_are_those_of_the_cells(cell: str) -> None:
-    model = make(cell)
-    found = trace(model, TEXT)
-    if cell in ("mlp", "rnn"):
-        assert found.gates == {}
-        return
-    hidden, cells, _ = one_by_one(model, TEXT)
-    with torch.no_grad():
-        for t, symbol in enumerate(found.ids):
-            x = model.embed(torch.tensor([[int(symbol)]]))[0]
-            for layer, p in enumerate(model.layer_parameters()):
-                h, c = (torch.from_numpy(rows[t, layer])[None] for rows in (hidden, cells))
-                parts = step(cell, p, x, h, c)  # type: ignore[arg-type]
-                x = parts["state"]
-                assert set(found.gates) == parts.keys() - {"state", "cell"}
-                for name, values in found.gates.items():
-                    np.testing.assert_allclose(values[t, layer], parts[name][0], atol=1e-5, err_msg=name)
-    for name, values in found.gates.items():
-        if name != "candidate":
-            assert ((values >= 0) & (values <= 1)).all()
-        elif name == "candidate" and not CELLS[cell].linear:
-            assert (abs(values) <= 1).all()
-        assert values.std() > 0.01
+    right = by_the_textbook(make(cell), "").of("log_probs")[:, 0]
+    np.testing.assert_allclose(found.log_probs, right, atol=1e-5)
 
 
 @pytest.mark.parametrize("cell", KINDS)
@@ -224,21 +181,8 @@ def test_top_of_a_large_vocabulary_settles_ties_by_id() -> None:
     np.testing.assert_array_equal(ids, np.argsort(-found.log_probs, axis=1, kind="stable")[:, :5])
 
 
-@pytest.mark.parametrize("cell", KINDS)
-def test_a_large_vocabulary_needs_no_table_and_many_blocks(
-    cell: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected = trace(make(cell), TEXT * 3)
-    expected_gates = expected.gates
-    monkeypatch.setattr(numpy_engine, "TABLE_BYTES", 0)
-    monkeypatch.setattr(numpy_engine, "BLOCK", 7)
-    monkeypatch.setattr(numpy_engine, "PRODUCT", 35)
-    monkeypatch.setattr(numpy_engine, "LOGITS", VOCABULARY.size * 5)
+def test_a_large_vocabulary_takes_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = trace(make(), TEXT)
+    assert_same(expected, expected)  # its predictions are made
     monkeypatch.setattr(import_module("rnnviz.reading.trace"), "LOGITS", VOCABULARY.size * 5)
-    model = make.__wrapped__(cell)  # of its own, its weights made under these limits
-    found = trace(model, TEXT * 3)
-    assert weights_of(model).layers[0].table is None
-    assert_same(Tracer(model).extend(TEXT[:1]), trace(make(cell), TEXT[:1]))
-    assert_same(found, expected)
-    for name, values in found.gates.items():
-        np.testing.assert_allclose(values, expected_gates[name], atol=1e-5)
+    assert_same(trace(make(), TEXT), expected)

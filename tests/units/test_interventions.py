@@ -23,18 +23,15 @@ from rnnviz.units import (
     scan,
 )
 from tests.conftest import TEXT, tiny
-from tests.networks.textbook import step
+from tests.networks import textbook
 
 SHORT = TEXT[:40]
 
 
 def plain(model: CharModel, text: str, changes: list[Intervention]) -> tuple[np.ndarray, np.ndarray]:
-    """H (T + 1, L, H) and log P (T + 1, V), by the textbook's steps, one layer and one unit at a time."""
-    parameters = model.layer_parameters()
-    L, H = model.config.layers, model.config.hidden_size
-    h, c = torch.zeros(L, 1, H), torch.zeros(L, 1, H)
+    """H (T + 1, L, H) and log P (T + 1, V), by the textbook's loop, one layer and one unit at a time."""
 
-    def changed(state: torch.Tensor, layer: int, quantity: str, t: int) -> torch.Tensor:
+    def changed(t: int, layer: int, quantity: str, state: torch.Tensor) -> torch.Tensor:
         state = state.clone()
         for one in changes:
             going = one.start <= t and (one.stop is None or t < one.stop)
@@ -44,20 +41,10 @@ def plain(model: CharModel, text: str, changes: list[Intervention]) -> tuple[np.
                     state[0, unit] = {"clamp": one.value, "zero": 0.0, "scale": one.value * was}[one.action]
         return state
 
-    states, log_probs = [], []
-    for t, symbol in enumerate([model.vocabulary.start, *model.vocabulary.encode(text).tolist()]):
-        x = model.embed(torch.tensor([[symbol]]))[:, 0]
-        for n, p in enumerate(parameters):
-            parts = step(model.config.cell, p, x, h[n], c[n], activation=model.config.activation)
-            x = parts["state"]
-            if "cell" in parts:
-                c[n] = changed(parts["cell"], n, "cell", t)
-                x = parts["output"] * torch.tanh(c[n])
-            x = h[n] = changed(x, n, "hidden", t)
-        states.append(h[:, 0].numpy().copy())
-        logits = x @ model.readout_weight.T + model.readout.bias
-        log_probs.append(torch.log_softmax(logits[0], dim=0).numpy())
-    return np.stack(states), np.stack(log_probs)
+    tensors = textbook.tensors_of(model)
+    ids = torch.tensor([[model.vocabulary.start, *model.vocabulary.encode(text).tolist()]])
+    read = textbook.read(model.config, tensors, textbook.embedded(model.config, tensors, ids), change=changed)
+    return read.of("hidden")[:, :, 0].numpy(), read.of("log_probs")[:, 0].numpy()
 
 
 CHANGES = [
