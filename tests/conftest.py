@@ -10,7 +10,8 @@ import torch
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.numpy_model import NumpyModel, weights_from
+from rnnviz.networks.numpy_engine import weights_from
+from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
 

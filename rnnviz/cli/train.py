@@ -19,7 +19,8 @@ from typing import Any
 from rnnviz.cli.output import add_quiet, command_line, complain, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint, has_torch, modelfile
-from rnnviz.networks.config import CELLS, TrainConfig, gone
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.config import TrainConfig, gone
 from rnnviz.runs import choice, process, tensorboard
 from rnnviz.runs.folder import Description, RunFolder, home
 from rnnviz.runs.stop import EXIT_INTERRUPTED

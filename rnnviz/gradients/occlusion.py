@@ -80,7 +80,7 @@ def without_each(
                 part[:] = new[0]
     reader = NetworkReader(weights, (state[0], state[1]), texts=B)  # type: ignore[arg-type]
     reader.read(ids[B + 1 :])
-    found = reader.hidden[0, -1]
+    found: Floats = reader.hidden[0, -1]
     found[last:] = start[0][-1, last:]  # after the last character nothing is read
     return found
 

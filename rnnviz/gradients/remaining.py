@@ -17,7 +17,7 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.linearisation import own_weights, place, states
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import layer_parts
 from rnnviz.networks.numpy_model import Network
 from rnnviz.text.characters import normalise

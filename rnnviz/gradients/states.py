@@ -20,7 +20,7 @@ from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.backward import Exponents, norms, sweep
 from rnnviz.gradients.linearisation import Linearisation, read
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network
 
 MAX_LOSS = 10_000

@@ -98,8 +98,9 @@ class Engine(Protocol):
 class NumpyEngine:
     """See `Engine`: on the CPU, in the weights' own precision."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: Weights, *, whole: bool = False) -> None:
         self._weights, self.size, self.logits = weights, len(weights.bias), weights.logits
+        self._whole = whole  # `states` gives every state, not the top layer's H alone
         self.threads = Threads(worth_trying_alone(), use=ours)
         self.alone = Threads(worth_trying_alone(), use=blas)
 
@@ -111,7 +112,7 @@ class NumpyEngine:
         """See `Engine`."""
         return tuple(part[0] for part in self._weights.states(1, rows) if part is not None)
 
-    def states(self, inputs: Ids, state: State) -> tuple[Floats, State]:
+    def states(self, inputs: Ids, state: State) -> tuple[Any, State]:
         """See `Engine`."""
         parts = [np.empty((inputs.shape[1] + 1, *part.shape), part.dtype) for part in state]
         for part, before in zip(parts, state, strict=True):
@@ -122,7 +123,8 @@ class NumpyEngine:
             self._weights.run(inputs[0], hidden[:, :, 0], None if cell is None else cell[:, :, 0])
         else:
             self._weights.run(inputs.T, hidden, cell)
-        return hidden[1:, -1], tuple(part[-1].copy() for part in parts)
+        top: Any = [part[1:] for part in parts] if self._whole else hidden[1:, -1]
+        return top, tuple(part[-1].copy() for part in parts)
 
 
 class Done(NamedTuple):
@@ -173,6 +175,19 @@ class _Out:
         return Scores(log_p, rank(logits, ids), entropy(logits, log_sum))
 
 
+class _States(_Out):
+    """All states after each character, (B, T, L, H): H and an LSTM's C."""
+
+    def __init__(self, shape: tuple[int, int], state: State) -> None:
+        super().__init__(shape)
+        self.parts = [np.empty((*shape, len(part), part.shape[2]), part.dtype) for part in state]
+
+    def put(self, engine: Engine, which: Ids, when: slice, top: Any, targets: Ids) -> None:
+        """Fill them in, given (T, L, B, H) each."""
+        for into, values in zip(self.parts, top, strict=True):
+            into[which, when] = values.transpose(2, 0, 1, 3)
+
+
 def _read(
     engine: Engine, inputs: Ids, state: State, out: _Out | None, which: Ids, when: slice, targets: Ids
 ) -> State:
@@ -205,9 +220,8 @@ if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads,
 class CharScorer:
     """Feeds one text through a model, the state carried from piece to piece.
 
-    Long pieces are read as stretches side by side if `wide`, others in sequence. The ways agree to 1e-4 nats a
-    character, unless the text makes the network magnify rounding; see above. How many threads compute shows in
-    no figure.
+    Long pieces are read as stretches side by side if `wide`, others in sequence. The ways agree to 1e-4 nats
+    a character, unless the text makes the network magnify rounding; see above.
 
     read_again  characters read twice because of seams
     unsettled   those of stretches whose second reading never met the first
@@ -267,7 +281,19 @@ class CharScorer:
             yield done
         return Scores.joined(found)
 
-    def _next(self, ids: Ids, *, want: bool = False, predicted: int = 0) -> Generator[Done, None, _Out]:
+    def states(self, ids: Ids) -> Generator[Done, None, State]:
+        """Every state after each of `ids` (n,), (n, L, H) each, of an engine that gives the `whole`."""
+        found, begin = [], 0
+        while begin < len(ids):
+            out = yield from self._next(ids[begin:], whole=True)
+            assert isinstance(out, _States)
+            found.append([part.reshape(-1, *part.shape[2:]) for part in out.parts])
+            begin += out.log_p.size
+        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
+
+    def _next(
+        self, ids: Ids, *, want: bool = False, predicted: int = 0, whole: bool = False
+    ) -> Generator[Done, None, _Out]:
         """Read what comes next of `ids`, in sequence or side by side."""
         now, B = ids[:IN_SEQUENCE], 1
         if self._wide and min(len(ids), PIECE) >= LEAST:
@@ -276,7 +302,8 @@ class CharScorer:
             now = now[: len(now) - len(now) % B]
         inputs = np.concatenate(([self._last], now[:-1])).reshape(B, -1)
         targets = now.reshape(B, -1)
-        out = _Out((B, targets.shape[1]), want=want, predicted=predicted)
+        shape = B, targets.shape[1]
+        out = _States(shape, self._state) if whole else _Out(shape, want=want, predicted=predicted)
         if B > 1:
             self._state = yield from self._side_by_side(inputs, targets, out)
         else:

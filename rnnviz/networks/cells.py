@@ -10,8 +10,8 @@
 
 A cell is a function of an array namespace `xp` and of arrays; products with matrices are the engine's:
 
-    x      (G, …, H)  X_t W_x + b by block: blocks first, so that they unpack by name and one call serves several
-    u      (G, …, H)  H_{t-1} W_h by block, with a gru candidate's own bias; None where no W_h carries the state on
+    x      (G, …, H)  X_t W_x + b by block; blocks first: they unpack by name, and one call serves several
+    u      (G, …, H)  H_{t-1} W_h by block, with a GRU's second bias; None where there is no W_h
     h, c   (…, H)     H_{t-1}, and an LSTM's C_{t-1}
 
 It returns the new state, `h` and `c`, and its other parts by name. A linear cell looks at x alone and returns
@@ -25,8 +25,10 @@ It returns the new state, `h` and `c`, and its other parts by name. A linear cel
 
 A cell is straight-line code: the numpy engine notes its calls once and replays them; slopes come from dual
 numbers through it, gradients from autograd. A new cell is one function here, and a row in the conformance
-table of the tests. A textbook GRU resets the state before the product with W_hh; this one after it, as
-torch's and cuDNN's do, which lets one product serve all three blocks. No choice of parameters makes the two equal.
+table of the tests.
+
+A textbook GRU resets the state before the product with W_hh; this one after it, as torch's and cuDNN's do,
+which lets one product serve all three blocks. No choice of parameters makes the two equal.
 
 Shape letters: G blocks of weights, H units, … any leading dimensions.
 """
@@ -84,7 +86,7 @@ CELLS: dict[str, CellKind] = {}
 def cell(
     label: str, blocks: tuple[str, ...] = ("hidden",), **kind: Any
 ) -> Callable[..., Callable[..., Parts]]:
-    """Register a step under its function's name; arguments as `Cell` has them."""
+    """Register a step under its function's name; arguments as `CellKind` has them."""
 
     def add(step: Callable[..., Parts]) -> Callable[..., Parts]:
         kind.setdefault("stored", tuple(range(len(blocks))))

@@ -318,7 +318,8 @@ def load_numpy(name_or_path: str | Path) -> NumpyModel | NgramModel:
 
 
 def _in_numpy(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any]) -> NumpyModel:
-    from rnnviz.networks.numpy_model import NumpyModel, weights_from
+    from rnnviz.networks.numpy_engine import weights_from
+    from rnnviz.networks.numpy_model import NumpyModel
 
     return NumpyModel(config, weights=weights_from(config, tensors), tensors=tensors, **about)
 

@@ -2,8 +2,8 @@
 
 At batch 1 the cost of a call decides: a step of a GRU with 256 units takes about 18 µs here and 50 µs in
 torch's fused layer. So a record runs once, on stand-ins that note each call; the loop over time replays the
-calls on fixed blocks of memory: a step allocates nothing and looks nothing up. A cell whose next state rests on
-the one before by a factor alone, or not at all, is computed for a block of steps at once.
+calls on fixed blocks of memory: a step allocates nothing and looks nothing up. Where no matrix carries the
+state on, a block of steps is computed at once.
 
 X_t W_xh + b_h of the first layer is looked up in a table over the V + 1 inputs.
 
@@ -87,7 +87,7 @@ class Numpy(_Functions):
 
 
 class _Noted:
-    """A block of memory in a record's place for an array: each operation on it is noted, with its result's."""
+    """A block of memory that a record takes for an array: each operation on it is noted."""
 
     def __init__(self, to: Array, on: "_Recorder", of: "_Noted | None" = None, *, own: bool = False) -> None:
         self.to, self.on, self.own = to, on, own
@@ -206,7 +206,7 @@ class Layer:
 
 
 class _Step:
-    """One layer's step, recorded: `x` (…, G·H) and `state`, (…, H) each, are read, and the state is written."""
+    """One layer's step, recorded: reads `x` (…, G·H) and `state`, (…, H) each, and writes the state."""
 
     def __init__(self, layer: Layer, rows: tuple[int, ...], changes: Mapping[str, Change]) -> None:
         kind, dtype = CELLS[layer.cell], layer.b.dtype
@@ -284,7 +284,7 @@ class Weights:
         return self.bias.dtype
 
     def states(self, rows: int, texts: int | None = None) -> tuple[Floats, Floats | None]:
-        """Zeros to step in: hidden (rows, L, H), or (rows, L, texts, H), and for an LSTM the cell, as large."""
+        """Zeros to step in: hidden (rows, L, H) or (rows, L, texts, H), and an LSTM's cell, as large."""
         own = self.layers[0].units
         shape = (rows, len(self.layers), own) if texts is None else (rows, len(self.layers), texts, own)
         return np.zeros(shape, self.dtype), np.zeros(shape, self.dtype) if CELLS[self.cell].has_cell else None
@@ -448,7 +448,7 @@ def _replay(
 
 
 class NetworkReader:
-    """A network that reads one text, or B side by side, in pieces of any length, and predicts what comes next.
+    """A network that reads one text, or B side by side, in pieces of any length, and predicts what is next.
 
     `hidden` (1, L, H) or (1, L, B, H), and an LSTM's `cell`, are carried from piece to piece: zeros at first,
     or a copy of `state`, without the leading 1. `time` counts the inputs read, for `changes`.

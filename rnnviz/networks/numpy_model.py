@@ -14,7 +14,8 @@ import numpy as np
 from rnnviz.arrays import Array
 from rnnviz.errors import ConfigError
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine, ShortTexts
-from rnnviz.networks.config import CELLS, ModelConfig
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.numpy_engine import Weights, weights_from
 from rnnviz.pictured import Brief, Pictured
 from rnnviz.text.checked import received

@@ -39,7 +39,7 @@ class LanguageModel(Protocol):
 
 @runtime_checkable
 class Stepwise(Protocol):
-    """A scorer that reports its progress with a long piece; see `rnnviz.networks.batched_scoring.CharScorer`."""
+    """A scorer that reports its progress with a long piece, as `CharScorer` in `batched_scoring` does."""
 
     def advancing(self, ids: Ids, *, want: bool) -> Generator[Any, None, Any]: ...
 

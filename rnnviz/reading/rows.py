@@ -2,8 +2,8 @@
 
     exp( -(1/n) Σ log P )     over the n characters of all rows, each row read from a text's beginning
 
-Short rows are read side by side (`rnnviz.networks.batched_scoring`), which moves no figure by more than 1e-4 of
-itself. Memory does not grow with the number of rows. The definition is that of `rnnviz.reading.scoring`.
+Short rows are read side by side (`rnnviz.networks.batched_scoring`), which moves no figure by more than 1e-4
+of itself. Memory does not grow with the number of rows. The definition is that of `rnnviz.reading.scoring`.
 
 Shape letters: k rows, n symbols.
 """

@@ -7,13 +7,17 @@ Shape letters: T time steps, L layers, H hidden units, V symbols.
 """
 
 from collections.abc import Generator
+from functools import partial
 
 import numpy as np
 
 from rnnviz.arrays import Floats, Integers
+from rnnviz.networks.batched_scoring import LEAST, CharScorer, Done, NumpyEngine
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.prediction import entropy, rank
+from rnnviz.networks.progress import mapped
 from rnnviz.reading.growing_rows import Rows, View
 from rnnviz.reading.traced import Trace as Trace
 from rnnviz.text.characters import normalise
@@ -39,13 +43,26 @@ def trace(model: Network, text: str) -> Trace:
 
 
 def tracing(model: Network, text: str) -> Generator[float, None, Trace]:
-    """`trace` as a generator that yields the share done, every PIECE characters; closing cancels."""
-    tracer = Tracer(model)
+    """`trace` as a generator that yields the share done, several times a second; closing cancels. A long text
+    is read as stretches side by side, which moves a state by rounding alone: see `batched_scoring`.
+    """
+    tracer, weights = Tracer(model), weights_of(model)
+    if len(text) >= LEAST and weights.cell in CELLS and CELLS[weights.cell].mixes:
+        text = normalise(text, model.normaliser)
+        scorer = CharScorer(NumpyEngine(weights, whole=True), model.vocabulary.start, wide=True)
+        ids = np.append(model.vocabulary.encode(text), 0)  # what comes last is not read any more
+        share = partial(_share, len(ids))
+        hidden, *cell = yield from mapped(scorer.states(ids), share)
+        return tracer.adopt(text, hidden[1:], cell[0][1:] if cell else None)
     traced = tracer.extend("")
     for end in range(PIECE, len(text) + PIECE, PIECE):
         traced = tracer.extend(text[:end])
         yield min(1.0, end / max(1, len(text)))
     return traced
+
+
+def _share(count: int, done: Done) -> float:
+    return min(1.0, done.characters / count)
 
 
 class Tracer:

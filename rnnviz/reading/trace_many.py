@@ -12,7 +12,7 @@ import numpy as np
 
 from rnnviz.arrays import Floats, Ids, Integers
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import Weights
 from rnnviz.networks.numpy_model import Network, NumpyModel, weights_of
 from rnnviz.reading.trace import Trace, Tracer, trace

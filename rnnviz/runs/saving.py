@@ -12,7 +12,8 @@ import numpy as np
 from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.modelfile import Sketch
-from rnnviz.networks.numpy_model import NumpyModel, no_model, weights_from
+from rnnviz.networks.numpy_engine import weights_from
+from rnnviz.networks.numpy_model import NumpyModel, no_model
 from rnnviz.runs.card import measured, versions
 from rnnviz.text.checked import check_text
 from rnnviz.text.corpora import Corpus, as_corpus, sha256

@@ -17,7 +17,7 @@ import numpy as np
 from rnnviz.arrays import Arrays, Floats
 from rnnviz.errors import TrainingError
 from rnnviz.networks.config import ModelConfig
-from rnnviz.networks.numpy_model import weights_from
+from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.reading.scoring import costs, running
 from rnnviz.runs.folder import LONGEST_REASON
 from rnnviz.text import files

@@ -9,7 +9,8 @@ from pathlib import Path
 import psutil
 
 from rnnviz.errors import ConfigError, Phrase
-from rnnviz.networks.config import CELLS, TrainConfig
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.threads import cores as cores
 from rnnviz.training.speed import is_small
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import Damaged, ModelInfo, gone
-from rnnviz.networks.config import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.ui import address, i18n, model_cache
 from rnnviz.ui.hosting import person

@@ -7,7 +7,7 @@ from typing import Literal
 
 from rnnviz.figures.frame import RAISED
 from rnnviz.networks import checkpoint
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.cells import CELLS
 from rnnviz.ui.i18n import N_, _, language
 
 HUGE, BEYOND = 1e6, 1e15

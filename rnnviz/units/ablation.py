@@ -185,8 +185,8 @@ def _groups(
 
 
 def _held(units: Ids | Doubles, values: Floats) -> Change:
-    """One unit of each text held at `values` (B,): `units` (B,), or directions of length 1 (B, H), whose value
-    is v · H_t.
+    """One unit of each text held at `values` (B,): `units` (B,), or directions of length 1 (B, H), whose
+    value is v · H_t.
     """
 
     def change(t: int, h: Floats) -> None:

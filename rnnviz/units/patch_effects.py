@@ -112,7 +112,7 @@ def patch_controls(
 
 
 def _random_move(own: Floats, length: float, n: int, to: int, generator: np.random.Generator) -> Change:
-    """Set n states to `own` (H,), each moved by `length` in a direction of its own, after input number `to`."""
+    """After input number `to`, n states are `own` (H,), each moved by `length` in another direction."""
     moves = generator.normal(size=(n, len(own)))
     moves *= length / np.linalg.norm(moves, axis=1, keepdims=True)
 

@@ -9,9 +9,15 @@ Both are exact, also with ties, and follow from sums of ranks: one matrix produc
 Shape letters: n characters, U units, S targets.
 """
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
 from rnnviz.arrays import Array, Doubles, Integers, Mask
+from rnnviz.networks.threads import cores
+
+MANY = 10_000
+"""Values of a unit from which on threads share the units."""
 
 
 def ranks(values: Array) -> Doubles:
@@ -20,13 +26,21 @@ def ranks(values: Array) -> Doubles:
         return ranks(values[:, None])[:, 0]
     n, units = values.shape
     out = np.empty((n, units))
-    for unit in range(units):  # a column at a time: sorted where it lies together, in little memory
+
+    def rank(unit: int) -> None:  # a column at a time: sorted where it lies together, in little memory
         column = np.ascontiguousarray(values[:, unit])
         order = np.argsort(column)
         placed = column[order]
         first = np.flatnonzero(np.concatenate(([True], placed[1:] != placed[:-1])))
         after = np.append(first[1:], n)
         out[order, unit] = np.repeat((first + after - 1) / 2, after - first)  # the mean of first .. after - 1
+
+    if n < MANY:
+        for unit in range(units):
+            rank(unit)
+    else:
+        with ThreadPoolExecutor(cores(), "rnnviz-ranks") as pool:  # sorting lets go of the interpreter
+            list(pool.map(rank, range(units)))
     out -= (n - 1) / 2
     return out
 

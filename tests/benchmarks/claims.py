@@ -38,7 +38,8 @@ from rnnviz import units
 from rnnviz.networks import untrained
 from rnnviz.networks.checkpoint import find, load_numpy
 from rnnviz.networks.modelfile import read_tensors
-from rnnviz.networks.numpy_model import NumpyModel, weights_from
+from rnnviz.networks.numpy_engine import weights_from
+from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.reading.resampling import resample
 from rnnviz.reading.scoring import pieces as read_in_pieces
 from rnnviz.reports.interval import interval

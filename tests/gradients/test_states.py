@@ -9,7 +9,7 @@ import torch
 
 from rnnviz.gradients import jacobian_norms, state_gradients
 from rnnviz.gradients.states import Largest
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.cells import CELLS
 from tests.conftest import TEXT, tiny
 from tests.gradients.autograd import NETWORKS, Doubles, double, norms_of, unrolled
 

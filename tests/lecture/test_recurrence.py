@@ -8,7 +8,6 @@ import rnnviz
 from rnnviz.lecture import recurrence
 from rnnviz.lecture.machine import Machine, numbers
 from tests.conftest import tiny
-from tests.networks.textbook import step as textbook_step
 
 RNN = tiny("rnn")
 MLP = tiny("mlp")

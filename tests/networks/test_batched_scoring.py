@@ -1,4 +1,4 @@
-"""Long texts as stretches and many short ones side by side: the same costs as in sequence, by either engine."""
+"""Long texts as stretches, short ones side by side: the same costs as in sequence, by either engine."""
 
 import os
 import subprocess

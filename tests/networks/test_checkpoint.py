@@ -21,7 +21,8 @@ from safetensors.torch import load_file, save_file
 
 from rnnviz.errors import CheckpointError, ModelNotFoundError
 from rnnviz.networks import checkpoint, modelfile
-from rnnviz.networks.config import CELLS, Cell
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.config import Cell
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.reading.sampling import sample

@@ -30,7 +30,7 @@ from rnnviz import CharModel, ModelConfig
 from rnnviz.arrays import Floats
 from rnnviz.gradients import connectivity_row, state_gradients
 from rnnviz.networks import compiled, numpy_engine, torch_engine
-from rnnviz.networks.cells import CELLS
+from rnnviz.networks.cells import CELLS, CellKind
 from rnnviz.networks.numpy_engine import Changes, NetworkReader, Weights, weights_from
 from rnnviz.text.vocabulary import Vocabulary
 from tests.networks import textbook
@@ -128,7 +128,6 @@ def expected(case: Case) -> textbook.Read:
 
 
 STATES = ("hidden", "cell")
-
 
 Found = tuple[dict[str, Any], Sequence[Any]]
 """What an engine gives of inputs (B, n) read from a state: arrays by name, time first; the state after."""
@@ -300,12 +299,6 @@ LEARNT = [(cell, name) for cell, name in ROWS if ENGINES[name].learns]
 CHANGED = [(cell, name) for cell, name in ROWS if ENGINES[name].changes]
 
 
-def engine_of(name: str) -> Engine:
-    if name == "numba" and not compiled.ready():
-        pytest.skip("no numba, or a torch without sgemm_")
-    return ENGINES[name]
-
-
 @contextmanager
 def limits(case: Case) -> Iterator[None]:
     """Blocks of few steps, products of few rows and no table, as of a large network, or what there is."""
@@ -412,11 +405,11 @@ def test_slopes(cell: str, shape: Shape) -> None:
     for what, values in (("hidden", found.hidden), ("cell", found.cell)):
         if values is not None:
             nodes = [parts[what] for step in reversed(right.steps) for parts in step]
-            np.testing.assert_allclose(values.ravel(), sizes(*nodes), rtol=1e-3, atol=1e-6)
+            np.testing.assert_allclose(values.ravel(), sizes(*nodes), rtol=2e-4, atol=1e-7)
     assert (found.cell is not None) == CELLS[cell].has_cell
     (by_input,) = torch.autograd.grad(log_p[target], x)
     expected_row = by_input[0].norm(dim=-1)
-    np.testing.assert_allclose([row.start, *row.norms], expected_row, rtol=1e-3, atol=1e-6)
+    np.testing.assert_allclose([row.start, *row.norms], expected_row, rtol=2e-4, atol=1e-7)
 
 
 BY_HAND: list[tuple[str, list[list[float]], float]] = [
@@ -454,6 +447,29 @@ def test_no_cell_and_no_engine_is_left_out() -> None:
             with pytest.raises(AssertionError, match="another engine takes over"):
                 engine.run(engine.dtype, case, case.ids, case.state, 0)
         assert {"rnn", "gru", "lstm"}.isdisjoint(engine.lacks), name
+
+
+def trial(xp: Any, x: Any, u: Any, h: Any, c: Any) -> dict[str, Any]:
+    """A cell as no textbook has it: four gates in two pairs, and C looks at what H was before."""
+    a, b = xp.sigmoid(x[:2] + u[:2])
+    d, e = xp.sigmoid(x[2:] + u[2:])
+    return {"h": a * c + b * d, "c": d * c - e * h, "a": a, "b": b, "d": d, "e": e}
+
+
+def by_the_book(x: Tensor, h: Tensor, c: Tensor, tensors: Sequence[Tensor], *_: Any) -> textbook.Parts:
+    W_x, W_h, b_x, b_h = tensors
+    b, a, e, d = torch.sigmoid(x @ W_x.T + h @ W_h.T + b_x + b_h).chunk(4, dim=-1)
+    return {"hidden": a * c + b * d, "cell": d * c - e * h, "a": a, "b": b, "d": d, "e": e}
+
+
+@pytest.mark.parametrize("name", ["numpy", "abreast", "stepwise"])
+@given(shape=SHAPES)
+def test_a_new_cell_is_a_record(name: str, shape: Shape) -> None:
+    kind = CellKind("Trial", trial, ("a", "b", "d", "e"), stored=(1, 0, 3, 2), has_cell=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(CELLS, "trial", kind)
+        patch.setitem(textbook.STEPS, "trial", by_the_book)
+        check(ENGINES[name], case_of("trial", shape))
 
 
 class OnMeta(TorchDispatchMode):

@@ -16,7 +16,7 @@ import rnnviz
 from rnnviz import CharModel, ModelConfig, TrainConfig, units
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, ModelNotFoundError
 from rnnviz.networks import checkpoint, modelfile
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.torch_model import pick_device
 from rnnviz.reading.compression import compress
@@ -26,7 +26,6 @@ from tests.networks.test_custom import echo, min_gru
 from tests.networks.test_ngram import ABRACADABRA, TEXT, fitted
 from tests.networks.test_torch_model import GOOD, VOCABULARY, make
 from tests.networks.test_untrained import adapted
-from tests.networks.textbook import step
 from tests.refused import one_sentence
 
 OWN, _ = min_gru()

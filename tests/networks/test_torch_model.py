@@ -13,7 +13,7 @@ import torch
 
 from rnnviz import CharModel, ModelConfig
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.dropout import Dropout, drop
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.torch_model import pick_device

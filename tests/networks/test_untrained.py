@@ -12,7 +12,8 @@ from torch import nn
 import rnnviz
 from rnnviz import units
 from rnnviz.networks import torch_model
-from rnnviz.networks.config import CELLS, ModelConfig
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.custom import CustomModel
 from rnnviz.networks.untrained import tensors, untrained
 from rnnviz.text.vocabulary import Vocabulary

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from rnnviz.errors import ConfigError, DecodingError
 from rnnviz.networks import checkpoint
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.reading import compression

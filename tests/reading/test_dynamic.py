@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from rnnviz.networks.config import CELLS, ModelConfig
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.reading.compression import compress, decompress, read_header

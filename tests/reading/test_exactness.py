@@ -11,7 +11,7 @@ import torch
 
 import rnnviz
 from rnnviz import CharModel
-from rnnviz.networks import side_by_side
+from rnnviz.networks import batched_scoring
 from rnnviz.networks.progress import run
 from rnnviz.reading import scoring
 from rnnviz.reports.record import record
@@ -43,7 +43,7 @@ TEXTS = {
     "line ends": "one\r\ntwo\rthree\n\r\n" * 30,
     "one long line": STORY.replace("\n", " ") * 6,
     "a long text": "".join(
-        " ".join(_random.sample(STORY.split(), 12)) + "\n" for _ in range(side_by_side.LEAST // 55)
+        " ".join(_random.sample(STORY.split(), 12)) + "\n" for _ in range(batched_scoring.LEAST // 55)
     ),
 }
 
@@ -114,4 +114,4 @@ def test_counts_are_precise_already_and_a_model_of_ones_own_says_what_it_lacks()
 
 def test_twenty_kinds_and_one_of_them_long() -> None:
     assert len(TEXTS) == 20
-    assert len(TEXTS["a long text"]) >= side_by_side.LEAST
+    assert len(TEXTS["a long text"]) >= batched_scoring.LEAST

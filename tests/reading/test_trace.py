@@ -11,7 +11,7 @@ import torch
 
 import rnnviz
 from rnnviz import CharModel, ModelConfig
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.cells import CELLS
 from rnnviz.reading.trace import Trace, trace
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 from tests.networks import textbook

@@ -11,7 +11,7 @@ import torch
 
 import rnnviz
 from rnnviz.errors import ConfigError, ExportError
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import NumpyModel, weights_of
 from rnnviz.reading import trace_many as many
 from rnnviz.reading.trace import Trace, trace

@@ -10,7 +10,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from rnnviz.networks.config import CELLS, Cell, Engine, TrainConfig
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.config import Cell, Engine, TrainConfig
 from rnnviz.networks.dropout import Dropout
 from rnnviz.reading.scoring import perplexity
 from rnnviz.runs.folder import Description, RunFolder

@@ -13,7 +13,7 @@ from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import charts
 from rnnviz.figures.themes import VERSUS_FULL, Scale
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.reading import sampling
 from rnnviz.ui import choice

@@ -17,7 +17,7 @@ from rnnviz.figures.frame import Figure
 from rnnviz.figures.live import seriate
 from rnnviz.figures.themes import SURPRISAL_FULL, VERSUS_FULL, Scale, Theme
 from rnnviz.networks import has_torch
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.cells import CELLS
 from rnnviz.reading import sampling
 from rnnviz.ui import i18n
 from rnnviz.ui.i18n import _

@@ -10,7 +10,7 @@ import streamlit as st
 from rnnviz import units
 from rnnviz.figures import charts
 from rnnviz.figures.live import seriate
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.cells import CELLS
 from rnnviz.reading.trace import tracing
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Step, Steps, as_steps

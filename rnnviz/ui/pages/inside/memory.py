@@ -12,7 +12,7 @@ from rnnviz import gradients
 from rnnviz.figures import charts
 from rnnviz.gradients.memory import Rows
 from rnnviz.gradients.reaching import LAGS
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.progress import run
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _, ngettext

@@ -12,7 +12,7 @@ import streamlit as st
 from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures.themes import Scale
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.cells import CELLS
 from rnnviz.text.characters import normalise
 from rnnviz.ui import choice
 from rnnviz.ui.i18n import _

@@ -8,8 +8,8 @@ from typing import Any
 
 import streamlit as st
 
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.networks.config import CELLS
 from rnnviz.reading.scoring import of_sum
 from rnnviz.ui import choice, model_cache
 from rnnviz.ui.context import Context

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from rnnviz.networks import checkpoint
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.cells import CELLS
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import listing, subject
 from rnnviz.ui.trouble import plain

@@ -7,7 +7,8 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import CELLS, TrainConfig
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.config import TrainConfig
 from rnnviz.training import presets
 from rnnviz.training.estimate import cores
 from rnnviz.ui.hosting import allowed

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.cells import CELLS
 from rnnviz.ui import presenting
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.words import duration, network, rounded, view_words
