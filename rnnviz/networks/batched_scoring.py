@@ -29,7 +29,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Ids
-from rnnviz.networks.numpy_engine import LOGITS, Weights
+from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes, Weights
 from rnnviz.networks.prediction import Scores, entropy, rank
 from rnnviz.networks.progress import mapped, run
 from rnnviz.networks.threads import Threads, blas, cores, ours, worth_trying_alone
@@ -98,8 +98,9 @@ class Engine(Protocol):
 class NumpyEngine:
     """See `Engine`: on the CPU, in the weights' own precision."""
 
-    def __init__(self, weights: Weights, *, whole: bool = False) -> None:
+    def __init__(self, weights: Weights, *, whole: bool = False, changes: Changes = NO_CHANGES) -> None:
         self._weights, self.size, self.logits = weights, len(weights.bias), weights.logits
+        self._changes, self._time = changes, 0  # of one text, read in sequence
         self._whole = whole  # `states` gives every state, not the top layer's H alone
         self.threads = Threads(worth_trying_alone(), use=ours)
         self.alone = Threads(worth_trying_alone(), use=blas)
@@ -120,7 +121,9 @@ class NumpyEngine:
         hidden, cell = (*parts, None)[:2]
         assert hidden is not None
         if len(inputs) == 1:  # a vector's product is quicker than a matrix's of one row
-            self._weights.run(inputs[0], hidden[:, :, 0], None if cell is None else cell[:, :, 0])
+            one = None if cell is None else cell[:, :, 0]
+            self._weights.run(inputs[0], hidden[:, :, 0], one, self._changes, self._time)
+            self._time += inputs.size
         else:
             self._weights.run(inputs.T, hidden, cell)
         top: Any = [part[1:] for part in parts] if self._whole else hidden[1:, -1]

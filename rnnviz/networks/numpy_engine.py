@@ -15,15 +15,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Array, Doubles, Floats, Ids
+from rnnviz.errors import ConfigError
 from rnnviz.networks import cells
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
+from rnnviz.text.checked import received
 
 BLOCK = 256
 """Rows, steps by texts, of one pass through the layers: one layer's output stays in the cache."""
@@ -54,6 +56,34 @@ Changes = Mapping[tuple[int, str], Change]
 """The change of a layer's "hidden" state, or of its "cell", from which its hidden state then follows."""
 
 NO_CHANGES: Changes = MappingProxyType({})
+
+
+class StateChange(Protocol):
+    """What `change=` takes: rnnviz.units.Clamp, Zero, Scale, Edit, or a class of your own."""
+
+    def changes(self, weights: "Weights") -> Changes:
+        """What is done to the states of a network. Raises ConfigError for what isn't there."""
+        ...
+
+
+def combined(weights: "Weights", change: StateChange | Sequence[StateChange] | None) -> Changes:
+    """What all of them do, in their order. Raises ConfigError for anything else."""
+    every = [] if change is None else list(change) if isinstance(change, Sequence) else [change]
+    found: dict[tuple[int, str], list[Change]] = {}
+    for one in every:
+        if not hasattr(one, "changes"):
+            raise ConfigError(
+                "change= takes units.Clamp, Zero, Scale or Edit, or a list of them; received {received}",
+                received=received(one),
+            )
+        for where, apply in one.changes(weights).items():
+            found.setdefault(where, []).append(apply)
+    return {where: partial(_in_order, own) for where, own in found.items()}
+
+
+def _in_order(changes: Sequence[Change], t: int, state: Floats) -> None:
+    for change in changes:
+        change(t, state)
 
 
 class _Functions:

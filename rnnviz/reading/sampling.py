@@ -10,7 +10,7 @@ probabilities are renormalised without it. `reshaped` is this one definition, an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Ids
 from rnnviz.errors import CheckpointError, ConfigError
-from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, NetworkReader
-from rnnviz.networks.numpy_model import Model
+from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, NetworkReader, StateChange, combined
+from rnnviz.networks.numpy_model import Model, weights_of
 from rnnviz.reading.reader import Reader, reader
 from rnnviz.text import checked
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
@@ -66,6 +66,7 @@ def sample(
     top_k: int | None = None,
     top_p: float | None = None,
     seed: int | None = None,
+    change: StateChange | Sequence[StateChange] | None = None,
 ) -> str:
     """`length` characters after `prompt`, as `stream` yields them, in one text without the prompt.
 
@@ -75,7 +76,16 @@ def sample(
     'eller'
     """
     return "".join(
-        stream(model, prompt, length, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
+        stream(
+            model,
+            prompt,
+            length,
+            temperature=temperature,
+            top_k=top_k,
+            top_p=top_p,
+            seed=seed,
+            change=change,
+        )
     )
 
 
@@ -88,12 +98,14 @@ def stream(
     top_k: int | None = None,
     top_p: float | None = None,
     seed: int | None = None,
+    change: StateChange | Sequence[StateChange] | None = None,
 ) -> Iterator[str]:
     """Continue `prompt` (empty: start a text) by `length` characters, yielded one at a time.
 
     `temperature` 1 draws from the model's own distribution, less sharpens it, 0 takes the most probable
     character. `top_k` leaves only that many to draw from, `top_p` the fewest that hold this share of the
-    probability. The same `seed` gives the same characters.
+    probability. The same `seed` gives the same characters. `change` changes a network's states, those of the
+    prompt too.
 
     Raises ConfigError, before reading, for a negative length, temperature or seed, top_k < 1 or a top_p
     outside 0 .. 1; TextError for half a surrogate pair in the prompt; CheckpointError if the model gives no
@@ -101,7 +113,8 @@ def stream(
     """
     shape = Shape(temperature, top_k, top_p)
     check(length, seed)
-    return draw(reader(model, prompt), model.name, model.vocabulary, length, shape, seed)
+    changes = NO_CHANGES if change is None else combined(weights_of(model), change)  # type: ignore[arg-type]
+    return draw(reader(model, prompt, changes), model.name, model.vocabulary, length, shape, seed)
 
 
 def resume(

@@ -17,7 +17,7 @@ float64.
 """
 
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,6 +26,9 @@ import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Ids, Mask
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
+from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
+from rnnviz.networks.numpy_engine import StateChange, combined
+from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.prediction import Scorer
 from rnnviz.networks.progress import Clock, mapped, run
 from rnnviz.reading.language_model import LanguageModel as LanguageModel
@@ -84,6 +87,7 @@ def perplexity(
     costs: Callable[[Doubles], None] | None = None,
     given: str = "",
     column: str | None = None,
+    change: StateChange | Sequence[StateChange] | None = None,
 ) -> Report:
     """How well `model` predicts `text`, or a file, given by its path or as a seekable binary file.
 
@@ -91,7 +95,7 @@ def perplexity(
     and once at the end. `name` is the text's in the report. `precise` reads in sequence, in float64
     throughout, with the weights as they are stored, which is many times slower. `costs` is given the nats of
     the characters, (k,) at a time, in order. `given` is a context: it is read first and not counted, so that
-    the report is of log P(text | given).
+    the report is of log P(text | given). `change` changes a network's states as it reads.
 
     With `column`, and for Parquet and packed files without, the file is one of rows (.jsonl, .csv, .parquet,
     also .jsonl.gz and so on), each a text of its own: the report is a RowsReport, of all rows together.
@@ -116,12 +120,22 @@ def perplexity(
         file = open_rows(path, column=column or None, given=given or None, encoding=encoding, name=name)
         if costs is not None:
             raise ConfigError("costs are those of one text's characters; rows have none in order")
+        if change is not None:
+            raise ConfigError("change= goes with one text; rows are read without")
         report = run(score_rows(model, file, precise=precise), progress)
         if report.damage is not None:
             raise report.damage
         return report
     steps = score(
-        model, path, text=text, encoding=encoding, name=name, precise=precise, costs=costs, given=given
+        model,
+        path,
+        text=text,
+        encoding=encoding,
+        name=name,
+        precise=precise,
+        costs=costs,
+        given=given,
+        change=change,
     )
     return run(steps, progress)
 
@@ -138,13 +152,17 @@ def score(
     precise: bool = False,
     costs: Callable[[Doubles], None] | None = None,
     given: str = "",
+    change: StateChange | Sequence[StateChange] | None = None,
 ) -> Generator[Progress, None, Report]:
     """`perplexity` step by step: yields Progress about ten times a second and at the end, returns the Report.
 
     `piece` is the number of characters handed to the model at a time and affects the pace alone. `each` is
     given every Piece, with ranks and entropies, `costs` the nats of its characters.
     """
-    scorer = scorer_of(model, details=each is not None, precise=precise)
+    if change is None:
+        scorer = scorer_of(model, details=each is not None, precise=precise)
+    else:
+        scorer = _changed(model, change, precise)
     source, clock, step = SourceText(path, text, encoding, name, model.normaliser), Clock(), None
     totals = _Scored(source)
     totals.given = _read(model, scorer, given)
@@ -166,6 +184,15 @@ def score(
     if step is not None:
         yield step
     return totals.report(model.name, precise, getattr(scorer, "unsettled", 0))
+
+
+def _changed(model: LanguageModel, change: StateChange | Sequence[StateChange], precise: bool) -> CharScorer:
+    """A reader of one text, in sequence, under a change."""
+    if precise:
+        raise ConfigError("change= reads in float32; leave precise out")
+    weights = weights_of(model)  # type: ignore[arg-type]  # which refuses what has no states
+    engine = NumpyEngine(weights, changes=combined(weights, change))
+    return CharScorer(engine, model.vocabulary.start, wide=False)
 
 
 def pieces(

@@ -6,7 +6,7 @@ the Tracer's arrays; an edit that would overwrite rows somebody can still see go
 Shape letters: T time steps, L layers, H hidden units, V symbols.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from functools import partial
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from rnnviz.arrays import Floats, Integers
 from rnnviz.networks.batched_scoring import LEAST, CharScorer, Done, NumpyEngine
 from rnnviz.networks.cells import CELLS
-from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes
+from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes, StateChange, combined
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.prediction import entropy, rank
 from rnnviz.networks.progress import mapped
@@ -29,17 +29,17 @@ PIECE = 1_000
 """Characters between two steps of progress."""
 
 
-def trace(model: Network, text: str) -> Trace:
-    """Read `text` (any length, also empty) with `model`.
+def trace(model: Network, text: str, *, change: StateChange | Sequence[StateChange] | None = None) -> Trace:
+    """Read `text` (any length, also empty) with `model`, its states changed by `change` as it reads.
 
     >>> import rnnviz
     >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "machine")
     >>> trace.hidden.shape, trace.log_probs.shape
     ((7, 1, 256), (8, 69))
 
-    Raises TextError for a text with half a surrogate pair in it.
+    Raises TextError for half a surrogate pair, ConfigError for a change of what isn't there.
     """
-    return Tracer(model).extend(text)
+    return Tracer(model, combined(weights_of(model), change)).extend(text)
 
 
 def tracing(model: Network, text: str) -> Generator[float, None, Trace]:

@@ -12,8 +12,8 @@
     units.pushes(model, 17)                                            what a unit speaks for
     units.project(trace)                                               the path of the state in a plane
     units.gates(trace)                                                 saturation and time constants
-    units.intervene(model, text, units.Intervention((17,), "zero"))    the same text without a unit
-    units.continuation(model, text, 100, units.Intervention((17,)))    how it goes on then
+    rnnviz.trace(model, text, change=units.Zero(17))                   the same text without a unit
+    rnnviz.sample(model, text, 100, change=units.Clamp(17, 1.0))       how it goes on then
     units.effect(model, text, units.Intervention((17,)))               what that costs, beside random ones
     for progress in units.ablate(model, text): ...                     what each unit is worth
     units.directions.mean_difference(trace, target)                    a direction: used as a unit is
@@ -43,7 +43,16 @@ from rnnviz.units.directions import Direction
 from rnnviz.units.effects import Effect, EffectProgress, effect
 from rnnviz.units.gating import Gates, gates
 from rnnviz.units.indexing import Index, IndexProgress, index, open_index
-from rnnviz.units.interventions import Intervention, continuation, intervene, resume
+from rnnviz.units.interventions import (
+    Clamp,
+    Edit,
+    Intervention,
+    Scale,
+    Zero,
+    continuation,
+    intervene,
+    resume,
+)
 from rnnviz.units.matching import Match, Matches, Pattern, pattern
 from rnnviz.units.patch_effects import PatchControls, patch_controls
 from rnnviz.units.patching import Patched, patch
@@ -61,10 +70,12 @@ __all__ = [
     "PYTHON_KINDS",
     "Ablation",
     "AblationProgress",
+    "Clamp",
     "Comparison",
     "Context",
     "ControlProgress",
     "Direction",
+    "Edit",
     "Effect",
     "EffectProgress",
     "Evidence",
@@ -87,6 +98,7 @@ __all__ = [
     "Projection",
     "Report",
     "Rival",
+    "Scale",
     "ScanProgress",
     "ScanReport",
     "Search",
@@ -96,6 +108,7 @@ __all__ = [
     "UnitReport",
     "WeighProgress",
     "Within",
+    "Zero",
     "ablate",
     "activations",
     "compare",

@@ -7,19 +7,23 @@ Shape letters: T time steps, H units of a layer.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import Literal, TypedDict, Unpack, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from rnnviz.arrays import Floats, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS
-from rnnviz.networks.numpy_engine import Change, Changes, Weights
+from rnnviz.networks.numpy_engine import Changes, Weights, combined
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.pictured import Brief
 from rnnviz.reading import sampling
 from rnnviz.reading.reader import reader
 from rnnviz.reading.trace import Trace, Tracer
+from rnnviz.text.checked import received
 from rnnviz.units import directions
 from rnnviz.units.directions import Direction, Span
 from rnnviz.units.unit import Unit, check_layer, check_units, may_be_one, refuse_pair, within_layer
@@ -27,6 +31,13 @@ from rnnviz.units.unit import Unit, check_layer, check_units, may_be_one, refuse
 Action = Literal["clamp", "zero", "scale"]
 Quantity = Literal["hidden", "cell"]
 Chosen = int | Sequence[int] | Unit | Sequence[Unit] | Direction | Sequence[Direction]
+
+
+class _Where(TypedDict, total=False):
+    layer: int | None
+    start: int
+    stop: int | None
+    quantity: Quantity | None
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -122,6 +133,11 @@ class Intervention(Brief):
                 stop=self.stop,
             )
 
+    def changes(self, weights: Weights) -> Changes:
+        """What it does to a network's states. Raises ConfigError for what isn't there."""
+        self._check(weights)
+        return {(self.layer, self.quantity): self._apply}
+
     def _check(self, weights: Weights) -> None:
         if self._pair:
             refuse_pair(self._index.tolist(), len(weights.layers))
@@ -165,6 +181,79 @@ def _of_directions(one: Direction, layer: int | None, quantity: Quantity | None)
     return one.layer, cast("Quantity", one.quantity)
 
 
+class Clamp(Intervention):
+    """Units, or directions, held at `value`; see Intervention for the arguments.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> rnnviz.trace(model, "machine", change=units.Clamp(17, 1.0)).hidden[:, 0, 17].min()
+    np.float32(1.0)
+    """
+
+    def __init__(self, units: Chosen, value: float, **more: Unpack[_Where]) -> None:
+        super().__init__(units, "clamp", value, **more)
+
+
+class Zero(Intervention):
+    """Units that are 0, or directions that are projected out; see Intervention for the arguments."""
+
+    def __init__(self, units: Chosen, **more: Unpack[_Where]) -> None:
+        super().__init__(units, "zero", **more)
+
+
+class Scale(Intervention):
+    """Units, or directions, multiplied by `value` at every step; see Intervention for the arguments."""
+
+    def __init__(self, units: Chosen, value: float, **more: Unpack[_Where]) -> None:
+        super().__init__(units, "scale", value, **more)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Any change: `function` is given the state (H,) float32 of a layer at each step, and returns it changed.
+
+    `layer` counts from 0; `start`, `stop` and `quantity` are those of Intervention. Raises ConfigError where
+    it returns no H numbers, and for a layer or cell that isn't there.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> change = units.Edit(lambda h: h.clip(-0.5, 0.5))
+    >>> float(abs(rnnviz.trace(model, "machine", change=change).hidden).max())
+    0.5
+    """
+
+    function: Callable[[Floats], ArrayLike]
+    layer: int = 0
+    quantity: Quantity = "hidden"
+    start: int = 0
+    stop: int | None = None
+
+    def changes(self, weights: Weights) -> Changes:
+        """What it does to a network's states. Raises ConfigError for what isn't there."""
+        if not callable(self.function):
+            raise ConfigError(
+                "Edit takes a function of a state (H,); received {received}", received=received(self.function)
+            )
+        of = Intervention((0,), layer=self.layer, quantity=self.quantity, start=self.start, stop=self.stop)
+        of._check(weights)
+        return {(self.layer, self.quantity): self._apply}
+
+    def _apply(self, t: int, state: Floats) -> None:
+        if t < self.start or (self.stop is not None and t >= self.stop):
+            return
+        for row in state:
+            found = np.asarray(self.function(row.copy()))
+            if found.shape != row.shape:
+                raise ConfigError(
+                    "the function of an Edit returns the state, {wanted}; received shape {shape}",
+                    wanted=row.shape,
+                    shape=found.shape,
+                )
+            row[:] = found
+
+
 Interventions = Intervention | Sequence[Intervention]
 
 
@@ -178,7 +267,7 @@ def intervene(model: Network, text: str, interventions: Interventions) -> Trace:
     >>> units.intervene(model, "machine", units.Intervention((17,), "clamp", 1.0)).hidden[:, 0, 17]
     array([1., 1., 1., 1., 1., 1., 1.], dtype=float32)
     """
-    return Tracer(model, _changes(weights_of(model), interventions)).extend(text)
+    return Tracer(model, combined(weights_of(model), interventions)).extend(text)
 
 
 def continuation(
@@ -202,7 +291,7 @@ def continuation(
     """
     shape = sampling.Shape(temperature, top_k)
     sampling.check(length, seed)
-    after = reader(model, prompt, _changes(weights_of(model), interventions))
+    after = reader(model, prompt, combined(weights_of(model), interventions))
     return "".join(sampling.draw(after, model.name, model.vocabulary, length, shape, seed))
 
 
@@ -227,23 +316,5 @@ def resume(
     >>> units.resume(rnnviz.trace(model, "The Time Traveller"), 13, 5, temperature=0)
     'eller'
     """
-    changes = _changes(read.weights, interventions)
+    changes = combined(read.weights, interventions)
     return sampling.resume(read, t, length, temperature=temperature, top_k=top_k, seed=seed, changes=changes)
-
-
-def _changes(weights: Weights, interventions: Interventions) -> Changes:
-    """The interventions of each layer and quantity, in their order. Raises ConfigError."""
-    every = [interventions] if isinstance(interventions, Intervention) else interventions
-    found: dict[tuple[int, str], list[Intervention]] = {}
-    for one in every:
-        one._check(weights)
-        found.setdefault((one.layer, one.quantity), []).append(one)
-
-    def hook(own: list[Intervention]) -> Change:
-        def apply(t: int, state: Floats) -> None:
-            for one in own:
-                one._apply(t, state)
-
-        return apply
-
-    return {where: hook(own) for where, own in found.items()}

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import rnnviz
+from rnnviz import units
 from rnnviz.networks.checkpoint import load_numpy, save
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.reading import sampling
@@ -182,3 +183,54 @@ def test_wherever_units_are_taken_they_bring_their_layer() -> None:
     np.testing.assert_array_equal(found.loss, run(ablate(model, SHORT, layer=1, units=[5])).loss)
     assert run(scan(model, text=SHORT, units=[Unit(1, 5), Unit(1, 2)])).units == [Unit(1, 5), Unit(1, 2)]
     assert pushes(model, Unit(1, 5)) == pushes(model, 5)
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm", "mingru", "mlp"])
+def test_change_is_taken_by_trace_perplexity_and_sample_alike(cell: str) -> None:
+    model = tiny(cell, layers=2)
+    change = [units.Clamp(Unit(1, 3), 0.5), units.Zero([2, 5], layer=0, start=3), units.Scale(7, 0.5, stop=9)]
+    read = rnnviz.trace(model, SHORT, change=change)
+    np.testing.assert_array_equal(read.hidden, intervene(model, SHORT, change).hidden)
+    assert (read.hidden[:, 1, 3] == 0.5).all()
+    report = rnnviz.perplexity(model, text=SHORT, change=change)
+    assert report.perplexity == pytest.approx(read.perplexity[-1], rel=1e-5)
+    assert report.perplexity != pytest.approx(rnnviz.perplexity(model, text=SHORT).perplexity, rel=1e-4)
+    given = rnnviz.perplexity(model, text=SHORT[20:], given=SHORT[:20], change=change)
+    assert given.perplexity == pytest.approx(np.exp(read.nll[20:].mean()), rel=1e-5)
+    drawn = rnnviz.sample(model, SHORT, 30, seed=1, change=change)
+    assert drawn == continuation(model, SHORT, 30, change, seed=1)
+
+
+def test_an_edit_is_a_function_of_the_state() -> None:
+    model = tiny("lstm", layers=2)
+    held = rnnviz.trace(model, SHORT, change=units.Clamp(3, 0.5, layer=1, start=4, quantity="cell"))
+
+    def set_one(c: Any) -> Any:
+        c[3] = 0.5
+        return c
+
+    edit = units.Edit(set_one, layer=1, quantity="cell", start=4)
+    np.testing.assert_array_equal(rnnviz.trace(model, SHORT, change=edit).hidden, held.hidden)
+    twice = [units.Edit(lambda h: h * 2), units.Edit(lambda h: h + 1)]  # in this order
+    plain = rnnviz.trace(model, SHORT[:1], change=units.Edit(lambda h: h, start=0)).hidden
+    there = rnnviz.trace(model, SHORT[:1], change=[units.Edit(lambda h: 2 * h + 1)]).hidden
+    np.testing.assert_allclose(rnnviz.trace(model, SHORT[:1], change=twice).hidden, there)
+    np.testing.assert_array_equal(plain, rnnviz.trace(model, SHORT[:1]).hidden)
+
+
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda m: rnnviz.trace(m, "ab", change=3), "Clamp"),
+        (lambda m: rnnviz.trace(m, "ab", change=units.Edit(lambda h: h[:2])), "shape"),
+        (lambda m: rnnviz.trace(m, "ab", change=units.Edit(3)), "function"),
+        (lambda m: rnnviz.trace(m, "ab", change=units.Edit(abs, layer=7)), "layer"),
+        (lambda m: rnnviz.trace(m, "ab", change=units.Edit(abs, quantity="cell")), "LSTM"),
+        (lambda m: rnnviz.trace(m, "ab", change=units.Zero(99)), "99"),
+        (lambda m: rnnviz.perplexity(m, text="ab", change=units.Zero(1), precise=True), "precise"),
+        (lambda m: rnnviz.sample(rnnviz.load("timemachine-6gram"), "a", 2, change=units.Zero(1)), "state"),
+    ],
+)
+def test_a_change_that_cant_be_made_is_refused(call: Any, word: str) -> None:
+    with pytest.raises(rnnviz.RnnvizError, match=word):
+        call(tiny("gru"))
