@@ -115,7 +115,7 @@ def case_of(cell: str, shape: Shape, change: tuple[int, str, int] | None = None)
     X = shape.H if shape.X is None else shape.X
     config = ModelConfig(cell, shape.V, shape.H, shape.L, X, "relu" if relu else "tanh", tied)  # type: ignore[arg-type]
     # So large that gates open and close, and no larger: a chaotic network would double each rounding.
-    tensors = {name: numbers(*size) / size[-1] ** 0.5 for name, size in config.shapes().items()}
+    tensors = {name: numbers(*size) * 0.8 / size[-1] ** 0.5 for name, size in config.shapes().items()}
     tensors = {name: tensor.float().double() for name, tensor in tensors.items()}
     ids = torch.randint(shape.V + 1, (shape.B, shape.T), generator=generator)
     state = [numbers(shape.L, shape.B, shape.H) * (not shape.fresh) for _ in range(1 + kind.has_cell)]
@@ -313,7 +313,8 @@ def limits(case: Case) -> Iterator[None]:
 
 def read(engine: Engine, case: Case) -> tuple[dict[str, Any], Sequence[Any]]:
     """What an engine gives of the whole, and the last state, read in two pieces."""
-    cut, state, pieces = round(case.shape.cut * case.shape.T), case.state, []
+    state: Sequence[Any] = case.state
+    cut, pieces = round(case.shape.cut * case.shape.T), []
     for begin, end in ((0, cut), (cut, case.shape.T)):
         if begin < end:
             found, state = engine.run(engine.dtype, case, case.ids[:, begin:end], state, begin)
@@ -469,6 +470,7 @@ class OnMeta(TorchDispatchMode):
 @given(shape=SHAPES)
 def test_a_batch_on_another_device_is_all_there(cell: str, shape: Shape) -> None:
     """The meta device computes shapes alone; what is made on the processor has no business there."""
+    shape = replace(shape, T=min(shape.T, 5))
     case = case_of(cell, shape)
     with torch.device("meta"):
         model = CharModel(case.config, vocabulary(case))
