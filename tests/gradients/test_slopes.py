@@ -1,0 +1,58 @@
+"""A step's slopes: against autograd through the textbook's cell in float64, wide open and shut gates too."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from rnnviz.gradients.slopes import slopes
+from rnnviz.networks.config import CELLS
+from rnnviz.networks.numpy_model import weights_from
+from tests.conftest import tiny
+from tests.gradients.autograd import Doubles
+from tests.networks.textbook import LETTERS, of_torch, step
+
+NAMED = {"reset": "r", "update": "z", "input": "i", "forget": "f", "output": "o", "hidden": "h"}
+
+
+@pytest.mark.parametrize("shift", [0.0, 9.0, -9.0])  # autograd itself has no digits left far beyond
+@pytest.mark.parametrize("layer", [0, 1])
+@pytest.mark.parametrize(
+    ("cell", "options"), [*((cell, {}) for cell in CELLS), ("rnn", {"activation": "relu"})]
+)
+def test_they_are_what_autograd_finds(cell: Any, options: dict[str, Any], layer: int, shift: float) -> None:
+    model, kind = tiny(cell, layers=2, **options), CELLS[cell]
+    tensors = {name: values.clone() for name, values in model.state_dict().items()}
+    tensors[model.config.layer_names(layer)[2 if kind.mixes else 1]] += shift
+    weights = weights_from(model.config, {name: values.numpy() for name, values in tensors.items()})
+    own = weights.layers[layer]
+    draw = np.random.default_rng(3).uniform
+    x, h, c = (draw(-1, 1, (4, wide)).astype(np.float32) for wide in (own.W_x.shape[1], 12, 12))
+    found = slopes(own, own.from_inputs(x), h, c if kind.has_cell else None)
+
+    p = dict(of_torch(model.config, {name: values.double() for name, values in tensors.items()})[layer])
+    biases = {name: values.repeat(4, 1).requires_grad_() for name, values in p.items() if name[0] == "b"}
+    ones = (torch.tensor(values, dtype=torch.float64) for values in (x, h, c))
+    parts = step(cell, {**p, **biases}, *ones, activation=model.config.activation)
+
+    def by(of: Tensor, bias: str) -> Doubles:
+        (slope,) = torch.autograd.grad(of.sum(), biases[bias], retain_graph=True, allow_unused=True)
+        return np.zeros((4, 12)) if slope is None else slope.numpy()
+
+    for k, block in enumerate(kind.blocks):
+        bias = "b_" + NAMED.get(block, LETTERS[cell][kind.stored[k]])
+        to = {state: np.zeros((4, 12)) for state in ("cell", "hidden")}
+        for part, values in zip(found.of, found.parts.swapaxes(0, 1), strict=True):
+            if part.block == k and part.from_x:
+                to[part.state] += values
+            elif part.block == k:
+                np.testing.assert_allclose(values, by(parts["state"], "b_hh"), rtol=1e-4)
+        if found.through is not None:
+            np.testing.assert_allclose(to["cell"], by(parts["cell"], bias), rtol=1e-4)
+            to["hidden"] += to["cell"] * found.through
+        np.testing.assert_allclose(to["hidden"], by(parts["state"], bias), rtol=1e-4)
+    assert (found.keep is None) == (kind.keeps is None)
+    if kind.keeps is not None:
+        np.testing.assert_allclose(found.keep, parts[kind.keeps].detach(), rtol=1e-4)
