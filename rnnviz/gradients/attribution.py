@@ -16,7 +16,7 @@ and no number of points makes the sum come out. So the path is that of the last 
 add up: those before stay as they are.
 
 Embeddings enter by W_x e + b alone, so the path is walked there. Shape letters: n characters that are asked
-about, G parts of a cell, H units, L layers, B texts side by side.
+about, G blocks, H units, L layers, B texts side by side.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def attributing(
     if method == "occlusion":
         values = yield from _occluded(asked, instead)
         return asked.answer(values, math.nan, method, instead, 0)
-    baseline, t = _baseline(asked.weights, instead), len(asked.text)
+    baseline, t = _baseline(asked, instead), len(asked.text)
     if last is not None:
         return (yield from _integrated(asked, baseline, instead))
     best, reach = None, SHORTEST
@@ -273,13 +273,13 @@ def _ask(
     return _Asked(weights, text[:t], inputs, hidden, cell, of, than, first, whole)
 
 
-def _baseline(weights: Weights, instead: Instead) -> Floats:
+def _baseline(asked: _Asked, instead: Instead) -> Floats:
     """What the first layer adds up where the baseline is read, (G·H,)."""
-    layer = weights.layers[0]
+    weights, layer = asked.weights, asked.weights.layers[0]
     if instead == "zero":
         return layer.b
     if instead == "unknown":
-        unknown: Floats = weights.rows(0, np.array([UNKNOWN]), weights.readout)[0]
+        unknown: Floats = weights.rows(0, np.array([UNKNOWN]), asked.hidden)[0]
         return unknown
     characters = np.arange(UNKNOWN + 1, len(weights.bias))  # neither <unk> nor the start symbol
     if layer.table is not None:
@@ -320,7 +320,7 @@ def _integrated(asked: _Asked, baseline: Floats, instead: Instead) -> Generator[
 def _occluded(asked: _Asked, instead: Instead) -> Generator[float, None, Doubles]:
     """The values (t,): texts with another character each, from there on side by side."""
     t = len(asked.text)
-    row = None if instead == "out" else _baseline(asked.weights, instead)
+    row = None if instead == "out" else _baseline(asked, instead)
     values = np.zeros(t)
     for begin in range(asked.first, t, ROWS):
         some = range(begin, min(begin + ROWS, t))

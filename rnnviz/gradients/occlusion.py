@@ -3,7 +3,7 @@
 A character is left out, or another input stands in its place, and the network reads on from the state before
 it. Each character makes a text of its own; they are read side by side, and each joins behind its character.
 
-Shape letters: n characters, B texts side by side, G parts of a cell, H units, L layers.
+Shape letters: n characters, B texts side by side, G blocks, H units, L layers.
 """
 
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ Tangents = dict[tuple[str, Any], Any]
 def _operator(value: Callable[..., Any], *slopes: Callable[..., Any]) -> Callable[..., "Dual"]:
     """An operation on two duals, or on a dual and a number, with its slopes towards either."""
 
-    def apply(a: "Dual", b: Any) -> "Dual":
+    def apply(a: "Dual", b: Any) -> Any:
         if isinstance(b, np.ndarray):
             return NotImplemented  # blocks: numpy maps over them
         b = b if isinstance(b, Dual) else Dual(b, {})
@@ -208,19 +208,19 @@ def slopes(layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None = Non
         with np.errstate(over="ignore", under="ignore"):
             return derivatives(layer, rows[some], hidden[some], None if cell is None else cell[some])
 
-    n, H, last = len(rows), layer.units, "hidden" if cell is None else "cell"
-    one = found(slice(0, 1))
+    one, last = found(slice(0, 1)), "hidden" if cell is None else "cell"
     of = [part for state, by in one.items() for part in _entering(state, by)]
-    parts = np.empty((n, len(of), H), rows.dtype)
-    into = [(parts[:, p], part.state, ("u" if part.from_h else "x", part.block)) for p, part in enumerate(of)]
-    diagonals: list[Floats | None] = []
-    for state, key in ((last, ("before", last)), ("hidden", ("now", "cell"))):
-        diagonals.append(np.empty((n, H), rows.dtype) if key in one[state] else None)
-        if key in one[state]:
-            into.append((diagonals[-1], state, key))
-    for begin in range(0, n, BLOCK):
+    wanted: list[tuple[str, tuple[str, Any]]] = [
+        (part.state, ("u" if part.from_h else "x", part.block)) for part in of
+    ]
+    diagonals = [(last, ("before", last)), ("hidden", ("now", "cell"))]
+    parts = np.empty((len(rows), len(of), layer.units), rows.dtype)
+    keep, through = (np.empty_like(hidden) if key in one[state] else None for state, key in diagonals)
+    into = [*parts.swapaxes(0, 1), keep, through]
+    for begin in range(0, len(rows), BLOCK):
         some = slice(begin, begin + BLOCK)
         values = found(some)
-        for out, state, key in into:
-            out[some] = values[state][key]
-    return Slopes(layer, tuple(of), parts, *diagonals)
+        for out, (state, key) in zip(into, wanted + diagonals, strict=True):
+            if out is not None:
+                out[some] = values[state][key]
+    return Slopes(layer, tuple(of), parts, keep, through)

@@ -3,6 +3,8 @@
 Shape letters: n characters, G blocks, H units, L layers, B texts side by side.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -66,7 +68,7 @@ class Unrolled:
             return logits[:, self._target] - logits[:, self._against]
         return torch.log_softmax(logits, dim=1)[:, self._target]
 
-    def _abreast(self, state: Floats | None, texts: int) -> list[Tensor | None]:
+    def _abreast(self, state: Floats | None, texts: int) -> list[Any]:
         """One of the states of each layer, (B, H) each."""
         if state is None:
             return [None] * len(self._layers)

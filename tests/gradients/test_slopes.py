@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from rnnviz.gradients.slopes import slopes
+from rnnviz.gradients.slopes import Dual, slopes
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import weights_from
 from tests.conftest import tiny
@@ -56,3 +56,10 @@ def test_they_are_what_autograd_finds(cell: Any, options: dict[str, Any], layer:
     assert (found.keep is None) == (kind.keeps is None)
     if kind.keeps is not None:
         np.testing.assert_allclose(found.keep, parts[kind.keeps].detach(), rtol=1e-4)
+
+
+def test_a_record_may_subtract_and_use_numbers() -> None:
+    a, b = Dual(2.0, {("x", 0): 1.0, ("u", 0): 1.0}), Dual(5.0, {("x", 1): 1.0, ("u", 0): 3.0})
+    found = (a * 3 - b) * b + 1
+    assert found.value == 6
+    assert found.by == {("x", 0): 15, ("u", 0): 15 - 15 + 3, ("x", 1): -5 + 1}
