@@ -115,11 +115,11 @@ class _Layer:
 
 def _by_state(slopes: Slopes) -> list[tuple[slice, slice]]:
     """Of each state, the second one first: where its adjoints stand in `both`, and its parts in `parts`."""
-    H, states = slopes.layer.units, [part.state for part in slopes.of]
-    found = [(states.index(state), states.count(state)) for state in dict.fromkeys(states)]
-    return [
-        (slice(n * H, (n + 1) * H), slice(begin, begin + count)) for n, (begin, count) in enumerate(found)
-    ]
+    H, of, found, end = slopes.layer.units, [part.state for part in slopes.of], [], 0
+    for n, state in enumerate(("hidden",) if slopes.through is None else ("cell", "hidden")):
+        begin, end = end, end + of.count(state)
+        found.append((slice(n * H, (n + 1) * H), slice(begin, end)))
+    return found
 
 
 def _product(d: Floats, parts: slice | list[int], W: Floats) -> Floats:
