@@ -56,14 +56,17 @@ class _Layer:
         self.both = np.zeros((rows, 2 * H if self.has_cell else H), np.float32)
         self.state = self.both[:, -H:]
         self.cell = self.both[:, :H] if self.has_cell else None
-        self._into = _by_state(slopes)
-        self.many = many and slopes.layer.W_h is not None and len(slopes.of) > 1
+        P, first = slopes.parts.shape[1], slopes.first
+        # Of each state: where its adjoints stand in `both`, and its parts in `parts`.
+        own = [(slice(0, H), slice(0, first)), (slice(H, 2 * H), slice(first, P))]
+        self._into = own[: 1 + self.has_cell]
+        self.many = many and slopes.from_h is not None and P > 1
         if self.many:
             self._stacked = _stack(slopes, inputs)
             self._product = np.empty((rows, self._stacked.shape[2]), np.float32)
             self._from = len(slopes.parts)
         else:
-            self._scaled = np.empty((rows, len(slopes.of), H), np.float32)
+            self._scaled = np.empty((rows, P, H), np.float32)
 
     def complete(self, t: int, n: int) -> None:
         if self.cell is not None and self.slopes.through is not None:
@@ -78,7 +81,7 @@ class _Layer:
         for units, some in self._into:
             np.multiply(self.both[:n, None, units], slopes.parts[t, some], out=d[:, some])
         kept = None if slopes.keep is None else self.both[:n, : self.units] * slopes.keep[t]
-        self.state[:n] = 0 if slopes.layer.W_h is None else _product(d, *slopes.from_h)
+        self.state[:n] = 0 if slopes.from_h is None else _product(d, *slopes.from_h)
         if kept is not None and self.cell is not None:
             self.cell[:n] = kept
         elif kept is not None:
@@ -113,15 +116,6 @@ class _Layer:
             diagonal += slopes.keep[self._from : until]
 
 
-def _by_state(slopes: Slopes) -> list[tuple[slice, slice]]:
-    """Of each state, the second one first: where its adjoints stand in `both`, and its parts in `parts`."""
-    H, of, found, end = slopes.layer.units, [part.state for part in slopes.of], [], 0
-    for n, state in enumerate(("hidden",) if slopes.through is None else ("cell", "hidden")):
-        begin, end = end, end + of.count(state)
-        found.append((slice(n * H, (n + 1) * H), slice(begin, end)))
-    return found
-
-
 def _product(d: Floats, parts: slice | list[int], W: Floats) -> Floats:
     """The adjoints (n, H or X) of parts' (n, P, H)."""
     return d[:, parts].reshape(len(d), -1) @ W
@@ -129,12 +123,12 @@ def _product(d: Floats, parts: slice | list[int], W: Floats) -> Floats:
 
 def _stack(slopes: Slopes, inputs: bool) -> Floats:
     """[W_h | W_x] by unit: (H, P, H + X), zeros where a part comes from one of the two alone."""
-    H = slopes.layer.units
-    (from_h, W_h), (from_x, W_x) = slopes.from_h, slopes.from_x
-    out = np.zeros((H, len(slopes.of), H + (W_x.shape[1] if inputs else 0)), np.float32)
-    out[:, from_h, :H] = W_h.reshape(-1, H, H).transpose(1, 0, 2)
-    if inputs:
-        out[:, from_x, H:] = W_x.reshape(-1, H, W_x.shape[1]).transpose(1, 0, 2)
+    H, P = slopes.layer.units, slopes.parts.shape[1]
+    out = np.zeros((H, P, H + (slopes.from_x[1].shape[1] if inputs else 0)), np.float32)
+    for taken, columns in ((slopes.from_h, slice(H)), (slopes.from_x if inputs else None, slice(H, None))):
+        if taken is not None:
+            parts, rows = taken
+            out[:, parts, columns] = rows.reshape(-1, H, rows.shape[1]).transpose(1, 0, 2)
     return out
 
 

@@ -16,8 +16,8 @@ Shape letters: n steps, G blocks, P parts, H units, X inputs; … any leading di
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from typing import Any, NamedTuple
+from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -28,8 +28,15 @@ from rnnviz.networks.numpy_engine import Layer
 BLOCK = 64
 """Steps whose slopes are found at a time: they stay in the processor's cache."""
 
+ONE = 1.0
+
 Tangents = dict[tuple[str, Any], Any]
 """A value's derivatives by ("x", block), ("u", block), ("before", state) and ("now", second state)."""
+
+Part = tuple[str, str, int]
+"""The state that a part enters; by "u", "x" or "ux", by both alike; the block. So they are sorted."""
+
+Taken = tuple[slice | list[int], Floats]
 
 
 def _operator(value: Callable[..., Any], *slopes: Callable[..., Any]) -> Callable[..., "Dual"]:
@@ -51,8 +58,8 @@ class Dual:
     def __init__(self, value: Any, by: Tangents, rest: Any = None) -> None:
         self.value, self.by, self.rest = value, by, rest
 
-    __add__ = _operator(operator.add, lambda a, b: 1.0, lambda a, b: 1.0)
-    __sub__ = _operator(operator.sub, lambda a, b: 1.0, lambda a, b: -1.0)
+    __add__ = _operator(operator.add, lambda a, b: ONE, lambda a, b: ONE)
+    __sub__ = _operator(operator.sub, lambda a, b: ONE, lambda a, b: -1.0)
     __mul__ = _operator(operator.mul, lambda a, b: b, lambda a, b: a)
 
     def __neg__(self) -> "Dual":
@@ -76,9 +83,7 @@ def _chain(value: Any, *terms: tuple[Dual, Any], rest: Any = None) -> Dual:
 
 
 def _times(a: Any, b: Any) -> Any:
-    if isinstance(a, float) and a == 1:
-        return b
-    return a if isinstance(b, float) and b == 1 else a * b
+    return b if a is ONE else a if b is ONE else a * b
 
 
 def _sigmoid(a: Dual) -> Dual:
@@ -96,7 +101,7 @@ def _relu(a: Dual) -> Dual:
 
 
 def _positive(a: Dual) -> Dual:
-    below = _sigmoid(Dual(np.minimum(a.value, 0), {("a", 0): 1.0}))
+    below = _sigmoid(Dual(np.minimum(a.value, 0), {("a", 0): ONE}))
     slope = np.where(a.value >= 0, a.value.dtype.type(1), below.by["a", 0])
     return _chain(np.maximum(a.value, 0) + below.value, (a, slope))
 
@@ -115,14 +120,14 @@ class _Duals:
 
     def state(self, name: str, value: Dual) -> Dual:
         self.cut[name] = value.by
-        return Dual(value.value, {("now", name): 1.0})
+        return Dual(value.value, {("now", name): ONE})
 
 
 def _blocks(name: str, values: Array | None) -> Any:
     """Duals that a record can unpack and slice, of (G, …, H)."""
     if values is None:
         return None
-    return np.array([Dual(block, {(name, k): 1.0}) for k, block in enumerate(values)], object)
+    return np.array([Dual(block, {(name, k): ONE}) for k, block in enumerate(values)], object)
 
 
 def derivatives(
@@ -133,72 +138,34 @@ def derivatives(
     """
     kind, xp = CELLS[layer.cell], _Duals(layer.activation)
     x, u = _blocks("x", layer.blocks(rows)), _blocks("u", layer.from_states(hidden))
-    h = Dual(hidden, {("before", "hidden"): 1.0})
+    h = Dual(hidden, {("before", "hidden"): ONE})
     if kind.linear:
         found = kind.step(xp, x)
         return {"hidden": (found["keep"] * h + found["write"]).by}
-    found = kind.step(xp, x, u, h, *([Dual(cell, {("before", "cell"): 1.0})] if kind.has_cell else []))
+    found = kind.step(xp, x, u, h, *([Dual(cell, {("before", "cell"): ONE})] if kind.has_cell else []))
     return {**xp.cut, "hidden": found["h"].by}
-
-
-class Part(NamedTuple):
-    """What enters a state: a block of the product with W_h, of that with W_x, or of both alike."""
-
-    state: str
-    block: int
-    from_h: bool
-    from_x: bool
 
 
 @dataclass(frozen=True)
 class Slopes:
     """One layer's local derivatives, n time steps of them.
 
-    parts    (n, P, H)  of `of`, by state; where ∂/∂x and ∂/∂u of a block differ, it stands twice
+    parts    (n, P, H)  of each state by a block of x and u, or of one of the two where they differ; the
+                        second state's before the hidden one's
+    first    how many of them enter the second state; where there is none, P
+    from_h   those that come from W_h, with its rows (K·H, H) for these; None where there is no W_h
+    from_x   those that come from W_x, with its rows (K·H, X) for these
     keep     (n, H)     of the second state, or of a single one, by itself before; None where there is none
     through  (n, H)     of the hidden state by the second one; None where there is none
     """
 
     layer: Layer
-    of: tuple[Part, ...]
     parts: Floats
+    first: int
+    from_h: Taken | None
+    from_x: Taken
     keep: Floats | None
     through: Floats | None
-
-    @cached_property
-    def from_h(self) -> "Rows":
-        """The parts that come from W_h, and its rows for these, (K·H, H)."""
-        assert self.layer.W_h is not None
-        return self._from([p for p, part in enumerate(self.of) if part.from_h], self.layer.W_h)
-
-    @cached_property
-    def from_x(self) -> "Rows":
-        """The parts that come from W_x, and its rows for these, (K·H, X)."""
-        return self._from([p for p, part in enumerate(self.of) if part.from_x], self.layer.W_x)
-
-    def _from(self, parts: list[int], W: Floats) -> "Rows":
-        blocks = W.reshape(-1, self.layer.units, W.shape[1])
-        order = [self.of[p].block for p in parts]
-        if order != list(range(len(blocks))):
-            W = blocks[order].reshape(-1, W.shape[1])
-        begin, end = parts[0], parts[-1] + 1
-        return (slice(begin, end) if end - begin == len(parts) else parts), W
-
-
-Rows = tuple[slice | list[int], Floats]
-"""Parts, and the rows of a matrix that they multiply."""
-
-
-def _entering(state: str, by: Tangents) -> list[Part]:
-    """The parts of one state, such that those of either matrix stand together."""
-    of = []
-    for k in sorted({k for source, k in by if source in ("x", "u")}):
-        x, u = by.get(("x", k)), by.get(("u", k))
-        if u is not None:
-            of.append(Part(state, k, True, x is u))
-        if x is not u and x is not None:
-            of.append(Part(state, k, False, True))
-    return sorted(of, key=lambda part: part.from_x - part.from_h)
 
 
 def slopes(layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None = None) -> Slopes:
@@ -209,18 +176,34 @@ def slopes(layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None = Non
             return derivatives(layer, rows[some], hidden[some], None if cell is None else cell[some])
 
     one, last = found(slice(0, 1)), "hidden" if cell is None else "cell"
-    of = [part for state, by in one.items() for part in _entering(state, by)]
-    wanted: list[tuple[str, tuple[str, Any]]] = [
-        (part.state, ("u" if part.from_h else "x", part.block)) for part in of
-    ]
-    diagonals = [(last, ("before", last)), ("hidden", ("now", "cell"))]
+    of = sorted(_parts(one))
+    wanted: list[tuple[str, tuple[str, Any]]] = [(state, (source[0], k)) for state, source, k in of]
+    wanted += [(last, ("before", last)), ("hidden", ("now", "cell"))]
     parts = np.empty((len(rows), len(of), layer.units), rows.dtype)
-    keep, through = (np.empty_like(hidden) if key in one[state] else None for state, key in diagonals)
-    into = [*parts.swapaxes(0, 1), keep, through]
+    keep, through = (np.empty_like(hidden) if key in one[state] else None for state, key in wanted[-2:])
     for begin in range(0, len(rows), BLOCK):
         some = slice(begin, begin + BLOCK)
         values = found(some)
-        for out, (state, key) in zip(into, wanted + diagonals, strict=True):
+        for out, (state, key) in zip([*parts.swapaxes(0, 1), keep, through], wanted, strict=True):
             if out is not None:
                 out[some] = values[state][key]
-    return Slopes(layer, tuple(of), parts, keep, through)
+    first = sum(state == last for state, _, _ in of)
+    from_h = None if layer.W_h is None else _taken(of, "u", layer.W_h, layer.units)
+    return Slopes(layer, parts, first, from_h, _taken(of, "x", layer.W_x, layer.units), keep, through)
+
+
+def _parts(by_state: dict[str, Tangents]) -> set[Part]:
+    return {
+        (state, "ux" if by.get(("u", k)) is by.get(("x", k)) else source, k)
+        for state, by in by_state.items()
+        for source, k in by
+        if source in ("u", "x")
+    }
+
+
+def _taken(of: list[Part], source: str, W: Floats, units: int) -> Taken:
+    """The parts that come from `source`, a slice if they stand together, and the rows of W for them."""
+    which = [p for p, part in enumerate(of) if source in part[1]]
+    rows = W.reshape(-1, units, W.shape[1])[[of[p][2] for p in which]].reshape(-1, W.shape[1])
+    together = which[-1] - which[0] < len(which)
+    return slice(which[0], which[-1] + 1) if together else which, rows

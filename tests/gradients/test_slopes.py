@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from rnnviz.gradients.slopes import Dual, slopes
+from rnnviz.gradients.slopes import Dual, derivatives
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import weights_from
 from tests.conftest import tiny
@@ -30,7 +30,7 @@ def test_they_are_what_autograd_finds(cell: Any, options: dict[str, Any], layer:
     own = weights.layers[layer]
     draw = np.random.default_rng(3).uniform
     x, h, c = (draw(-1, 1, (4, wide)).astype(np.float32) for wide in (own.W_x.shape[1], 12, 12))
-    found = slopes(own, own.from_inputs(x), h, c if kind.has_cell else None)
+    found = derivatives(own, own.from_inputs(x), h, c if kind.has_cell else None)
 
     p = dict(of_torch(model.config, {name: values.double() for name, values in tensors.items()})[layer])
     biases = {name: values.repeat(4, 1).requires_grad_() for name, values in p.items() if name[0] == "b"}
@@ -41,21 +41,19 @@ def test_they_are_what_autograd_finds(cell: Any, options: dict[str, Any], layer:
         (slope,) = torch.autograd.grad(of.sum(), biases[bias], retain_graph=True, allow_unused=True)
         return np.zeros((4, 12)) if slope is None else slope.numpy()
 
+    last = "cell" if kind.has_cell else "hidden"
+    through = found["hidden"].get(("now", "cell"), 0.0)
     for k, block in enumerate(kind.blocks):
         bias = "b_" + NAMED.get(block, LETTERS[cell][kind.stored[k]])
-        to = {state: np.zeros((4, 12)) for state in ("cell", "hidden")}
-        for part, values in zip(found.of, found.parts.swapaxes(0, 1), strict=True):
-            if part.block == k and part.from_x:
-                to[part.state] += values
-            elif part.block == k:
-                np.testing.assert_allclose(values, by(parts["state"], "b_hh"), rtol=1e-4)
-        if found.through is not None:
-            np.testing.assert_allclose(to["cell"], by(parts["cell"], bias), rtol=1e-4)
-            to["hidden"] += to["cell"] * found.through
-        np.testing.assert_allclose(to["hidden"], by(parts["state"], bias), rtol=1e-4)
-    assert (found.keep is None) == (kind.keeps is None)
+        inner, outer = (found.get(state, {}).get(("x", k), 0.0) for state in ("cell", "hidden"))
+        if kind.has_cell:
+            np.testing.assert_allclose(inner + np.zeros((4, 12)), by(parts["cell"], bias), rtol=1e-4)
+        np.testing.assert_allclose(outer + through * inner, by(parts["state"], bias), rtol=1e-4)
+    if kind.own_bias:
+        np.testing.assert_allclose(found["hidden"]["u", k], by(parts["state"], "b_hh"), rtol=1e-4)
+    assert (("before", last) in found[last]) == (kind.keeps is not None)
     if kind.keeps is not None:
-        np.testing.assert_allclose(found.keep, parts[kind.keeps].detach(), rtol=1e-4)
+        np.testing.assert_allclose(found[last]["before", last], parts[kind.keeps].detach(), rtol=1e-4)
 
 
 def test_a_record_may_subtract_and_use_numbers() -> None:
