@@ -118,14 +118,11 @@ def connectivity(model: Network, text: str, *, target: str | None = None) -> Con
     targets = reading.targets(target)
     seeds = reading.seeds(targets, slice(1, None))
     found = np.zeros((T, T + 1))  # the first column is the start symbol's
-    if reading.weights.cell == "mlp":
-        _without_state(reading, seeds, found)
-    else:
 
-        def on_input(t: int, x: Floats, exponents: Exponents) -> None:
-            found[T - len(x) :, t] = norms(x, exponents)[::-1]
+    def on_input(t: int, x: Floats, exponents: Exponents) -> None:
+        found[T - len(x) :, t] = norms(x, exponents)[::-1]
 
-        sweep(reading.layers, seeds[::-1], T, joining=True, on_input=on_input)
+    sweep(reading.layers, seeds[::-1], T, joining=True, on_input=on_input)
     values, log10 = _both(found[:, 1:])
     return Connectivity(reading.text, targets[1:], values, log10, _both(found[:, 0])[0])
 
@@ -172,20 +169,9 @@ def _row(reading: Linearisation, t: int, target: str | None) -> ConnectivityRow:
     def on_input(step: int, x: Floats, exponents: Exponents) -> None:
         gradients[step], powers[step] = x[0], exponents[0]
 
-    first = t if reading.weights.cell == "mlp" else 0
-    sweep(reading.layers, reading.seeds(targets, slice(t, t + 1)), t, first=first, on_input=on_input)
+    sweep(reading.layers, reading.seeds(targets, slice(t, t + 1)), t, on_input=on_input)
     values, log10 = _both(norms(gradients, powers))
     return ConnectivityRow(reading.text[:t], int(targets[t]), values[1:], log10[1:], float(values[0]))
-
-
-def _without_state(reading: Linearisation, seeds: Floats, found: Doubles) -> None:
-    """An mlp's prediction rests on the last character alone: one step for each."""
-    for t in range(1, len(seeds) + 1):
-
-        def on_input(step: int, x: Floats, exponents: Exponents) -> None:
-            found[step - 1, step] = norms(x, exponents)[0]
-
-        sweep(reading.layers, seeds[t - 1 : t], t, first=t, on_input=on_input)
 
 
 def half_life(curve: npt.ArrayLike) -> float:

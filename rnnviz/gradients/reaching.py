@@ -115,9 +115,6 @@ def _back(reading: Linearisation, targets: Integers, begin: int, end: int, out: 
         near = lag < lags
         out[(last - begin - np.arange(len(x)))[near], lag[near]] = lengths[near]
 
-    if reading.weights.cell == "mlp":  # rests on the last character alone
-        out[:, 0] = 1
-        return
     seeds = reading.seeds(targets, slice(begin, end))
     sweep(reading.layers, seeds[::-1], last, first=begin - lags + 1, joining=True, on_input=on_input)
 

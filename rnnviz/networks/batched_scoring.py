@@ -162,9 +162,9 @@ class _Out:
         if self.predictions is not None:
             self.predictions[which, when] = np.concatenate(found).reshape(*targets.T.shape, -1).swapaxes(0, 1)
             return
-        scores = Scores.joined(found)
-        for into, values in zip((self.log_p, self.rank, self.entropy), scores, strict=True):
-            into[which, when] = values.reshape(targets.T.shape).T
+        log_p, ranks, entropies = (values.reshape(targets.T.shape).T for values in Scores.joined(found))
+        self.log_p[which, when] = log_p
+        self.rank[which, when], self.entropy[which, when] = ranks, entropies
 
     def _block(self, logits: Floats, ids: Ids) -> Any:
         """The Scores of n symbols, or log P (n, V), given O (n, V)."""
@@ -286,12 +286,13 @@ class CharScorer:
 
     def states(self, ids: Ids) -> Generator[Done, None, State]:
         """Every state after each of `ids` (n,), (n, L, H) each, of an engine that gives the `whole`."""
-        found, begin = [], 0
-        while begin < len(ids):
-            out = yield from self._next(ids[begin:], whole=True)
+        found, done = [], Done(0, 0.0)
+        while done.characters < len(ids):
+            out = yield from mapped(self._next(ids[done.characters :], whole=True), done.plus)
             assert isinstance(out, _States)
             found.append([part.reshape(-1, *part.shape[2:]) for part in out.parts])
-            begin += out.log_p.size
+            done = done.plus(Done(out.log_p.size, 0.0))
+            yield done
         return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
 
     def _next(

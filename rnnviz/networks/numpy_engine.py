@@ -468,7 +468,7 @@ def _replay(
         elif ids.ndim == 1:
             x[...] = table[at[t]]  # type: ignore[index]
         else:
-            np.take(table, at[t], axis=0, out=x, mode="clip")  # type: ignore[arg-type]  # "raise" would copy
+            np.take(table, at[t], axis=0, out=x, mode="clip")  # type: ignore[call-overload]  # "raise" copies
         step.time = time + t
         for call in calls:
             call()

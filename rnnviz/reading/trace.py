@@ -51,7 +51,7 @@ def tracing(model: Network, text: str) -> Generator[float, None, Trace]:
         text = normalise(text, model.normaliser)
         scorer = CharScorer(NumpyEngine(weights, whole=True), model.vocabulary.start, wide=True)
         ids = np.append(model.vocabulary.encode(text), 0)  # what comes last is not read any more
-        share = partial(_share, len(ids))
+        share = partial(_share, len(text))
         hidden, *cell = yield from mapped(scorer.states(ids), share)
         return tracer.adopt(text, hidden[1:], cell[0][1:] if cell else None)
     traced = tracer.extend("")

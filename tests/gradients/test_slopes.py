@@ -5,16 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from rnnviz.gradients.slopes import Dual, derivatives
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import weights_from
 from tests.conftest import tiny
 from tests.gradients.autograd import Doubles
-from tests.networks.textbook import LETTERS, of_torch, step
-
-NAMED = {"reset": "r", "update": "z", "input": "i", "forget": "f", "output": "o", "hidden": "h"}
+from tests.networks import textbook
 
 
 @pytest.mark.parametrize("shift", [0.0, 9.0, -9.0])  # autograd itself has no digits left far beyond
@@ -32,25 +29,26 @@ def test_they_are_what_autograd_finds(cell: Any, options: dict[str, Any], layer:
     x, h, c = (draw(-1, 1, (4, wide)).astype(np.float32) for wide in (own.W_x.shape[1], 12, 12))
     found = derivatives(own, own.from_inputs(x), h, c if kind.has_cell else None)
 
-    p = dict(of_torch(model.config, {name: values.double() for name, values in tensors.items()})[layer])
-    biases = {name: values.repeat(4, 1).requires_grad_() for name, values in p.items() if name[0] == "b"}
+    mine = [tensors[name].double().requires_grad_() for name in model.config.layer_names(layer)]
     ones = (torch.tensor(values, dtype=torch.float64) for values in (x, h, c))
-    parts = step(cell, {**p, **biases}, *ones, activation=model.config.activation)
+    phi = getattr(torch, model.config.activation)
+    parts = textbook.STEPS[cell](*ones, mine, phi, lambda name, value: value)
 
-    def by(of: Tensor, bias: str) -> Doubles:
-        (slope,) = torch.autograd.grad(of.sum(), biases[bias], retain_graph=True, allow_unused=True)
-        return np.zeros((4, 12)) if slope is None else slope.numpy()
+    def by(name: str, block: int, bias: int) -> Doubles:
+        """∂(each row of a part)/∂(a block of the bias), (4, H)."""
+        rows = [torch.autograd.grad(row.sum(), mine[bias], retain_graph=True)[0] for row in parts[name]]
+        return torch.stack(rows).unflatten(1, (-1, 12))[:, kind.stored[block]].numpy()
 
     last = "cell" if kind.has_cell else "hidden"
     through = found["hidden"].get(("now", "cell"), 0.0)
-    for k, block in enumerate(kind.blocks):
-        bias = "b_" + NAMED.get(block, LETTERS[cell][kind.stored[k]])
+    to_x = 2 if kind.mixes else 1
+    for k in range(len(kind.blocks)):
         inner, outer = (found.get(state, {}).get(("x", k), 0.0) for state in ("cell", "hidden"))
         if kind.has_cell:
-            np.testing.assert_allclose(inner + np.zeros((4, 12)), by(parts["cell"], bias), rtol=1e-4)
-        np.testing.assert_allclose(outer + through * inner, by(parts["state"], bias), rtol=1e-4)
+            np.testing.assert_allclose(inner + np.zeros((4, 12)), by("cell", k, to_x), rtol=1e-4)
+        np.testing.assert_allclose(outer + through * inner, by("hidden", k, to_x), rtol=1e-4)
     if kind.own_bias:
-        np.testing.assert_allclose(found["hidden"]["u", k], by(parts["state"], "b_hh"), rtol=1e-4)
+        np.testing.assert_allclose(found["hidden"]["u", k], by("hidden", k, 3), rtol=1e-4)
     assert (("before", last) in found[last]) == (kind.keeps is not None)
     if kind.keeps is not None:
         np.testing.assert_allclose(found[last]["before", last], parts[kind.keeps].detach(), rtol=1e-4)
