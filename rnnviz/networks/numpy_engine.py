@@ -351,6 +351,7 @@ class Weights:
                     elif n or step is None or layer.table is None:
                         rows = self.rows(n, ids[begin:end], hidden[begin + 1 : end + 1, n - 1])
                     if step is None:
+                        assert rows is not None
                         _at_once(layer, rows, h, changes.get((n, "hidden")), time + begin)
                     else:
                         _replay(step, layer, ids[begin:end], rows, h, c, time + begin)
