@@ -24,7 +24,7 @@ NEEDS_TORCH = {
         f"networks.{name}"
         for name in (
             "adapter", "adapter_check", "adapter_steps", "adapter_weights",
-            "bptt", "cells", "compiled", "dropout", "scan", "torch_abreast", "torch_model",
+            "cells", "compiled", "dropout", "torch_abreast", "torch_engine", "torch_model",
         )
     ),
     "reading.dynamic",

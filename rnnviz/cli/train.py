@@ -104,7 +104,7 @@ OPTIONS: tuple[tuple[str, Any, str], ...] = (
     (
         "--engine",
         str,
-        "whose backward pass computes: torch, numba, rnnviz (float32 alone), or auto: the fastest in a trial",
+        "whose backward pass computes: torch, numba, or auto: the fastest in a trial",
     ),
     ("--half", bool, "store the weights as float16"),
     ("--title", str, "the text's title, for the card"),

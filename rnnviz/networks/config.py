@@ -15,7 +15,7 @@ from rnnviz.text.characters import Normaliser
 Cell = Literal["mlp", "rnn", "gru", "lstm", "mingru"]
 Activation = Literal["tanh", "relu"]
 Precision = Literal["auto", "float32", "bfloat16"]
-Engine = Literal["auto", "torch", "rnnviz", "numba"]
+Engine = Literal["auto", "torch", "numba"]
 Truncation = Literal["regular", "random"]
 
 

@@ -7,8 +7,6 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from rnnviz.networks import compiled
-
 
 @dataclass(frozen=True)
 class Dropout:
@@ -25,9 +23,13 @@ class Dropout:
     output: float = 0.0
     layer: float = 0.0
 
-    def between(self, generator: torch.Generator | None) -> Callable[[Tensor], Tensor]:
-        """What a layer's H (B, T, H) become before the next layer reads them."""
-        return lambda h: drop(h, self.layer, cast(torch.Generator, generator))
+    def between(self, generator: torch.Generator | None) -> Callable[[Tensor], Tensor] | None:
+        """What a layer's H (B, T, H) become before the next layer reads them; None for nothing."""
+        return (lambda h: drop(h, self.layer, cast(torch.Generator, generator))) if self.layer else None
+
+    def of_weight(self, w: Tensor, generator: torch.Generator | None) -> Tensor:
+        """W_hh as a step of training reads it."""
+        return drop(w, self.weight, cast(torch.Generator, generator))
 
 
 def drop(x: Tensor, p: float, generator: torch.Generator, *, rows: bool = False) -> Tensor:
@@ -38,18 +40,9 @@ def drop(x: Tensor, p: float, generator: torch.Generator, *, rows: bool = False)
     threshold = round(p * 65_536)
     if threshold == 0:
         return x
-    return x * _mask(x, threshold, generator, rows=rows).view((-1, 1) if rows else x.shape)
-
-
-def _mask(x: Tensor, threshold: int, generator: torch.Generator, *, rows: bool) -> Tensor:
-    """0 or the scale for each entry, or row, of `x`."""
     count, scale = x.shape[0] if rows else x.numel(), 65_536 / (65_536 - threshold)
     lowest = threshold - 32_768  # of the draws that keep
-    if x.device.type == "cpu" and x.dtype == torch.float32:
-        mask = compiled.mask(count, lowest, scale, generator)
-        if mask is not None:
-            return mask
     draws = torch.empty((count + 3) // 4, dtype=torch.int64, device=x.device)
     draws.random_(-(2**63), None, generator=generator)
     keep = draws.view(torch.int16)[:count].clamp_(lowest - 1, lowest).sub_(lowest - 1)  # 0 or 1
-    return keep.to(x.dtype).mul_(scale)
+    return x * keep.to(x.dtype).mul_(scale).view((-1, 1) if rows else x.shape)

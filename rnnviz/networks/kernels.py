@@ -1,40 +1,87 @@
 """A layer's whole unrolled pass, forward and back, as numba compiles it: what `compiled` calls.
 
-A team of threads shares the rows of a batch, and nobody waits for another between two time steps.
+A team of threads shares the rows of a batch, and nobody waits for another between two time steps. What a cell
+computes beside its products is its `tape`: each instruction is done for the H units of a row, which lie in the
+core's own cache, so that looking up which it is takes a hundredth of the time.
 
-Gates lie in memory as (T, B, G·H + E·H): of each time step first those that W_hh makes, in torch's order,
-then, of a gru, what is to become n. Without numba these are functions of plain Python, which nobody calls.
+The products are functions that torch's library brings: sgemm_, as any BLAS has it, and oneDNN's product of small
+blocks of numbers rounded to bfloat16, added up in float32, which torch's own attention is made of. That one trains
+a GRU 1.7 to 2 times as fast where the processor multiplies bfloat16, an LSTM 1.2 to 1.5 times; in float32 it would
+be 0.8 to 1.2 times sgemm_, so it isn't used there. Its right factor has rows in pairs: (K/2, N) of 32 bits, the
+lower half of them the even row's.
+
+Without numba these are functions of plain Python, which nobody calls.
 """
+
+from typing import Any
 
 import numpy as np
 
-from rnnviz.networks.products import (
-    BFLOAT16,
-    ROWS,
-    across,
-    add,
-    begin,
-    constants,
-    f32,
-    jit,
-    lower,
-    multiply,
-    multiply_low,
-    numba,
-    pack_low,
-    part,
-    put,
-    release,
-    transpose,
-    transpose_low,
-    weigh,
-    weigh_low,
+from rnnviz.networks.tape import (
+    ADD,
+    D_C,
+    KEPT,
+    MUL,
+    NEG,
+    NEW,
+    NEW_C,
+    OLD,
+    OLD_C,
+    POSITIVE,
+    PUT,
+    RELU,
+    REST,
+    ROOM,
+    SIGMOID,
+    SIZE,
+    SUB,
+    TANH,
+    TO_POSITIVE,
+    TO_RELU,
+    TO_SIGMOID,
+    TO_TANH,
+    ZERO,
+    D,
+    X,
 )
+from rnnviz.networks.tape import U as U_PLACE
 
-KINDS = TANH, RELU, GRU, LSTM = range(4)
+try:
+    import numba
+except ImportError:  # it comes with the extra `fast`
+    numba = None
+
+LINE = 16
+"""Units that threads share out together: a line of the processor's cache, which no two of them then write."""
+
+ROWS, COLUMNS = 512, 64
+"""Of the gates' gradient that W_hh's in bfloat16 is made of at a time: 512 × 64 pairs and the sums for 64 columns
+fit into a core's cache."""
+
+FAR = 1 << 60
+"""Numbers of the one array that all of a tape's places are parts of: from the first of them in memory on, as far as
+there is memory. Arrays of their own would be looked up, and their users counted, for longer than they take to add.
+"""
+
+f32, u32 = np.float32, np.uint32
+
+
+def jit(function: Any) -> Any:
+    """`function`, to be compiled into what calls it. NaN stays NaN: that is how a run is seen to diverge."""
+    if numba is None:
+        return function
+    loose = {"contract", "reassoc", "arcp", "nsz", "afn"}  # all of "fast" but nnan and ninf
+    return numba.njit(nogil=True, error_model="numpy", boundscheck=False, fastmath=loose)(function)
+
 
 if numba is not None:
-    # Found by name when the compiled code is loaded, whatever their addresses are that time.
+    # Found by name when the compiled code is loaded, whatever their addresses are that time. C++'s bool is
+    # passed as the whole number that it is.
+    _pointer, _int = numba.types.voidptr, numba.types.int64
+    _block = numba.void(*[_int] * 7, _pointer, _pointer, _pointer, _int)
+    sgemm = numba.types.ExternalFunction("rnnviz_sgemm_", numba.void(*[_pointer] * 13))
+    brgemm_bfloat16 = numba.types.ExternalFunction("rnnviz_brgemm_bfloat16", _block)
+    release = numba.types.ExternalFunction("rnnviz_brgemm_release", numba.void(_int))
     wait = numba.types.ExternalFunction("rnnviz_wait", numba.void())
     thread = numba.types.ExternalFunction("rnnviz_thread", numba.int32())
     threads = numba.types.ExternalFunction("rnnviz_threads", numba.int32())
@@ -42,7 +89,9 @@ if numba is not None:
 
 @jit
 def exp(x):
-    """e^x in float32, after Cephes: 2^k e^r, |r| <= log(2) / 2. Relative error 1e-7; clamped to ±87."""
+    """e^x in float32, after Cephes: 2^k e^r, |r| <= log(2) / 2. Relative error 1e-7; clamped to ±87. The library's
+    own would be called once a number; this is done for eight or sixteen at a time.
+    """
     x = f32(-87) if x < f32(-87) else x
     x = f32(87) if x > f32(87) else x
     k = np.floor(x * f32(1.44269504) + f32(0.5))
@@ -74,247 +123,359 @@ def tanh(x):
 
 
 @jit
-def sigmoid_(a):
-    """Each in its place. A loop over few arrays, one after the other: the compiler takes 8 numbers at a time
-    where it can tell that no two overlap.
+def do(operation, a, b, to):
+    """One instruction of a tape, for the units of a row."""
+    H, one = len(to), f32(1)
+    if operation == ADD:
+        for j in range(H):
+            to[j] = a[j] + b[j]
+    elif operation == SUB:
+        for j in range(H):
+            to[j] = a[j] - b[j]
+    elif operation == MUL:
+        for j in range(H):
+            to[j] = a[j] * b[j]
+    elif operation == NEG:
+        for j in range(H):
+            to[j] = -a[j]
+    elif operation == REST:
+        for j in range(H):
+            to[j] = one - a[j]
+    elif operation == SIGMOID:
+        for j in range(H):
+            to[j] = sigmoid(a[j])
+    elif operation == TANH:
+        for j in range(H):
+            to[j] = tanh(a[j])
+    elif operation == RELU:
+        for j in range(H):
+            to[j] = f32(0) if a[j] < f32(0) else a[j]  # not max(a, 0): that of NaN is 0
+    elif operation == POSITIVE:
+        for j in range(H):
+            below = sigmoid(a[j] if a[j] < f32(0) else f32(0))
+            to[j] = below if a[j] < f32(0) else a[j] + f32(0.5)
+    elif operation == TO_SIGMOID:
+        for j in range(H):
+            to[j] = a[j] * b[j] * (one - b[j])
+    elif operation == TO_TANH:
+        for j in range(H):
+            to[j] = a[j] * (one - b[j] * b[j])
+    elif operation == TO_RELU:
+        for j in range(H):
+            to[j] = a[j] if b[j] > f32(0) else f32(0)
+    elif operation == TO_POSITIVE:
+        for j in range(H):
+            to[j] = a[j] if b[j] >= f32(0.5) else a[j] * b[j] * (one - b[j])
+    elif operation == PUT:
+        put(a, to)
+    elif operation == ZERO:
+        for j in range(H):
+            to[j] = f32(0)
+
+
+@jit
+def play(tape, memory, at, H):
+    """A tape, for a row; `at` is where in `memory` its places begin."""
+    for k in range(len(tape)):
+        a = at[tape[k, 2] // SIZE] + tape[k, 2] % SIZE * H
+        b = at[tape[k, 3] // SIZE] + tape[k, 3] % SIZE * H
+        to = at[tape[k, 1] // SIZE] + tape[k, 1] % SIZE * H
+        do(tape[k, 0], memory[a : a + H], memory[b : b + H], memory[to : to + H])
+
+
+@jit
+def look(begins, at, p, t, b, two, row, sizes):
+    """Where thread p finds the places of time step t and row b, whose input is `row`; an LSTM has `two` states.
+    `begins` is where each array begins, `sizes` B, H, and the vectors of X, U, KEPT and ROOM.
     """
-    for j in range(len(a)):
-        a[j] = sigmoid(a[j])
+    B, H, G, U, K, room = sizes
+    before = (t * B + b) * H
+    at[X], at[U_PLACE], at[ROOM] = (
+        begins[X] + row * G * H,
+        begins[U_PLACE] + b * U * H,
+        begins[ROOM] + p * room * H,
+    )
+    at[OLD], at[NEW] = begins[OLD] + before, begins[OLD] + before + B * H
+    at[OLD_C], at[NEW_C] = begins[OLD_C] + before * two, begins[OLD_C] + (before + B * H) * two
+    at[KEPT], at[D], at[D_C] = begins[KEPT] + before * K, begins[D] + b * H, begins[D_C] + b * H
 
 
 @jit
-def tanh_(a):
-    for j in range(len(a)):
-        a[j] = tanh(a[j])
+def begin(p, P, H):
+    """The first unit of thread p of P."""
+    return min(H, (H + LINE - 1) // LINE * p // P * LINE)
 
 
 @jit
-def step(kind, row, old, new, c, after, narrow):
-    """What W_hh and the inputs give of one row of a batch at one time step becomes gates and a state."""
-    H = len(new)
-    if kind == TANH:
-        tanh_(new)
-    elif kind == RELU:
-        for j in range(H):
-            new[j] = f32(0) if new[j] < f32(0) else new[j]
-    elif kind == GRU:
-        r, z, mixed, n = row[:H], row[H : 2 * H], row[2 * H : 3 * H], row[3 * H :]
-        sigmoid_(row[: 2 * H])
-        for j in range(H):
-            n[j] += r[j] * mixed[j]
-        tanh_(n)
-        for j in range(H):
-            new[j] = n[j] + z[j] * (old[j] - n[j])
-    else:
-        i, f, g, o = row[:H], row[H : 2 * H], row[2 * H : 3 * H], row[3 * H :]
-        sigmoid_(row[: 2 * H])
-        tanh_(g)
-        sigmoid_(o)
-        for j in range(H):
-            after[j] = f[j] * c[j] + i[j] * g[j]
-        put(after, narrow)
-        tanh_(narrow)
-        for j in range(H):
-            new[j] = o[j] * narrow[j]
+def part(p, P, count):
+    """What thread p of P does of so many: first and last."""
+    return p * count // P, (p + 1) * count // P
 
 
 @jit
-def gather(x, ids, out, G, E):
-    """The inputs' parts, rows of x, as gates lie in `out` (B, …)."""
-    H = x.shape[1] // (G + E)
-    for b in range(len(ids)):
-        row = x[ids[b]]
-        put(row[E * H :], out[b, : G * H])
-        if E:
-            put(row[:H], out[b, G * H :])
+def put(values, to):
+    """Copy; numba would compile what it says of other shapes, too, for `to[:] = values`: for seconds."""
+    for j in range(len(to)):
+        to[j] = values[j]
 
 
 @jit
-def scatter(x, ids, gates, lo, hi, G, E):
-    """Add units lo … hi of all rows of `gates` (T, B, …) to the rows of x that they came from."""
-    H = x.shape[1] // (G + E)
-    for t in range(ids.shape[0]):
-        for b in range(ids.shape[1]):
-            row, to = gates[t, b], x[ids[t, b]]
-            for k in range(G):
-                at = (k + E) * H
-                add(row[k * H + lo : k * H + hi], to[at + lo : at + hi])
-            if E:
-                add(row[G * H + lo : G * H + hi], to[lo:hi])
+def add(values, to):
+    for j in range(len(to)):
+        to[j] += values[j]
 
 
 @jit
-def forward(kind, by, p, P, x, ids, w, room, h, gates, c, narrow):
-    """What thread p of P does, with products `by`.
+def constants():
+    """What `multiply` passes on: "N" and "T", room for sizes, 0 and 1."""
+    return np.array([78, 84], np.uint8), np.empty(6, np.int32), np.array([0, 1], np.float32)
 
-    x (N, parts·H), ids (T, B) of its rows, w (G·H, H), h and c (T+1, B, H) with the first known, gates (T,
-    B, parts·H), of an rnn none, narrow = tanh(c) (T, B, H). `room` is w's size, and B·H more.
+
+@jit
+def multiply(given, across, keep, A, B, C):
+    """C = A B + keep C, of Aᵀ if `across`. In the eyes of sgemm_, which goes by columns, Cᵀ = Bᵀ Aᵀ. A thread that
+    has no rows is given empty ones.
     """
-    T, B, H = ids.shape[0], ids.shape[1], h.shape[2]
-    G, E, cells, low = w.shape[0] // H, (x.shape[1] - w.shape[0]) // H, kind == LSTM, by == BFLOAT16
+    M, N, K = C.shape[0], C.shape[1], B.shape[0]
+    letters, sizes, scales = given
+    sizes[0], sizes[1], sizes[2] = N, M, K
+    sizes[3], sizes[4], sizes[5] = B.strides[0] // 4, A.strides[0] // 4, C.strides[0] // 4
+    if M:
+        sgemm(
+            letters.ctypes, letters[across:].ctypes, sizes.ctypes, sizes[1:].ctypes, sizes[2:].ctypes,
+            scales[1:].ctypes, B.ctypes, sizes[3:].ctypes, A.ctypes, sizes[4:].ctypes,
+            scales[keep:].ctypes, C.ctypes, sizes[5:].ctypes,
+        )  # fmt: skip
+
+
+@jit
+def multiply_low(keep, A, B, C):
+    """C = A B + keep C: A (M, K) and the pairs B (K/2, N) in bfloat16, C (M, N) in float32."""
+    M, N, K = C.shape[0], C.shape[1], 2 * B.shape[0]
+    lda, ldb, ldc = A.strides[0] // 2, B.strides[0] // 4, C.strides[0] // 4
+    if M:
+        brgemm_bfloat16(M, N, K, lda, ldb, ldc, keep, A.ctypes, B.ctypes, C.ctypes, 1)
+
+
+@jit
+def rounded(x):
+    """The bits of a float32, the upper half of them those of the nearest bfloat16."""
+    bits = np.float32(x).view(np.uint32)
+    return u32(bits + u32(0x7FFF) + u32(u32(bits >> u32(16)) & u32(1)))
+
+
+@jit
+def lower(values, to):
+    """Each as a bfloat16."""
+    for j in range(len(to)):
+        to[j] = np.uint16(rounded(values[j]) >> u32(16))
+
+
+@jit
+def pair(even, odd):
+    return u32(u32(rounded(odd) & u32(0xFFFF0000)) | u32(rounded(even) >> u32(16)))
+
+
+@jit
+def interleave(even, odd, to):
+    for j in range(len(to)):
+        to[j] = pair(even[j], odd[j])
+
+
+@jit
+def transpose(w, turned, lo, hi):
+    """Rows lo … hi of each gate of w (G·H, H) become columns of `turned` (H, G·H); a line of the cache is
+    written once.
+    """
+    H = w.shape[1]
+    for k in range(0, len(w), H):
+        for j0 in range(k + lo, k + hi, LINE):
+            for i0 in range(0, H, LINE):
+                for i in range(i0, min(H, i0 + LINE)):
+                    for j in range(j0, min(k + hi, j0 + LINE)):
+                        turned[i, j] = w[j, i]
+
+
+@jit
+def transpose_low(w, turned, lo, hi):
+    """`transpose` to pairs (H/2, G·H)."""
+    H = w.shape[1]
+    for k in range(0, len(w), H):
+        for j0 in range(k + lo, k + hi, LINE):
+            for i0 in range(0, H, 2 * LINE):
+                for i in range(i0, min(H, i0 + 2 * LINE), 2):
+                    for j in range(j0, min(k + hi, j0 + LINE)):
+                        turned[i // 2, j] = pair(w[j, i], w[j, i + 1])
+
+
+@jit
+def across(h, turned, first, last):
+    """Rows of h (N, H) become columns of blocks of `turned` (N/ROWS, H, ROWS) in bfloat16, for units first …
+    last; zeros fill the last block.
+    """
+    N = h.shape[0]
+    for k in range(turned.shape[0]):
+        for r0 in range(0, ROWS, LINE):
+            for j0 in range(first, last, LINE):
+                for j in range(j0, min(last, j0 + LINE)):
+                    for r in range(r0, r0 + LINE):
+                        x = h[k * ROWS + r, j] if k * ROWS + r < N else f32(0)
+                        turned[k, j, r] = np.uint16(rounded(x) >> u32(16))
+
+
+@jit
+def weigh_low(d, turned, first, last, to_w):
+    """Σ_t d_tᵀ h_{t-1} for columns first … last of d (N, …), as rows of `to_w`, of states as `across` has turned
+    them.
+    """
+    N, H, zeros = d.shape[0], to_w.shape[1], np.zeros(COLUMNS, np.float32)
+    for c0 in range(first, last, COLUMNS):
+        width = min(COLUMNS, last - c0)
+        right, sums = np.empty((ROWS // 2, width), np.uint32), np.empty((H, width), np.float32)
+        for k in range(turned.shape[0]):
+            start, end = k * ROWS, min(N, (k + 1) * ROWS)
+            K = (end - start + LINE - 1) // LINE * LINE  # few sizes: oneDNN makes a kernel for each
+            for r in range(start, start + K, 2):
+                even = d[r, c0 : c0 + width] if r < end else zeros[:width]
+                odd = d[r + 1, c0 : c0 + width] if r + 1 < end else zeros[:width]
+                interleave(even, odd, right[(r - start) // 2])
+            multiply_low(1 if k else 0, turned[k, :, :K], right[: K // 2], sums)
+        for j0 in range(0, H, LINE):
+            for c in range(width):
+                for j in range(j0, min(H, j0 + LINE)):
+                    to_w[c0 - first + c, j] = sums[j, c]
+
+
+@jit
+def forward(low, p, P, tape, sizes, memory, begins, ids, w, b_u, own, u, h):
+    """What thread p of P does; with bfloat16 if `low`.
+
+    `memory`, `begins` and `sizes` as `look` takes them; ids (T, B) of rows of x, w (U·H, H) of U blocks or none, b_u
+    (H,) of the last of them or none, h (T+1, B, H) with the first known. `own` is w's size, and B·H more; u (B, U·H).
+    """
+    (T, B), H, U, two = ids.shape, sizes[1], sizes[3], sizes[6]
     lo, hi = begin(p, P, H), begin(p + 1, P, H)
     first, last = part(p, P, B)
-    given = constants()
-    turned = room[: G * H * H].reshape(H, G * H)
-    turned_low = room.view(np.uint32)[: H // 2 * G * H].reshape(H // 2, G * H)
-    old = room.view(np.uint16)[2 * G * H * H :][: B * H].reshape(B, H)[first:last]
+    given, at = constants(), np.empty(10, np.int64)
+    turned = own[: U * H * H].reshape(H, U * H)
+    turned_low = own.view(np.uint32)[: H // 2 * U * H].reshape(H // 2, U * H)
+    old = own.view(np.uint16)[2 * U * H * H :][: B * H].reshape(B, H)[first:last]
     if low:
         transpose_low(w, turned_low, lo, hi)
         for b in range(first, last):
             lower(h[0, b], old[b - first])
     else:
         transpose(w, turned, lo, hi)
-    wait()
+    wait()  # each thread has turned some units of W, and multiplies with all of them
     for t in range(T):
-        out = gates[t, first:last] if kind >= GRU else h[t + 1, first:last]
-        gather(x, ids[t, first:last], out, G, E)
         if low:
-            multiply_low(1, old, turned_low, out[:, : G * H])
-        else:
-            multiply(by, given, 0, 1, h[t, first:last], turned, out[:, : G * H])
-        s = t if cells else 0
+            multiply_low(0, old, turned_low, u[first:last])
+        elif U:
+            multiply(given, 0, 0, h[t, first:last], turned, u[first:last])
         for b in range(first, last):
-            step(kind, out[b - first], h[t, b], h[t + 1, b], c[s, b], c[s + cells, b], narrow[s, b])
+            if len(b_u):
+                add(b_u, u[b, (U - 1) * H :])
+            look(begins, at, p, t, b, two, ids[t, b], sizes[:6])
+            play(tape, memory, at, H)
             if low:
                 lower(h[t + 1, b], old[b - first])
     if low:
-        release(1)
+        release(1)  # a core that has AMX is set up for these products, and others run on it next
 
 
 @jit
-def gru_back(row, old, d_h, room):
-    """See `step_back`."""
-    H, one = len(old), f32(1)
-    r, z, mixed, n = row[:H], row[H : 2 * H], row[2 * H : 3 * H], row[3 * H :]
-    to_n, keep = room[:H], room[H:]
-    for j in range(H):
-        to_n[j] = d_h[j] * (one - z[j]) * (one - n[j] * n[j])
-        keep[j] = d_h[j] * z[j]
-    for j in range(H):
-        z[j] = keep[j] * (old[j] - n[j]) * (one - z[j])
-    for j in range(H):
-        to_r = to_n[j] * mixed[j] * r[j] * (one - r[j])
-        mixed[j] = to_n[j] * r[j]
-        r[j] = to_r
-    put(to_n, n)
-    put(keep, d_h)
-
-
-@jit
-def lstm_back(row, c, narrow, d_h, d_c):
-    """See `step_back`."""
-    H, one = len(c), f32(1)
-    i, f, g, o = row[:H], row[H : 2 * H], row[2 * H : 3 * H], row[3 * H :]
-    for j in range(H):
-        d_c[j] += d_h[j] * o[j] * (one - narrow[j] * narrow[j])
-    for j in range(H):
-        o[j] = d_h[j] * narrow[j] * o[j] * (one - o[j])
-    for j in range(H):
-        to_i = d_c[j] * g[j] * i[j] * (one - i[j])
-        g[j] = d_c[j] * i[j] * (one - g[j] * g[j])
-        i[j] = to_i
-    for j in range(H):
-        kept = d_c[j] * f[j]
-        f[j] = kept * c[j] * (one - f[j])
-        d_c[j] = kept
-    d_h[:] = 0
-
-
-@jit
-def step_back(kind, row, old, new, c, narrow, d_h, d_c, above, room):
-    """∂L/∂h and ∂L/∂c of one row of a batch after a time step become what of those before it doesn't pass
-    through W_hh, and the gates their own gradient.
+def backward(
+    low, p, P, tape, sizes, memory, begins, sources, ids, w, own, h, kept, above, d, to_x, to_w, to_b
+):
+    """`above` (T, B, H) is ∂L/∂h from the readout, d (B, H), and with it D_C, what comes from after the last step, and
+    at the end what goes on before the first. `kept` (T, B, K·H) becomes the gradient of U and X; see `tape`. to_x
+    (N, G·H) is like x, and zero, to_w and to_b like w and b_u. `own` is for bfloat16: half of w's size, and U·H for
+    each row, and h's for all steps, rounded up to ROWS.
     """
-    add(above, d_h)
-    if kind == GRU:
-        gru_back(row, old, d_h, room)
-    elif kind == LSTM:
-        lstm_back(row, c, narrow, d_h, d_c)
-    else:
-        for j in range(len(new)):
-            slope = f32(1) - new[j] * new[j] if kind == TANH else f32(1) if new[j] > f32(0) else f32(0)
-            row[j] = d_h[j] * slope
-        d_h[:] = 0
-
-
-@jit
-def backward(kind, by, p, P, ids, w, room, h, gates, c, narrow, above, d_h, d_c, to_x, to_w):
-    """`above` (T, B, H) is ∂L/∂h from the readout, d_h and d_c (B, H) what comes from after the last step,
-    and at the end what goes on before the first. `gates` become their own gradient. to_x is like `forward`'s
-    x, and zero, to_w like w. `room` is for bfloat16: half of w's size, of `gates`' for one step, and of h's
-    for all, rounded up to ROWS.
-    """
-    T, B, H = ids.shape[0], ids.shape[1], h.shape[2]
-    G, E, low = w.shape[0] // H, (to_x.shape[1] - w.shape[0]) // H, by == BFLOAT16
+    (T, B), H, G, U, two = ids.shape, sizes[1], sizes[2], sizes[3], sizes[6]
     lo, hi = begin(p, P, H), begin(p + 1, P, H)
     first, last = part(p, P, B)
-    given, aside = constants(), np.empty(2 * H, np.float32)
-    half, blocks = G * H // 2, (T * B + ROWS - 1) // ROWS if low else 0
-    paired = room.view(np.uint32)[: half * H if low else 0].reshape(half if low else 0, H)
-    halves = room.view(np.uint16)[2 * paired.size :]
+    given, at = constants(), np.empty(10, np.int64)
+    columns, states = kept.reshape(T * B, kept.shape[2]), h[:T].reshape(T * B, H)
+    half, blocks = U * H // 2, (T * B + ROWS - 1) // ROWS if low else 0
+    paired = own.view(np.uint32)[: half * H if low else 0].reshape(half if low else 0, H)
+    halves = own.view(np.uint16)[2 * paired.size :]
     turned = halves[: blocks * H * ROWS].reshape(blocks, H, ROWS)
-    later = halves[turned.size :][: B * G * H if low else 0].reshape(B if low else 0, G * H)[first:last]
+    later = halves[turned.size :][: B * U * H if low else 0].reshape(B if low else 0, U * H)[first:last]
     if low:
-        begins, ends = part(p, P, half)
-        pack_low(w, paired, begins, ends)
-        across(h[:T].reshape(T * B, H), turned, lo, hi)
-        wait()
+        start, end = part(p, P, half)
+        for i in range(start, end):
+            interleave(w[2 * i], w[2 * i + 1], paired[i])
+        across(states, turned, lo, hi)
+        wait()  # as above
     for t in range(T - 1, -1, -1):
-        s = t if kind == LSTM else 0
         for b in range(first, last):
-            row, new = gates[t, b], h[t + 1, b]
-            step_back(kind, row, h[t, b], new, c[s, b], narrow[s, b], d_h[b], d_c[b], above[t, b], aside)
+            add(above[t, b], d[b])
+            look(begins, at, p, t, b, two, ids[t, b], sizes[:6])
+            play(tape, memory, at, H)
             if low:
-                lower(row[: G * H], later[b - first])
+                lower(kept[t, b, : U * H], later[b - first])
         if low:
-            multiply_low(1, later, paired, d_h[first:last])
-        else:
-            multiply(by, given, 0, 1, gates[t, first:last, : G * H], w, d_h[first:last])
-    wait()
-    begins, ends = begin(p, P, G * H), begin(p + 1, P, G * H)
+            multiply_low(1, later, paired, d[first:last])
+        elif U:
+            multiply(given, 0, 1, kept[t, first:last, : U * H], w, d[first:last])
+    wait()  # from here on each thread has some units of all rows
+    start, end = begin(p, P, U * H), begin(p + 1, P, U * H)
     if low:
-        weigh_low(gates, turned, begins, ends, to_w[begins:ends])
+        weigh_low(columns, turned, start, end, to_w[start:end])
         release(1)
-    else:
-        weigh(by, given, gates, h, begins, ends, to_w[begins:ends])
-    scatter(to_x, ids, gates, lo, hi, G, E)
+    elif U:
+        multiply(given, 1, 0, columns[:, start:end], states, to_w[start:end])
+    for t in range(T):
+        for b in range(B):
+            row, to = kept[t, b], to_x[ids[t, b]]
+            for k in range(G):
+                n = sources[k] * H
+                add(row[n + lo : n + hi], to[k * H + lo : k * H + hi])
+            if len(to_b):
+                add(row[(U - 1) * H + lo : (U - 1) * H + hi], to_b[lo:hi])
+
+
+@jit
+def integers(pointer, count):
+    return numba.carray(pointer, (2 * count,)).view(np.int64)
 
 
 def team_forward(data):
-    """`forward` as each thread of a team calls it; data: sizes, then `forward`'s arrays from x on."""
-    s = numba.carray(data[0], (18,)).view(np.int64)
-    kind, T, B, H, G, E, N, by, size = s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8]
-    L = T if kind == LSTM else 1
+    """`forward` as each thread of a team calls it; `data` as `compiled` has it."""
+    s, begins = integers(data[0], 12), integers(data[1], 10)
+    B, H, U, T, low, own, biased, n = s[0], s[1], s[3], s[7], s[8], s[9], s[10], s[11]
     forward(
-        kind, by, thread(), threads(),
-        numba.carray(data[1], (N, (G + E) * H)),
-        numba.carray(data[2], (T, 2 * B)).view(np.int64),
-        numba.carray(data[3], (G * H, H)),
-        numba.carray(data[4], (size,)),
-        numba.carray(data[5], (T + 1, B, H)),
-        numba.carray(data[6], (T, B, (G + E) * H)),
-        numba.carray(data[7], (L + 1, B, H)),
-        numba.carray(data[8], (L, B, H)),
+        low, thread(), threads(),
+        integers(data[2], 4 * n).reshape(n, 4), s,
+        numba.carray(data[3], (FAR,)), begins,
+        integers(data[4], T * B).reshape(T, B),
+        numba.carray(data[5], (U * H, H)),
+        numba.carray(data[6], (biased * H,)),
+        numba.carray(data[7], (own,)),
+        numba.carray(data[8], (B, U * H)),
+        numba.carray(data[9], (T + 1, B, H)),
     )  # fmt: skip
 
 
 def team_backward(data):
-    """`backward` likewise; data: sizes, then its arrays from ids on."""
-    s = numba.carray(data[0], (18,)).view(np.int64)
-    kind, T, B, H, G, E, N, by, size = s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8]
-    L = T if kind == LSTM else 1
+    """`backward` likewise."""
+    s, begins = integers(data[0], 13), integers(data[1], 10)
+    B, H, G, U, K, T, low = s[0], s[1], s[2], s[3], s[4], s[7], s[8]
+    own, biased, n, N = s[9], s[10], s[11], s[12]
     backward(
-        kind, by, thread(), threads(),
-        numba.carray(data[1], (T, 2 * B)).view(np.int64),
-        numba.carray(data[2], (G * H, H)),
-        numba.carray(data[3], (size,)),
-        numba.carray(data[4], (T + 1, B, H)),
-        numba.carray(data[5], (T, B, (G + E) * H)),
-        numba.carray(data[6], (L + 1, B, H)),
-        numba.carray(data[7], (L, B, H)),
-        numba.carray(data[8], (T, B, H)),
-        numba.carray(data[9], (B, H)),
-        numba.carray(data[10], (B, H)),
-        numba.carray(data[11], (N, (G + E) * H)),
-        numba.carray(data[12], (G * H, H)),
+        low, thread(), threads(),
+        integers(data[2], 4 * n).reshape(n, 4), s,
+        numba.carray(data[3], (FAR,)), begins,
+        integers(data[4], G),
+        integers(data[5], T * B).reshape(T, B),
+        numba.carray(data[6], (U * H, H)),
+        numba.carray(data[7], (own,)),
+        numba.carray(data[8], (T + 1, B, H)),
+        numba.carray(data[9], (T, B, K * H)),
+        numba.carray(data[10], (T, B, H)),
+        numba.carray(data[11], (B, H)),
+        numba.carray(data[12], (N, G * H)),
+        numba.carray(data[13], (U * H, H)),
+        numba.carray(data[14], (biased * H,)),
     )  # fmt: skip

@@ -1,23 +1,31 @@
-"""The torch engine, step by step: any cell's record on tensors, on any device, with gradients where they are wanted.
+"""The torch engine: any cell on tensors, on any device, with gradients where they are wanted.
 
-torch's fused layers are faster, and keep neither the lower layers' states nor C; on a GPU they round to TF32.
+    layers_of  all steps of all layers: torch's own where they are the same function, a scan for a linear cell
+    Layer      any cell's record, step by step. torch's layers are faster, and keep neither the lower layers' states
+               nor C; on a GPU they round to TF32
 
-Shape letters: B texts, G blocks of a cell's weights, H units, X inputs, L layers.
+Shape letters: B texts, T time steps, G blocks of a cell's weights, H units, X inputs, L layers.
 """
 
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rnnviz.arrays import Floats, Ids
 from rnnviz.networks import cells
 from rnnviz.networks.cells import CELLS
+from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.threads import Threads, worth_trying
-from rnnviz.networks.torch_network import TorchNetwork
+from rnnviz.networks.torch_network import State, TorchNetwork
+
+Between: TypeAlias = Callable[[Tensor], Tensor] | None
+"""What a layer's H (B, T, H) become before the next layer reads them."""
 
 
 class Torch:
@@ -69,6 +77,134 @@ class Layer:
             u = self.blocks(product)
         states: list[Any] = [h] if c is None else [h, c]
         return self.kind.step(self.xp, x, u, *states)
+
+
+def scan(keep: Tensor, write: Tensor, first: Tensor) -> Tensor:
+    """H (B, T, H) of H_t = `keep`_t ⊙ H_{t-1} + `write`_t, (B, T, H) each, from the state `first` (B, H), without a
+    loop over time.
+
+    Two steps are one step of the same kind, with factor A_t A_{t-1} and addend A_t B_{t-1} + B_t. So neighbours are
+    joined, half as many steps are solved in the same way, and every other state follows from the one before it
+    (Blelloch 1990, "Prefix sums and their applications"): about 2 log T calls, and work in proportion to T. There are
+    products and sums alone, no logarithm and no quotient: decays near 0 or 1 lose no digits.
+
+    >>> keep, write = torch.full((1, 4, 1), 0.5), torch.ones(1, 4, 1)
+    >>> scan(keep, write, torch.zeros(1, 1)).flatten().tolist()
+    [1.0, 1.5, 1.75, 1.875]
+    """
+    return cast(Tensor, _Scan.apply(keep, write, first))  # type: ignore[no-untyped-call]
+
+
+class _Scan(torch.autograd.Function):
+    """Backwards it is a scan too, from the last step to the first: λ_t = ∂L/∂H_t + A_{t+1} ⊙ λ_{t+1}."""
+
+    @staticmethod
+    def forward(ctx: Any, keep: Tensor, write: Tensor, first: Tensor) -> Tensor:
+        begun = torch.addcmul(write[:, :1], keep[:, :1], first[:, None])
+        states = _solved(keep, torch.cat([begun, write[:, 1:]], dim=1))
+        ctx.save_for_backward(keep, first, states)
+        return states
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        keep, first, states = ctx.saved_tensors
+        later = torch.cat([keep[:, 1:], torch.zeros_like(keep[:, :1])], dim=1)
+        back = _solved(later.flip(1), gradients[0].flip(1)).flip(1)
+        before = torch.cat([first[:, None], states[:, :-1]], dim=1)
+        return back * before, back, back[:, 0] * keep[:, 0]
+
+
+def _solved(keep: Tensor, write: Tensor) -> Tensor:
+    """`scan` from a state of zeros."""
+    T = write.shape[1]
+    if T == 1:
+        return write
+    pairs, between = T // 2, (T + 1) // 2 - 1
+    second = keep[:, 1 : 2 * pairs : 2]
+    odd = _solved(
+        second * keep[:, 0 : 2 * pairs : 2],
+        torch.addcmul(write[:, 1 : 2 * pairs : 2], second, write[:, 0 : 2 * pairs : 2]),
+    )
+    states = torch.empty_like(write)
+    states[:, 0] = write[:, 0]
+    states[:, 1 : 2 * pairs : 2] = odd
+    torch.addcmul(write[:, 2::2], keep[:, 2::2], odd[:, :between], out=states[:, 2::2])
+    return states
+
+
+class LinearRecurrence(nn.Module):
+    """L layers of a linear cell, with parameters named as in `ModelConfig.shapes`, called as torch's layers are."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config, shapes = config, config.shapes()
+        for n in range(config.layers):
+            most = 1 / math.sqrt(shapes[config.layer_names(n)[0]][1])  # as of `nn.Linear`
+            for name in config.layer_names(n):
+                values = nn.init.uniform_(torch.empty(shapes[name]), -most, most)
+                self.register_parameter(name.removeprefix("recurrence."), nn.Parameter(values))
+
+    def forward(self, x: Tensor, state: Tensor, between: Between = None) -> tuple[Tensor, Tensor]:
+        """The top layer's H (B, T, H) and all layers' last, (L, B, H), of X (B, T, X) and H (L, B, H). All is in the
+        state's type, under autocast too: σ(8) would be 1 in bfloat16, and nothing ever forgotten.
+        """
+        last = []
+        for n in range(self.config.layers):
+            layer = Layer(self.config.cell, [getattr(self, f"{kind}_ih_l{n}") for kind in ("weight", "bias")])
+            rows = layer.from_inputs(between(x) if n and between else x).to(state.dtype)
+            found = layer.kind.step(layer.xp, layer.blocks(rows))
+            x = scan(found["keep"], found["write"], state[n])
+            last.append(x[:, -1])
+        return x, torch.stack(last)
+
+
+def layers_of(config: ModelConfig) -> nn.Module:
+    """The L layers of a model, untrained, with torch's own names."""
+    H, x = config.hidden_size, config.input_size
+    if config.cell == "mlp":
+        return nn.ModuleList([nn.Linear(x if n == 0 else H, H) for n in range(config.layers)])
+    if CELLS[config.cell].linear:
+        return LinearRecurrence(config)
+    if config.cell == "rnn":
+        return nn.RNN(x, H, config.layers, nonlinearity=config.activation, batch_first=True)
+    return {"gru": nn.GRU, "lstm": nn.LSTM}[config.cell](x, H, config.layers, batch_first=True)
+
+
+def states(
+    config: ModelConfig,
+    layers: nn.Module,
+    x: Tensor,
+    state: State,
+    between: Between = None,
+    **dropped: Tensor,
+) -> tuple[Tensor, State]:
+    """The top layer's H (B, T, H) and the state after the last step, of `layers_of` for X (B, T, X); with the weights
+    that are `dropped` in part in the place of the whole ones.
+    """
+    if config.cell == "mlp":
+        phi, last = Torch(config.activation).phi, []
+        for n, linear in enumerate(cast(nn.ModuleList, layers)):
+            x = phi(linear(between(x) if n and between else x))
+            last.append(x[:, -1])
+        return x, (torch.stack(last),)
+    start: Any = state if CELLS[config.cell].has_cell else state[0]
+    if CELLS[config.cell].linear:
+        x, last_h = layers(x, start, between)
+        return x, (last_h,)
+    if between is None or config.layers == 1:
+        run = partial(torch.func.functional_call, layers, dropped) if dropped else lambda args: layers(*args)
+        x, start = run((x, start))
+        return x, start if isinstance(start, tuple) else (start,)
+    # One after another: dropout between torch's own layers would draw from torch's own numbers.
+    weights, ends = dict(layers.named_parameters()) | dropped, []
+    one = getattr(torch, f"rnn_{config.activation}" if config.cell == "rnn" else config.cell)
+    for n in range(config.layers):
+        own = [weights[name.removeprefix("recurrence.")] for name in config.layer_names(n)]
+        begun = [part[n : n + 1] for part in state]
+        x = between(x) if n else x
+        x, *after = one(x, begun if len(begun) > 1 else begun[0], own, True, 1, 0.0, True, False, True)
+        ends.append(after)
+    return x, tuple(torch.cat(part) for part in zip(*ends, strict=True))
 
 
 class TorchEngine:

@@ -11,7 +11,6 @@ Shape letters: T time steps, B batch, L layers, H hidden units, V vocabulary, X 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -20,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks import bptt, compiled
+from rnnviz.networks import compiled, torch_engine
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine, ShortTexts
 from rnnviz.networks.batched_scoring import Engine as ScoringEngine
 from rnnviz.networks.cells import CELLS
@@ -28,8 +27,7 @@ from rnnviz.networks.config import Engine, ModelConfig
 from rnnviz.networks.dropout import Dropout, drop
 from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.networks.numpy_model import weights_of
-from rnnviz.networks.scan import LinearRecurrence
-from rnnviz.networks.torch_engine import Torch, TorchEngine
+from rnnviz.networks.torch_engine import TorchEngine
 from rnnviz.networks.torch_network import State as State
 from rnnviz.pictured import Pictured
 from rnnviz.text.checked import received
@@ -80,21 +78,10 @@ class CharModel(Pictured, nn.Module):
         self.card: dict[str, Any] = dict(card or {})
         self.sketch = sketch
         self.engine: Engine = "auto"
-        """Whose backward pass is wanted, if it can be used; "auto": ours where it is surely faster."""
+        """Whose backward pass is wanted, if it can be used; "auto" is torch's."""
         h, v = config.hidden_size, config.vocabulary_size
         self.embedding = _embedding(v + 1, config.embedding_size) if config.embedding_size else None
-        sizes = [config.input_size] + [h] * (config.layers - 1)
-        if config.cell == "mlp":
-            self.recurrence: nn.Module = nn.ModuleList([nn.Linear(x, h) for x in sizes])
-        elif config.cell == "rnn":
-            self.recurrence = nn.RNN(
-                config.input_size, h, config.layers, nonlinearity=config.activation, batch_first=True
-            )
-        elif CELLS[config.cell].linear:
-            self.recurrence = LinearRecurrence(config)
-        else:
-            layer = {"gru": nn.GRU, "lstm": nn.LSTM}[config.cell]
-            self.recurrence = layer(config.input_size, h, config.layers, batch_first=True)
+        self.recurrence = torch_engine.layers_of(config)
         self.readout = nn.Linear(h, v)
         if config.tied and self.embedding is not None:
             nn.init.uniform_(self.embedding.weight, -0.1, 0.1)
@@ -147,39 +134,9 @@ class CharModel(Pictured, nn.Module):
         """The top layer's H (B, T, H) and the state after the last step, for X (B, T, X)."""
         state = self.zero_state(x.shape[0]) if state is None else state
         d = dropout or Dropout()
-        if self.config.cell == "mlp":
-            last, phi = [], Torch(self.config.activation).phi
-            for n, linear in enumerate(cast(nn.ModuleList, self.recurrence)):
-                x = phi(linear(d.between(generator)(x) if n else x))
-                last.append(x[:, -1])
-            return x, (torch.stack(last),)
-        carried: Any = state if CELLS[self.config.cell].has_cell else state[0]
-        weights: dict[str, Tensor] = dict(self.recurrence.named_parameters())
-        if d.weight:
-            drawn = cast(torch.Generator, generator)
-            dropped = {n: drop(w, d.weight, drawn) for n, w in weights.items() if n.startswith("weight_hh")}
-            weights |= dropped
-        if d.layer:
-            return self._layer_by_layer(x, state, weights, d.between(generator))
-        if d.weight:
-            h, carried = torch.func.functional_call(self.recurrence, weights, (x, carried))
-        else:
-            h, carried = self.recurrence(x, carried)
-        return h, (carried if isinstance(carried, tuple) else (carried,))
-
-    def _layer_by_layer(
-        self, x: Tensor, state: State, weights: dict[str, Tensor], between: Callable[[Tensor], Tensor]
-    ) -> tuple[Tensor, State]:
-        """`hidden` of torch's layers with something between them: theirs draw from torch's own numbers."""
-        kind = f"rnn_{self.config.activation}" if self.config.cell == "rnn" else self.config.cell
-        run, last = getattr(torch, kind), []
-        for n in range(self.config.layers):
-            own = [weights[name.removeprefix("recurrence.")] for name in self.config.layer_names(n)]
-            first = tuple(part[n : n + 1] for part in state)
-            start = first if len(first) > 1 else first[0]
-            x, *after = run(between(x) if n else x, start, own, True, 1, 0.0, True, False, True)
-            last.append(after)
-        return x, tuple(torch.cat(part) for part in zip(*last, strict=True))
+        weights = self.recurrence.named_parameters() if d.weight else ()
+        dropped = {n: d.of_weight(w, generator) for n, w in weights if n.startswith("weight_hh")}
+        return torch_engine.states(self.config, self.recurrence, x, state, d.between(generator), **dropped)
 
     def forward(
         self,
@@ -200,68 +157,53 @@ class CharModel(Pictured, nn.Module):
                 shape=tuple(inputs.shape),
             )
         d = dropout or Dropout()
-        if isinstance(self.recurrence, LinearRecurrence):
-            (first,) = self.zero_state(inputs.shape[0]) if state is None else state
-            W, b = (cast(Tensor, getattr(self.recurrence, f"{kind}_ih_l0")) for kind in ("weight", "bias"))
-            # Where there is nothing to learn, each symbol's A and B are found once.
-            once = inputs.numel() > self.config.vocabulary_size and not torch.is_grad_enabled()
-            read = torch.arange(self.config.vocabulary_size + 1, device=inputs.device) if once else inputs
-            rows = self._rows(read, W, b, d, generator)
-            by = compiled.recurrence if self._unrolls() else None
-            h, last = self.recurrence.after(rows, first, inputs if once else None, d.between(generator), by)
-            state = (last,)
-        elif self._unrolls():
-            h, state = self._unrolled(inputs, state, d, generator)
+        compiles = torch.is_grad_enabled() and self.backward_pass() == "numba"
+        if compiles:
+            h, state = self._compiled(inputs, state, d, generator)  # time first: (T, B, H)
         else:
             x = self.embed(inputs, dropout=d.embedding, generator=generator)
             h, state = self.hidden(x, state, dropout=d, generator=generator)
         if d.output:
             h = drop(h, d.output, cast(torch.Generator, generator))
-        if h.is_contiguous():
-            return F.linear(h, self.readout_weight, self.readout.bias), state
-        # In the order in which it lies in memory, time first.
-        return F.linear(h.transpose(0, 1), self.readout_weight, self.readout.bias).transpose(0, 1), state
+        logits = F.linear(h, self.readout_weight, self.readout.bias)
+        return logits.transpose(0, 1) if compiles else logits, state
 
-    def _unrolls(self) -> bool:
-        """Whether gradients are wanted, and `bptt` or `compiled` is to find them."""
-        bfloat16 = torch.is_autocast_enabled("cpu")
-        return torch.is_grad_enabled() and self.backward_pass(bfloat16=bfloat16) != "torch"
+    def backward_pass(self) -> Engine:
+        """Whose finds gradients: "numba" if it is asked for and to be had, else "torch"."""
+        return "numba" if self.engine == "numba" and compiled.can(self.config, self.readout.bias) else "torch"
 
-    def backward_pass(self, *, bfloat16: bool = False) -> Engine:
-        """Whose finds gradients, in float32 or bfloat16: "torch", "rnnviz", or "numba" if it is asked for."""
-        parameter = self.readout.bias
-        if self.engine == "numba" and compiled.can(self.config, parameter):
-            return "numba"
-        ours = bptt.suits if self.engine == "auto" else bptt.can
-        if bfloat16 or self.engine == "torch" or not ours(self.config, parameter):
-            return "torch"
-        return "rnnviz"
-
-    def _unrolled(
+    def _compiled(
         self, inputs: Tensor, state: State | None, dropout: Dropout, generator: torch.Generator | None
     ) -> tuple[Tensor, State]:
-        """`embed` and `hidden` in one, through `bptt` or `compiled`, with the same random numbers."""
+        """`embed` and `hidden` in one, through `compiled`, time first."""
         first = self.zero_state(inputs.shape[0]) if state is None else state
-        layers = bptt.layers(self.config, self)
-        x = self._rows(inputs.T, layers[0].w_x, layers[0].b, dropout, generator)  # (T, B, gates·H)
-        if dropout.weight:
-            drawn = cast(torch.Generator, generator)
-            layers = [layer._replace(w_h=drop(layer.w_h, dropout.weight, drawn)) for layer in layers]
-        unroll = compiled.unroll if self.backward_pass() == "numba" else bptt.unroll
-        h, last = bptt.states(layers, x, first, dropout.between(generator), unroll)
-        return h.transpose(0, 1), last
+        named: dict[str, Tensor] = dict(self.named_parameters())
+        between, ends, h = dropout.between(generator), [], torch.empty(0)
+        for n in range(self.config.layers):
+            own = [named[name] for name in self.config.layer_names(n)]
+            W_x, b = compiled.from_inputs(self.config, own)
+            if n == 0:
+                rows = self._rows(inputs.T, W_x, b, dropout, generator)
+            else:
+                read = between(h.transpose(0, 1)).transpose(0, 1) if between else h
+                rows = F.linear(read, W_x, b)
+            if dropout.weight:
+                own[1] = dropout.of_weight(own[1], generator)
+            h, *more = compiled.layer(self.config, own, rows, [part[n] for part in first])
+            ends.append((h[-1], *more))
+        return h, tuple(torch.stack(part) for part in zip(*ends, strict=True))
 
     def _rows(
         self, ids: Tensor, W: Tensor, b: Tensor, dropout: Dropout, generator: torch.Generator | None
-    ) -> Tensor | bptt.Rows:
-        """X W + b of the first layer, (…, gates·H), for inputs (…) and W (gates·H, X)."""
+    ) -> Tensor | compiled.Rows:
+        """X W + b of the first layer, (…, G·H), for inputs (…) and W (G·H, X)."""
         if self.embedding is None:
-            return bptt.Rows(W.T + b, ids)
+            return compiled.Rows(W.T + b, ids)
         table: Tensor = self.embedding.weight
         if dropout.embedding:
             table = drop(table, dropout.embedding, cast(torch.Generator, generator), rows=True)
         if len(table) < ids.numel():  # each symbol goes through W once, however often it comes
-            return bptt.Rows(F.linear(table, W, b), ids)
+            return compiled.Rows(F.linear(table, W, b), ids)
         return F.linear(F.embedding(ids, table), W, b)
 
     def scorer(self) -> CharScorer:

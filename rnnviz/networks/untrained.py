@@ -14,7 +14,6 @@ import numpy as np
 
 from rnnviz.arrays import Floats
 from rnnviz.errors import ConfigError
-from rnnviz.networks import linear
 from rnnviz.networks.config import CELLS, ModelConfig
 from rnnviz.networks.numpy_model import Network, NumpyModel, no_model, weights_from
 
@@ -42,11 +41,11 @@ def _bounds(config: ModelConfig, name: str) -> tuple[float, float]:
     """Between what a weight is drawn: 0.1 of a tied embedding, else mostly 1 / sqrt(what feeds a unit)."""
     if name == "embedding.weight":
         return -0.1, 0.1
-    if CELLS[config.cell].linear and name.startswith("recurrence."):
-        most = linear.most(config, name)
-    else:
-        inputs = config.input_size if config.cell == "mlp" and name.startswith("recurrence.0.") else 0
-        most = 1 / math.sqrt(inputs or config.hidden_size)
+    plain = (
+        config.cell == "mlp" or CELLS[config.cell].linear
+    )  # as torch's Linear; its cells go by their units alone
+    first = plain and name in config.layer_names(0)
+    most = 1 / math.sqrt(config.input_size if first else config.hidden_size)
     return -most, most
 
 

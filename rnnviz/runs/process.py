@@ -300,7 +300,7 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
         size,
         threads=description.threads,
         device=description.device,
-        engine="rnnviz" if absent else engine,
+        engine="torch" if absent else engine,
     )
     torch.set_num_threads(pace.threads.now)
     if not begun:
@@ -333,7 +333,7 @@ def _about(trainer: Trainer) -> dict[str, Any]:
         "device": device,
         "threads": torch.get_num_threads(),
         "bfloat16": trainer.bfloat16,
-        "backward": trainer.model.backward_pass(bfloat16=trainer.bfloat16),
+        "backward": trainer.model.backward_pass(),
         "parameters": trainer.model.parameter_count,
         "vocabulary": trainer.model.vocabulary.size,
         "total_steps": trainer.total_steps,

@@ -84,18 +84,14 @@ def _readable(count: int) -> str:
 def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> dict[str, int]:
     """Bytes of a run at its peak, by part; see Estimate.parts. Per character of a batch and unit, each layer
     keeps what its backward pass needs (`kept`), and one layer at a time holds what that pass makes
-    (`made`); "auto" counts as float32, so that the run fits either way.
+    (`made`), of torch's layers, as the compiled path takes no more; "auto" counts as float32, so that the run fits either way.
     """
     model = config.model_config(vocabulary_size)
     measured = {
         "mlp": (3.0, 2.0), "rnn": (4.5, 4.0), "gru": (8.0, 19.0), "lstm": (23.5, 0.0), "mingru": (8.5, 8.5)
     }  # fmt: skip
-    if config.precision == "float32":  # ours, in place of torch's
-        measured["gru"] = (6.0, 12.0 if config.layers > 1 else 1.0)
     kept, made = measured.get(config.cell, (6.0 * len(CELLS[config.cell].blocks), 0.0))
-    # rnnviz.networks.bptt and a linear recurrence read embeddings through a table.
-    looked_up = config.cell in ("rnn", "gru") or CELLS[config.cell].linear
-    embedded = 0.0 if looked_up else 6.0 * config.embedding_size
+    embedded = 6.0 * config.embedding_size
     logits = 5.0 * vocabulary_size  # their logarithms, and a gradient for each
     per_character = (kept * config.layers + made) * config.hidden_size + embedded + logits
     # A short text is read in fewer streams; see rnnviz.training.batches.

@@ -14,10 +14,11 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from rnnviz.errors import ConfigError, TrainingError, install
-from rnnviz.networks.config import CELLS, Engine, Precision, TrainConfig
+from rnnviz.networks.config import Engine, Precision, TrainConfig
 from rnnviz.networks.threads import ALIKE, Threads, worth_trying
 from rnnviz.training.tuning import own_python, tune_process
 
@@ -42,10 +43,11 @@ as many of 512. A longer step is cut to fewer time steps, each with the same pro
 is done once a step would count for too much.
 """
 
-RETRIALS = (0.4, 3), (0.85, 2)
-"""Candidates that are timed again, and again, as other programs may have held them up: from what share of
-the best speed on, and how many.
-"""
+TRY = 0.04
+"""Seconds that a candidate is timed for, twice, as another program may have held it up; a step at least."""
+
+CLOSE = 0.85
+"""A share of the best speed below which a candidate isn't timed again."""
 
 LOOK = 0.2
 """Seconds between two looks whether a trial is over or still wanted."""
@@ -75,18 +77,42 @@ def fastest(
     where = pick_device(device)
     pairs = candidates(config, where, engine)
     if where.type != "cpu":
-        return Pace(pairs[-1][0], Threads([threads or torch.get_num_threads()]), engine)
+        return Pace(pairs[-1][0], Threads([threads or torch.get_num_threads()]), pairs[-1][1])
     counts = [threads] if threads else [1] if is_small(config) else worth_trying()
     if len(pairs) == len(counts) == 1:
         return Pace(pairs[0][0], Threads(counts), pairs[0][1])
-    return _fastest_of(config, V, pairs, counts)
+    trainer, tried, speeds = _small_steps(config, V), Threads(counts), dict.fromkeys(pairs, 0.0)
+    size = trainer.config.steps * trainer.streams.batch
+
+    def begin(pair: tuple[Precision, Engine]) -> None:
+        trainer.bfloat16, trainer.model.engine = pair[0] == "bfloat16", pair[1]
+        trainer.carried = None  # which another left, in a precision of its own
+        trainer.step()  # the first takes longer
+
+    begin(pairs[0])
+    while tried.trying:  # on how many threads, with the likeliest
+        with tried.piece(size):
+            trainer.step()
+    torch.set_num_threads(tried.now)
+    for _ in range(2):
+        best = max(speeds.values())
+        for pair in [pair for pair in pairs if speeds[pair] >= CLOSE * best] if len(pairs) > 1 else ():
+            begin(pair)
+            began, steps = perf_counter(), 0
+            while not steps or took < TRY:
+                trainer.step()
+                steps, took = steps + 1, perf_counter() - began
+            speeds[pair] = max(speeds[pair], steps * size / took)
+    won = max(pairs, key=lambda pair: speeds[pair] * (1 if pair == pairs[0] else ALIKE))
+    share = speeds[won] / speeds[pairs[0]] if speeds[won] else 1.0
+    return Pace(won[0], Threads(counts, {n: share * speed for n, speed in tried.speeds.items()}), won[1])
 
 
 def candidates(
     config: TrainConfig, device: torch.device, engine: Engine = "auto"
 ) -> list[tuple[Precision, Engine]]:
-    """Precisions and engines that may train a recipe fastest; the first is the likeliest. Raises ConfigError
-    where what is asked for isn't to be had.
+    """Precisions and engines that may train a recipe fastest; the first is the likeliest, and torch's is among them
+    unless another is asked for. Raises ConfigError where what is asked for isn't to be had.
     """
     from rnnviz.networks import compiled
     from rnnviz.training.optimiser import has_bfloat16, no_bfloat16
@@ -96,63 +122,26 @@ def candidates(
             "engine numba isn't to be had here; install it with {command}, or use another",
             command=install("fast"),
         )
-    on_cpu = device.type == "cpu"
-    small = on_cpu and is_small(config)
+    tries = device.type == "cpu" and not is_small(config)
+    engines: list[Engine] = [engine] if engine != "auto" else ["torch"]
+    if engine == "auto" and tries and compiled.prepared(config.cell):
+        engines = ["numba", "torch"]
     precisions = [config.precision]
     if config.precision == "auto":
-        precisions = ["float32", "bfloat16"] if has_bfloat16(device) and not small else ["float32"]
-    found = []
-    for precision in precisions:
-        for one in [engine] if small or not on_cpu else _engines(config, precision, engine):
-            refusal = no_bfloat16(config.cell, device) if precision == "bfloat16" and one != "numba" else None
-            if refusal is None:
+        both = has_bfloat16(device) and (tries or device.type != "cpu")
+        precisions = ["float32", "bfloat16"] if both else ["float32"]
+    found, refusal = list[tuple[Precision, Engine]](), None
+    for one in engines:
+        for precision in precisions:
+            if precision == "bfloat16" and one == "torch":
+                refusal = no_bfloat16(config.cell, device)
+            # Where only torch's other products are in bfloat16, rounding takes longer than they save.
+            slow = precision == "bfloat16" and one == "numba" != engine and not compiled.blocks_bfloat16()
+            if not slow and not (refusal and (precision, one) == ("bfloat16", "torch")):
                 found.append((precision, one))
-            elif config.precision == "bfloat16":
-                raise refusal
+    if not found and refusal:
+        raise refusal
     return found
-
-
-def _engines(config: TrainConfig, precision: Precision, engine: Engine) -> list[Engine]:
-    """Those that may be the fastest on a CPU; the first is the likeliest."""
-    from rnnviz.networks import compiled
-
-    if engine != "auto" or config.cell not in compiled.TRAINED:
-        return [engine]
-    numba = compiled.prepared(config.cell)
-    if CELLS[config.cell].linear:
-        return ["numba" if numba else "auto"]
-    if precision == "bfloat16":
-        return ["numba" if numba and compiled.blocks_bfloat16() else "auto"]
-    if config.cell == "lstm":
-        return ["numba", "torch"] if numba else ["torch", "rnnviz"]
-    # Of an rnn and a gru ours is faster than torch's.
-    if numba:
-        return ["numba"] if compiled.blocks() else ["numba", "auto"]
-    return ["auto"]
-
-
-def _fastest_of(
-    config: TrainConfig, V: int, pairs: list[tuple[Precision, Engine]], counts: list[int]
-) -> Pace:
-    """The first of precision and engine is tried on one thread and on all, another on the first's best; then
-    all that aren't hopeless again, in turns. The first wins unless another is more than a little faster.
-    Whichever wins is tried on all threads and on all but one; other numbers as the run goes on.
-    """
-    trainer = _small_steps(config, V)
-    candidates = [_Candidate(trainer, *pair) for pair in pairs]
-    first, others = candidates[0], candidates[1:]
-    first.try_on(sorted({counts[0], counts[-1]}))
-    for other in others:
-        other.try_on([first.count])
-    for share, most in RETRIALS:
-        best = sorted(candidates, key=lambda candidate: -candidate.speed)[:most]
-        close = [candidate for candidate in best if candidate.speed > share * best[0].speed]
-        for candidate in close if len(close) > 1 else ():
-            candidate.try_on([candidate.count])
-    won = max(candidates, key=lambda candidate: candidate.speed * (1 if candidate is first else ALIKE))
-    if untried := [count for count in counts[-2:] if count not in won.speeds]:
-        won.try_on(untried)
-    return Pace(won.precision, Threads(counts, won.speeds), won.engine)
 
 
 def _small_steps(config: TrainConfig, V: int) -> Trainer:
@@ -162,38 +151,6 @@ def _small_steps(config: TrainConfig, V: int) -> Trainer:
     steps = min(config.steps, max(8, int(TRIED / max(1.0, config.hidden_size / 256)) // config.batch))
     config = replace(config, precision="float32", steps=steps, characters=10**12, truncation="regular")
     return Trainer(*_stand_in(config, V), device="cpu")
-
-
-class _Candidate:
-    """A precision and an engine, with the characters a second that they reached, by number of threads. All of
-    them drive one trainer, which may be large.
-    """
-
-    def __init__(self, trainer: Trainer, precision: Precision, engine: Engine) -> None:
-        self.precision, self.engine, self._trainer = precision, engine, trainer
-        self.speeds: dict[int, float] = {}
-
-    @property
-    def count(self) -> int:
-        """The number of threads on which it is fastest."""
-        return max(self.speeds, key=lambda count: self.speeds[count])
-
-    @property
-    def speed(self) -> float:
-        """On that many."""
-        return max(self.speeds.values())
-
-    def try_on(self, counts: list[int]) -> None:
-        """On each number of threads. Of two speeds the better counts: other programs only slow it."""
-        trainer = self._trainer
-        trainer.bfloat16, trainer.model.engine = self.precision == "bfloat16", self.engine
-        trainer.carried = None  # which another left, in a precision of its own
-        threads = Threads(counts)
-        while threads.trying:
-            with threads.piece(trainer.config.steps * trainer.streams.batch):
-                trainer.step()
-        for count, speed in threads.speeds.items():
-            self.speeds[count] = max(speed, self.speeds.get(count, 0.0))
 
 
 def _stand_in(config: TrainConfig, V: int) -> tuple[TrainConfig, Corpus]:
@@ -231,11 +188,11 @@ def characters_in(
     from rnnviz.training.reporting import early_steps
 
     trainer, speed = _trial(config, corpus, min(TRIAL, minutes * 60 / 20), device, engine)
-    began = time.perf_counter()
+    began = perf_counter()
     if trainer.validation:
         perplexity(trainer.model, text=trainer.validation)
     sample(trainer.model, "", 200, seed=0)
-    report = time.perf_counter() - began
+    report = perf_counter() - began
     every = config.evaluate_every or trainer.streams.chunks
     between = trainer.characters / trainer.step_index * every
     seconds = minutes * 60 - min(minutes * 30, len(early_steps(every)) * report)
@@ -253,11 +210,11 @@ def _trial(
     trainer.model.engine = engine
     trainer.step()  # the first takes longer
     float(trainer.loss)
-    began, before = time.perf_counter(), trainer.characters
+    began, before = perf_counter(), trainer.characters
     while True:
         trainer.step()
         float(trainer.loss)  # waits for a GPU, which a run seldom does: a conservative estimate
-        if (took := time.perf_counter() - began) >= seconds:
+        if (took := perf_counter() - began) >= seconds:
             return trainer, (trainer.characters - before) / took
 
 

@@ -9,7 +9,7 @@ import torch
 
 from rnnviz.lecture import linear
 from rnnviz.lecture.linear import CELLS, Cell, Parameters, Read
-from rnnviz.networks.scan import scan
+from rnnviz.networks.torch_engine import scan
 
 WORDS = ("remember", "mississippi", "banana", "tea", "aaaa", "时间时间机")
 BOTH = pytest.mark.parametrize("cell", CELLS)

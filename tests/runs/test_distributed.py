@@ -178,7 +178,7 @@ def test_torchrun_is_stopped_resumed_loses_a_worker_and_still_ends_with_the_same
     ("asked", "said"),
     [
         ({"minutes": 1}, "speed of one worker, and this run has 2; say how long with --ch"),
-        ({"engine": "rnnviz"}, "PyTorch's own engine; leave out --engine rnnviz"),
+        ({"engine": "numba"}, "PyTorch's own engine; leave out --engine numba"),
     ],
 )
 def test_what_several_workers_cannot_do_is_refused(

@@ -1,0 +1,102 @@
+"""rnnviz.networks.torch_engine: all steps of a linear recurrence at once are its steps one by one, to the last digit."""
+
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from rnnviz import CharModel, ModelConfig
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.config import Engine
+from rnnviz.networks.torch_engine import scan
+from rnnviz.text.vocabulary import Vocabulary
+from tests.conftest import tiny
+
+
+def loop(keep: Tensor, write: Tensor, first: Tensor) -> Tensor:
+    """H_t = A_t ⊙ H_{t-1} + B_t, a step after another."""
+    states, h = [], first
+    for t in range(keep.shape[1]):
+        h = keep[:, t] * h + write[:, t]
+        states.append(h)
+    return torch.stack(states, dim=1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(batch=st.integers(1, 4), length=st.integers(1, 70), seed=st.integers(0, 9))
+def test_a_scan_and_its_gradient_are_the_loops(batch: int, length: int, seed: int) -> None:
+    drawn = torch.Generator().manual_seed(seed)
+    keep, write = (torch.rand(batch, length, 3, generator=drawn, dtype=torch.float64) for _ in range(2))
+    given = [one.requires_grad_() for one in (keep, write, torch.randn(batch, 3, dtype=torch.float64))]
+    found, expected = scan(*given), loop(*given)
+    torch.testing.assert_close(found, expected)
+    weights = torch.randn(found.shape, generator=drawn, dtype=torch.float64)
+    ours, theirs = (torch.autograd.grad((h * weights).sum(), given) for h in (found, expected))
+    torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("decay", [0.0, 1e-30, 0.5, 0.999, 0.999999, 1.0, "all of them"])
+def test_ten_thousand_steps_lose_no_digits(decay: float | str) -> None:
+    drawn = torch.Generator().manual_seed(0)
+    write = torch.randn(1, 10_000, 8, generator=drawn)
+    if isinstance(decay, str):  # sigmoids of exactly 0 and 1, and all between
+        keep = torch.sigmoid(30 * torch.randn(1, 10_000, 8, generator=drawn))
+    else:
+        keep = torch.full_like(write, decay)
+    first = torch.ones(1, 8)
+    exact = loop(keep.double(), write.double(), first.double())
+    assert float((scan(keep, write, first) - exact).abs().max() / exact.abs().max()) < 1e-5
+
+
+def shut(gate: float) -> CharModel:
+    """A minGRU of one unit whose update gate stands at σ(`gate`) for ever, its candidate at 1."""
+    model = tiny("mingru", hidden_size=1)
+    for parameter in model.recurrence.parameters():
+        parameter.zero_()
+    model.recurrence.bias_ih_l0.copy_(torch.tensor([gate, 0.5]))  # type: ignore[operator, union-attr]
+    return model
+
+
+def test_what_is_let_in_keeps_its_digits_beside_a_gate_near_one() -> None:
+    """1 - σ(15) has two digits in float32, σ(-15) seven."""
+    exact = 1 - (1 / (1 + np.exp(-15.0))) ** 10_000
+    h, _ = shut(15.0).hidden(torch.zeros(1, 10_000, 6))
+    assert float(h[0, -1, 0]) == pytest.approx(exact, rel=1e-3)
+
+
+def test_a_gate_of_exactly_one_has_finite_gradients() -> None:
+    model = shut(1000.0).requires_grad_()
+    x = torch.ones(1, 3, 6, requires_grad=True)
+    for found in torch.autograd.grad(model.hidden(x)[0].sum(), [x, *model.recurrence.parameters()]):
+        assert found.isfinite().all()
+
+
+def test_under_autocast_the_recurrence_stays_in_float32() -> None:
+    """σ(8) would be 1 in bfloat16, and nothing ever forgotten."""
+    with torch.autocast("cpu", torch.bfloat16):
+        h, _ = shut(8.0).hidden(torch.zeros(1, 4000, 6))
+    assert h.dtype == torch.float32
+    assert float(h[0, -1, 0]) == pytest.approx(1 - (1 / (1 + np.exp(-8.0))) ** 4000, rel=1e-3)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("engine", get_args(Engine))
+@pytest.mark.parametrize("embedding", [0, 4])
+def test_nothing_is_made_on_the_processor(cell: Any, engine: Engine, embedding: int) -> None:
+    """Shown on the meta device, which computes shapes alone: what meets a tensor from elsewhere raises."""
+    vocabulary = Vocabulary(tuple("abc"))
+    with torch.device("meta"):
+        model = CharModel(ModelConfig(cell, vocabulary.size, 8, 2, embedding), vocabulary)
+    model.engine = engine
+    logits, state = model(torch.zeros(3, 5, dtype=torch.int64, device="meta"))
+    logits, state = model(torch.zeros(3, 5, dtype=torch.int64, device="meta"), state)
+    assert logits.shape == (3, 5, vocabulary.size)
+    logits.sum().backward()
+    for one in (logits, *state, *(p.grad for p in model.parameters())):
+        assert one is not None
+        assert one.is_meta
+        assert one.dtype == torch.float32
