@@ -1,6 +1,6 @@
-"""The compiled path, which trains on a processor where numba is installed: a layer's whole pass through time, forward or
-back, is one call, in which torch's own threads share the batch. What it computes is the cell's record, as `tape` has
-it; `kernels` does it. Whatever is missing, `can` says no, and torch's own layers train.
+"""The compiled path, which trains on a processor where numba is installed: a layer's whole pass through time,
+forward or back, is one call, in which torch's own threads share the batch. What it computes is the cell's
+record, as `tape` has it; `kernels` does it. Whatever is missing, `can` says no, and torch's own layers train.
 
 What is found in torch's library: sgemm_ (MKL's, on a Mac Accelerate's, elsewhere OpenBLAS's) and OpenMP's
 GOMP_parallel, which has the functions done by the threads that also do torch's work: threads of our own
@@ -91,8 +91,8 @@ def multiplies_bfloat16() -> bool:
 
 @cache
 def blocks_bfloat16() -> bool:
-    """Whether torch brings the products in bfloat16, and they are known to work here: where oneDNN can't, it throws,
-    and nothing catches what passes through compiled code.
+    """Whether torch brings the products in bfloat16, and they are known to work here: where oneDNN can't, it
+    throws, and nothing catches what passes through compiled code.
     """
     limited = any(name in os.environ for name in ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"))
     there = ready() and all(hasattr(_library(), symbol) for symbol in BLOCKS.values())
@@ -100,9 +100,10 @@ def blocks_bfloat16() -> bool:
 
 
 def _low(H: int) -> bool:
-    """Whether products with W_h are in bfloat16: as torch's are for now (autocast), and where rows come in pairs."""
-    wanted = torch.is_autocast_enabled("cpu") and torch.backends.mkldnn.enabled and H % 2 == 0
-    return wanted and blocks_bfloat16()
+    """Whether products with W_h are in bfloat16: as torch's are for now (autocast), and where rows come in
+    pairs."""
+    wanted = torch.is_autocast_enabled("cpu") and bool(torch.backends.mkldnn.enabled)
+    return wanted and H % 2 == 0 and blocks_bfloat16()
 
 
 class Passes(NamedTuple):
@@ -114,8 +115,8 @@ class Passes(NamedTuple):
 
 @cache
 def _passes() -> Passes | None:
-    """None where it isn't `ready`, or something goes wrong: a numba that doesn't go with this numpy, a processor that
-    its LLVM doesn't know …
+    """None where it isn't `ready`, or something goes wrong: a numba that doesn't go with this numpy, a
+    processor that its LLVM doesn't know …
     """
     try:
         return _compile() if ready() else None
@@ -178,8 +179,8 @@ class Rows(NamedTuple):
 def layer(
     config: ModelConfig, tensors: Sequence[Tensor], rows: Tensor | Rows, first: Sequence[Tensor]
 ) -> tuple[Tensor, ...]:
-    """One layer's H (T, B, H), and the last C (B, H) of an LSTM, from X_t W_x + b (T, B, G·H), where torch stacks
-    the blocks, and the states before, (B, H) each. `tensors` are torch's: W_h and its bias are read.
+    """One layer's H (T, B, H), and the last C (B, H) of an LSTM, from X_t W_x + b (T, B, G·H), where torch
+    stacks the blocks, and the states before, (B, H) each. `tensors` are torch's: W_h and its bias are read.
     """
     if isinstance(rows, Rows):
         x, ids = rows.table.float(), rows.ids

@@ -1,14 +1,14 @@
 """A layer's whole unrolled pass, forward and back, as numba compiles it: what `compiled` calls.
 
 A team of threads shares the rows of a batch, and nobody waits for another between two time steps. What a cell
-computes beside its products is its `tape`: each instruction is done for the H units of a row, which lie in the
-core's own cache, so that looking up which it is takes a hundredth of the time.
+computes beside its products is its `tape`: each instruction is done for the H units of a row, which lie in
+the core's own cache, so that looking up which it is takes a hundredth of the time.
 
-The products are functions that torch's library brings: sgemm_, as any BLAS has it, and oneDNN's product of small
-blocks of numbers rounded to bfloat16, added up in float32, which torch's own attention is made of. That one trains
-a GRU 1.7 to 2 times as fast where the processor multiplies bfloat16, an LSTM 1.2 to 1.5 times; in float32 it would
-be 0.8 to 1.2 times sgemm_, so it isn't used there. Its right factor has rows in pairs: (K/2, N) of 32 bits, the
-lower half of them the even row's.
+The products are functions that torch's library brings: sgemm_, as any BLAS has it, and oneDNN's product of
+small blocks of numbers rounded to bfloat16, added up in float32, which torch's own attention is made of. That
+one trains a GRU 1.7 to 2 times as fast where the processor multiplies bfloat16, an LSTM 1.2 to 1.5 times; in
+float32 it would be 0.8 to 1.2 times sgemm_, so it isn't used there. Its right factor has rows in pairs: (K/2,
+N) of 32 bits, the lower half of them the even row's.
 
 Without numba these are functions of plain Python, which nobody calls.
 """
@@ -55,12 +55,13 @@ LINE = 16
 """Units that threads share out together: a line of the processor's cache, which no two of them then write."""
 
 ROWS, COLUMNS = 512, 64
-"""Of the gates' gradient that W_hh's in bfloat16 is made of at a time: 512 × 64 pairs and the sums for 64 columns
-fit into a core's cache."""
+"""Of the gates' gradient that W_hh's in bfloat16 is made of at a time: 512 × 64 pairs and the sums for 64
+columns fit into a core's cache."""
 
 FAR = 1 << 60
-"""Numbers of the one array that all of a tape's places are parts of: from the first of them in memory on, as far as
-there is memory. Arrays of their own would be looked up, and their users counted, for longer than they take to add.
+"""Numbers of the one array that all of a tape's places are parts of: from the first of them in memory on, as
+far as there is memory. Arrays of their own would be looked up, and their users counted, for longer than they
+take to add.
 """
 
 f32, u32 = np.float32, np.uint32
@@ -89,8 +90,8 @@ if numba is not None:
 
 @jit
 def exp(x):
-    """e^x in float32, after Cephes: 2^k e^r, |r| <= log(2) / 2. Relative error 1e-7; clamped to ±87. The library's
-    own would be called once a number; this is done for eight or sixteen at a time.
+    """e^x in float32, after Cephes: 2^k e^r, |r| <= log(2) / 2. Relative error 1e-7; clamped to ±87. The
+    library's own would be called once a number; this is done for eight or sixteen at a time.
     """
     x = f32(-87) if x < f32(-87) else x
     x = f32(87) if x > f32(87) else x
@@ -185,8 +186,8 @@ def play(tape, memory, at, H):
 
 @jit
 def look(begins, at, p, t, b, two, row, sizes):
-    """Where thread p finds the places of time step t and row b, whose input is `row`; an LSTM has `two` states.
-    `begins` is where each array begins, `sizes` B, H, and the vectors of X, U, KEPT and ROOM.
+    """Where thread p finds the places of time step t and row b, whose input is `row`; an LSTM has `two`
+    states. `begins` is where each array begins, `sizes` B, H, and the vectors of X, U, KEPT and ROOM.
     """
     B, H, G, U, K, room = sizes
     before = (t * B + b) * H
@@ -233,8 +234,8 @@ def constants():
 
 @jit
 def multiply(given, across, keep, A, B, C):
-    """C = A B + keep C, of Aᵀ if `across`. In the eyes of sgemm_, which goes by columns, Cᵀ = Bᵀ Aᵀ. A thread that
-    has no rows is given empty ones.
+    """C = A B + keep C, of Aᵀ if `across`. In the eyes of sgemm_, which goes by columns, Cᵀ = Bᵀ Aᵀ. A thread
+    that has no rows is given empty ones.
     """
     M, N, K = C.shape[0], C.shape[1], B.shape[0]
     letters, sizes, scales = given
@@ -325,8 +326,8 @@ def across(h, turned, first, last):
 
 @jit
 def weigh_low(d, turned, first, last, to_w):
-    """Σ_t d_tᵀ h_{t-1} for columns first … last of d (N, …), as rows of `to_w`, of states as `across` has turned
-    them.
+    """Σ_t d_tᵀ h_{t-1} for columns first … last of d (N, …), as rows of `to_w`, of states as `across` has
+    turned them.
     """
     N, H, zeros = d.shape[0], to_w.shape[1], np.zeros(COLUMNS, np.float32)
     for c0 in range(first, last, COLUMNS):
@@ -350,8 +351,9 @@ def weigh_low(d, turned, first, last, to_w):
 def forward(low, p, P, tape, sizes, memory, begins, ids, w, b_u, own, u, h):
     """What thread p of P does; with bfloat16 if `low`.
 
-    `memory`, `begins` and `sizes` as `look` takes them; ids (T, B) of rows of x, w (U·H, H) of U blocks or none, b_u
-    (H,) of the last of them or none, h (T+1, B, H) with the first known. `own` is w's size, and B·H more; u (B, U·H).
+    `memory`, `begins` and `sizes` as `look` takes them; ids (T, B) of rows of x, w (U·H, H) of U blocks or
+    none, b_u (H,) of the last of them or none, h (T+1, B, H) with the first known. `own` is w's size, and B·H
+    more; u (B, U·H).
     """
     (T, B), H, U, two = ids.shape, sizes[1], sizes[3], sizes[6]
     lo, hi = begin(p, P, H), begin(p + 1, P, H)
@@ -387,10 +389,10 @@ def forward(low, p, P, tape, sizes, memory, begins, ids, w, b_u, own, u, h):
 def backward(
     low, p, P, tape, sizes, memory, begins, sources, ids, w, own, h, kept, above, d, to_x, to_w, to_b
 ):
-    """`above` (T, B, H) is ∂L/∂h from the readout, d (B, H), and with it D_C, what comes from after the last step, and
-    at the end what goes on before the first. `kept` (T, B, K·H) becomes the gradient of U and X; see `tape`. to_x
-    (N, G·H) is like x, and zero, to_w and to_b like w and b_u. `own` is for bfloat16: half of w's size, and U·H for
-    each row, and h's for all steps, rounded up to ROWS.
+    """`above` (T, B, H) is ∂L/∂h from the readout, d (B, H), and with it D_C, what comes from after the last
+    step, and at the end what goes on before the first. `kept` (T, B, K·H) becomes the gradient of U and X;
+    see `tape`. to_x (N, G·H) is like x, and zero, to_w and to_b like w and b_u. `own` is for bfloat16: half
+    of w's size, and U·H for each row, and h's for all steps, rounded up to ROWS.
     """
     (T, B), H, G, U, two = ids.shape, sizes[1], sizes[2], sizes[3], sizes[6]
     lo, hi = begin(p, P, H), begin(p + 1, P, H)

@@ -1,12 +1,13 @@
-"""A cell's record as instructions for one row of a batch at one time step, forward and back: what `kernels` does.
+"""A cell's record as instructions for one row of a batch at one time step, forward and back: what `kernels`
+does.
 
-The record runs once, on stand-ins that note what is asked of them. Read from the last note to the first, the chain
-rule gives the notes of the way back (reverse accumulation, Linnainmaa 1970): no slope is derived by hand, and a new
-cell trains as quickly as the others. What the way back needs of the way there is kept; what one subtraction gives
-again isn't.
+The record runs once, on stand-ins that note what is asked of them. Read from the last note to the first, the
+chain rule gives the notes of the way back (reverse accumulation, Linnainmaa 1970): no slope is derived by
+hand, and a new cell trains as quickly as the others. What the way back needs of the way there is kept; what
+one subtraction gives again isn't.
 
-An instruction is `(operation, result, one argument, another)`; the last three are numbers of vectors of H numbers:
-SIZE times one of the places below, and which one there.
+An instruction is `(operation, result, one argument, another)`; the last three are numbers of vectors of H
+numbers: SIZE times one of the places below, and which one there.
 
     X, U       the blocks of X_t W_x + b and of H_{t-1} W_h, where torch stacks them
     OLD, NEW   the state before the step and after it; OLD_C and NEW_C an LSTM's C
@@ -37,8 +38,8 @@ _BACK = {SIGMOID: TO_SIGMOID, TANH: TO_TANH, RELU: TO_RELU, POSITIVE: TO_POSITIV
 
 
 class Tape(NamedTuple):
-    """The instructions, (n, 4) each; the vectors that KEPT and ROOM have; blocks of U (as many as of X, or none)
-    and of gradients; and for each block of X where its gradient is in KEPT.
+    """The instructions, (n, 4) each; the vectors that KEPT and ROOM have; blocks of U (as many as of X, or
+    none) and of gradients; and for each block of X where its gradient is in KEPT.
     """
 
     forward: npt.NDArray[np.int64]
@@ -150,9 +151,9 @@ def _passes(value: _Value) -> bool:
 def _laid_out(
     values: list[_Value], at: dict[_Value, int], outs: list[tuple[int, _Value | None]]
 ) -> tuple[npt.NDArray[np.int64], int]:
-    """Instructions that make `values`, each where `at` says or else in ROOM, and put some into `outs`, zeros for
-    None: at once where what lies there isn't read any more, or else at the end. And how many vectors ROOM has. No
-    result lies where an argument does: the compiler couldn't take several numbers at a time.
+    """Instructions that make `values`, each where `at` says or else in ROOM, and put some into `outs`, zeros
+    for None: at once where what lies there isn't read any more, or else at the end. And how many vectors ROOM
+    has. No result lies where an argument does: the compiler couldn't take several numbers at a time.
     """
     last = {arg: n for n, value in enumerate(values) for arg in value.args}
     last |= {value: len(values) for _, value in outs if value is not None}

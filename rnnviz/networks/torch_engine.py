@@ -9,7 +9,6 @@ Shape letters: B texts, T time steps, G blocks of a cell's weights, H units, X i
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -50,7 +49,8 @@ class Torch:
 
 
 class Layer:
-    """One layer's weights in the order of its cell's record; `tensors` as `ModelConfig.layer_names` has them."""
+    """One layer's weights in the order of its cell's record; `tensors` as `ModelConfig.layer_names` has
+    them."""
 
     def __init__(self, cell: str, tensors: Sequence[Tensor], activation: str = "tanh") -> None:
         self.kind, self.xp = CELLS[cell], Torch(activation)
@@ -58,14 +58,15 @@ class Layer:
 
     def blocks(self, rows: Tensor) -> Tensor:
         """Rows (…, G·H) as a record takes them, (G, …, H)."""
-        return rows.unflatten(-1, (len(self.kind.blocks), -1)).movedim(-2, 0)
+        return rows.view(*rows.shape[:-1], len(self.kind.blocks), -1).movedim(-2, 0)
 
     def from_inputs(self, x: Tensor) -> Tensor:
         """X W_x + b, (…, G·H)."""
         return F.linear(x, self.W_x, self.b)
 
     def step(self, rows: Tensor, h: Tensor, c: Tensor | None = None) -> cells.Parts:
-        """The parts after one step from the states (B, H), of `rows` (B, G·H) of X W_x + b: h, of an LSTM c, …"""
+        """The parts after one step from the states (B, H), of `rows` (B, G·H) of X W_x + b: h, of an LSTM c,
+        …"""
         x, u = self.blocks(rows), None
         if self.kind.linear:
             found = self.kind.step(self.xp, x)
@@ -80,13 +81,14 @@ class Layer:
 
 
 def scan(keep: Tensor, write: Tensor, first: Tensor) -> Tensor:
-    """H (B, T, H) of H_t = `keep`_t ⊙ H_{t-1} + `write`_t, (B, T, H) each, from the state `first` (B, H), without a
-    loop over time.
+    """H (B, T, H) of H_t = `keep`_t ⊙ H_{t-1} + `write`_t, (B, T, H) each, from the state `first` (B, H),
+    without a loop over time.
 
-    Two steps are one step of the same kind, with factor A_t A_{t-1} and addend A_t B_{t-1} + B_t. So neighbours are
-    joined, half as many steps are solved in the same way, and every other state follows from the one before it
-    (Blelloch 1990, "Prefix sums and their applications"): about 2 log T calls, and work in proportion to T. There are
-    products and sums alone, no logarithm and no quotient: decays near 0 or 1 lose no digits.
+    Two steps are one step of the same kind, with factor A_t A_{t-1} and addend A_t B_{t-1} + B_t. So
+    neighbours are joined, half as many steps are solved in the same way, and every other state follows from
+    the one before it (Blelloch 1990, "Prefix sums and their applications"): about 2 log T calls, and work in
+    proportion to T. There are products and sums alone, no logarithm and no quotient: decays near 0 or 1 lose
+    no digits.
 
     >>> keep, write = torch.full((1, 4, 1), 0.5), torch.ones(1, 4, 1)
     >>> scan(keep, write, torch.zeros(1, 1)).flatten().tolist()
@@ -133,7 +135,8 @@ def _solved(keep: Tensor, write: Tensor) -> Tensor:
 
 
 class LinearRecurrence(nn.Module):
-    """L layers of a linear cell, with parameters named as in `ModelConfig.shapes`, called as torch's layers are."""
+    """L layers of a linear cell, with parameters named as in `ModelConfig.shapes`, called as torch's layers
+    are."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -145,8 +148,8 @@ class LinearRecurrence(nn.Module):
                 self.register_parameter(name.removeprefix("recurrence."), nn.Parameter(values))
 
     def forward(self, x: Tensor, state: Tensor, between: Between = None) -> tuple[Tensor, Tensor]:
-        """The top layer's H (B, T, H) and all layers' last, (L, B, H), of X (B, T, X) and H (L, B, H). All is in the
-        state's type, under autocast too: σ(8) would be 1 in bfloat16, and nothing ever forgotten.
+        """The top layer's H (B, T, H) and all layers' last, (L, B, H), of X (B, T, X) and H (L, B, H). All is
+        in the state's type, under autocast too: σ(8) would be 1 in bfloat16, and nothing ever forgotten.
         """
         last = []
         for n in range(self.config.layers):
@@ -167,7 +170,8 @@ def layers_of(config: ModelConfig) -> nn.Module:
         return LinearRecurrence(config)
     if config.cell == "rnn":
         return nn.RNN(x, H, config.layers, nonlinearity=config.activation, batch_first=True)
-    return {"gru": nn.GRU, "lstm": nn.LSTM}[config.cell](x, H, config.layers, batch_first=True)
+    layer = nn.GRU if config.cell == "gru" else nn.LSTM
+    return layer(x, H, config.layers, batch_first=True)
 
 
 def states(
@@ -178,8 +182,8 @@ def states(
     between: Between = None,
     **dropped: Tensor,
 ) -> tuple[Tensor, State]:
-    """The top layer's H (B, T, H) and the state after the last step, of `layers_of` for X (B, T, X); with the weights
-    that are `dropped` in part in the place of the whole ones.
+    """The top layer's H (B, T, H) and the state after the last step, of `layers_of` for X (B, T, X); with the
+    weights that are `dropped` in part in the place of the whole ones.
     """
     if config.cell == "mlp":
         phi, last = Torch(config.activation).phi, []
@@ -192,8 +196,10 @@ def states(
         x, last_h = layers(x, start, between)
         return x, (last_h,)
     if between is None or config.layers == 1:
-        run = partial(torch.func.functional_call, layers, dropped) if dropped else lambda args: layers(*args)
-        x, start = run((x, start))
+        if dropped:
+            x, start = torch.func.functional_call(layers, dropped, (x, start))
+        else:
+            x, start = layers(x, start)
         return x, start if isinstance(start, tuple) else (start,)
     # One after another: dropout between torch's own layers would draw from torch's own numbers.
     weights, ends = dict(layers.named_parameters()) | dropped, []

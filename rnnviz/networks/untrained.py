@@ -14,8 +14,10 @@ import numpy as np
 
 from rnnviz.arrays import Floats
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import CELLS, ModelConfig
-from rnnviz.networks.numpy_model import Network, NumpyModel, no_model, weights_from
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.numpy_engine import weights_from
+from rnnviz.networks.numpy_model import Network, NumpyModel, no_model
 
 Fresh: TypeAlias = Callable[[int], Network]
 """A network of one's own before its training, of a seed: as its training began."""

@@ -97,8 +97,8 @@ class Description:
     log_to    "tensorboard": its figures are written for that program too; "" for none
     logged    whether another program trains it and logs here (rnnviz.runs.following); `config` says nothing
     owner     the visitor of a hosted app who started it (rnnviz.runs.visitors); "" for the app's own
-    engine    whose backward pass computes: "torch", "numba" (rnnviz.networks.compiled), or "auto" for the fastest,
-              which is then written down
+    engine    whose backward pass computes: "torch", "numba" (rnnviz.networks.compiled), or "auto" for the
+              fastest, which is then written down
     longest   seconds from its turn on after which its process stops it, whatever it is at; None for no end
     units     whether its process looks at the end for units that respond to something (rnnviz.runs.naming)
     """
@@ -159,9 +159,10 @@ class Description:
             value = getattr(self, name)
             if not isinstance(value, str) and (name in texts or value is not None):
                 raise ConfigError("{name} is a text; received {value!r}", name=name, value=value)
-        if self.engine == "rnnviz":
+        if str(self.engine) == "rnnviz":
             raise ConfigError(
-                "engine rnnviz is gone since numba is faster; use auto, which takes the fastest of torch and numba"
+                "engine rnnviz is gone since numba is faster; use auto, which takes the fastest of torch and "
+                "numba"
             )
         if self.engine not in get_args(Engine):
             raise ConfigError(

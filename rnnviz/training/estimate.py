@@ -84,7 +84,8 @@ def _readable(count: int) -> str:
 def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> dict[str, int]:
     """Bytes of a run at its peak, by part; see Estimate.parts. Per character of a batch and unit, each layer
     keeps what its backward pass needs (`kept`), and one layer at a time holds what that pass makes
-    (`made`), of torch's layers, as the compiled path takes no more; "auto" counts as float32, so that the run fits either way.
+    (`made`), of torch's layers, as the compiled path takes no more; "auto" counts as float32, so that the run
+    fits either way.
     """
     model = config.model_config(vocabulary_size)
     measured = {

@@ -98,8 +98,8 @@ def fastest(
         best = max(speeds.values())
         for pair in [pair for pair in pairs if speeds[pair] >= CLOSE * best] if len(pairs) > 1 else ():
             begin(pair)
-            began, steps = perf_counter(), 0
-            while not steps or took < TRY:
+            began, steps, took = perf_counter(), 0, 0.0
+            while took < TRY:
                 trainer.step()
                 steps, took = steps + 1, perf_counter() - began
             speeds[pair] = max(speeds[pair], steps * size / took)
@@ -111,8 +111,8 @@ def fastest(
 def candidates(
     config: TrainConfig, device: torch.device, engine: Engine = "auto"
 ) -> list[tuple[Precision, Engine]]:
-    """Precisions and engines that may train a recipe fastest; the first is the likeliest, and torch's is among them
-    unless another is asked for. Raises ConfigError where what is asked for isn't to be had.
+    """Precisions and engines that may train a recipe fastest; the first is the likeliest, and torch's is
+    among them unless another is asked for. Raises ConfigError where what is asked for isn't to be had.
     """
     from rnnviz.networks import compiled
     from rnnviz.training.optimiser import has_bfloat16, no_bfloat16

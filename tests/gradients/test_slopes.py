@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from rnnviz.gradients.slopes import Dual, derivatives
-from rnnviz.networks.config import CELLS
-from rnnviz.networks.numpy_model import weights_from
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.numpy_engine import weights_from
 from tests.conftest import tiny
 from tests.gradients.autograd import Doubles
 from tests.networks import textbook

@@ -289,7 +289,6 @@ ENGINES = {
     "torch float64": replace(LAYERS, dtype="float64"),
     "stepwise": STEPWISE,
     "stepwise float64": replace(STEPWISE, dtype="float64"),
-    "rnnviz": Engine(partial(char_model, "rnnviz"), reads=False, learns=True, lacks=("mlp", "mingru")),
     "numba": Engine(partial(char_model, "numba"), reads=False, learns=True, lacks=("mlp",)),
     "adapt(step=)": Engine(adapted, gives=STATES),
 }

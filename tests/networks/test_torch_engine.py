@@ -1,4 +1,4 @@
-"""rnnviz.networks.torch_engine: all steps of a linear recurrence at once are its steps one by one, to the last digit."""
+"""rnnviz.networks.torch_engine: all steps of a linear recurrence at once are its steps one by one."""
 
 from typing import Any, get_args
 
