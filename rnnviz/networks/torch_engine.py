@@ -1,8 +1,8 @@
 """The torch engine: any cell on tensors, on any device, with gradients where they are wanted.
 
-    layers_of  all steps of all layers: torch's own where they are the same function, a scan for a linear cell
-    Layer      any cell's record, step by step. torch's layers are faster, and keep neither the lower layers' states
-               nor C; on a GPU they round to TF32
+    layers_of  all steps of all layers: torch's own where they are the same function, else by the record
+    Layer      one layer's steps by the record. torch's layers are faster, and keep neither the lower layers'
+               states nor C; on a GPU they round to TF32
 
 Shape letters: B texts, T time steps, G blocks of a cell's weights, H units, X inputs, L layers.
 """
@@ -58,7 +58,7 @@ class Layer:
 
     def blocks(self, rows: Tensor) -> Tensor:
         """Rows (…, G·H) as a record takes them, (G, …, H)."""
-        return rows.view(*rows.shape[:-1], len(self.kind.blocks), -1).movedim(-2, 0)
+        return rows.reshape(*rows.shape[:-1], len(self.kind.blocks), -1).movedim(-2, 0)
 
     def from_inputs(self, x: Tensor) -> Tensor:
         """X W_x + b, (…, G·H)."""
@@ -134,31 +134,44 @@ def _solved(keep: Tensor, write: Tensor) -> Tensor:
     return states
 
 
-class LinearRecurrence(nn.Module):
-    """L layers of a linear cell, with parameters named as in `ModelConfig.shapes`, called as torch's layers
-    are."""
+class RecordLayers(nn.Module):
+    """L layers of a cell that torch has no layers for: by a scan if it is linear, else step by step.
+    Parameters are named as in `ModelConfig.shapes`.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config, shapes = config, config.shapes()
         for n in range(config.layers):
-            most = 1 / math.sqrt(shapes[config.layer_names(n)[0]][1])  # as of `nn.Linear`
+            inputs = shapes[config.layer_names(n)[0]][1]
+            # As of `nn.Linear`, or of torch's recurrent layers.
+            most = 1 / math.sqrt(inputs if CELLS[config.cell].linear else config.hidden_size)
             for name in config.layer_names(n):
                 values = nn.init.uniform_(torch.empty(shapes[name]), -most, most)
                 self.register_parameter(name.removeprefix("recurrence."), nn.Parameter(values))
 
-    def forward(self, x: Tensor, state: Tensor, between: Between = None) -> tuple[Tensor, Tensor]:
-        """The top layer's H (B, T, H) and all layers' last, (L, B, H), of X (B, T, X) and H (L, B, H). All is
-        in the state's type, under autocast too: σ(8) would be 1 in bfloat16, and nothing ever forgotten.
+    def forward(self, x: Tensor, state: State, between: Between = None) -> tuple[Tensor, State]:
+        """See `states`. All is in the state's type, under autocast too: σ(8) would be 1 in bfloat16, and
+        nothing ever forgotten.
         """
-        last = []
+        ends: list[list[Tensor]] = []
         for n in range(self.config.layers):
-            layer = Layer(self.config.cell, [getattr(self, f"{kind}_ih_l{n}") for kind in ("weight", "bias")])
-            rows = layer.from_inputs(between(x) if n and between else x).to(state.dtype)
-            found = layer.kind.step(layer.xp, layer.blocks(rows))
-            x = scan(found["keep"], found["write"], state[n])
-            last.append(x[:, -1])
-        return x, torch.stack(last)
+            own = [getattr(self, name.removeprefix("recurrence.")) for name in self.config.layer_names(n)]
+            layer, after = Layer(self.config.cell, own, self.config.activation), [part[n] for part in state]
+            rows = layer.from_inputs(between(x) if n and between else x).to(state[0].dtype)
+            if layer.kind.linear:
+                found = layer.kind.step(layer.xp, layer.blocks(rows))
+                x = scan(found["keep"], found["write"], after[0])
+                after = [x[:, -1]]
+            else:
+                top = []
+                for row in rows.unbind(1):
+                    found = layer.step(row, *after)
+                    after = [found[name] for name in ("h", "c")[: len(after)]]
+                    top.append(after[0])
+                x = torch.stack(top, dim=1)
+            ends.append(after)
+        return x, tuple(torch.stack(part) for part in zip(*ends, strict=True))
 
 
 def layers_of(config: ModelConfig) -> nn.Module:
@@ -166,12 +179,12 @@ def layers_of(config: ModelConfig) -> nn.Module:
     H, x = config.hidden_size, config.input_size
     if config.cell == "mlp":
         return nn.ModuleList([nn.Linear(x if n == 0 else H, H) for n in range(config.layers)])
-    if CELLS[config.cell].linear:
-        return LinearRecurrence(config)
     if config.cell == "rnn":
         return nn.RNN(x, H, config.layers, nonlinearity=config.activation, batch_first=True)
-    layer = nn.GRU if config.cell == "gru" else nn.LSTM
-    return layer(x, H, config.layers, batch_first=True)
+    if config.cell in ("gru", "lstm"):
+        layer = nn.GRU if config.cell == "gru" else nn.LSTM
+        return layer(x, H, config.layers, batch_first=True)
+    return RecordLayers(config)
 
 
 def states(
@@ -191,10 +204,10 @@ def states(
             x = phi(linear(between(x) if n and between else x))
             last.append(x[:, -1])
         return x, (torch.stack(last),)
+    if isinstance(layers, RecordLayers):
+        found: tuple[Tensor, State] = torch.func.functional_call(layers, dropped, (x, state, between))
+        return found
     start: Any = state if CELLS[config.cell].has_cell else state[0]
-    if CELLS[config.cell].linear:
-        x, last_h = layers(x, start, between)
-        return x, (last_h,)
     if between is None or config.layers == 1:
         if dropped:
             x, start = torch.func.functional_call(layers, dropped, (x, start))

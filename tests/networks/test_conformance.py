@@ -445,7 +445,7 @@ def by_the_book(x: Tensor, h: Tensor, c: Tensor, tensors: Sequence[Tensor], *_: 
     return {"hidden": a * c + b * d, "cell": d * c - e * h, "a": a, "b": b, "d": d, "e": e}
 
 
-@pytest.mark.parametrize("name", ["numpy", "abreast", "stepwise"])
+@pytest.mark.parametrize("name", ["numpy", "abreast", "stepwise", "torch"])
 @given(shape=SHAPES)
 def test_a_new_cell_is_a_record(name: str, shape: Shape) -> None:
     kind = CellKind("Trial", trial, ("a", "b", "d", "e"), stored=(1, 0, 3, 2), has_cell=True)
