@@ -136,7 +136,11 @@ RECIPE: tuple[tuple[str, Any, str], ...] = (
     ("--dropout-output", float, "probability of dropping an entry of H_t before the readout"),
     ("--dropout-layer", float, "probability of dropping an entry of H_t before the next layer"),
     ("--fresh-rows", float, "share of the batch that begins at a random paragraph at every step"),
-    ("--normaliser", str, "newlines, or typography: curly quotes and dashes are read as straight ones"),
+    (
+        "--normaliser",
+        str,
+        "newlines, typography (“ ” – read as straight ones) or corner-brackets (「」 as “ ”)",
+    ),
     ("--min-count", int, "rarer characters are read as <unk>"),
     ("--evaluate-every", int, "steps between reports; 0: once an epoch"),
     ("--seed", int, "where randomness starts"),

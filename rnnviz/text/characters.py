@@ -39,9 +39,11 @@ def printable(text: str) -> str:
 NORMALISERS: dict[str, dict[str, str]] = {
     "newlines": {},
     "typography": {"“": '"', "”": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "…": "."},
+    "corner-brackets": {"「": "“", "」": "”", "『": "‘", "』": "’"},
 }
 """By name, what becomes of single characters beside line ends. "typography" turns what phones and word
 processors type into what old plain texts hold, one character for one: what is typed and what is read line up.
+"corner-brackets" does that for Chinese: texts with “ ” have none of 「 」.
 """
 
 

@@ -176,6 +176,7 @@ def test_curly_quotes_and_dashes_become_what_old_texts_hold_one_character_for_on
     assert normaliser.feed(typed) + normaliser.finish() == read == normalise(typed, "typography")
     assert normaliser.changed == sum(a != b for a, b in zip(typed.replace("\r", ""), read, strict=True)) + 1
     assert normalise(typed) == typed.replace("\r", "")
+    assert normalise("「他說『走』。」", "corner-brackets") == "“他說‘走’。”"
 
 
 @given(st.lists(st.text(alphabet="a“\r\n", max_size=4)), st.sampled_from(sorted(NORMALISERS)))

@@ -168,7 +168,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "a normaliser": (
         lambda _: normalise("Machine", "lowercase"),
         ConfigError,
-        "no normaliser is called 'lowercase'; there are newlines, typography",
+        "no normaliser is called 'lowercase'; there are newlines, typography, corner-brackets",
     ),
     # files
     **{
