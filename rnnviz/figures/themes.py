@@ -84,7 +84,7 @@ _COLOURS: dict[str, tuple[Any, Any]] = {  # light, dark
     "axis": ("#b4c2ca", "#4a5c67"),
     "diverging": (
         ("#1d4f8c", "#4f8fc8", "#a6cdea", "#ffffff", "#f7c48d", "#df8838", "#a5500f"),
-        ("#c6e3ff", "#4f93cc", "#1c3f5e", "#12191e", "#57310f", "#d2803a", "#ffe0bd"),
+        ("#6ab7ff", "#3f7fb8", "#1c3f5e", "#12191e", "#57310f", "#b0692c", "#ff9a3d"),
     ),
     "sequential": (
         ("#ffffff", "#b5d9d0", "#4fa39a", "#0f6470", "#06303f"),
@@ -101,11 +101,11 @@ _COLOURS: dict[str, tuple[Any, Any]] = {  # light, dark
         ("#9a5310", "#4f3311", "#12191e", "#173f58", "#22648f"),
     ),
     "model": ("#0b6a88", "#5cc0de"),
-    "ngram": ("#b3560a", "#f0a050"),
+    "ngram": ("#6b6100", "#bdb36a"),
     "memoryless": ("#a33a70", "#f08cba"),
     "uniform": ("#566873", "#9fb0ba"),
     "bar": ("#8fbfd0", "#2f6f86"),
-    "came": ("#b9530a", "#ee8f3a"),
+    "came": ("#33444f", "#c9d5db"),
     "cursor": ("#0a141b", "#e4ebee"),
     "pinned": ("#8a2be2", "#c79bff"),
     "runs": (

@@ -175,7 +175,7 @@ export class Tint {
   }
 
   /**
-   * Paint behind each character its colour, a CSS colour or "", and underline what is unknown, or what the
+   * Paint behind each character its colour, a CSS colour or "", and underline with dots what is unknown, or what the
    * network wrote, which has a wash of its own where the pens have one.
    * @param {(t: number) => string} colourOf @param {(t: number) => boolean} unknownOf
    * @param {(t: number) => boolean} writtenOf @param {Pens} pens
@@ -196,7 +196,7 @@ export class Tint {
       }
       if (unknownOf(t)) {
         pen.fillStyle = pens.unknown;
-        pen.fillRect(left + 1, bottom - scroll - 3, Math.max(2, right - left - 2), 2);
+        for (let x = left + 1; x < right - 1; x += 4) pen.fillRect(x, bottom - scroll - 3, 2, 2);
       } else if (written) {
         pen.fillStyle = pens.written;
         pen.fillRect(left, bottom - scroll - 3, right - left, 3);

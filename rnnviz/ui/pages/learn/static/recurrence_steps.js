@@ -36,7 +36,7 @@ function step(board, data, { x, y, t, first, last, gap, stretch = 1 }) {
   const [before, state, output] = [data.states[t - 1][0], data.states[t][0], data.outputs[t - 1][0]];
   const one = [...data.symbols].map((symbol) => (symbol === data.texts[0][t - 1] ? 1 : 0));
   const [units, inputs] = [before.length, one.length];
-  const [orange, teal, pinned] = [theme.ngram, theme.model, theme.pinned];
+  const [olive, teal, pinned] = [theme.ngram, theme.model, theme.pinned];
   const frame = { fill: "none", "stroke-width": 3, rx: 3 };
   const thick = { width: 4, head: 15 };
 
@@ -47,12 +47,12 @@ function step(board, data, { x, y, t, first, last, gap, stretch = 1 }) {
       style: "24 middle ngram",
       stands: "H_t-1",
     });
-    board.arrow(x - 94, y + height / 2, x - 5, y + height / 2, { stroke: orange, ...thick });
+    board.arrow(x - 94, y + height / 2, x - 5, y + height / 2, { stroke: olive, ...thick });
   }
   before.forEach((value, i) =>
     board.rect(x, y + i * CELL, WIDE, CELL - 1, { fill: board.colour(value), stroke: theme.grid }),
   );
-  board.rect(x, y, WIDE, height, { ...frame, stroke: orange });
+  board.rect(x, y, WIDE, height, { ...frame, stroke: olive });
   one.forEach((value, i) => {
     const colour = board.colour(value);
     board.rect(x, y + height + i * CELL, WIDE, CELL - 1, { fill: colour, stroke: theme.grid });
@@ -78,9 +78,9 @@ function step(board, data, { x, y, t, first, last, gap, stretch = 1 }) {
   state.forEach((value, i) =>
     board.rect(after, y + i * CELL, WIDE, CELL - 1, { fill: board.colour(value), stroke: theme.grid }),
   );
-  board.rect(after, y, WIDE, height, { ...frame, stroke: orange });
+  board.rect(after, y, WIDE, height, { ...frame, stroke: olive });
   const end = last ? after + WIDE + 60 : Math.min(x + gap - 5, board.W - 2);
-  board.arrow(after + WIDE + 4, y + height / 2, end, y + height / 2, { stroke: orange, ...thick });
+  board.arrow(after + WIDE + 4, y + height / 2, end, y + height / 2, { stroke: olive, ...thick });
   const named = { style: "24 middle ngram", stands: "H_t" };
   board.symbol(after + WIDE / 2, y + height + 24, "H", String(t), named);
 

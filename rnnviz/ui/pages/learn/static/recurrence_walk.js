@@ -43,7 +43,7 @@ export function unrolled(board, data, ask, y) {
   const n = texts.length;
   const [wide, high, each] = [104, 36, 178];
   const teal = theme.model;
-  const orange = theme.ngram;
+  const olive = theme.ngram;
   const letter = n > 1 ? 27 : 34;
   const box = (/** @type {number} */ k) => 44 + k * each;
   for (let k = 0; k <= texts[0].length; k++) {
@@ -53,9 +53,9 @@ export function unrolled(board, data, ask, y) {
     if (k > 0) {
       const arrow = g.group({ opacity: grown ? 1 : 0 });
       arrow.arrow(box(k - 1) + wide + 3, y + high / 2, x - 4, y + high / 2, {
-        ...{ stroke: orange, width: 3, head: 12 },
+        ...{ stroke: olive, width: 3, head: 12 },
       });
-      const style = `middle ${orange} 22`;
+      const style = `middle ${olive} 22`;
       const stands = there ? "W_hh" : undefined;
       if (grown) arrow.symbol((box(k - 1) + wide + x) / 2, y - 4, "W", "hh", { style, stands });
       if (k === t && board.step === 1) board.move(arrow.svg, { x: -60, opacity: 0 });
@@ -111,7 +111,7 @@ export function numbers(board, data, y) {
   const column = (/** @type {number} */ _i, /** @type {number} */ j) =>
     over === undefined ? 1 : j === over ? 2 : 0;
   const teal = theme.model;
-  const orange = theme.ngram;
+  const olive = theme.ngram;
   const upper = y + 30;
   const lower = upper + 7 * h + 38;
   const bottom = lower + 4 * h;
@@ -138,15 +138,15 @@ export function numbers(board, data, y) {
   const term = board.group();
   if (grown) {
     const before = { x: 6, y: lower + (4 - n) * 0.5 * h, cell: [wide, h], values: data.before };
-    const named = { label: ["H", String(t - 1)], colour: orange, full: 1, stands: "H_t-1" };
+    const named = { label: ["H", String(t - 1)], colour: olive, full: 1, stands: "H_t-1" };
     term.matrix({ ...common, ...before, ...named });
     term.text(middle - 10, lower + 2 * h, "·", "30 middle muted");
     if (n > 1) term.text(120, lower + 3 * h + 18, `n × h = ${n} × 4`, "20 middle 600 muted");
     const label = ["W", "hh"];
-    const place = { x: middle, y: lower, label, colour: orange, stands: "W_hh" };
+    const place = { x: middle, y: lower, label, colour: olive, stands: "W_hh" };
     const W_hh = term.matrix({ ...weights, ...place, values: data.W_hh });
     const from = [W_hh.right + 8, W_hh.y + W_hh.height / 2];
-    flow(term, from, [right - 40, upper + 1.5 * pace], orange);
+    flow(term, from, [right - 40, upper + 1.5 * pace], olive);
     if (board.step === 1) board.move(term.svg, { scale: 0.2, opacity: 0 }, { lasts: 700 });
   }
   flow(board, [W_xh.right + 8, W_xh.y + W_xh.height / 2], [right - 40, upper + pace / 2], teal);
@@ -159,7 +159,7 @@ export function numbers(board, data, y) {
   /** @type {SumRow[]} */
   const rows = [
     { values: data.from_input, symbols: [X, ["W", "xh"]], colour: teal },
-    ...(grown ? [{ values: data.from_state, symbols: [H, ["W", "hh"]], colour: orange, sign: "+" }] : []),
+    ...(grown ? [{ values: data.from_state, symbols: [H, ["W", "hh"]], colour: olive, sign: "+" }] : []),
     { values: texts.map(() => data.b_h[0]), symbols: [["b", "h"]], sign: "+", stands: "b_h" },
     { values: data.pre_activation, words: data.words.sum, sign: "=", line: true },
     {
@@ -170,7 +170,7 @@ export function numbers(board, data, y) {
   rows.forEach((part, i) => {
     const centre = upper + (i + (grown || !i ? 0.5 : 1.5)) * pace;
     const at = centre - (n * h) / 2;
-    const into = part.colour === orange ? term : board;
+    const into = part.colour === olive ? term : board;
     if (part.line)
       board.line(right - 6, at - (pace - n * h) / 2, right + 4 * wide + 6, at - (pace - n * h) / 2, {
         stroke: theme.muted,
