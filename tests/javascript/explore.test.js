@@ -110,6 +110,18 @@ test("an answer is taken in, and one that continues what never arrived is not", 
   assert.ok(store.holds(2) && !store.holds(3));
 });
 
+test("a value is told exactly where the answer has it, and as a bound where the colours end before it", () => {
+  const store = new Store();
+  const [header, arrays] = answer({ unit: 1, step: { at: 0, cell: 1.855 }, quantity: "cell", layer: 0 });
+  store.apply(header, arrays);
+  store.fixed.reach = { cell: [[[1, 2]], [[1.5, 2]]] };
+  store.fixed.quantities.cell = { kind: "diverging", low: -3, high: 3 };
+  const told = (/** @type {number} */ t, /** @type {number} */ unit) => store.told(t, unit, String);
+  assert.deepEqual([told(0, 0), told(1, 0), told(0, 1), told(1, 1)], ["≤ -1", "≥ 1.5", "1.855", "0"]);
+  store.head.quantity = "hidden"; // of these ±1 is the end itself
+  assert.deepEqual([told(0, 0), told(1, 0)], ["-1", "1"]);
+});
+
 test("an answer that continues another than the last one is not taken in", () => {
   const store = new Store();
   const next = { static: undefined, known: 1 };

@@ -134,7 +134,7 @@ export class Answers {
       ...(ask.fresh && { text, offer: 1, opening: text }),
     };
     if (unit !== null && typeof ask.pin === "number" && ask.pin < length)
-      header.step = this.step(ask.pin, layer, unit);
+      header.step = { at: ask.pin, ...this.step(ask.pin, layer, unit) };
     if (why !== null && reading.left) {
       header.why = why;
       arrays.why = reading.left.bits;

@@ -223,7 +223,7 @@ class LiveSession:
             **extra,
         }
         if unit is not None and ask.pin is not None and ask.pin < length:
-            header["step"] = step(trace, ask.pin, layer, unit)
+            header["step"] = {"at": ask.pin, **step(trace, ask.pin, layer, unit)}
         if ask.why and ask.pin is not None and ask.pin < length:
             header["why"], arrays["why"] = ask.pin, self._reasons(trace, ask.pin)
         if ask.static != digest:

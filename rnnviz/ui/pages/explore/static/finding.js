@@ -42,8 +42,8 @@ export class Findings {
       const unit = store.unitAt(row);
       if (Math.abs(store.value(t, unit)) > Math.abs(store.value(t, best))) best = unit;
     }
-    const value = this.numbers.fixed(store.value(t, best));
-    return this.say("alt.strongest", { n: this.numbers.whole(t + 1), unit: best, v: value });
+    const v = store.told(t, best, (value) => this.numbers.fixed(value));
+    return this.say("alt.strongest", { n: this.numbers.whole(t + 1), unit: best, v });
   }
 
   /** Where the running perplexity ends. @param {Store} store */

@@ -92,7 +92,7 @@ export class Readout {
       return [...parts, say("readout.without", { c, of, bits: numbers.fixed(more) })].join(" · ");
     }
     if (unit !== null && t < store.stop)
-      parts.push(say("readout.unit", { n: unit, v: numbers.fixed(store.value(t, unit)) }));
+      parts.push(say("readout.unit", { n: unit, v: store.told(t, unit, (v) => numbers.fixed(v)) }));
     parts.push(say("readout.came", { c, bits: numbers.number(store.bits(t)) }));
     if (pinned) parts.push(say("readout.pinned"));
     return parts.join(" · ");

@@ -223,6 +223,20 @@ export class Store {
     return (value * this.fixed.reach.cell[value < 0 ? 0 : 1][layer][unit]) / high; // it has no bounds: see rows.py
   }
 
+  /**
+   * That value in words: exact where the answer has it; no more than a bound where the colours end before it may.
+   * @param {number} t @param {number} unit @param {(value: number) => string} number
+   */
+  told(t, unit, number) {
+    const { step, quantity, unit: chosen } = this.head;
+    if (step && step.at === t && chosen === unit && quantity in step) return number(step[quantity]);
+    const { low } = this.fixed.quantities[quantity];
+    const level = this.states[(t - this.start) * this.units + unit];
+    const open = quantity === "cell" || (low === 0 && ["hidden", "candidate"].includes(quantity));
+    const bound = open && level === this.lastLevel ? "≥ " : open && low < 0 && level === 0 ? "≤ " : "";
+    return bound + number(this.value(t, unit));
+  }
+
   /** The character of an integer; "" for <unk>. @param {number} id */
   symbol(id) {
     return id === 0 ? "" : this.fixed.symbols[id - 1];

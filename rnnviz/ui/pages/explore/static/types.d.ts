@@ -65,7 +65,7 @@ export interface Answer extends Header {
   layer: number;
   order: string;
   unit: number | null;
-  step?: Record<string, number>; // one unit's, at the pinned character: session.py
+  step?: Record<string, number>; // one unit's, `at` the pinned character: session.py
   why?: number; // the character that the array of that name is about
   numbers: {
     characters: number;
