@@ -105,7 +105,7 @@ def test_back_and_forward_pass_through_models_and_examples(live: Live) -> None:
     holds_text(page, "matter to us")
     choose(page, "tiny-lstm")
     holds(page, {"model": "tiny-lstm"})
-    page.get_by_role("button", name="machine", exact=True).click()
+    page.get_by_role("button", name="One word", exact=True).click()
     holds_text(page, "machine")
     page.get_by_role("link", name="Perplexity").click()
     holds(page, {"model": "tiny-lstm", "text": None})
@@ -131,7 +131,7 @@ def test_back_and_forward_pass_through_models_and_examples(live: Live) -> None:
 @anew
 def test_what_is_typed_after_going_back_belongs_to_that_entry(live: Live) -> None:
     page = live.page
-    page.get_by_role("button", name="machine", exact=True).click()
+    page.get_by_role("button", name="One word", exact=True).click()
     holds_text(page, "machine")
     page.go_back()
     live.painted(18)

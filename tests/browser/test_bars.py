@@ -288,6 +288,10 @@ def test_a_view_made_anew_keeps_its_pin_its_dials_and_what_can_be_undone(live: L
 
 
 def test_the_entropy_is_that_of_the_untouched_bars(live: Live) -> None:
-    expect(live.page.locator(".rv-next-foot")).to_have_text(
-        f"undecided: {rnnviz.trace(MODEL, OPENING).entropy[18] / np.log(2):.2f} bits"
-    )
+    """At the caret among the numbers, elsewhere below the bars."""
+    bits = [f"{nats / np.log(2):.2f}" for nats in rnnviz.trace(MODEL, OPENING).entropy]
+    foot = live.page.locator(".rv-next-foot")
+    expect(foot).to_be_empty()
+    assert live.number("entropy") == bits[18]
+    live.page.mouse.move(*live.column(4.5 / 24))
+    expect(foot).to_have_text(f"undecided: {bits[4]} bits")

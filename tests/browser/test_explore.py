@@ -214,7 +214,7 @@ def test_html_stays_text(live: Live) -> None:
 
 
 def test_examples_replace_the_text_and_undo_brings_it_back(live: Live) -> None:
-    live.page.get_by_role("button", name="machine", exact=True).click()
+    live.page.get_by_role("button", name="One word", exact=True).click()
     live.painted(7)
     assert live.text == "machine"
     live.page.keyboard.press("Control+z")

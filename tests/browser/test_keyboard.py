@@ -66,7 +66,7 @@ def test_explore_writes_moves_pins_picks_and_takes_a_bar(live: Live) -> None:
     page.keyboard.press("ArrowDown")
     expect(live.colour).to_have_text(re.compile(r"^unit \d+$"))
     unit = live.colour.inner_text()
-    picture = page.get_by_role("img", name=re.compile(rf"character 2 · {unit}: .* pinned"))
+    picture = page.get_by_role("img", name=re.compile(rf"character 2 · {unit}: .* Escape unpins"))
     expect(picture).to_be_attached()  # the picture's alternative says so too
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")

@@ -1,5 +1,6 @@
 """What Explore's picture shows on opening, and that what is pointed at is what is painted there."""
 
+import math
 import re
 
 import pytest
@@ -89,7 +90,7 @@ def test_a_model_without_a_named_unit_says_so_and_any_unit_can_colour_the_text(l
     colours = live.page.get_by_role("group", name="Text colour").get_by_role("button")
     expect(colours).to_have_text(["Surprise", "Any unit", "Why this letter?"])
     expect(live.colour).to_have_text("Surprise")
-    expect(live.page.get_by_text("No named unit, on text it never read")).to_be_visible()
+    expect(live.page.locator(".rv-caption")).to_contain_text("No named unit, on text it never read")
     first = live.page.locator(".rv-scale span").first.inner_text()
     live.page.get_by_role("button", name="Any unit").click()
     expect(live.colour).to_have_text(f"unit {first}")
@@ -111,18 +112,19 @@ def test_a_legend_says_what_the_colour_behind_the_text_is(live: Live) -> None:
 
 def test_the_words_agree_with_the_lines(live: Live) -> None:
     said = live.page.locator(".rv-counting")
-    for text in (live.text, "The Time Traveller", "Zebras fax quantum jam; why would my gnu", "q"):
+    for text in (live.text, "The Time Traveller", "Zebras fax quantum jam; why would my gnu", "qui"):
         live.write(text)
         model, ngram = (
             float(live.page.locator(f".rv-line-{name} b").inner_text().replace(",", ""))
             for name in ("model", "ngram")
         )
-        ahead = "Better than counting sequences of 6"
+        ahead = "Here it predicts better than counts of 6-character sequences."
         behind = (
-            "Counting sequences of 6 guesses this text better: the last 5 characters tell it more than the "
-            "whole text tells this network"
+            "Here counts of 6-character sequences predict better: the last 5 characters tell them more than "
+            "the whole text tells this network."
         )
-        expect(said).to_have_text(ahead if model < ngram else behind)
+        none = "Zebras" in text or abs(math.log(model / ngram)) < math.log(1.05)  # foreign, or too close
+        expect(said).to_have_text("" if none else ahead if model < ngram else behind)
 
 
 def test_a_wide_screen_is_filled(live: Live) -> None:
@@ -153,7 +155,7 @@ def test_a_named_unit_colours_the_text_and_leads_to_inside(page: Page, app_url: 
     page.mouse.click(heat["x"] + 20, heat["y"] + 5)
     expect(live.readout).to_contain_text("unit 7:")
     expect(page.locator(".rv-caption")).to_contain_text("Unit 7 after")  # its arithmetic there
-    page.get_by_role("link", name="this unit on Inside").click()
+    page.get_by_role("link", name="See this unit on Inside").click()
     page.wait_for_url(re.compile(r"/inside\?.*model=python-gru"))
     expect(page.get_by_role("spinbutton", name="The unit")).to_have_value("7")
 

@@ -18,7 +18,7 @@ MODEL = tiny("gru", card=tiny_card())
 
 def test_hovering_a_column_lights_its_character_and_says_what_was_expected(live: Live) -> None:
     expect(live.readout).to_be_empty()
-    notice = live.page.get_by_text("Each row is one number the network keeps")
+    notice = live.page.get_by_text("One row, one number")
     expect(notice).to_be_visible()
     live.page.mouse.move(*live.column(4.5 / 24))  # short texts are drawn in 24 columns
     trace = rnnviz.trace(MODEL, live.text)
@@ -89,7 +89,7 @@ def rests(live: Live, t: int) -> str:
     bits = left_out(rnnviz.trace(MODEL, live.text), t)
     best = int(bits.argmax())
     most = figures.visible(live.text[t - len(bits) + best])
-    return rf"Why “{figures.visible(live.text[t])}”\? .*Most: “{re.escape(most)}”, {bits[best]:.2f} bits"
+    return rf"Why “{figures.visible(live.text[t])}”\? .*Most: “{re.escape(most)}” \({bits[best]:.2f} bits\)"
 
 
 def test_a_click_on_a_letter_tells_what_it_rests_on_until_the_next_key(live: Live) -> None:

@@ -82,7 +82,7 @@ def test_a_click_on_a_letter_tells_what_it_rests_on(alone: Live, models_folder: 
     trace = rnnviz.trace(rnnviz.load(models_folder / "tiny-lstm.safetensors"), text)
     alone.page.get_by_role("button", name="Why this letter?").click()
     bits = left_out(trace, 499).max()
-    expect(alone.page.locator(".rv-caption")).to_contain_text(f"{bits:.2f} bits; up to 64 characters back")
+    expect(alone.page.locator(".rv-caption")).to_contain_text(f"({bits:.2f} bits)")
     alone.page.keyboard.press("Escape")
     expect(alone.page.locator(".rv-caption")).not_to_contain_text("up to 64")
 

@@ -136,7 +136,7 @@ def test_what_an_example_says_is_to_be_noticed_is_there() -> None:
     text, bits = costs["A strange sentence"]
     assert bits[text.index("qu") + 1] < 0.1
     assert bits.mean() > 6  # as much as a uniform guess
-    _text, bits = costs["machine"]
+    _text, bits = costs["One word"]
     assert bits[5] < 0.1
     assert bits[:3].min() > bits[4:].max()
     text, bits = costs["Code"]

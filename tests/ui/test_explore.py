@@ -1,5 +1,6 @@
 """The Explore page without a browser: what it is sent, and that an answer is always the whole truth."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -379,16 +380,35 @@ LSTM_SHIPPED = checkpoint.load_numpy("shakespeare-lstm")
 
 
 @pytest.mark.parametrize(
-    ("name", "corpus", "target", "colour"),
+    ("name", "corpus", "target", "colour", "typed"),
     [
-        ("holmes-lstm", "holmes", "quotes", "blue"),
-        ("chinese-gru", "journey", "quotes", "blue"),
-        ("python-gru", "python-source", "py-bracket-depth", "blue"),
-        ("shakespeare-mingru", "tinyshakespeare", "line-position", "green"),  # its states are never negative
+        (
+            "holmes-lstm",
+            "holmes",
+            "quotes",
+            "blue",
+            'Right for 98\xa0% of typed .* 57\xa0%.*fool it.* Type " and',
+        ),
+        (
+            "chinese-gru",
+            "journey",
+            "quotes",
+            "blue",
+            "Right for 87\xa0% of typed .* 63\xa0%.*fool it.* Type “ and",
+        ),
+        (
+            "python-gru",
+            "python-source",
+            "py-bracket-depth",
+            "blue",
+            r"open for 86\xa0% .* 57\xa0%\. Type \( and",
+        ),
+        # Its states are never negative.
+        ("shakespeare-mingru", "tinyshakespeare", "line-position", "green", "told it to. Press Enter"),
     ],
 )
 def test_a_model_s_view_begins_with_the_unit_that_its_card_names(
-    name: str, corpus: str, target: str, colour: str
+    name: str, corpus: str, target: str, colour: str, typed: str
 ) -> None:
     model = checkpoint.load_numpy(name)
     one = named.of(model)[0]
@@ -403,6 +423,7 @@ def test_a_model_s_view_begins_with_the_unit_that_its_card_names(
     assert arrays["rows"][0] == one.unit
     assert f"{one.findings[0].reported:.2f}" in said["about"]
     assert colour in said["caption"]
+    assert re.search(typed, said["caption"])  # for how much of what people type that is right
     assert f"{model.config.layers * model.config.hidden_size:,} numbers" in said["caption"]
 
 

@@ -39,7 +39,7 @@ export class Alternative {
   }
 }
 
-/** Sentences to one text, without those that have nothing to say. @param {string[]} sentences */
+/** Sentences to one text, without those that have nothing to say; Chinese has no space between them. @param {string[]} sentences */
 export function together(...sentences) {
-  return sentences.filter(Boolean).join(" ");
+  return sentences.filter(Boolean).join(" ").replaceAll("。 ", "。");
 }

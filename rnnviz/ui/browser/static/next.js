@@ -108,8 +108,11 @@ export class Next {
     if (named.ariaLabel !== label) named.ariaLabel = label;
   }
 
-  /** The prediction after t characters of `list`. @param {Predictions} store @param {string[]} list @param {number} t */
-  draw(store, list, t) {
+  /**
+   * The prediction after t characters of `list`; `said` is whether its entropy stands elsewhere.
+   * @param {Predictions} store @param {string[]} list @param {number} t
+   */
+  draw(store, list, t, said = false) {
     if (!store.holds(t)) return;
     const { say } = this;
     const made = bars(store, list, t);
@@ -125,7 +128,7 @@ export class Next {
     const left = store.redrawn?.(t)?.left;
     const bits = this.numbers.number(store.entropy(t));
     const n = left === undefined ? "" : this.numbers.whole(left);
-    put(this.foot, say(n ? "next.left" : "next.entropy", { bits, n }));
+    put(this.foot, n || !said ? say(n ? "next.left" : "next.entropy", { bits, n }) : "");
   }
 
   /** Write the character of the bar with this number, from 0. @param {number} n */

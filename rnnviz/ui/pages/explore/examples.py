@@ -41,7 +41,9 @@ def examples() -> list[Example]:
             _("Nearly every letter surprises, but not the “u” after “q”."),
         ),
         Example(
-            "machine", "machine", _("The further into the word, the surer: after “machi” it expects “n”.")
+            _("One word"),
+            "machine",
+            _("The further into the word, the surer: after “machi” it expects “n”."),
         ),
         Example(
             _("Code"),

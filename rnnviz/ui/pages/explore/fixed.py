@@ -81,7 +81,7 @@ def fixed(
         "few": min(FEW, config.hidden_size),
         "listed": live.NEXT,
         "quantities": quantities,
-        "named": [captioned(one, model.card, config) for one in found],
+        "named": [captioned(one, model) for one in found],
         "unnamed": "" if found else unnamed(model.card),
         "first": asdict(first(found)),
         "symbols": list(vocabulary.characters),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,9 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.words import notices, quantities, together, view_words
 
 if TYPE_CHECKING:
-    from rnnviz.networks.config import ModelConfig
     from rnnviz.runs.unit_findings import Finding
     from rnnviz.ui.pages.explore.named import Named
+    from rnnviz.ui.pages.explore.rows import Network
 
 
 def words() -> dict[str, str]:
@@ -75,17 +76,17 @@ def words() -> dict[str, str]:
         "why": _("Why this letter?"),
         "why.help": _("Click a letter: the earlier ones that it rests on turn green"),
         "why.most": _(
-            "Why “{c}”? Greener: leave this one out, read on, and log P of “{c}” falls by more bits. "
-            "Most: “{most}”, {bits} bits; up to {last} characters back. Grey: it rises."
+            "Why “{c}”? The greener a letter, the more “{c}” depends on it: without it, “{c}” would be less "
+            "likely. Most: “{most}” ({bits} bits). Grey: “{c}” would be likelier. (up to {last} back)"
         ).replace("{last}", str(LAST)),
         "why.none": _(
-            "Why “{c}”? Leave out any one of the last {last} characters before it, read on: log P of “{c}” "
-            "doesn't fall."
+            "Why “{c}”? Without any one of the {last} characters before it, “{c}” would be as likely or "
+            "likelier."
         ).replace("{last}", str(LAST)),
         "why.first": _("Why “{c}”? Nothing stands before it."),
         "caption.surprisal": _("The more a character surprised the network, the stronger its colour."),
         "caption.unit": _("Unit {n}, one of {units} numbers in this network. It has no name yet."),
-        "step": _("Unit {n} after “{c}”"),
+        "step": _("Unit {n} after “{c}”: {formula}"),
         "step.gru": "H = Z·H₍ₜ₋₁₎ + (1 − Z)·H̃ = {update}·{before} + {rest}·{candidate} = {hidden}",
         "step.mingru": "H = Z·H₍ₜ₋₁₎ + (1 − Z)·H̃ = {update}·{before} + {rest}·{candidate} = {hidden}",
         "step.lstm": (
@@ -94,7 +95,7 @@ def words() -> dict[str, str]:
         ),
         "step.rnn": "H₍ₜ₋₁₎ = {before} → H = {hidden}",
         "step.mlp": "H = {hidden}",
-        "step.link": _("this unit on Inside"),
+        "step.link": _("See this unit on Inside →"),
         "low": _("low"),
         "high": _("high"),
         "more": _("More"),
@@ -102,8 +103,8 @@ def words() -> dict[str, str]:
         "unfold": _("Show"),
         "replay": _("Replay"),
         "replay.help": _("Types the text again, one character after another"),
-        "notice.diverging": _("Each row is one number the network keeps. Blue is low, orange is high."),
-        "notice.sequential": _("Each row is one number the network keeps. The greener, the higher."),
+        "notice.diverging": _("One row, one number: blue low, orange high"),
+        "notice.sequential": _("One row, one number: the greener, the higher"),
         "bits.n": _("{n} bits"),
         "order.steady": _("{n} units that change least often"),
         "order.slow": _("least change first"),
@@ -111,14 +112,14 @@ def words() -> dict[str, str]:
         "rows.few": _("{n} units that change least often"),
         "colour.surprisal": _("Surprise"),
         "colour.unit": _("unit {n}"),
-        "notice.ahead": _("Better than counting sequences of {n}"),
+        "notice.ahead": _("Here it predicts better than counts of {n}-character sequences."),
         "notice.behind": _(
-            "Counting sequences of {n} guesses this text better: the last {last} characters tell it more "
-            "than the whole text tells this network"
+            "Here counts of {n}-character sequences predict better: the last {last} characters tell them "
+            "more than the whole text tells this network."
         ),
         "notice.behind.mlp": _(
-            "Counting sequences of {n} guesses this text better: it sees the last {last} characters, this "
-            "network only one"
+            "Here counts of {n}-character sequences predict better: they see the last {last} characters, "
+            "this network only one."
         ),
         "memoryless": _("Without memory"),
         "memoryless.help": _("{name}, beside this network"),
@@ -126,14 +127,13 @@ def words() -> dict[str, str]:
             "A network of the same text that reads one character only: it guesses the next from the last "
             "character alone."
         ),
-        "notice.surprisal": _("High where the text surprised it"),
         "notice.mlp": _("no memory: the same character always gives the same column"),
-        "perplexity.title": _("Surprise, and running perplexity"),
+        "perplexity.title": _("Surprise (bars) and running perplexity (lines)"),
         "line.model": _("this network"),
         "line.memoryless": _("without memory"),
-        "line.uniform": _("uniform guess"),
+        "line.uniform": _("uniform"),
         "next.came": _("came"),
-        "next.notice": _("A long bar means it is sure. Click one to type it."),
+        "next.notice": _("A long bar means it is sure. Click one to type it. ⏎ new line, · space"),
         "next.beside": _("{said}; without memory {p}"),
         "next.notice.help": _("Or press Alt and the bar's number"),
         "said.wrote": _("wrote {c}"),
@@ -141,7 +141,7 @@ def words() -> dict[str, str]:
         "readout.came": _("{c}: surprisal {bits} bits"),
         "readout.unit": _("unit {n}: {v}"),
         "readout.without": _("without {c}, {of} costs {bits} bits more"),
-        "readout.pinned": _("pinned; Escape unpins"),
+        "readout.pinned": _("Escape unpins"),
         "figure": _(
             "States, perplexity and surprisal along the text. Arrow keys move along characters and units, "
             "Enter pins one, Escape unpins."
@@ -190,56 +190,72 @@ def short_names() -> dict[str, str]:
 
 
 def captions() -> dict[str, str]:
-    """What a named unit does, in plain words, and how to see it."""
-    brackets = _("It turns {colour} inside brackets. Nobody told it to. Type ( and watch.")
-    depth = _("The more brackets are open, the closer to {colour}. Nobody told it to. Type ( and watch.")
+    """What a named unit does, in plain words."""
+    brackets = _("It turns {colour} inside brackets. Nobody told it to.")
+    depth = _("The more brackets are open, the closer to {colour}. Nobody told it to.")
     return {
-        "quotes": _(
-            "It turns {colour} inside a quotation. Nobody told it to. Type a quotation mark and watch."
-        ),
+        "quotes": _("It turns {colour} inside a quotation. Nobody told it to."),
         "brackets": brackets,
         "py-brackets": brackets,
         "bracket-depth": depth,
         "py-bracket-depth": depth,
         "line-position": _(
-            "It moves towards {colour} along each line and starts again at the next. Nobody told it to. "
-            "Press Enter and watch."
+            "It moves towards {colour} along each line and starts again at the next. Nobody told it to."
         ),
     }
 
 
-def captioned(one: Named, card: Mapping[str, Any], config: ModelConfig) -> dict[str, Any]:
+def share_typed(one: Finding) -> str:
+    """For how much of what people type a unit's colour is right, and any one colour; "" if nobody knows."""
+    if one.typed is None:
+        return ""
+    right, same = one.typed
+    said = _("Right for {share} of typed characters; one colour throughout would be right for {same}.")
+    if one.measure != "AUC":  # of brackets, how many are open
+        said = _(
+            "It tells whether one is open for {share} of typed characters; one colour throughout, for {same}."
+        )
+    said = said.format(share=f"{math.floor(100 * right)}\xa0%", same=f"{100 * same:.0f}\xa0%")
+    # Of ten typed questions with "you" and no marks, holmes-lstm's cell is wrong for half of the characters.
+    return together((said, _("Speech without marks can fool it."))) if one.target == "quotes" else said
+
+
+def invitation(target: str, characters: str) -> str:
+    """How to see a unit change, with a mark that is among the `characters` that its network knows."""
+    if target == "line-position":
+        return _("Press Enter and watch.")
+    known = [mark for mark in (('"', "“") if target == "quotes" else ("(",)) if mark in characters]
+    return _("Type {mark} and watch.").format(mark=known[0]) if known else ""
+
+
+def captioned(one: Named, model: Network) -> dict[str, Any]:
     """A named unit: its name, a caption, and what was measured and where."""
     from rnnviz.runs import unit_findings
-    from rnnviz.ui.pages.inside.words import targets
+    from rnnviz.ui.pages.inside.words import measure, targets
 
+    card, config = model.card, model.config
     names, best = targets(python=True), one.findings[0]
-    scores = "; ".join(f"{names.get(each.target, each.target)}: {score(each)}" for each in one.findings)
-    where = unit_findings.text(card) or _("text it never read")
-    about = [_("{scores}. Measured on {n} characters of {where}. A correlation, not proof of cause.")]
-    if best.typed is not None:
-        about.append(
-            _(
-                "In sentences that somebody typed, its colour is right for {share} of the characters; one "
-                "colour throughout would be for {same}."
-            )
-        )
+    scores = "; ".join(
+        f"{names.get(each.target, each.target)}: {measure(each)} {each.reported:.2f}" for each in one.findings
+    )
     name = names.get(best.target, best.target)
     known = captions().get(best.target) if best.direction else None  # a card of 1.0.0 doesn't say its colour
     does = known or _("It follows this: {name}. Nobody told it to.")
     diverging = live.scale(one.quantity, config.span).kind == "diverging"
     low, high = (_("blue"), _("orange")) if diverging else (_("the background's colour"), _("green"))
-    colour = high if best.direction > 0 else low
+    caption = [
+        _("One of {n} numbers in this network.").format(n=f"{config.layers * config.hidden_size:,}"),
+        does.format(colour=high if best.direction > 0 else low, name=name),
+        share_typed(best),
+        invitation(best.target, "".join(model.vocabulary.characters)) if known else "",
+    ]
     return {
         "name": short_names().get(best.target, name),
-        "caption": together((_("One of {n} numbers in this network."), does)).format(
-            n=f"{config.layers * config.hidden_size:,}", colour=colour, name=name
-        ),
-        "about": together(about).format(
-            scores=scores,
-            n=f"{best.characters:,}",
-            where=where,
-            **dict(zip(("share", "same"), (f"{share:.0%}" for share in best.typed or ()), strict=False)),
+        "caption": together(filter(None, caption)),
+        "about": _(
+            "{scores}. Measured on {n} characters of {where}. A correlation, not proof of cause."
+        ).format(
+            scores=scores, n=f"{best.characters:,}", where=unit_findings.text(card) or _("text it never read")
         ),
         "unit": one.unit,
         "layer": one.layer,
@@ -263,7 +279,7 @@ def unnamed(card: Mapping[str, Any]) -> str:
         for reason in dict.fromkeys(sought.values())
     ]
     where = unit_findings.text(card) or _("text it never read")
-    if len(each) == 1:  # of all that was looked for
+    if len(each) == 1 and not unit_findings.of(card):  # of all that was looked for
         each = list(sought.values())[:1]
     return (
         _("No named unit, on {where}: {reasons}.").format(where=where, reasons=_("; ").join(each))
@@ -287,9 +303,3 @@ def reasons() -> dict[str, str]:
         "throughout": _("the same at every character"),
         "costly": _("the search took too much time or memory"),
     }
-
-
-def score(one: Finding) -> str:
-    """A finding's measure and score."""
-    measure = _("AUC") if one.measure == "AUC" else _("correlation")
-    return f"{measure} {one.reported:.2f}"

@@ -1,5 +1,7 @@
 // What is said under the text of the text itself: what to notice in an example, and that it is foreign to the model.
 
+import { together } from "../../../browser/static/alternative.js";
+
 /** @import { Say } from "../../../browser/static/words.js" */
 /** @import { Better, Example } from "./types" */
 /** @import { View } from "./view.js" */
@@ -87,6 +89,6 @@ export class Advice {
     const why = say("foreign", { model: titles[model] ?? model });
     const text = name && say("foreign.turn", { name: titles[name] ?? name });
     const button = name && text ? { text, act: () => this.turn(name) } : undefined;
-    view.bookmark.notes.tell("foreign", button ? why : `${why} ${say("foreign.none")}`, button);
+    view.bookmark.notes.tell("foreign", together(why, button ? "" : say("foreign.none")), button);
   }
 }

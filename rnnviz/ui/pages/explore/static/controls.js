@@ -1,5 +1,6 @@
 // Buttons and selectors: examples, what the heat map shows, and where its window stands.
 
+import { together } from "../../../browser/static/alternative.js";
 import { visible } from "../../../browser/static/characters.js";
 import { find, make, options, put } from "../../../browser/static/dom.js";
 import { label } from "../../../browser/static/words.js";
@@ -12,6 +13,7 @@ import { NETWORK } from "./history.js";
 /** @import { View } from "./view.js" */
 
 const ROWS = [64, 24]; // of all, to look at more closely
+const LEAD = 1.05; // of two perplexities, from which on it is said: less changes with every key
 
 export class Controls {
   /** @type {Record<string, string>} */
@@ -86,16 +88,12 @@ export class Controls {
     this.legend(fixed);
   }
 
-  /** It names the model that it chooses, if that is another. @param {Example} example */
+  /** Its title names the model that it chooses, if that is another. @param {Example} example */
   chip(example) {
     const chip = make("button", "", example.name);
     chip.type = "button";
-    if (example.model) {
-      chip.append(" ", make("small", "", example.model));
-      chip.title = this.say("examples.turn", {
-        name: this.view.store.fixed.titles[example.model] ?? example.model,
-      });
-    }
+    const { model } = example;
+    if (model) chip.title = this.say("examples.turn", { name: this.view.store.fixed.titles[model] ?? model });
     chip.onclick = () => this.advice.show(example);
     return chip;
   }
@@ -175,13 +173,15 @@ export class Controls {
     if (!step || pin === null) return null;
     const known = { ...step, rest: 1 - step.update, tanh: Math.tanh(step.cell) };
     const values = Object.fromEntries(Object.entries(known).map(([name, v]) => [name, numbers.fixed(v)]));
-    const lead = say("step", { n: unit, c: visible(view.drawn[pin] ?? "") });
+    const formula = say(`step.${fixed.cell}`, values);
+    const said = say("step", { n: unit, c: visible(view.drawn[pin] ?? ""), formula });
+    const parts = said.split("₍ₜ₋₁₎").flatMap((part, i) => (i ? [make("sub", "", "t−1"), part] : [part]));
     const link = make("a", "", say("step.link"));
     const to = new URL("inside", document.baseURI);
     const query = { model: fixed.model, part: "units", unit, layer: head.layer, quantity: head.quantity };
     for (const [name, value] of Object.entries(query)) to.searchParams.set(name, String(value));
     link.href = to.href;
-    return [`${lead}: ${say(`step.${fixed.cell}`, values)} `, ...(link.textContent ? [link] : [])];
+    return [...parts, ...(link.textContent ? [make("br"), link] : [])];
   }
 
   /** What colours the text, and what that is. */
@@ -195,7 +195,9 @@ export class Controls {
     put(this.any, at < 0 ? say("colour.unit", { n: view.unit }) : say("colour.any"));
     const count = view.numbers.whole(layers * units);
     const other =
-      at < 0 ? say("caption.unit", { n: view.unit, units: count }) : `${say("caption.surprisal")} ${unnamed}`;
+      at < 0
+        ? say("caption.unit", { n: view.unit, units: count })
+        : together(say("caption.surprisal"), unnamed);
     const step = this.step(view.store);
     const { textContent: before } = this.caption;
     if (view.why) put(this.caption, this.because(view.store));
@@ -211,7 +213,7 @@ export class Controls {
     this.view.choose({ order });
   }
 
-  /** The lines' names; what to notice comes last, and is there only where it has room. @param {Fixed} fixed */
+  /** The lines' names. @param {Fixed} fixed */
   legend({ ngram, memoryless }) {
     put(this.counting, "");
     const { say } = this;
@@ -226,7 +228,6 @@ export class Controls {
         this.values[name] = make("b");
         return make("span", `rv-line rv-line-${name}`, make("i"), text, this.values[name]);
       }),
-      make("span", "", say("notice.surprisal")),
     );
   }
 
@@ -271,10 +272,14 @@ export class Controls {
     if (compared) put(this.values.memoryless, at(store.forgetful.perplexity(t)));
     if (this.values.ngram) {
       put(this.values.ngram, at(store.counted.perplexity(t)));
-      const ahead = store.predicted.perplexity(t) < store.counted.perplexity(t);
+      const lead =
+        t < 0 || head.numbers.foreign ? 1 : store.counted.perplexity(t) / store.predicted.perplexity(t);
       const behind = fixed.cell === "mlp" ? "notice.behind.mlp" : "notice.behind";
       const words = { n: fixed.order, last: fixed.order - 1 };
-      put(this.counting, t < 0 ? "" : say(ahead ? "notice.ahead" : behind, words));
+      put(
+        this.counting,
+        lead > LEAD ? say("notice.ahead", words) : lead < 1 / LEAD ? say(behind, words) : "",
+      );
     }
     put(this.values.uniform, numbers.whole(fixed.symbols.length + 1));
     const movable = store.length > view.columns;

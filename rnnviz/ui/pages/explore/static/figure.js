@@ -12,7 +12,7 @@ import { drawLines } from "./lines.js";
 
 // In pixels: room for the axes' numbers, a title's and the letters' lines, what a column needs for its letter and
 // for a Chinese one, what a row needs for its number, and the numbers' own size.
-const USUAL = { left: 46, names: 108, title: 18, strip: 18, narrow: 8.6, wide: 14, legible: 9, number: 11 };
+const USUAL = { left: 46, names: 108, title: 18, strip: 18, narrow: 8.6, wide: 14, legible: 9, number: 12 };
 const LARGE = { left: 74, names: 180, title: 30, strip: 30, narrow: 13.4, wide: 24, legible: 19, number: 20 };
 const PHONE = 560; // pixels of width below which names stand in their rows' titles alone
 const RIGHT = 8;
@@ -90,7 +90,7 @@ export class Figure {
       place(mark, { top: title, height: top.perplexity + lines - title });
     const heads = [0, top.perplexity - title];
     this.titles.forEach((head, i) => {
-      place(head, { left, top: heads[i] });
+      place(head, { top: heads[i] });
     });
     this.shape = "";
   }

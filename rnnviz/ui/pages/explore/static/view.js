@@ -363,7 +363,7 @@ export class View extends BaseView {
     editor.tint.frame("point", pointed ?? null);
     editor.tint.frame("pin", pin);
     this.told = t;
-    this.next.draw(store, drawn, t);
+    this.next.draw(store, drawn, t, t === here);
     const told = came !== null && (typeof pointed === "number" || t === pin) ? came : null;
     this.readout.tell(store, drawn, told, hover?.unit ?? this.unit, t === pin);
     this.readout.now(store, drawn, here, pin, this.unit);

@@ -2,7 +2,7 @@
 
 import { find } from "../../../browser/static/dom.js";
 
-const SHORTEST = 420; // pixels of the picture's height
+const SHORTEST = 390; // pixels of the picture's height
 const TALLEST = 900;
 const BELOW = 34; // room for what stands under it
 
