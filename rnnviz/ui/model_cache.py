@@ -6,8 +6,9 @@ import ctypes
 import functools
 import hashlib
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
@@ -104,11 +105,15 @@ def yardstick(info: ModelInfo, models: list[ModelInfo]) -> NgramModel | None:
 
 def memoryless(network: Network, models: list[ModelInfo]) -> NumpyModel | None:
     """The MLP of the text and the symbols that a `network` with a memory has learnt, if it is here."""
-    text = network.card.get("sha256")
-    for other in models:
-        if text and other.kind == "mlp" != network.config.cell and other.card.get("sha256") == text:
-            with suppress(CheckpointError):
-                found = cast("NumpyModel", reader(other))
-                if found.vocabulary == network.vocabulary:
-                    return found
+    for other in mlps(network.card, models) if network.config.cell != "mlp" else ():
+        with suppress(CheckpointError):
+            found = cast("NumpyModel", reader(other))
+            if found.vocabulary == network.vocabulary:
+                return found
     return None
+
+
+def mlps(card: Mapping[str, Any], models: list[ModelInfo]) -> list[ModelInfo]:
+    """The MLPs of a card's text."""
+    text = card.get("sha256")
+    return [other for other in models if text and other.kind == "mlp" and other.card.get("sha256") == text]

@@ -63,10 +63,12 @@ def test_the_picker_has_titles_and_the_card_the_name(open_app: Open, monkeypatch
     words = everything(app)
     assert r"How well does **Python code\, GRU** predict" in words
     assert "`python-gru` · GRU" in words
-    assert r"One of its units follows this\: how many Python brackets are open\." in words
+    assert (
+        r"One of its units follows this\: how many Python brackets are open \(correlation 0\.57\)\." in words
+    )
     app.sidebar.selectbox(key="model").select("timemachine-rnn").run()
     assert addressed(app)["model"] == "timemachine-rnn"
-    assert r"No unit with a confirmed meaning was found\." in everything(app)
+    assert r"No named unit\, on text it never read" in everything(app)
     app.session_state[i18n.STATE] = "zh"
     app.run()
     assert app.sidebar.selectbox(key="model").value == "timemachine-rnn"

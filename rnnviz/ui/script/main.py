@@ -7,12 +7,15 @@ from typing import Any
 
 import streamlit as st
 
+from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.ui import address, model_cache, sidebar, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.explore.words import unnamed
 from rnnviz.ui.pages.inside.words import found
 from rnnviz.ui.server import returning, sessions
 from rnnviz.ui.standalone import sharing
+from rnnviz.ui.words import together
 
 HERE = Path(__file__).parents[1]
 
@@ -26,6 +29,14 @@ st.set_page_config(
     menu_items={"About": _("**rnnviz** · look inside a character-level recurrent network while you type")},
 )
 st.logo(str(HERE / "logo.svg"), size="large", icon_image=str(HERE / "icon.svg"))
+
+
+def noticed(info: ModelInfo, models: list[ModelInfo]) -> str:
+    """What was found in a network, what was not, and why something isn't shown."""
+    said = [found(info.card), unnamed(info.card)]
+    if info.kind not in ("mlp", "ngram") and not model_cache.mlps(info.card, models):
+        said.append(_("Without memory: no MLP of this text here."))
+    return together(filter(None, said))
 
 
 def choose(ngrams: bool, temperature: bool) -> Context | None:
@@ -47,7 +58,7 @@ def choose(ngrams: bool, temperature: bool) -> Context | None:
         return None
     yardstick = model_cache.yardstick(info, listed)
     with slot:
-        sidebar.card(info, model, found(info.card), share=lambda: sharing.buttons(info))
+        sidebar.card(info, model, noticed(info, models), share=lambda: sharing.buttons(info))
         chosen = sidebar.temperature() if temperature else sidebar.TEMPERATURE
     return Context(model, yardstick, info, chosen)
 

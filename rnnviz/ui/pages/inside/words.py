@@ -51,18 +51,22 @@ def targets(python: bool = False) -> dict[str, str]:
 
 
 def found(card: Mapping[str, Any]) -> str:
-    """What a network's units were found to respond to, in a sentence; "" where nobody has looked."""
-    if not card.get(unit_findings.KEY):
-        return ""
+    """What a network's units were found to respond to, in a sentence; "" where nothing stands."""
     names = targets(python=True)
-    stand = [one.target for one in unit_findings.of(card) if one.verdict == "remembers"]
+    stand = [one for one in unit_findings.of(card) if one.verdict == "remembers"]
     if not stand:
-        return _("No unit with a confirmed meaning was found.")
+        return ""
     said = ngettext("One of its units follows this: {what}.", "Some of its units follow: {what}.", len(stand))
-    return said.format(what=_(", ").join(names.get(target, target) for target in stand))
+    each = [
+        _("{list} ({why})").format(
+            list=names.get(one.target, one.target), why=f"{measure(one)} {one.reported:.2f}"
+        )
+        for one in stand
+    ]
+    return said.format(what=_(", ").join(each))
 
 
-def measure(search: Search) -> str:
+def measure(search: Search | Finding) -> str:
     return _("AUC") if search.measure == "AUC" else _("correlation")
 
 
