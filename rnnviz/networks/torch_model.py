@@ -221,8 +221,8 @@ class CharModel(Pictured, nn.Module):
         return CharScorer(NumpyEngine(weights), self.vocabulary.start, wide=False)
 
     def _reads(self) -> ScoringEngine:
-        """What scores texts where the model is, on a CPU numpy: but for linear cells, all of whose steps torch
-        computes at once.
+        """What scores texts where the model is: on a CPU numpy, but for linear cells, whose steps torch
+        computes all at once.
         """
         by_numpy = self.device.type == "cpu" and not CELLS[self.config.cell].linear
         return NumpyEngine(weights_of(self)) if by_numpy else TorchEngine(self)

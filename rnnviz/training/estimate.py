@@ -12,7 +12,7 @@ from rnnviz.errors import ConfigError, Phrase
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.threads import cores as cores
-from rnnviz.training.speed import is_small
+from rnnviz.training.tuning import is_small
 
 PROGRAM = 240 * 2**20
 """Bytes of a process that loaded torch and trained a tiny model."""

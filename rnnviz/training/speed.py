@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rnnviz.errors import ConfigError, TrainingError, install
 from rnnviz.networks.config import Engine, Precision, TrainConfig
 from rnnviz.networks.threads import ALIKE, Threads, worth_trying
-from rnnviz.training.tuning import own_python, tune_process
+from rnnviz.training.tuning import is_small, own_python, tune_process
 
 if TYPE_CHECKING:
     import torch
@@ -33,9 +33,6 @@ CORE_SPEED = 20_000
 
 TRIAL = 2.0
 """Seconds of a trial; a twentieth of the run, where that is less."""
-
-SMALL = 1024
-"""States times streams below which a step is over before a second thread has woken up: one, in float32."""
 
 TRIED = 2048
 """Characters of a step of 256 units, about, by which precisions and numbers of threads are compared, and half
@@ -161,11 +158,6 @@ def _stand_in(config: TrainConfig, V: int) -> tuple[TrainConfig, Corpus]:
     length = 4 * config.batch * config.steps + 200
     text = corpora.from_text(symbols * (length // len(symbols) + 2))
     return replace(config, min_count=1, train_on="train+validation"), text
-
-
-def is_small(config: TrainConfig) -> bool:
-    """Whether one thread and the engine at hand are tried alone; see SMALL."""
-    return config.batch * config.hidden_size < SMALL
 
 
 def guess(hidden_size: int, cores: int) -> float:

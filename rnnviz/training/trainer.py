@@ -36,7 +36,7 @@ from rnnviz.training.batches import RandomCuts, RegularCuts, Streams, beginnings
 from rnnviz.training.optimiser import adamw, has_bfloat16, no_bfloat16, rate
 from rnnviz.training.reporting import Interval, early_steps
 from rnnviz.training.reporting import StepReport as StepReport
-from rnnviz.training.speed import is_small
+from rnnviz.training.tuning import is_small
 
 LARGEST = 600.0
 """Nats whose perplexity is still a number that a run's events take."""
