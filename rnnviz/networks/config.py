@@ -270,6 +270,11 @@ class TrainConfig:
                 "set it to 0"
             )
 
+    @property
+    def is_small(self) -> bool:
+        """Whether a step is over before a second thread has woken up, so that nothing but one is tried."""
+        return self.batch * self.hidden_size < 1024
+
     def model_config(self, vocabulary_size: int) -> ModelConfig:
         """The model this recipe trains, for V symbols."""
         return ModelConfig(

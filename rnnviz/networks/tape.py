@@ -1,5 +1,5 @@
-"""A cell's record as instructions for one row of a batch at one time step, forward and back: what `kernels`
-does.
+"""A cell's record as instructions for one row of a batch at one time step, forward and back. `kernels`
+does them.
 
 The record runs once, on stand-ins that note what is asked of them. Read from the last note to the first, the
 chain rule gives the notes of the way back (reverse accumulation, Linnainmaa 1970): no slope is derived by
@@ -11,8 +11,8 @@ numbers: SIZE times one of the places below, and which one there.
 
     X, U       the blocks of X_t W_x + b and of H_{t-1} W_h, where torch stacks them
     OLD, NEW   the state before the step and after it; OLD_C and NEW_C an LSTM's C
-    KEPT       what the step keeps for the way back, whose last instructions write over it the gradients of
-               U, and of those blocks of X that have another
+    KEPT       what the step keeps for the way back, whose last instructions overwrite it with the gradients
+               of U, and of those blocks of X that have another
     ROOM       what is forgotten after the step
     D, D_C     the gradient of the state after the step, and at the end of the one before it, but for what
                passes through W_h

@@ -12,7 +12,6 @@ from rnnviz.errors import ConfigError, Phrase
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.threads import cores as cores
-from rnnviz.training.tuning import is_small
 
 PROGRAM = 240 * 2**20
 """Bytes of a process that loaded torch and trained a tiny model."""
@@ -103,7 +102,7 @@ def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> d
     # place of the activations, which are free by then.
     learned = 4 * model.parameter_count
     saving = max(0.0, 7.5 * learned - activations)
-    compiles = config.cell != "mlp" and not is_small(config) and find_spec("numba")
+    compiles = config.cell != "mlp" and not config.is_small and find_spec("numba")
     return {
         "program": PROGRAM + (NUMBA if compiles else 0),
         "text": 20 * text_characters + 85 * min(text_characters, COUNTED),

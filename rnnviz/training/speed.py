@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rnnviz.errors import ConfigError, TrainingError, install
 from rnnviz.networks.config import Engine, Precision, TrainConfig
 from rnnviz.networks.threads import ALIKE, Threads, worth_trying
-from rnnviz.training.tuning import is_small, own_python, tune_process
+from rnnviz.training.tuning import own_python, tune_process
 
 if TYPE_CHECKING:
     import torch
@@ -75,7 +75,7 @@ def fastest(
     pairs = candidates(config, where, engine)
     if where.type != "cpu":
         return Pace(pairs[-1][0], Threads([threads or torch.get_num_threads()]), pairs[-1][1])
-    counts = [threads] if threads else [1] if is_small(config) else worth_trying()
+    counts = [threads] if threads else [1] if config.is_small else worth_trying()
     if len(pairs) == len(counts) == 1:
         return Pace(pairs[0][0], Threads(counts), pairs[0][1])
     trainer, tried, speeds = _small_steps(config, V), Threads(counts), dict.fromkeys(pairs, 0.0)
@@ -119,7 +119,7 @@ def candidates(
             "engine numba isn't to be had here; install it with {command}, or use another",
             command=install("fast"),
         )
-    tries = device.type == "cpu" and not is_small(config)
+    tries = device.type == "cpu" and not config.is_small
     engines: list[Engine] = [engine] if engine != "auto" else ["torch"]
     if engine == "auto" and tries and compiled.prepared(config.cell):
         engines = ["numba", "torch"]

@@ -36,7 +36,6 @@ from rnnviz.training.batches import RandomCuts, RegularCuts, Streams, beginnings
 from rnnviz.training.optimiser import adamw, has_bfloat16, no_bfloat16, rate
 from rnnviz.training.reporting import Interval, early_steps
 from rnnviz.training.reporting import StepReport as StepReport
-from rnnviz.training.tuning import is_small
 
 LARGEST = 600.0
 """Nats whose perplexity is still a number that a run's events take."""
@@ -362,5 +361,5 @@ def train(
     if config.precision == "bfloat16" and (refusal := no_bfloat16(config.cell, pick_device(device))):
         raise refusal
     trainer = Trainer(config, as_corpus(corpus), device=device)
-    trainer.model.engine = "torch" if is_small(config) else "numba"  # if it is to be had
+    trainer.model.engine = "torch" if config.is_small else "numba"  # if it is to be had
     return trainer.run(prompt=check_text(probe), sample_length=sample_length)

@@ -6,16 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.threads import spin_briefly
-
-SMALL = 1024
-"""States times streams below which a step is over before a second thread has woken up: one, in float32."""
-
-
-def is_small(config: TrainConfig) -> bool:
-    """Whether one thread and the engine at hand are tried alone; see SMALL."""
-    return config.batch * config.hidden_size < SMALL
 
 
 def tune_process() -> None:
