@@ -13,6 +13,7 @@ import rnnviz
 from rnnviz.figures import live as figures
 from rnnviz.ui.pages.explore.session import LIMIT
 from tests.browser.conftest import Live
+from tests.browser.test_address import holds_text
 from tests.conftest import tiny, tiny_card
 
 MODEL = tiny("gru", card=tiny_card())
@@ -74,6 +75,7 @@ def test_without_memory_stands_beside_while_one_types_and_in_the_address(live: L
         expect(first.locator(part)).to_have_text(f"{chance:.1%}".replace("%", " %"))
     expect(first.get_by_role("button")).to_have_accessible_name(re.compile("; without memory "))
     expect(page).to_have_url(re.compile("[?&]memoryless=1(&|$)"))
+    holds_text(page, live.text)
     page.reload()
     live.painted(len(live.text))
     expect(switch).to_be_checked()
