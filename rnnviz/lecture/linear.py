@@ -197,7 +197,7 @@ def rounds(keep: npt.ArrayLike, write: npt.ArrayLike) -> list[tuple[Doubles, Dou
 
     In round n each step is joined with the one 2^(n-1) before it, all of them at once: a joined step has the
     product of both factors, and as its addend what the earlier one wrote times the later one's factor, plus
-    what that wrote (Hillis & Steele 1986, "Data parallel algorithms"). `rnnviz.networks.scan` needs twice as
+    what that wrote (Hillis & Steele 1986, "Data parallel algorithms"). `torch_engine.scan` needs twice as
     many rounds, and half the work. Returns the factors and addends after each round, those before the first
     at [0]; the last addends are the states.
 

@@ -391,10 +391,8 @@ class Weights:
         for begin in range(0, n if out else 0, BLOCK):
             end = min(begin + BLOCK, n)
             for number, layer in enumerate(self.layers):
-                before, rows = (
-                    hidden[begin:end, number],
-                    self.rows(number, ids[begin:end], hidden[begin + 1 : end + 1, number - 1]),
-                )
+                before = hidden[begin:end, number]
+                rows = self.rows(number, ids[begin:end], hidden[begin + 1 : end + 1, number - 1])
                 with np.errstate(over="ignore", invalid="ignore"):
                     found = layer_parts(layer, rows, before)
                 for name, values in out.items():
@@ -426,10 +424,10 @@ class Weights:
         return out
 
 
-def layer_parts(layer: Layer, rows: Floats, before: Floats, xp: Any = None) -> cells.Parts:
+def layer_parts(layer: Layer, rows: Floats, before: Floats) -> cells.Parts:
     """Every part of steps whose states `before` (…, H) are known, of rows (…, G·H) of X W_x + b."""
     kind = CELLS[layer.cell]
-    xp, x = xp or Numpy(layer.activation), layer.blocks(rows)
+    xp, x = Numpy(layer.activation), layer.blocks(rows)
     if kind.linear:
         return kind.step(xp, x)
     second = [before] if kind.has_cell else []  # no gate looks at C

@@ -39,7 +39,8 @@ def trace(model: Network, text: str, *, change: StateChange | Sequence[StateChan
 
     Raises TextError for half a surrogate pair, ConfigError for a change of what isn't there.
     """
-    return Tracer(model, combined(weights_of(model), change)).extend(text)
+    changes = NO_CHANGES if change is None else combined(weights_of(model), change)
+    return Tracer(model, changes).extend(text)
 
 
 def tracing(model: Network, text: str) -> Generator[float, None, Trace]:
