@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
+from rnnviz.findings import Finding, Number, Said
 from rnnviz.text.files import printable, without_folders
 
 if TYPE_CHECKING:
@@ -286,6 +287,38 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list):
         return [_finite(v) for v in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def print_findings(
+    found: Sequence[Finding], args: argparse.Namespace, heading: Said | None = None, **known: object
+) -> None:
+    """Print findings of one class: with --json an object each, after what the command alone has `known`; else
+    a table under a heading, and of a single one what may be said of it. Cautions go to standard error.
+    """
+    from rnnviz import telling
+    from rnnviz.findings import stacked
+
+    language = telling.of_terminal()
+
+    def tell(value: object) -> str:
+        return "" if value is None else telling.flat(telling.tell(value, language))
+
+    said = [one for each in found for one in each.sentences()]
+    for one in said:
+        if telling.level(one) == "caution":
+            complain(tell(one))
+    if args.json:
+        for each in found:
+            print(as_json({**known, **each.facts()}))
+        return
+    if heading is not None:
+        print(tell(heading))
+    table = stacked([each.table() for each in found])
+    rows = [[tell(cell) for cell in row] for row in table.rows]
+    right = {n for row in table.rows for n, cell in enumerate(row) if isinstance(cell, Number)}
+    print_table([tell(column) for column in table.columns], rows, right)
+    if len(found) == 1:
+        print(*(tell(one) for one in said if telling.level(one) in ("said", "aside", "detail")), sep="\n")
 
 
 def print_table(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,18 +19,18 @@ from rnnviz.cli.output import (
     add_quiet,
     add_source,
     add_unclosed,
-    as_json,
     at_least,
     command,
     command_line,
     network,
-    print_table,
+    print_findings,
     progress_bar,
     read_text,
     say_start,
     source_text,
 )
 from rnnviz.errors import ConfigError
+from rnnviz.findings import count, words
 
 if TYPE_CHECKING:
     from rnnviz.reading.trace import Trace
@@ -46,39 +45,6 @@ strictest of Holm's levels."""
 
 COPIES = 3
 """Untrained copies that are searched too, unless --untrained says otherwise."""
-
-HEAD = (
-    "target",
-    "share",
-    "measure",
-    "unit",
-    "ranked by",
-    "held out",
-    "reported",
-    "interval",
-    "chance",
-    "above",
-    "character",
-    "context",
-    "untrained",
-    "stable",
-)
-
-SO = {
-    "short": "fewer than {enough:,} characters",
-    "same text": "too rare to be held out",
-    "nothing": "nothing found",
-    "open": "",
-    "character": "the last character may do",
-    "context": "the last {k} characters may do",
-    "untrained": "the untrained network may do",
-    "chance": "hardly above chance",
-    "remembers": "remembers",
-}
-"""What a search comes to; see `rnnviz.units.claims.Verdict`."""
-
-SURELY = {"character": "needs no memory", "untrained": "needs no training"}
-"""The same where what is simpler surely tells as much."""
 
 
 def add_parser(commands: Any) -> None:
@@ -156,7 +122,7 @@ def main(args: argparse.Namespace) -> int:
     """
     from rnnviz import units
     from rnnviz.reading.trace import trace
-    from rnnviz.units.claims import shifts_for
+    from rnnviz.units.claims import Unanswered, shifts_for
     from rnnviz.units.controls import controlled
 
     model = network(args)
@@ -195,7 +161,15 @@ def main(args: argparse.Namespace) -> int:
     for quantity, each in zip(quantities, found, strict=True):
         now = [search and next(searches) for search in each]
         kept += [search for search in now if search is not None]
-        _print(args, model.name, quantity, len(traced), targets, now)
+        pairs = zip(targets, now, strict=True)
+        read = words("read", model=model.name, quantity=quantity, n=count(len(traced)))
+        print_findings(
+            [search or Unanswered(target) for target, search in pairs],
+            args,
+            read,
+            model=args.model,
+            family=args.family,
+        )
     if args.card:
         same = [one for one, search in zip(targets, found[0], strict=True) if search is None]
         _keep(args, kept, text, typed, same)
@@ -209,23 +183,6 @@ def asked(args: argparse.Namespace, text: str) -> list[Target]:
     named = args.target if args.target or args.pattern else units.kinds(text)
     targets = [units.target(name, text, unclosed=args.unclosed) for name in named or []]
     return targets + [units.pattern_target(pattern, text) for pattern in args.pattern or []]
-
-
-def _print(
-    args: argparse.Namespace,
-    name: str,
-    quantity: str,
-    characters: int,
-    targets: Sequence[Target],
-    found: Sequence[Search | None],
-) -> None:
-    if args.json:
-        for target, search in zip(targets, found, strict=True):
-            print(as_json(_object(target, search, args)))
-    else:
-        print(f"{name}, {quantity}, {characters:,} characters")
-        rows = list(map(_row, targets, found))
-        print_table((*HEAD, ""), rows, numbers={1, *range(3, len(HEAD))})
 
 
 def _keep(
@@ -252,88 +209,3 @@ def _keep(
     shares = [unit_findings.share_typed(search, typed, args.unclosed) for search in searches]
     found = unit_findings.entry(command, searches, about, unit_findings.same_throughout(same), shares)
     add_to_card(path, {unit_findings.KEY: found})
-
-
-def _row(target: Target, found: Search | None) -> tuple[str, ...]:
-    share = "" if target.graded or not len(target) else f"{100 * target.values.mean():.1f} %"
-    if found is None:
-        return (target.name, share, *[""] * (len(HEAD) - 2), "the same throughout this text")
-    best = found.best
-    sign = "+" if best.direction > 0 else "-"
-    cells = (
-        target.name,
-        share,
-        found.measure,
-        f"{sign}{best.unit.layer}:{best.unit.unit}",
-        f"{best.ranked_by:.3f}",
-    )
-    if not found.held_out:
-        return (*cells, *["–"] * (len(HEAD) - len(cells)), _so(found))
-    kept = found.evidence
-    contexts = [rival for rival in kept.rivals if rival.kind == "context"] if kept is not None else []
-    longest = max(contexts, key=lambda rival: rival.score, default=None)
-    report = kept.report if kept is not None else None
-    interval = report.interval if report is not None else kept and kept.interval
-    return (
-        *cells,
-        f"{best.score:.3f}",
-        f"{report.score:.3f}" if report is not None else "–",
-        f"{interval[0]:.3f}–{interval[1]:.3f}" if interval else "–",
-        f"{found.chance:.3f}",
-        f"{len(found.above_chance) or '–'}",
-        f"{found.character:.3f}" if found.character is not None else "–",
-        f"{longest.number}: {longest.score:.3f}" if longest else "–",
-        f"{max(found.untrained):.3f}" if found.untrained else "–",
-        f"{kept.stability:.0%}" if kept is not None and kept.stability is not None else "–",
-        _so(found),
-    )
-
-
-def _so(found: Search) -> str:
-    from rnnviz.units.claims import ENOUGH
-
-    if found.verdict == "short" and found.characters >= ENOUGH:
-        return "too rare for an interval"
-    rival = found.rival
-    if rival is not None and rival.suffices and found.verdict in SURELY:
-        return SURELY[found.verdict]
-    return SO[found.verdict].format(enough=ENOUGH, k=rival.number if rival else "")
-
-
-def _object(target: Target, found: Search | None, args: argparse.Namespace) -> dict[str, Any]:
-    out: dict[str, Any] = {"model": args.model, "target": target.name}
-    if target.parsed is not None:
-        out["parsed"] = target.parsed
-    if found is None:
-        return {**out, "why_not": "the same throughout this text"}
-    kept = found.evidence
-    return {
-        **out,
-        "measure": found.measure,
-        "quantity": found.quantity,
-        "characters": found.characters,
-        "inside": found.inside,
-        "held_out": found.held_out,
-        "chance": found.chance,
-        "above_chance": len(found.above_chance),
-        "character": found.character,
-        "untrained": list(found.untrained),
-        "interval": kept and kept.interval and list(kept.interval),
-        "report": kept and kept.report and asdict(kept.report),
-        "stability": kept and kept.stability,
-        "block": kept and kept.block,
-        "rivals": [asdict(rival) for rival in kept.rivals] if kept is not None else [],
-        "family": args.family,
-        "verdict": found.verdict,
-        "units": [
-            {
-                "layer": f.unit.layer,
-                "unit": f.unit.unit,
-                "direction": f.direction,
-                "ranked_by": f.ranked_by,
-                "score": f.score,
-                "p": f.p,
-            }
-            for f in found.found[:10]
-        ],
-    }

@@ -28,6 +28,9 @@ from rnnviz.figures.themes import LEVELS, LIGHT, Scale, Theme
 MOST = 4
 """Lines that one figure can tell apart."""
 
+NAMED = 16
+"""Rows of a heat map that have their name beside them, at most."""
+
 FLAT = 1e-12
 """Below this, relative to the largest value, a line on a logarithmic axis has ended."""
 
@@ -290,19 +293,23 @@ def table(
     y: str = "",
     bar: bool = True,
     words: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
     places: str = "",
     theme: Theme = LIGHT,
 ) -> Figure:
-    """`values` (rows, T) as colours of `scale`, the first row above; `words` instead of numbers on its bar.
-    `places`: the axes along which a text lies, "x" or "xy", counted from 1. Raises ConfigError for another
-    shape.
+    """`values` (rows, T) as colours of `scale`, the first row above; `words` instead of numbers on its bar,
+    and `names` of the rows, of which some NAMED are shown. `places`: the axes along which a text lies, "x" or
+    "xy", counted from 1. Raises ConfigError for another shape.
     """
     if values.ndim != 2:
         raise ConfigError("a table is (rows, T); received shape {shape}", shape=values.shape)
     rows, T = values.shape
     levels = scale.levels(values)
 
-    def of_text(name: str, length: int) -> Figure:
+    def ticks(name: str, length: int) -> Figure:
+        if name == "y" and names is not None:
+            shown = list(range(0, len(names), -(-len(names) // NAMED)))
+            return {"tickvals": shown, "ticktext": escaped([names[row] for row in shown])}
         return characters(length) if name in places else {}
 
     middle = (scale.low + scale.high) / 2
@@ -331,8 +338,8 @@ def table(
         "data": [heat],
         "layout": layout(
             theme,
-            axis(theme, x, range=[-0.5, max(T, 1) - 0.5], showgrid=False, **of_text("x", T)),
-            axis(theme, y, range=[max(rows, 1) - 0.5, -0.5], showgrid=False, nticks=6, **of_text("y", rows)),
+            axis(theme, x, range=[-0.5, max(T, 1) - 0.5], showgrid=False, **ticks("x", T)),
+            axis(theme, y, range=[max(rows, 1) - 0.5, -0.5], showgrid=False, nticks=6, **ticks("y", rows)),
         ),
     }
 

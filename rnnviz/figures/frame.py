@@ -10,6 +10,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.figures.themes import Theme
+from rnnviz.telling import RAISED
 
 Figure = dict[str, Any]
 
@@ -120,9 +121,6 @@ def written(value: float) -> str:
     front = f"{value / 10.0**power:.4g}"
     raised = "10" + str(power).translate(RAISED)
     return raised if front == "1" else f"{front}·{raised}"
-
-
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def legend(theme: Theme, **more: Any) -> Figure:

@@ -15,28 +15,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz import telling
 from rnnviz.figures import live
 from rnnviz.figures.themes import LIGHT, SURPRISAL_FULL, Scale, palette, ramp
+from rnnviz.findings import Finding
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.trace import Trace
 from rnnviz.text.characters import visible
-from rnnviz.units.claims import Search
-
-ROWS = 5
-"""Units of a search that are listed."""
-
-_SAID = {
-    "short": "the text is too short to say more",
-    "same text": "ranked and measured on one text, so nothing can be said",
-    "nothing": "it is not above chance",
-    "open": "above chance; whether something simpler tells as much was not measured",
-    "character": "it may tell no more than the current character does",
-    "context": "it may tell no more than the last few characters do",
-    "untrained": "it may tell no more than an untrained network's best unit",
-    "chance": "hardly above chance",
-    "remembers": "it tells more than chance, the last few characters and the untrained network",
-}
 
 COLUMN, HEAT, STRIP, LEFT = 9, 180, 18, 54  # in SVG units
 
@@ -44,11 +30,11 @@ _STYLE = f"background:{LIGHT.background};color:{LIGHT.text};font:13px/1.45 sans-
 
 
 def html(thing: object) -> str:
-    """The HTML of a Trace, a Search or a model."""
+    """The HTML of a Trace, a finding or a model."""
     if isinstance(thing, Trace):
         return _framed(trace(thing))
-    if isinstance(thing, Search):
-        return _framed(search(thing))
+    if isinstance(thing, Finding):
+        return _framed(finding(thing))
     return _framed(model(thing))
 
 
@@ -114,30 +100,16 @@ def _heat(shown: Trace, layer: int, scale: Scale) -> str:
     return "".join([*parts, "</svg>"])
 
 
-def search(found: Search) -> str:
-    """The five units that ranked best, beside what simpler things reach."""
-    rows = [
-        (
-            f"{each.unit.layer}",
-            f"{each.unit.unit}",
-            f"{each.score:.3f}",
-            f"{each.ranked_by:.3f}",
-            "higher" if each.direction > 0 else "lower",
-        )
-        for each in found.found[:ROWS]
-    ]
-    beside = {"chance": found.chance, "the current character alone": found.character}
-    if found.untrained:
-        beside["an untrained copy's best unit"] = max(found.untrained)
-    said = ", ".join(f"{escape(name)} {value:.3f}" for name, value in beside.items() if value is not None)
-    verdict = escape(_SAID.get(found.verdict, found.verdict))
-    head = f"<b>{escape(found.target)}</b>: {len(found.found):,} units, {found.characters:,} characters"
-    notice = (
-        f"Beside it: {said}. Of the first unit: <b>{verdict}</b>. Its score alone is measured on text that "
-        "did not choose it; a score is a correlation, not proof of cause."
-    )
-    table = _table(("layer", "unit", found.measure, "ranked by", "while it holds"), rows)
-    return f"<p style='margin:0'>{head}</p>{table}<p style='margin:0'>{notice}</p>"
+def finding(found: Finding) -> str:
+    """A finding's table, what may be said of it, and what to notice."""
+    table = found.table()
+    cells = [["" if cell is None else _tell(cell) for cell in row] for row in table.rows]
+    said = " ".join(_tell(one) for one in found.sentences())
+    return f"{_table(map(_tell, table.columns), cells)}<p style='margin:0'>{escape(said)}</p>"
+
+
+def _tell(value: object) -> str:
+    return telling.flat(telling.tell(value, telling.DEFAULT))
 
 
 def model(thing: Any) -> str:

@@ -231,11 +231,11 @@ def responds(card: Mapping[str, Any]) -> str:
     return out
 
 
-def _cell(one: unit_findings.Finding) -> str:
+def _cell(one: unit_findings.Recorded) -> str:
     return "" if one.quantity == "hidden" else f" ({one.quantity})"
 
 
-def _row(one: unit_findings.Finding) -> str:
+def _row(one: unit_findings.Recorded) -> str:
     kept = one.evidence
     assert kept is not None  # nothing else remembers
     score = one.score if kept.report is None else kept.report.score

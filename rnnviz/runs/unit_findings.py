@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from rnnviz.findings import Number, Said, count, say, span, words
 from rnnviz.units.claims import LEVEL, Evidence, Report, Rival, Search, Verdict, verdict
 from rnnviz.units.targets import KINDS, PYTHON_KINDS, Target, Unclosed, target
 from rnnviz.units.unit import activations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 KEY = "units"
 """Of a card: {"command": the command that made them, "text": of what, "findings": those that stand, "others":
-those that do not, both lists of Finding, "unanswered": {a target: why there is none}}. Cards of 0.1.0 have
+those that do not, both lists of Recorded, "unanswered": {a target: why there is none}}. Cards of 0.1.0 have
 "command" and "findings", which are all there were, without evidence."""
 
 SOUGHT = ("quotes", "py-string", "brackets", "py-brackets", "line-position", "word-start")
@@ -42,7 +43,7 @@ _MASKS = {"bracket-depth": "brackets", "py-bracket-depth": "py-brackets"}
 
 
 @dataclass(frozen=True)
-class Finding:
+class Recorded:
     """One search.
 
     target      a name of `rnnviz.units.KINDS` or `PYTHON_KINDS`
@@ -79,7 +80,7 @@ class Finding:
     typed: tuple[float, float] | None = None
 
     @classmethod
-    def of(cls, search: Search, typed: tuple[float, float] | None = None) -> Finding:
+    def of(cls, search: Search, typed: tuple[float, float] | None = None) -> Recorded:
         """What to keep of a search on a trace."""
         best, character = search.best, search.character
         assert character is not None  # it was on a trace
@@ -138,6 +139,18 @@ class Finding:
             self.chance, self.character, *self.untrained, *(rival.score for rival in rivals)
         )
 
+    def sentences(self) -> list[Said]:
+        """What the card says of the unit."""
+        report = self.evidence.report if self.evidence is not None else None
+        return say(
+            ("recorded.confirmed" if report is None else "recorded.reported", "recorded.less"),
+            unit=words("unit", n=self.unit),
+            n=count(self.characters),
+            measure=words(f"measure.{self.measure.lower()}"),
+            score=Number(report.score if report else self.score),
+            interval=span(*report.interval) if report else None,
+        )
+
     def to_json(self) -> dict[str, Any]:
         """A JSON object that a card can hold."""
         pairs = {
@@ -146,12 +159,12 @@ class Finding:
         return {**asdict(self), **pairs}
 
 
-def of(card: Mapping[str, Any]) -> tuple[Finding, ...]:
+def of(card: Mapping[str, Any]) -> tuple[Recorded, ...]:
     """The findings in a card, in their order; those that are damaged are left out."""
     return _listed(card, "findings")
 
 
-def others(card: Mapping[str, Any]) -> tuple[Finding, ...]:
+def others(card: Mapping[str, Any]) -> tuple[Recorded, ...]:
     """What was searched beside them, and does not stand."""
     return _listed(card, "others")
 
@@ -227,11 +240,11 @@ def entry(
     """What to write into a card, under KEY: the searches whose target was in both halves of the text, of
     which `text` says {"name": its name, "sha256": …, "held_out": whether the model's card calls it that,
     "part": a Part where it is one}; why others are `unanswered`; and what each search's unit makes of `typed`
-    sentences, see `Finding`.
+    sentences, see `Recorded`.
     """
     shares = typed or [None] * len(searches)
     found = [
-        Finding.of(search, share) for search, share in zip(searches, shares, strict=True) if search.held_out
+        Recorded.of(search, share) for search, share in zip(searches, shares, strict=True) if search.held_out
     ]
     return {
         "command": command,
@@ -247,19 +260,19 @@ def _entry(card: Mapping[str, Any]) -> Mapping[str, Any]:
     return kept if isinstance(kept, dict) else {}
 
 
-def _listed(card: Mapping[str, Any], key: str) -> tuple[Finding, ...]:
+def _listed(card: Mapping[str, Any], key: str) -> tuple[Recorded, ...]:
     listed = _entry(card).get(key)
     if not isinstance(listed, list):
         return ()
     return tuple(found for one in listed if (found := _finding(one)) is not None)
 
 
-def _finding(one: object) -> Finding | None:
+def _finding(one: object) -> Recorded | None:
     """None for what is damaged."""
     if not isinstance(one, dict):
         return None
     try:
-        found = Finding(
+        found = Recorded(
             **{
                 **one,
                 "untrained": tuple(one["untrained"]),
@@ -312,7 +325,7 @@ def _number(value: object) -> bool:
     return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
 
 
-def _sound(found: Finding) -> bool:
+def _sound(found: Recorded) -> bool:
     return (
         all(type(name) is str for name in (found.target, found.quantity, found.measure))
         and all(type(n) is int and n >= 0 for n in (found.layer, found.unit, found.characters))

@@ -10,8 +10,8 @@ from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
-LANGUAGES = {"en": "English", "zh": "中文"}
-DEFAULT = "en"
+from rnnviz.telling import DEFAULT, LANGUAGES
+
 FOLDER = Path(__file__).resolve().parent.parent / "locale"
 STATE = "language"  # of st.session_state; also read in fragments, which don't run main.py
 
@@ -33,12 +33,6 @@ def translations(language: str) -> gettext.NullTranslations:
         write_mo(compiled, read_po(file, locale=language))
     compiled.seek(0)
     return gettext.GNUTranslations(compiled)
-
-
-def match(locale: str | None) -> str:
-    """The language of LANGUAGES nearest to a browser's locale such as "zh-CN"; English for any other."""
-    language = (locale or "").replace("_", "-").split("-")[0].lower()
-    return language if language in LANGUAGES else DEFAULT
 
 
 def spoken_by(asks: Callable[[], object]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from rnnviz import telling
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import Damaged, ModelInfo, gone
 from rnnviz.networks.ngram import NgramModel
@@ -33,18 +34,18 @@ i18n.spoken_by(lambda: st.session_state.get(i18n.STATE))
 def adopt_language() -> None:
     """At first, set the language from the address's `lang`, else the browser's."""
     if i18n.STATE not in st.session_state:
-        st.session_state[i18n.STATE] = i18n.match(st.query_params.get("lang") or st.context.locale)
+        st.session_state[i18n.STATE] = telling.match(st.query_params.get("lang") or st.context.locale)
 
 
 def language_switch() -> None:
     """The choice of a language; the address holds one that isn't the browser's."""
     spoken = i18n.language()
-    address.say(lang=None if spoken == i18n.match(st.context.locale) else spoken)
+    address.say(lang=None if spoken == telling.match(st.context.locale) else spoken)
     st.segmented_control(
         "Language / 语言",
-        list(i18n.LANGUAGES),
+        list(telling.LANGUAGES),
         key=i18n.STATE,
-        format_func=i18n.LANGUAGES.__getitem__,
+        format_func=telling.LANGUAGES.__getitem__,
         required=True,
         label_visibility="collapsed",
         on_change=_follow,

@@ -1,44 +1,40 @@
 """Words, numbers and characters as people read them, for all pages."""
 
-import math
 import unicodedata
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any
 
-from rnnviz.figures.frame import RAISED
+from rnnviz import telling
+from rnnviz.findings import Number, Said
 from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS
+from rnnviz.telling import HUGE, written
 from rnnviz.ui.i18n import N_, _, language
-
-HUGE, BEYOND = 1e6, 1e15
-"""From where on a number is said in words, and from where on as a power of ten."""
 
 
 def rounded(value: float, digits: int = 2) -> str:
     """A perplexity for people: two decimals while they matter, then none; 98.7 million, 3.2 × 10¹⁷."""
-    if not math.isfinite(value):
-        return "∞"
-    if value < HUGE:
-        return f"{value:,.{digits}f}" if value < 1000 else f"{value:,.0f}"
-    if value < BEYOND:
-        from babel import Locale
-        from babel.numbers import format_compact_decimal
-
-        locale = Locale.parse(language())
-        kind: Literal["long", "short"] = "long" if "long" in locale.compact_decimal_formats else "short"
-        return format_compact_decimal(value, format_type=kind, locale=locale, fraction_digits=1)
-    power = math.floor(math.log10(value))
-    return f"{value / 10.0**power:.1f} × 10{str(power).translate(RAISED)}"
+    return written(Number(value, "perplexity", digits), language())
 
 
 def decimal(value: float, digits: int = 2) -> str:
     """A number that may be below 0; the minus is a minus sign."""
-    return f"{value:,.{digits}f}".replace("-", "−")
+    return written(Number(value, "decimal", digits), language())
 
 
 def signed(value: float, digits: int = 2) -> str:
     """A difference, with its sign: +0.12, −1,234.50."""
-    return f"{value:+,.{digits}f}".replace("-", "−")
+    return written(Number(value, "signed", digits), language())
+
+
+def spoken(value: object) -> str:
+    """A finding's words in the session's language, where no Markdown is read: in a picture, a label."""
+    return telling.flat(telling.tell(value, language(), str))
+
+
+def measure(found: Any) -> str:
+    """What a search, or a unit on record, is measured by."""
+    return spoken(Said(f"measure.{found.measure.lower()}"))
 
 
 def choices(perplexity: float) -> str:
@@ -48,7 +44,7 @@ def choices(perplexity: float) -> str:
 
 def together(sentences: Iterable[str]) -> str:
     """Sentences one after another; Chinese has no space between them."""
-    return ("" if language() == "zh" else " ").join(sentences)
+    return telling.together(sentences, language())
 
 
 def column_format(values: Iterable[float], usual: str = "%.2f") -> str:
@@ -58,11 +54,7 @@ def column_format(values: Iterable[float], usual: str = "%.2f") -> str:
 
 def percent(share: float) -> str:
     """A share of a text: never 0 % or 100 % unless it is none or all."""
-    if 0 < share < 0.001:
-        return _("under {n} %").format(n="0.1")
-    if 0.995 <= share < 1:
-        return _("over {n} %").format(n=99)
-    return f"{100 * share:.1f} %" if 0 < share < 0.1 else f"{100 * share:.0f} %"
+    return written(Number(share, "percent"), language())
 
 
 def duration(seconds: float) -> str:

@@ -8,14 +8,16 @@ it is that which is named.
                 procedure: random weights echo what was just read, so that some unit of theirs tells much
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import takewhile
 from typing import Literal
 
 from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
+from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, count, say, span, words
 from rnnviz.pictured import Pictured
+from rnnviz.units.targets import Target
 from rnnviz.units.unit import Unit
 
 Measure = Literal["AUC", "correlation"]
@@ -29,6 +31,11 @@ MARGIN = 0.02
 ENOUGH = 20_000
 """Characters from which on it is said whether a unit remembers. On fewer, another stretch of the same text
 often has another best unit."""
+
+LISTED, BARS = 10, 12
+"""Units that `facts` and a picture name."""
+
+_SIGNS = {1: "+", -1: "−"}
 
 Simpler = Literal["character", "context", "untrained"]
 Verdict = Literal[
@@ -201,6 +208,7 @@ class Search(Pictured):
     untrained   the score of the best-ranked unit of each untrained copy; () where none was read
     evidence    how sure `best` is, and what simpler things reach; None where that was not asked
     levels      at which it is tested against chance and against what is simpler; see `holm`
+    parsed      that of the target
     """
 
     target: str
@@ -216,6 +224,7 @@ class Search(Pictured):
     untrained: tuple[float, ...] = ()
     evidence: Evidence | None = None
     levels: tuple[float, float] = (LEVEL, LEVEL)
+    parsed: float | None = None
 
     def __repr__(self) -> str:
         best = self.best
@@ -263,6 +272,230 @@ class Search(Pictured):
         """The one of them that tells most."""
         kept = self.evidence
         return None if kept is None else kept.strongest(self.best.score, self.levels[1])
+
+    def facts(self) -> Json:
+        """What --json prints: the ten best units of them all."""
+        kept = self.evidence
+        return {
+            "target": self.target,
+            **({} if self.parsed is None else {"parsed": self.parsed}),
+            "measure": self.measure,
+            "quantity": self.quantity,
+            "characters": self.characters,
+            "inside": self.inside,
+            "held_out": self.held_out,
+            "chance": self.chance,
+            "above_chance": len(self.above_chance),
+            "character": self.character,
+            "untrained": list(self.untrained),
+            "interval": kept and kept.interval and list(kept.interval),
+            "report": kept and kept.report and asdict(kept.report),
+            "stability": kept and kept.stability,
+            "block": kept and kept.block,
+            "rivals": [asdict(rival) for rival in kept.rivals] if kept is not None else [],
+            "verdict": self.verdict,
+            "units": [
+                {
+                    "layer": found.unit.layer,
+                    "unit": found.unit.unit,
+                    "direction": found.direction,
+                    "ranked_by": found.ranked_by,
+                    "score": found.score,
+                    "p": found.p,
+                }
+                for found in self.found[:LISTED]
+            ],
+        }
+
+    def table(self) -> Table:
+        """One row."""
+        best, kept = self.best, self.evidence
+        report = kept.report if kept is not None else None
+        interval = report.interval if report is not None else kept and kept.interval
+        context = self._best_context
+        numbers = {
+            "held-out": Number(best.score if self.held_out else None),
+            "reported": Number(report.score if report is not None else None),
+            "interval": words("range", low=Number(interval[0]), high=Number(interval[1]))
+            if interval
+            else Number(None),
+            "chance": Number(self.chance if self.held_out else None),
+            "above": count(len(self.above_chance) or None),
+            "character": Number(self.character),
+            "context": words("head.reached", k=context.number, score=Number(context.score))
+            if context
+            else Number(None),
+            "untrained": Number(max(self.untrained, default=None)),
+            "stable": Number(kept.stability if kept is not None else None, "whole percent"),
+        }
+        cells = (
+            self.target,
+            None if self.inside is None else Number(self.inside / self.characters, "percent"),
+            _measure(self.measure),
+            f"{_SIGNS[best.direction]}{best.unit.layer}:{best.unit.unit}",
+            Number(best.ranked_by),
+            *(numbers.values() if self.held_out else [Number(None)] * len(numbers)),
+            self._brief,
+        )
+        heads = ("target", "share", "measure", "unit", "ranked-by", *numbers, "verdict")
+        return Table([words(f"head.{name}") for name in heads], [cells])
+
+    @property
+    def _brief(self) -> Said:
+        """The verdict, for a cell."""
+        verdict, rival = self.verdict, self.rival
+        code = verdict.replace(" ", "-")
+        if verdict == "short" and self.characters >= ENOUGH:
+            code = "too-rare"
+        elif verdict in ("character", "untrained") and rival is not None and rival.suffices:
+            code = f"{verdict}-surely"
+        return words(f"brief.{code}", enough=count(ENOUGH), k=rival.number if rival else None)
+
+    @property
+    def _best_context(self) -> Rival | None:
+        """Of the contexts the one that reaches most."""
+        rivals = self.evidence.rivals if self.evidence is not None else ()
+        contexts = [rival for rival in rivals if rival.kind == "context"]
+        return max(contexts, key=lambda rival: rival.score, default=None)
+
+    def sentences(self) -> list[Said]:
+        """The verdict and what it rests on."""
+        kept, report = self.evidence, self._report
+        interval = report.interval if report else kept and kept.interval
+        rivals = (report or kept).rivals if kept else ()
+        reached = {
+            one.kind: one for one in sorted(rivals, key=lambda one: one.score)
+        }  # the best of each kind
+        closest = min(kept.rivals if kept else (), key=lambda one: (one.low or 0.0, -one.score), default=None)
+        rival, simplest, context = self.strongest or closest, self.rival, reached.get("context")
+        said = say(
+            self._codes(),
+            unit=self.best.unit.unit,
+            best=words("unit", n=self.best.unit.unit),
+            measure=_measure(self.measure),
+            score=Number(report.score if report else self.best.score),
+            interval=span(*interval) if interval else Number(None),
+            chance=Number(self.chance),
+            character=_reached(reached.get("character")),
+            untrained=_reached(reached.get("untrained")),
+            context=_reached(context),
+            k=context.number if context else None,
+            rival=_reached(rival),
+            number=rival.number if rival else None,
+            lead=span(rival.low, rival.high) if rival else Number(None),
+            simplest=_reached(simplest),
+            few=simplest.number if simplest else None,
+            stable=Number(kept.stability if kept is not None else None, "whole percent"),
+            n=count(self.characters),
+            enough=count(ENOUGH),
+        )
+        if self.verdict not in ("short", "same text", "nothing"):
+            said.append(words("search.above-chance", n=count(len(self.above_chance))))
+        return said
+
+    @property
+    def _report(self) -> Report | None:
+        """What it comes to on text that had no say in it, where it was confirmed."""
+        return self.evidence.report if self.verdict == "remembers" and self.evidence is not None else None
+
+    def _codes(self) -> Iterator[str]:
+        """Which sentences are true of it, in their order."""
+        verdict, strongest, rival = self.verdict, self.strongest, self.rival
+        if verdict in ("short", "same text", "nothing"):
+            short = "too-short" if self.characters < ENOUGH else "too-rare"
+            yield f"search.{short if verdict == 'short' else verdict.replace(' ', '-')}"
+            return
+        if self.evidence is None:
+            yield from ("search.first", "search.not-compared")
+            return
+        yield "search.first-reported" if self._report is not None else "search.first-measured"
+        if strongest is not None:
+            yield f"search.behind-{strongest.kind}"
+            if rival is not None and rival.kind != strongest.kind:
+                yield f"search.nor-{rival.kind}"
+        else:
+            yield {"chance": "search.chance-only", "remembers": "search.remembers"}.get(
+                verdict, "search.open"
+            )
+        if self.evidence.stability is not None:
+            yield "search.stable"
+
+    def about(self, unit: int) -> Said | None:
+        """What a unit other than the best-ranked one reaches; None for that one."""
+        found = next((one for one in self.found if one.unit.unit == unit), self.best)
+        if found is self.best:
+            return None
+        scores = {"score": Number(found.score), "ranked": Number(found.ranked_by)}
+        return words("search.unit", unit=unit, measure=_measure(self.measure), **scores)
+
+    def panels(self, chosen: int | None = None) -> list[Panel]:
+        """The best units, and the `chosen` one, beside what is simpler."""
+        listed = list(self.found[:BARS])
+        if all(found.unit.unit != chosen for found in listed):
+            listed += [found for found in self.found if found.unit.unit == chosen][:1]
+        context, mask = self._best_context, self.measure == "AUC"
+        levels: list[tuple[Said, float | None]] = [
+            (words("search.level-chance"), self.chance if self.held_out else None),
+            (words("search.level-character"), self.character),
+            *([(words("search.level-context", k=context.number), context.score)] if context else []),
+            (words("search.level-untrained"), max(self.untrained, default=None)),
+        ]
+        kind = "" if self.held_out else "-same-text"
+        signs = "search.notice-mask" if mask else "search.notice-graded"
+        return [
+            Panel(
+                "ranking",
+                words(f"search.title{kind}"),
+                Bars(
+                    [f"{_SIGNS[found.direction]} {found.unit.unit}" for found in listed],
+                    [found.score for found in listed],
+                    _measure(self.measure),
+                    [(name, value) for name, value in levels if value is not None],
+                    first=0.5 if mask else 0.0,
+                    last=1.0 if mask else None,
+                    chosen=next((n for n, one in enumerate(listed) if one.unit.unit == chosen), None),
+                ),
+                say((f"search.notice{kind}", signs, "search.notice-click"), enough=count(ENOUGH)),
+                words("search.limits"),
+                pick="bar",
+                picks=[found.unit.unit for found in listed],
+            )
+        ]
+
+
+@dataclass(frozen=True)
+class Unanswered:
+    """A target of which nothing can be asked: it is the same throughout the text."""
+
+    target: Target
+
+    def facts(self) -> Json:
+        """The target, and why nothing is said."""
+        parsed = {} if self.target.parsed is None else {"parsed": self.target.parsed}
+        return {"target": self.target.name, **parsed, "why_not": "the same throughout this text"}
+
+    def table(self) -> Table:
+        """One row, which stacks under those of other targets."""
+        values = self.target.values
+        share = None if self.target.graded or not len(values) else Number(float(values.mean()), "percent")
+        heads = [words(f"head.{name}") for name in ("target", "share", "verdict")]
+        return Table(heads, [(self.target.name, share, words("brief.throughout"))])
+
+    def sentences(self) -> list[Said]:
+        """That there is nothing to look for."""
+        return [words("search.unanswered", target=self.target.name)]
+
+    def panels(self) -> list[Panel]:
+        """None."""
+        return []
+
+
+def _measure(measure: Measure) -> Said:
+    return words(f"measure.{measure.lower()}")
+
+
+def _reached(rival: Rival | None) -> Number:
+    return Number(None if rival is None else rival.score)
 
 
 def holm(searches: Iterable[Search]) -> list[Search]:

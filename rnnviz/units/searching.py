@@ -145,6 +145,7 @@ class Searcher:
             held_out=bool(split.blocks),
             characters=len(self),
             inside=None if target.graded else int(target.values.sum()),
+            parsed=target.parsed,
         )
 
     def best_score(self, target: Target, edges: int = 0) -> float:

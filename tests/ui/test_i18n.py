@@ -11,6 +11,7 @@ from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.pofile import read_po
 
 from rnnviz import errors as known
+from rnnviz import telling
 from rnnviz.ui import i18n
 
 PACKAGE = Path(i18n.__file__).resolve().parents[1]
@@ -115,7 +116,7 @@ def test_no_compiled_catalogue_lies_in_the_package() -> None:
     [(None, "en"), ("", "en"), ("zh", "zh"), ("zh-Hans-CN", "zh"), ("ZH_tw", "zh"), ("fr-FR", "en")],
 )
 def test_a_locale_finds_its_language(locale: str | None, language: str) -> None:
-    assert i18n.match(locale) == language
+    assert telling.match(locale) == language
 
 
 def test_a_session_without_a_language_reads_english() -> None:

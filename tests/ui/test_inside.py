@@ -15,8 +15,9 @@ from rnnviz.reading.sampling import sample
 from rnnviz.reading.trace import trace
 from rnnviz.runs import unit_findings
 from rnnviz.text import corpora
+from rnnviz.ui import dashboard
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.inside import compare, dashboard, probe, sources, words
+from rnnviz.ui.pages.inside import compare, probe, sources, words
 from rnnviz.units.claims import ENOUGH
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
@@ -240,7 +241,7 @@ def test_it_opens_on_what_the_card_has_and_says_what_that_is(
 ) -> None:
     beaten = tuple(units.Rival(kind, 8, 0.5, 0.2, 0.4, 0.001) for kind in ("context", "untrained"))
     evidence = units.Evidence(beaten, (0.8, 0.9), 1.0, 50, units.Report(0.84, (0.8, 0.88), beaten))
-    stands = unit_findings.Finding("vowel", "cell", "AUC", 0, 9, 0.85, 0.6, 0.5, (0.5,), ENOUGH, evidence)
+    stands = unit_findings.Recorded("vowel", "cell", "AUC", 0, 9, 0.85, 0.6, 0.5, (0.5,), ENOUGH, evidence)
     falls = replace(stands, target="capital", score=0.99, evidence=replace(evidence, interval=None))
     weaker = replace(stands, target="digit", unit=4, score=0.8)
     found = [falls.to_json(), stands.to_json(), weaker.to_json()]

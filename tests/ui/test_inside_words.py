@@ -9,8 +9,9 @@ import pytest
 from rnnviz import units
 from rnnviz.figures.themes import Scale, contrast
 from rnnviz.runs import unit_findings
+from rnnviz.ui import dashboard
 from rnnviz.ui import words as page_words
-from rnnviz.ui.pages.inside import dashboard, probe, words
+from rnnviz.ui.pages.inside import probe, words
 
 
 def weighed(interval: tuple[float, float] | None = (0.88, 0.92), **scores: float) -> units.Evidence:
@@ -119,7 +120,9 @@ def test_the_strongest_rival_is_one_that_is_not_beaten() -> None:
 
 
 def test_what_is_on_record_is_said_with_the_figures_that_had_no_say_in_it() -> None:
-    found = unit_findings.Finding("quotes", "hidden", "AUC", 0, 7, 0.9, 0.6, 0.7, (0.75,), 66_128, reported())
+    found = unit_findings.Recorded(
+        "quotes", "hidden", "AUC", 0, 7, 0.9, 0.6, 0.7, (0.75,), 66_128, reported()
+    )
     said = words.recorded(found)
     assert "names unit 7 for this, confirmed on 66,128 characters" in said
     assert "AUC 0.850 (95 % interval 0.830 to 0.870)" in said

@@ -16,8 +16,8 @@ from starlette.testclient import TestClient
 from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
+from rnnviz.telling import LANGUAGES
 from rnnviz.ui.hosting import person
-from rnnviz.ui.i18n import LANGUAGES
 from rnnviz.ui.pages.learn import asking
 from rnnviz.ui.room import phones as room_phones
 from rnnviz.ui.room import rooms

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
+from rnnviz import telling
 from rnnviz.ui import i18n
 from rnnviz.ui.i18n import N_
 
@@ -62,9 +63,9 @@ def wrong(request: HTTPConnection, link: str) -> Response:
 
 
 def language(request: HTTPConnection) -> str:
-    """The language of i18n.LANGUAGES that an address asks for, or else its browser prefers."""
+    """The language of telling.LANGUAGES that an address asks for, or else its browser prefers."""
     asked = request.query_params.get("lang")
-    return i18n.match(asked) if asked else preferred(request.headers.get("accept-language", ""))
+    return telling.match(asked) if asked else preferred(request.headers.get("accept-language", ""))
 
 
 def preferred(header: str) -> str:
@@ -81,7 +82,7 @@ def preferred(header: str) -> str:
             found.append((-float(weight or 1), len(found), name))
         except ValueError:
             continue
-    return next((name for _, _, name in sorted(found) if name in i18n.LANGUAGES), i18n.DEFAULT)
+    return next((name for _, _, name in sorted(found) if name in telling.LANGUAGES), telling.DEFAULT)
 
 
 def _up(request: HTTPConnection) -> str:

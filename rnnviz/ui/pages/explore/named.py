@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rnnviz.figures import live
 
 if TYPE_CHECKING:
-    from rnnviz.runs.unit_findings import Finding
+    from rnnviz.runs.unit_findings import Recorded
     from rnnviz.ui.pages.explore.rows import Network
 
 MOST = 3
@@ -24,7 +24,7 @@ KEPT = ("hidden", "cell")
 class Named:
     """One unit, and what was found of it, the best first."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[Recorded, ...]
 
     @property
     def quantity(self) -> str:
@@ -45,7 +45,7 @@ def of(model: Network) -> tuple[Named, ...]:
 
     if not model.card.get(unit_findings.KEY):
         return ()
-    config, found = model.config, dict[tuple[str, int, int], list["Finding"]]()
+    config, found = model.config, dict[tuple[str, int, int], list["Recorded"]]()
     for one in unit_findings.of(model.card):
         there = one.layer < config.layers and one.unit < config.hidden_size
         known = one.quantity in KEPT and one.quantity in live.quantities(config.cell)

@@ -10,10 +10,10 @@ from rnnviz.figures import live
 from rnnviz.gradients.occlusion import LAST
 from rnnviz.ui import presenting
 from rnnviz.ui.i18n import _
-from rnnviz.ui.words import notices, quantities, together, view_words
+from rnnviz.ui.words import measure, notices, quantities, together, view_words
 
 if TYPE_CHECKING:
-    from rnnviz.runs.unit_findings import Finding
+    from rnnviz.runs.unit_findings import Recorded
     from rnnviz.ui.pages.explore.named import Named
     from rnnviz.ui.pages.explore.rows import Network
 
@@ -205,7 +205,7 @@ def captions() -> dict[str, str]:
     }
 
 
-def share_typed(one: Finding) -> str:
+def share_typed(one: Recorded) -> str:
     """For how much of what people type a unit's colour is right, and any one colour; "" if nobody knows."""
     if one.typed is None:
         return ""
@@ -231,7 +231,7 @@ def invitation(target: str, characters: str) -> str:
 def captioned(one: Named, model: Network) -> dict[str, Any]:
     """A named unit: its name, a caption, and what was measured and where."""
     from rnnviz.runs import unit_findings
-    from rnnviz.ui.pages.inside.words import measure, targets
+    from rnnviz.ui.pages.inside.words import targets
 
     card, config = model.card, model.config
     names, best = targets(python=True), one.findings[0]

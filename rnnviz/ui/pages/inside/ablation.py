@@ -10,11 +10,11 @@ import numpy as np
 import streamlit as st
 
 from rnnviz.figures import charts
-from rnnviz.ui import choice
+from rnnviz.ui import choice, dashboard
+from rnnviz.ui.dashboard import Panel
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import dashboard, sources
+from rnnviz.ui.pages.inside import sources
 from rnnviz.ui.pages.inside.common import View, done_on_request, fragment
-from rnnviz.ui.pages.inside.dashboard import Panel
 from rnnviz.ui.words import decimal
 from rnnviz.units.ablated import REPLICATES
 

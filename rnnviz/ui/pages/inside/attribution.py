@@ -15,12 +15,11 @@ from rnnviz.figures import charts
 from rnnviz.figures.themes import Scale
 from rnnviz.networks import has_torch
 from rnnviz.text.characters import visible
-from rnnviz.ui import choice
+from rnnviz.ui import choice, dashboard
+from rnnviz.ui.dashboard import Text
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Step, Steps, as_steps
-from rnnviz.ui.pages.inside import dashboard
 from rnnviz.ui.pages.inside.common import View, done
-from rnnviz.ui.pages.inside.dashboard import Text
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.words import signed
 

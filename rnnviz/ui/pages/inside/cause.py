@@ -16,11 +16,11 @@ from rnnviz.figures.themes import VERSUS_FULL, Scale
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.reading import sampling
-from rnnviz.ui import choice
+from rnnviz.ui import choice, dashboard
+from rnnviz.ui.dashboard import Panel, Text, painted
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import ablation, change_letter, dashboard, direction, effect
+from rnnviz.ui.pages.inside import ablation, change_letter, direction, effect
 from rnnviz.ui.pages.inside.common import View, cursor, fragment, kept, key_of, symbols
-from rnnviz.ui.pages.inside.dashboard import Panel, Text, painted
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.words import signed
 from rnnviz.units import Direction, Intervention

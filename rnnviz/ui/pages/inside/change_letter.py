@@ -11,10 +11,10 @@ from rnnviz.errors import RnnvizError
 from rnnviz.figures import charts
 from rnnviz.figures.themes import Scale
 from rnnviz.text.characters import visible
+from rnnviz.ui import dashboard
+from rnnviz.ui.dashboard import Panel, painted
 from rnnviz.ui.i18n import _, ngettext
-from rnnviz.ui.pages.inside import dashboard
 from rnnviz.ui.pages.inside.common import View, beside, cursor, fragment, kept, key_of, of_the_same_text
-from rnnviz.ui.pages.inside.dashboard import Panel, painted
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.trouble import plain as safe
 

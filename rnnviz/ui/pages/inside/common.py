@@ -22,11 +22,11 @@ from rnnviz.reading.trace import Trace, trace
 from rnnviz.text.characters import normalise, visible
 from rnnviz.ui import address, choice, model_cache, trouble
 from rnnviz.ui.context import Context
+from rnnviz.ui.dashboard import Ask, Panel
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.jobs.worker import Make, of_session
-from rnnviz.ui.pages.inside.dashboard import Ask, Panel
 from rnnviz.ui.words import quantities, title, titles
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from rnnviz.figures.themes import SURPRISAL_FULL, VERSUS_FULL, Scale, Theme
 from rnnviz.networks import has_torch
 from rnnviz.networks.cells import CELLS
 from rnnviz.reading import sampling
-from rnnviz.ui import i18n
+from rnnviz.ui import dashboard, i18n
+from rnnviz.ui.dashboard import Panel, Text, painted
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.pages.inside import dashboard
 from rnnviz.ui.pages.inside.common import (
     Networks,
     View,
@@ -36,7 +36,6 @@ from rnnviz.ui.pages.inside.common import (
     symbols,
     untrained,
 )
-from rnnviz.ui.pages.inside.dashboard import Panel, Text, painted
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.trouble import plain as safe
 from rnnviz.ui.words import title

@@ -10,10 +10,11 @@ import streamlit as st
 
 from rnnviz.figures import charts
 from rnnviz.text.characters import visible
+from rnnviz.ui import dashboard
+from rnnviz.ui.dashboard import Panel, Text
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import dashboard, sources
+from rnnviz.ui.pages.inside import sources
 from rnnviz.ui.pages.inside.common import View, done_on_request
-from rnnviz.ui.pages.inside.dashboard import Panel, Text
 from rnnviz.ui.words import decimal, signed
 
 if TYPE_CHECKING:

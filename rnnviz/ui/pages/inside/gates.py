@@ -12,11 +12,12 @@ from rnnviz.figures import charts
 from rnnviz.figures.live import seriate
 from rnnviz.networks.cells import CELLS
 from rnnviz.reading.trace import tracing
+from rnnviz.ui import dashboard
+from rnnviz.ui.dashboard import Panel, ends, painted
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Step, Steps, as_steps
-from rnnviz.ui.pages.inside import dashboard, sources
+from rnnviz.ui.pages.inside import sources
 from rnnviz.ui.pages.inside.common import View, cursor, done_on_request, fragment, gate, heat_panel, kept
-from rnnviz.ui.pages.inside.dashboard import Panel, ends, painted
 from rnnviz.ui.words import notices, quantities
 from rnnviz.units.gating import HIGH, LOW, Gates
 

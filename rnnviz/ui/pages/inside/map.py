@@ -9,10 +9,10 @@ from rnnviz import units
 from rnnviz.figures import charts
 from rnnviz.figures.live import seriate
 from rnnviz.figures.themes import Scale
+from rnnviz.ui import dashboard
+from rnnviz.ui.dashboard import Panel, painted
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import dashboard
 from rnnviz.ui.pages.inside.common import View, cursor, fragment, heat_panel, kept, quantity
-from rnnviz.ui.pages.inside.dashboard import Panel, painted
 from rnnviz.ui.words import quantities
 
 KEY = "inside.map"

@@ -13,10 +13,11 @@ from rnnviz import units
 from rnnviz.figures import charts
 from rnnviz.figures.frame import Figure
 from rnnviz.figures.themes import Scale, Theme
+from rnnviz.ui import dashboard
+from rnnviz.ui.dashboard import Panel, ends, painted
 from rnnviz.ui.i18n import _, ngettext
-from rnnviz.ui.pages.inside import dashboard, match_places
+from rnnviz.ui.pages.inside import match_places
 from rnnviz.ui.pages.inside.common import LONGEST, View, cursor, fragment
-from rnnviz.ui.pages.inside.dashboard import Panel, ends, painted
 from rnnviz.ui.pages.inside.match_control import Asked
 from rnnviz.ui.pages.inside.match_places import SHARE, SHOWN, SPAN
 from rnnviz.units.matching import shares

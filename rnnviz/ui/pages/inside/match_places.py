@@ -10,11 +10,12 @@ import streamlit as st
 
 from rnnviz.figures.themes import Scale
 from rnnviz.text.characters import visible
+from rnnviz.ui import dashboard
+from rnnviz.ui.dashboard import Text, ends
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Step, Steps
-from rnnviz.ui.pages.inside import dashboard, indexing, match_control, sources
+from rnnviz.ui.pages.inside import indexing, match_control, sources
 from rnnviz.ui.pages.inside.common import LONGEST, View, done, say_start
-from rnnviz.ui.pages.inside.dashboard import Text, ends
 from rnnviz.ui.pages.inside.match_control import Asked
 from rnnviz.units import match_controls
 from rnnviz.units.matching import column, shares

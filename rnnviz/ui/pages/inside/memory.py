@@ -15,10 +15,12 @@ from rnnviz.gradients.reaching import LAGS
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.progress import run
 from rnnviz.text.characters import visible
+from rnnviz.ui import dashboard
+from rnnviz.ui.dashboard import Panel, Text
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
-from rnnviz.ui.pages.inside import attribution, dashboard, sources
+from rnnviz.ui.pages.inside import attribution, sources
 from rnnviz.ui.pages.inside.common import (
     Networks,
     View,
@@ -31,7 +33,6 @@ from rnnviz.ui.pages.inside.common import (
     key_of,
     of_the_same_text,
 )
-from rnnviz.ui.pages.inside.dashboard import Panel, Text
 from rnnviz.ui.trouble import plain as safe
 from rnnviz.ui.words import title, together
 

@@ -14,11 +14,11 @@ from rnnviz.errors import RnnvizError
 from rnnviz.figures.themes import Scale
 from rnnviz.networks.cells import CELLS
 from rnnviz.text.characters import normalise
-from rnnviz.ui import choice
+from rnnviz.ui import choice, dashboard
+from rnnviz.ui.dashboard import Text
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import cause, dashboard, direction, patched
+from rnnviz.ui.pages.inside import cause, direction, patched
 from rnnviz.ui.pages.inside.common import View, fragment, kept, traced
-from rnnviz.ui.pages.inside.dashboard import Text
 from rnnviz.ui.trouble import describe
 
 if TYPE_CHECKING:

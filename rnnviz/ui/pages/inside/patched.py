@@ -10,10 +10,11 @@ import numpy as np
 from rnnviz.figures import charts
 from rnnviz.figures.themes import VERSUS_FULL
 from rnnviz.reading import sampling
+from rnnviz.ui import dashboard
+from rnnviz.ui.dashboard import Panel, Text, painted
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import cause, dashboard
+from rnnviz.ui.pages.inside import cause
 from rnnviz.ui.pages.inside.common import View, kept, key_of, symbols
-from rnnviz.ui.pages.inside.dashboard import Panel, Text, painted
 
 if TYPE_CHECKING:
     import numpy.typing as npt

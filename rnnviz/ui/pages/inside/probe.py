@@ -13,11 +13,11 @@ from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import charts
 from rnnviz.reading.trace import tracing
+from rnnviz.ui.dashboard import Panel
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Step, Steps, as_steps
 from rnnviz.ui.pages.inside import direction, question
 from rnnviz.ui.pages.inside.common import View, done_on_request, kept, say_start
-from rnnviz.ui.pages.inside.dashboard import Panel
 from rnnviz.ui.pages.inside.question import Question
 from rnnviz.ui.words import decimal, together
 from rnnviz.units import directions, probing

@@ -17,7 +17,7 @@ from rnnviz.ui.pages.inside.sources import OWN, Source, pick
 from rnnviz.ui.pages.inside.words import PATTERN, SPAN
 
 if TYPE_CHECKING:
-    from rnnviz.runs.unit_findings import Finding
+    from rnnviz.runs.unit_findings import Recorded
     from rnnviz.units import Target
 
 SOURCE = "inside.source"
@@ -87,7 +87,7 @@ def ask(view: View) -> Question:
     return Question(about, pattern, looked, edges, source)
 
 
-def standing(view: View, names: Collection[str], quantity: str | None = None) -> Finding | None:
+def standing(view: View, names: Collection[str], quantity: str | None = None) -> Recorded | None:
     """Of the findings in the model's card that stand, for one of `names` in the layer that is looked at, the
     one of the unit that the address named on arrival, else the one that leads by most: what the page opens
     with."""

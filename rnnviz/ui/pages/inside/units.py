@@ -11,28 +11,25 @@ from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import charts
 from rnnviz.text.characters import visible
-from rnnviz.ui import address
+from rnnviz.ui import address, dashboard, findings
+from rnnviz.ui.dashboard import Panel, ends, painted
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.pages.inside import (
     control,
     corpus_scan,
-    dashboard,
     direction,
     probe,
     question,
     sources,
-    words,
 )
 from rnnviz.ui.pages.inside.common import UNIT, WANTED, View, cursor, done, fragment, kept, say_start
-from rnnviz.ui.pages.inside.dashboard import Panel, ends, painted
 from rnnviz.ui.pages.inside.question import SPANS, Question
 from rnnviz.ui.pages.inside.sources import Source
 from rnnviz.ui.pages.inside.words import PATTERN, SPAN
 from rnnviz.ui.trouble import describe
-from rnnviz.ui.words import decimal, quantities, together
+from rnnviz.ui.words import decimal, quantities
 from rnnviz.units import Direction
-from rnnviz.units.claims import ENOUGH
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -73,7 +70,7 @@ def section(view: View) -> None:
     probed = None
     recorded = question.standing(view, (asked.target,), asked.quantity)
     if recorded is not None:  # found on more text than the page's
-        st.markdown(words.recorded(recorded))
+        st.markdown(findings.told(recorded.sentences()))
     if search is not None:
         assert ready is not None
         search = _said(view, asked, *ready, search, unit)
@@ -90,25 +87,14 @@ def _said(view: View, asked: Question, text: str, searcher: Searcher, search: Se
     if search.verdict not in ("short", "same text"):
         search = control.weighed(view, asked, text, searcher, search)
     with place:
-        said = [words.verdict(search)]
-        if search.verdict not in ("short", "same text", "nothing"):
-            said.append(words.above_chance(len(search.above_chance)))
-        st.markdown(together(said))
+        findings.show(search)
         if search.untrained:
             say_start(view)
         too_short = search.verdict == "short" and search.characters < sources.WRITTEN
         if too_short and asked.source is not None and asked.target != SPAN:
             sources.propose(view, asked.source, question.SOURCE)
-        found = next((f for f in search.found if f.unit.unit == unit), search.best)
-        if found is not search.best:
-            st.caption(
-                _("{unit}: {measure} {score}, and {ranked} on the text that ranked it.").format(
-                    measure=words.measure(search),
-                    unit=words.unit(unit).capitalize(),
-                    score=decimal(found.score, 3),
-                    ranked=decimal(found.ranked_by, 3),
-                )
-            )
+        if (other := search.about(unit)) is not None:
+            st.caption(findings.tell(other))
     return search
 
 
@@ -231,7 +217,7 @@ def _show(
         label = _("value along {name}, minus its mean").format(name=along[0])
     panels = []
     if search is not None:
-        panels.append(_ranking(search, unit))
+        panels += [findings.panel(found, height=340, width=3) for found in search.panels(unit)]
     if probed is not None:
         panels.append(probe.panel(probed))
     if view.layer == int(view.model.config.layers) - 1 and (along is None or asked.quantity == "hidden"):
@@ -247,68 +233,11 @@ def _show(
     )
 
 
-def _ranking(search: Search, unit: int) -> Panel:
-    listed = list(search.found[:LISTED])
-    if all(f.unit.unit != unit for f in listed):
-        listed += [f for f in search.found if f.unit.unit == unit][:1]
-    names = [f"{'+' if f.direction > 0 else '−'} {f.unit.unit}" for f in listed]
-    chosen = next((i for i, f in enumerate(listed) if f.unit.unit == unit), None)
-    levels = {_("the top unit by chance"): search.chance} if search.held_out else {}
-    if search.character is not None:
-        levels[_("current character alone")] = search.character
-    if search.evidence is not None:
-        contexts = [rival for rival in search.evidence.rivals if rival.kind == "context"]
-        longest = max(contexts, key=lambda rival: rival.score)
-        levels[_("the last {k} characters").format(k=longest.number)] = longest.score
-    if search.untrained:
-        levels[_("the same network untrained")] = max(search.untrained)
-    auc = search.measure == "AUC"
-    return Panel(
-        "ranking",
-        _("The best units, scored on text that the ranking did not see")
-        if search.held_out
-        else _("The best units, scored on the same text that ranked them"),
-        partial(
-            charts.ranking,
-            names,
-            [f.score for f in listed],
-            levels=levels,
-            first=0.5 if auc else 0.0,
-            last=1.0 if auc else None,
-            x=words.measure(search),
-            chosen=chosen,
-        ),
-        _noticed(search),
-        _("whether anything depends on the unit; that is what Cause asks."),
-        height=340,
-        width=3,
-        pick="bar",
-        picks=[f.unit.unit for f in listed],
-    )
-
-
-def _noticed(search: Search) -> str:
-    """What to notice in the ranking."""
-    said = [
-        _(
-            "The top unit counts as memory only if its bar clearly passes all lines, on {n} characters or "
-            "more."
-        ).format(n=f"{ENOUGH:,}")
-        if search.held_out
-        else _("These scores are too high: the same text chose the units."),
-        _("With + a unit is higher inside, with − lower.")
-        if search.measure == "AUC"
-        else _("With + a unit rises with it, with − it falls."),
-        _("Click a bar to see its unit."),
-    ]
-    return together(said)
-
-
 def _pushes(view: View, unit: int, along: Named | None, at: int | None, width: int) -> Panel:
     state = None if at is None else view.trace.hidden[at, -1]
     if along is None:
         what: int | Direction = unit
-        name, value = words.unit(unit), 1.0 if state is None else float(state[unit])
+        name, value = _("unit {n}").format(n=unit), 1.0 if state is None else float(state[unit])
     else:
         name, what = along
         value = 1.0 if state is None else float(what.along(state))

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from rnnviz.networks.numpy_model import Model
-from rnnviz.ui.i18n import DEFAULT, _, language
+from rnnviz.telling import DEFAULT
+from rnnviz.ui.i18n import _, language
 from rnnviz.ui.pages.learn import models
 
 T = TypeVar("T")

@@ -1,0 +1,149 @@
+"""What findings say, in a language: `locale/findings.toml` has each code's sentence in all of LANGUAGES.
+
+    [search.nothing]
+    en = "**Nothing found**: … reaches {measure} {score}; …"
+    zh = "…"
+    level = "caution"     # where it is not simply said: see LEVELS
+
+`en` may be a list of two, the second for any other number `n` than one. A template holds **bold** and `code`
+and nothing else of Markdown.
+"""
+
+from __future__ import annotations
+
+import locale
+import math
+import os
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rnnviz.findings import Number, Said
+from rnnviz.text.files import printable
+
+LANGUAGES = {"en": "English", "zh": "中文"}
+DEFAULT = "en"
+FILE = Path(__file__).parent / "locale" / "findings.toml"
+
+LEVELS = ("said", "aside", "caution", "detail", "hint")
+"""How loud a sentence is: in the text; under it, small; in a box, and on standard error beside --json;
+unfolded; only where one can click."""
+
+HUGE, BEYOND = 1e6, 1e15
+"""From where on a number is said in words, and from where on as a power of ten."""
+
+_LARGE = {
+    "en": ((1e12, " trillion"), (1e9, " billion"), (1e6, " million")),
+    "zh": ((1e12, "万亿"), (1e8, "亿"), (1e4, "万")),
+}
+RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+@cache
+def catalogue() -> Mapping[str, Mapping[str, Any]]:
+    """Every code with its entry."""
+    with FILE.open("rb") as file:
+        return dict(_entries("", tomllib.load(file)))
+
+
+def _entries(name: str, table: Mapping[str, Any]) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    if DEFAULT in table:
+        yield name, table
+        return
+    for key, below in table.items():
+        yield from _entries(f"{name}.{key}" if name else key, below)
+
+
+def match(name: str | None) -> str:
+    """The language of LANGUAGES nearest to a locale such as "zh-CN"; English for any other."""
+    language = (name or "").replace("_", "-").split("-")[0].lower()
+    return language if language in LANGUAGES else DEFAULT
+
+
+def of_terminal() -> str:
+    """The language of RNNVIZ_LANGUAGE, else the locale's."""
+    return match(os.environ.get("RNNVIZ_LANGUAGE") or locale.setlocale(locale.LC_MESSAGES, None) or "")
+
+
+def level(said: Said) -> str:
+    """How loud it is: one of LEVELS."""
+    return str(catalogue()[said.code].get("level", LEVELS[0]))
+
+
+def tell(value: object, language: str, escape: Callable[[str], str] = printable) -> str:
+    """A sentence, a number, words or a list of them in a language, as Markdown; `escape` is for the reader's
+    own text.
+
+    >>> from rnnviz.findings import words
+    >>> tell(words("span", low=Number(0.91), high=Number(-1)), "en")
+    '0.910 to −1.000'
+    """
+    if isinstance(value, Said):
+        template = catalogue()[value.code][language]
+        if isinstance(template, list):
+            n = value.values["n"]
+            template = template[0 if (n.value if isinstance(n, Number) else n) == 1 else 1]
+        named = ((name, each) for name, each in value.values.items() if f"{{{name}}}" in template)
+        told = {name: tell(each, language, escape) for name, each in named}
+        return str(template.format(**told))
+    if isinstance(value, Number):
+        return written(value, language)
+    if isinstance(value, list):
+        return tell(Said("list"), language).join(tell(each, language, escape) for each in value)
+    return escape(str(value))
+
+
+def together(sentences: Iterable[str], language: str) -> str:
+    """Sentences one after another; Chinese has no space between them."""
+    return ("" if language == "zh" else " ").join(sentences)
+
+
+def flat(told: str) -> str:
+    """Without the marks of bold and code, for a terminal."""
+    return told.replace("**", "").replace("`", "")
+
+
+def written(number: Number, language: str) -> str:
+    """A number in a language; a dash for None.
+
+    >>> [written(Number(value, "percent"), "en") for value in (0.0004, 0.043, 0.9991, 1.0)]
+    ['under 0.1 %', '4.3 %', 'over 99 %', '100 %']
+    """
+    value, form, digits = number.value, number.form, number.digits
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if form == "count":
+        return _minus(f"{round(value):,}")
+    if form == "percent" and (0 < value < 0.001 or 0.995 <= value < 1):
+        return tell(Said("number.under" if value < 0.5 else "number.over"), language)
+    if form == "percent":
+        return f"{100 * value:.1f} %" if 0 < value < 0.1 else f"{100 * value:.0f} %"
+    if form == "whole percent":
+        return f"{100 * value:.0f} %"
+    if form == "perplexity":
+        return _perplexity(value, digits, language)
+    if form == "significant" and value < 0.0001:
+        return "< 0.0001"
+    if form == "significant" and value < 0.01:
+        return np.format_float_positional(value, precision=2, fractional=False, trim="-")
+    return _minus(f"{value:+,.{digits}f}" if form == "signed" else f"{value:,.{digits}f}")
+
+
+def _minus(written: str) -> str:
+    return written.replace("-", "−")
+
+
+def _perplexity(value: float, digits: int, language: str) -> str:
+    if value < HUGE:
+        return f"{value:,.{digits}f}" if value < 1000 else f"{value:,.0f}"
+    if value < BEYOND:
+        size, word = next(pair for pair in _LARGE[language] if value >= pair[0])
+        return f"{value / size:.1f}".removesuffix(".0") + word
+    power = math.floor(math.log10(value))
+    return f"{value / 10.0**power:.1f} × 10{str(power).translate(RAISED)}"

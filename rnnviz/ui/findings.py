@@ -1,0 +1,58 @@
+"""Findings on a page: what may be said as Markdown, pictures as panels, both in the session's language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from rnnviz import telling
+from rnnviz.figures.pictures import draw
+from rnnviz.findings import Finding, Said
+from rnnviz.findings import Panel as Found
+from rnnviz.ui.dashboard import Panel
+from rnnviz.ui.i18n import _, language
+from rnnviz.ui.trouble import plain
+from rnnviz.ui.words import spoken, together
+
+
+def tell(value: object) -> str:
+    """A sentence, words or a number, safe as Markdown."""
+    return telling.tell(value, language(), plain)
+
+
+def told(said: Sequence[Said], *levels: str) -> str:
+    """The sentences of these levels, "said" by default, one after another."""
+    wanted = levels or ("said",)
+    return together(tell(one) for one in said if telling.level(one) in wanted)
+
+
+def show(finding: Finding) -> None:
+    """What may be said: the verdict and what it rests on, cautions in a box, the rest small or unfolded."""
+    said = finding.sentences()
+    if text := told(said):
+        st.markdown(text)
+    if text := told(said, "caution"):
+        st.warning(text, icon=":material/warning:")
+    if text := told(said, "aside", "hint"):
+        st.caption(text)
+    if text := told(said, "detail"):
+        with st.expander(_("Details")):
+            st.markdown(text)
+
+
+def panel(found: Found, **layout: Any) -> Panel:
+    """A finding's picture as a panel of a dashboard."""
+    return Panel(
+        found.name,
+        spoken(found.title),
+        partial(draw, found.picture, spoken),
+        together(map(spoken, found.notice)),
+        spoken(found.limits),
+        link=found.link,
+        pick=found.pick,
+        picks=found.picks,
+        **layout,
+    )
