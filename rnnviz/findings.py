@@ -88,6 +88,11 @@ class Table:
     rows: Sequence[Sequence[Value]]
 
 
+def one_row(*cells: tuple[Said, Value]) -> Table:
+    """A table of a single row, of cells with their columns."""
+    return Table([column for column, _cell in cells], [[cell for _column, cell in cells]])
+
+
 @dataclass(frozen=True, eq=False)
 class Bars:
     """Bars from `first` on, the first name above, beside marked `levels`; one may be `chosen`."""

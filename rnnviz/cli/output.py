@@ -290,10 +290,15 @@ def _finite(value: Any) -> Any:
 
 
 def print_findings(
-    found: Sequence[Finding], args: argparse.Namespace, heading: Said | None = None, **known: object
+    found: Sequence[Finding],
+    args: argparse.Namespace,
+    heading: Said | None = None,
+    more: Callable[[Any], dict[str, Any]] = lambda found: {},
+    **known: object,
 ) -> None:
-    """Print findings of one class: with --json an object each, after what the command alone has `known`; else
-    a table under a heading, and of a single one what may be said of it. Cautions go to standard error.
+    """Print findings of one class: with --json an object each, behind what the command alone has `known`, and
+    `more` of each; else a table under a heading, and of a single one what may be said of it. Cautions go to
+    standard error.
     """
     from rnnviz import telling
     from rnnviz.findings import stacked
@@ -309,7 +314,7 @@ def print_findings(
             complain(tell(one))
     if args.json:
         for each in found:
-            print(as_json({**known, **each.facts()}))
+            print(as_json({**known, **each.facts(), **more(each)}))
         return
     if heading is not None:
         print(tell(heading))

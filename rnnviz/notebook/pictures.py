@@ -18,7 +18,7 @@ import numpy.typing as npt
 from rnnviz import telling
 from rnnviz.figures import live
 from rnnviz.figures.themes import LIGHT, SURPRISAL_FULL, Scale, palette, ramp
-from rnnviz.findings import Finding
+from rnnviz.findings import Bars, Finding
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.trace import Trace
@@ -105,7 +105,24 @@ def finding(found: Finding) -> str:
     table = found.table()
     cells = [["" if cell is None else _tell(cell) for cell in row] for row in table.rows]
     said = " ".join(_tell(one) for one in found.sentences())
-    return f"{_table(map(_tell, table.columns), cells)}<p style='margin:0'>{escape(said)}</p>"
+    pictures = "".join(bars(one.picture) for one in found.panels() if isinstance(one.picture, Bars))
+    return f"{_table(map(_tell, table.columns), cells)}<p style='margin:0'>{escape(said)}</p>{pictures}"
+
+
+def bars(picture: Bars) -> str:
+    """Bars beside their names, those of what they are compared with behind them."""
+    first = picture.first or 0.0
+    named = [*zip(picture.names, picture.values, strict=True), *picture.levels]
+    widest = max((value - first for _name, value in named), default=0.0) or 1.0
+    rows = []
+    for number, (name, value) in enumerate(named):
+        colour = LIGHT.bar if number < len(picture.names) else LIGHT.muted
+        width = max(0.0, 240 * (value - first) / widest)
+        rows.append(
+            f"<tr><td style='padding-right:8px'>{escape(_tell(name))}</td><td><div style='height:9px;"
+            f"width:{width:.0f}px;background:{colour}'></div></td><td>{value:.3f}</td></tr>"
+        )
+    return f"<table style='font:inherit;color:inherit'>{''.join(rows)}</table>"
 
 
 def _tell(value: object) -> str:

@@ -331,7 +331,7 @@ class Search(Pictured):
         cells = (
             self.target,
             None if self.inside is None else Number(self.inside / self.characters, "percent"),
-            _measure(self.measure),
+            measured(self.measure),
             f"{_SIGNS[best.direction]}{best.unit.layer}:{best.unit.unit}",
             Number(best.ranked_by),
             *(numbers.values() if self.held_out else [Number(None)] * len(numbers)),
@@ -372,7 +372,7 @@ class Search(Pictured):
             self._codes(),
             unit=self.best.unit.unit,
             best=words("unit", n=self.best.unit.unit),
-            measure=_measure(self.measure),
+            measure=measured(self.measure),
             score=Number(report.score if report else self.best.score),
             interval=span(*interval) if interval else Number(None),
             chance=Number(self.chance),
@@ -426,7 +426,7 @@ class Search(Pictured):
         if found is self.best:
             return None
         scores = {"score": Number(found.score), "ranked": Number(found.ranked_by)}
-        return words("search.unit", unit=unit, measure=_measure(self.measure), **scores)
+        return words("search.unit", unit=unit, measure=measured(self.measure), **scores)
 
     def panels(self, chosen: int | None = None) -> list[Panel]:
         """The best units, and the `chosen` one, beside what is simpler."""
@@ -449,7 +449,7 @@ class Search(Pictured):
                 Bars(
                     [f"{_SIGNS[found.direction]} {found.unit.unit}" for found in listed],
                     [found.score for found in listed],
-                    _measure(self.measure),
+                    measured(self.measure),
                     [(name, value) for name, value in levels if value is not None],
                     first=0.5 if mask else 0.0,
                     last=1.0 if mask else None,
@@ -490,7 +490,8 @@ class Unanswered:
         return []
 
 
-def _measure(measure: Measure) -> Said:
+def measured(measure: Measure) -> Said:
+    """What a score is, in words."""
     return words(f"measure.{measure.lower()}")
 
 

@@ -18,7 +18,7 @@ A probe tells what could be read from a state by a line, not what the network re
 Shape letters: T time steps, n of them scored, L layers, H units of a layer, U of all that are probed.
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -26,10 +26,12 @@ import numpy as np
 
 from rnnviz.arrays import Array, Doubles
 from rnnviz.errors import ConfigError
+from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, one_row, say, words
 from rnnviz.networks.progress import Share, run
+from rnnviz.pictured import Pictured
 from rnnviz.reading.trace import Trace
 from rnnviz.units import contexts
-from rnnviz.units.claims import ENOUGH, MARGIN, Found, Measure, Rival
+from rnnviz.units.claims import ENOUGH, MARGIN, Found, Measure, Rival, measured
 from rnnviz.units.directions import Direction
 from rnnviz.units.linear import Parts, random_labels
 from rnnviz.units.scores import Scores
@@ -81,7 +83,7 @@ class ProbeProgress(Share):
 
 
 @dataclass(frozen=True, eq=False)
-class Probe:
+class Probe(Pictured):
     """What a linear probe reads from all units, and what simpler things reach. Scores are AUC (0.5: nothing)
     or correlation (0: nothing), on the part that it was not fitted on.
 
@@ -171,6 +173,134 @@ class Probe:
             return "untrained"
         measured = self.control and self.lead and self.character is not None
         return "remembers" if measured and context and context.beaten_by(self.score) else "learned"
+
+    def facts(self) -> Json:
+        """What --json prints; the weights are left out."""
+        context = self.context
+        return {
+            "target": self.target,
+            "measure": self.measure,
+            "quantity": self.quantity,
+            "layers": list(self.layers),
+            "characters": self.characters,
+            "inside": self.inside,
+            "held_out": self.held_out,
+            "score": self.score,
+            "interval": None if self.interval is None else list(self.interval),
+            "few": [
+                {"units": [[unit.layer, unit.unit] for unit in few.units], "score": few.score, "share": share}
+                for few, share in zip(self.few, self.shares, strict=True)
+            ],
+            "control": list(self.control),
+            "selectivity": self.selectivity,
+            "character": self.character,
+            "context": context
+            and {
+                "characters": context.number,
+                "score": context.score,
+                "lead": None if context.low is None else [context.low, context.high],
+                "p": context.p,
+            },
+            "untrained": list(self.untrained),
+            "lead": None if self.lead is None else list(self.lead),
+            "held": self.held,
+            "verdict": self.verdict,
+        }
+
+    def table(self) -> Table:
+        """One row."""
+        reached = {len(one.units): one.score for one in self.few}
+        context = self.context
+        code = "too-rare" if self.verdict == "short" and self.characters >= ENOUGH else self.verdict
+        k = context.number if context else None
+        verdict = words(f"brief.{code.replace(' ', '-')}", enough=Number(ENOUGH, "count"), k=k)
+        return one_row(
+            (words("head.target"), self.target),
+            (words("head.measure"), measured(self.measure)),
+            (words("head.all-units"), Number(self.score)),
+            *((words("head.best", n=n), Number(reached.get(n))) for n in FEW),
+            (words("head.control"), Number(self._control)),
+            (words("head.character"), Number(self.character)),
+            (words("head.context"), Number(context.score if context else None)),
+            (words("head.untrained"), Number(max(self.untrained, default=None))),
+            (words("head.held-by"), words(f"held.{self.held}") if self.held else Number(None)),
+            (words("head.verdict"), verdict),
+        )
+
+    def sentences(self) -> list[Said]:
+        """The verdict and what it rests on."""
+        context, pairs = self.context, zip(self.few, self.shares, strict=True)
+        enough = next((one for one, share in pairs if share >= HOLDS), self.few[-1])
+        low, high = self.interval or (None, None)
+        return say(
+            self._codes(),
+            units=self.weights.size,
+            measure=measured(self.measure),
+            score=Number(self.score),
+            unit=self.few[0].units[0].unit,
+            one=Number(self.few[0].score),
+            k=len(enough.units),
+            few=Number(enough.score),
+            control=Number(self._control),
+            low=Number(low),
+            high=Number(high),
+            copies=len(self.untrained),
+            untrained=Number(max(self.untrained, default=None)),
+            character=Number(self.character),
+            last=context.number if context else None,
+            context=Number(context.score if context else None),
+            least=Number(context.low if context else None),
+            most=Number(context.high if context else None),
+        )
+
+    def _codes(self) -> Iterator[str]:
+        """Which sentences are true of it, in their order."""
+        context, verdict = self.context, self.verdict
+        if verdict == "short":
+            yield "probe.short"
+            return
+        yield f"probe.{self.held or 'nothing'}"
+        if self.interval is not None:
+            yield "probe.interval"
+        if verdict != "nothing":
+            yield "probe.control-mask" if self.measure == "AUC" else "probe.control-graded"
+        if self.untrained:
+            yield "probe.copies"
+        if verdict in ("character", "context"):
+            yield f"probe.behind-{verdict}"
+        elif verdict == "learned" and context is not None and context.low is None:
+            yield "probe.unsure"
+        elif verdict != "nothing" and context is not None and context.low is not None:
+            yield "probe.ahead"
+        if verdict == "untrained":
+            yield "probe.behind-untrained"
+
+    def panels(self) -> list[Panel]:
+        """How much the best 1, 2, 4 and 8 units reach of what all do."""
+        context = self.context
+        levels = [
+            (words("probe.level-control"), max(self.control, default=None)),
+            (words("search.level-character"), self.character),
+            *([(words("probe.level-context", k=context.number), context.score)] if context else []),
+            (words("probe.level-untrained"), max(self.untrained, default=None)),
+        ]
+        names = [*(str(len(one.units)) for one in self.few), words("probe.all", n=self.weights.size)]
+        picture = Bars(
+            names,
+            [*(one.score for one in self.few), self.score],
+            measured(self.measure),
+            [(name, value) for name, value in levels if value is not None],
+            first=self.floor,
+            last=1.0 if self.measure == "AUC" else None,
+            chosen=len(names) - 1,
+        )
+        title, notice, limits = (words(f"probe.{name}") for name in ("title", "notice", "limits"))
+        return [Panel("probe", title, picture, [notice], limits)]
+
+    @property
+    def _control(self) -> float | None:
+        """What the control task reaches on average."""
+        return float(np.mean(self.control)) if self.control else None
 
     def direction(self, layer: int | None = None) -> Direction:
         """The probe's weights in one layer as a Direction; `layer` may be left out where one was probed.

@@ -73,6 +73,7 @@ def test_the_table_names_the_units_that_were_built_for_it(
         "context",
         "untrained",
         "stable",
+        "verdict",
     ]
     rows = {line.split()[0]: line for line in out[2:]}
     assert rows.keys() == units.KINDS.keys()
@@ -94,7 +95,7 @@ def test_beside_each_unit_stands_what_the_network_reaches_untrained(
     quotes, capital = capsys.readouterr().out.splitlines()[2:]
     assert quotes.endswith("remembers")
     assert "1.000–1.000" in quotes
-    assert "100%" in quotes
+    assert "100 %" in quotes
     assert capital.endswith("needs no memory")
     assert main([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out.splitlines()[0])

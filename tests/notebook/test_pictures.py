@@ -17,7 +17,6 @@ from rnnviz import units
 from rnnviz.figures.themes import LIGHT, TANH, palette
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel, weights_of
-from rnnviz.notebook import pictures
 from tests.conftest import TEXT, tiny, tiny_card
 
 MODEL = tiny("gru", name="tiny <b>", card=tiny_card(title="<script>x</script>"), hidden_size=40)
@@ -96,22 +95,16 @@ def test_the_heat_map_holds_the_states_of_the_last_characters_in_their_colours()
     assert "does not tell" in drawn
 
 
-def test_a_search_shows_five_units_and_what_simpler_things_reach() -> None:
+def test_a_search_shows_its_table_what_may_be_said_and_the_best_units_as_bars() -> None:
     drawn = FOUND._repr_html_()
-    rows = re.findall(r"<tr><td[^>]*>(\d+)</td><td[^>]*>(\d+)</td><td[^>]*>([\d.]+)<", drawn)
-    assert [(int(a), int(b)) for a, b, _ in rows] == [tuple(each.unit) for each in FOUND.found[:5]]
-    assert rows[0][2] == f"{FOUND.best.score:.3f}"
-    assert f"chance {FOUND.chance:.3f}" in drawn
-    assert "too short to say more" in drawn
-    assert "not proof of cause" in drawn
-
-
-def test_every_verdict_has_a_sentence() -> None:
-    from typing import get_args
-
-    from rnnviz.units.claims import Verdict
-
-    assert set(get_args(Verdict)) == set(pictures._SAID)
+    assert f"<td style='padding:1px 12px 1px 0;text-align:left'>{FOUND.target}</td>" in drawn
+    assert "Too little text to tell" in drawn
+    assert "**" not in drawn
+    widths = list(map(int, re.findall(r"width:(\d+)px", drawn)))
+    listed = FOUND.panels()[0].picture
+    assert len(widths) == len(listed.values) + len(listed.levels)
+    assert max(widths) == 240
+    assert all(f"<td>{value:.3f}</td>" in drawn for value in listed.values)
 
 
 def test_a_model_shows_its_card() -> None:

@@ -15,9 +15,9 @@ from rnnviz.reading.sampling import sample
 from rnnviz.reading.trace import trace
 from rnnviz.runs import unit_findings
 from rnnviz.text import corpora
-from rnnviz.ui import dashboard
+from rnnviz.ui import dashboard, findings
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.inside import compare, probe, sources, words
+from rnnviz.ui.pages.inside import compare, sources
 from rnnviz.units.claims import ENOUGH
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
@@ -282,7 +282,7 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     target = units.target("word-start", text)
     read, copies = trace(GRU, text), [trace(copy, text) for copy in units.untrained(GRU)]
     found = units.search(read, target, layer=0, untrained=copies)
-    assert words.verdict(found) in everything(app)
+    assert findings.told(found.sentences()) in everything(app)
     ranking = boards["inside.finding"]["panels"][0]["figures"]["light"]
     assert f"the same network untrained {max(found.untrained):.3f}" in str(ranking["layout"]["annotations"])
     assert re.search(r"the last 8 characters 0\.99\d", str(ranking["layout"]["annotations"]))
@@ -291,7 +291,7 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     app = settled(app, "inside")
     clean(app)
     many = units.probe(read, target, layer=0, untrained=copies)
-    assert probe.sentence(many) in everything(app)
+    assert findings.told(many.sentences()) in everything(app)
     panel = next(p for p in boards["inside.finding"]["panels"] if p["name"] == "probe")
     bars = panel["figures"]["light"]["data"][0]["x"]
     np.testing.assert_allclose(bars, [*(one.score - 0.5 for one in many.few), many.score - 0.5], atol=1e-4)

@@ -219,7 +219,7 @@ def _show(
     if search is not None:
         panels += [findings.panel(found, height=340, width=3) for found in search.panels(unit)]
     if probed is not None:
-        panels.append(probe.panel(probed))
+        panels += [findings.panel(found, height=340, width=3) for found in probed.panels()]
     if view.layer == int(view.model.config.layers) - 1 and (along is None or asked.quantity == "hidden"):
         panels.append(_pushes(view, unit, along, at, 3 if probed is None else 6))
     dashboard.mount(

@@ -1,0 +1,101 @@
+"""What findings say in each language: the one file of sentences, and how numbers are written."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rnnviz import telling
+from rnnviz.findings import Number, Said, Table, count, one_row, stacked, words
+from rnnviz.telling import catalogue, tell, written
+
+ROOT = Path(telling.__file__).parent
+
+
+def _places(template: str) -> set[str]:
+    return set(re.findall(r"{(\w+)}", template))
+
+
+@pytest.mark.parametrize("code", sorted(catalogue()))
+def test_every_sentence_stands_in_all_languages_with_the_same_values(code: str) -> None:
+    entry = catalogue()[code]
+    assert entry.keys() <= {*telling.LANGUAGES, "level"}
+    english = entry["en"] if isinstance(entry["en"], list) else [entry["en"]]
+    assert len(english) <= 2
+    assert len(english) == 1 or "n" in _places(english[0])
+    assert all(_places(each) == _places(entry["zh"]) for each in english)
+    assert entry.get("level", "said") in telling.LEVELS
+    assert re.search(r"[\u3000-\u9fff\uff00-\uffef]|^[^A-Za-z]*({\w+}[^A-Za-z]*)+$", entry["zh"]), (
+        "not Chinese"
+    )
+
+
+def test_no_sentence_is_left_that_nobody_says() -> None:
+    code = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py"))
+    stems = set(re.findall(r"[\"'f]([a-z]+\.[a-z-]*)", code)) | set(re.findall(r'"([a-z]+)"', code))
+    unsaid = [one for one in catalogue() if not any(one.startswith(stem) for stem in stems)]
+    assert not unsaid
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (Number(None), "–"),
+        (Number(float("nan")), "–"),
+        (Number(-0.0123), "−0.012"),
+        (Number(float("-inf")), "−∞"),
+        (Number(0.12345, "signed", 2), "+0.12"),
+        (count(40_000), "40,000"),
+        (Number(0.0, "percent"), "0 %"),
+        (Number(0.0004, "percent"), "under 0.1 %"),
+        (Number(0.043, "percent"), "4.3 %"),
+        (Number(0.9991, "percent"), "over 99 %"),
+        (Number(1.0, "percent"), "100 %"),
+        (Number(0.978, "whole percent"), "98 %"),
+        (Number(3.7, "perplexity", 2), "3.70"),
+        (Number(1204.4, "perplexity"), "1,204"),
+        (Number(9.87e7, "perplexity"), "98.7 million"),
+        (Number(3.2e17, "perplexity"), "3.2 × 10¹⁷"),
+        (Number(0.00213, "significant"), "0.0021"),
+        (Number(0.2134, "significant"), "0.213"),
+        (Number(0.00001, "significant"), "< 0.0001"),
+    ],
+)
+def test_a_number_is_rounded_where_it_is_read(number: Number, shown: str) -> None:
+    assert written(number, "en") == shown
+
+
+def test_large_perplexities_are_said_in_the_languages_own_words() -> None:
+    assert written(Number(9.87e7, "perplexity"), "zh") == "9870万"
+    assert written(Number(1.5e9, "perplexity"), "zh") == "15亿"
+
+
+def test_one_thing_and_many_have_their_sentences() -> None:
+    one, two = (tell(words("search.above-chance", n=count(n)), "en") for n in (1, 2))
+    assert one.startswith("1 unit is")
+    assert two.startswith("2 units are")
+
+
+def test_a_readers_text_is_escaped_and_our_words_are_not() -> None:
+    said = words("search.unanswered", target="a*b")
+    assert tell(said, "en", lambda text: f"<{text}>").startswith("<a*b> is the same")
+    assert telling.flat("**One** `unit`") == "One unit"
+
+
+@pytest.mark.parametrize(
+    ("variables", "language"),
+    [({"RNNVIZ_LANGUAGE": "zh-CN"}, "zh"), ({"RNNVIZ_LANGUAGE": "fr"}, "en"), ({}, "en")],
+)
+def test_a_terminal_speaks_the_language_asked_for(
+    variables: dict[str, str], language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RNNVIZ_LANGUAGE", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert telling.of_terminal() == language
+
+
+def test_rows_stack_under_the_columns_of_the_first() -> None:
+    first = one_row((Said("head.target"), "quotes"), (Said("head.best", {"n": 1}), Number(0.9)))
+    other = Table([Said("head.target")], [["digit"]])
+    assert stacked([first, other]).rows == [["quotes", Number(0.9)], ["digit", None]]
