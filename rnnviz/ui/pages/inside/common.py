@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -24,9 +22,9 @@ from rnnviz.ui import address, choice, model_cache, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.dashboard import Ask, Panel
 from rnnviz.ui.i18n import _
-from rnnviz.ui.jobs import progress
+from rnnviz.ui.jobs.pending import ask, working
 from rnnviz.ui.jobs.store import Key, checksum
-from rnnviz.ui.jobs.worker import Make, of_session
+from rnnviz.ui.jobs.worker import Make
 from rnnviz.ui.words import quantities, title, titles
 
 if TYPE_CHECKING:
@@ -46,11 +44,10 @@ LONGEST = gradients.memory.MAX_SQUARE
 """Most characters of the text: as many as a whole connectivity takes."""
 
 REMEMBERED = 40  # results of a session
-_KEPT, _ASKED = "inside.kept", "inside.jobs.asked"
+_KEPT = "inside.kept"
 AT, UNIT = "inside.at", "inside.unit"  # of st.session_state: the character and the unit that are looked at
 WANTED = "inside.unit.wanted"  # the same: whether the address names that unit, whatever a search finds
 NAMED = "inside.unit.named"  # the unit that the address named when somebody arrived by it
-_asking: ContextVar[tuple[dict[str, set[Key]], set[Key]] | None] = ContextVar("asking", default=None)
 
 
 @dataclass(frozen=True)
@@ -128,31 +125,13 @@ def fragment(section: Callable[[View], None]) -> Callable[[View], None]:
     @st.fragment
     @functools.wraps(section)
     def run(view: View) -> None:
-        with asking(section.__module__):
+        with working("inside", section.__module__):
             try:
                 section(view)
             except Exception as error:
                 trouble.show(error)
 
     return run
-
-
-@contextmanager
-def asking(part: str) -> Iterator[None]:
-    """Drop the jobs that this part of the page asked for before and doesn't ask for inside: others would wait
-    for them. "": the whole page is made anew.
-    """
-    outer = _asking.get()
-    by_part = outer[0] if outer else {}
-    token = _asking.set((by_part, by_part.setdefault(part, set())))
-    try:
-        yield
-    finally:
-        _asking.reset(token)
-    if outer is None:
-        before = {} if part == "" else st.session_state.get(_ASKED, {})
-        st.session_state[_ASKED] = now = before | by_part
-        of_session("inside").retain(set().union(*now.values()))
 
 
 def kept(key: Key, make: Callable[[], T]) -> T:
@@ -169,20 +148,7 @@ def kept(key: Key, make: Callable[[], T]) -> T:
 
 def done(key: Key, title: str, make: Make, name: str, *, patience: float = 0.3) -> Any:
     """The result of a job, started if unknown; while None, its progress or failure is shown here."""
-    jobs = of_session("inside")
-    if asked := _asking.get():
-        asked[1].add(key)
-    job = jobs.ask(key, title, make)
-    jobs.wait([key], patience)
-    if job.state != "done":
-        progress.without_result(jobs, job, f"inside-{name}")
-        return None
-    # Results are large: keep the newest of each kind.
-    before = st.session_state.get(f"inside.done.{name}")
-    if before != key:
-        st.session_state[f"inside.done.{name}"] = key
-        jobs.forget([before])
-    return job.result
+    return ask(key, title, make, patience=patience).show(f"inside-{name}")
 
 
 def done_on_request(key: Key, title: str, make: Make, name: str, *, label: str, icon: str, said: str) -> Any:

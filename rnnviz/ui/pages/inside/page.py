@@ -8,8 +8,9 @@ from rnnviz.errors import TextError
 from rnnviz.ui import address, choice, examples, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.packed import unpack
-from rnnviz.ui.pages.inside.common import AT, LONGEST, NAMED, UNIT, WANTED, asking, view
+from rnnviz.ui.pages.inside.common import AT, LONGEST, NAMED, UNIT, WANTED, view
 from rnnviz.ui.trouble import describe, show
 
 _OFFERED, _TEXT = "inside.offered", "inside.text"
@@ -39,7 +40,7 @@ def page(context: Context) -> None:
     if not text.strip():
         st.info(_("There is no text to look at: write one under **Text**."), icon=":material/edit:")
         return
-    with asking(""):
+    with working("inside"):
         try:
             importlib.import_module(f"rnnviz.ui.pages.inside.{part}").section(view(context, text, layer))
         except Exception as error:
