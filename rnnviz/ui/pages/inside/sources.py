@@ -44,8 +44,13 @@ class Source:
     """A text to search: the page's, a corpus by name, or an uploaded file's bytes."""
 
     kind: str
-    name: str
+    name: str = ""
     data: bytes | None = None
+
+    @property
+    def own(self) -> bool:
+        """Whether it is the reader's own, and forgotten with them."""
+        return self.kind in (OWN, FILE)
 
     def key(self, view: View, what: str, *rest: Hashable) -> Key:
         """The key of what is found of its text in the network in view."""
