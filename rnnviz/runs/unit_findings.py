@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from rnnviz.findings import Number, Said, count, say, span, words
-from rnnviz.units.claims import LEVEL, Evidence, Report, Rival, Search, Verdict, verdict
-from rnnviz.units.targets import KINDS, PYTHON_KINDS, Target, Unclosed, target
+from rnnviz.units.claims import LEVEL, Evidence, Measure, Report, Rival, Search, Verdict, measured, verdict
+from rnnviz.units.targets import KINDS, PYTHON_KINDS, Target, Unclosed, described, target
 from rnnviz.units.unit import activations
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Recorded:
 
     target: str
     quantity: str
-    measure: str
+    measure: Measure
     layer: int
     unit: int
     score: float
@@ -146,9 +146,29 @@ class Recorded:
             ("recorded.confirmed" if report is None else "recorded.reported", "recorded.less"),
             unit=words("unit", n=self.unit),
             n=count(self.characters),
-            measure=words(f"measure.{self.measure.lower()}"),
+            measure=measured(self.measure),
             score=Number(report.score if report else self.score),
             interval=span(*report.interval) if report else None,
+        )
+
+    def follows(self) -> list[Said]:
+        """What the unit follows, beside what is simpler: of a unit that stands."""
+        report = self.evidence.report if self.evidence is not None else None
+        if report is None:
+            return self.sentences()
+        reached = {rival.kind: rival for rival in sorted(report.rivals, key=lambda rival: rival.score)}
+        context, untrained = reached.get("context"), reached.get("untrained")
+        codes = ("recorded.follows", "recorded.beside") if context and untrained else ("recorded.follows",)
+        return say(
+            codes,
+            unit=self.unit,
+            target=described(self.target),
+            measure=measured(self.measure),
+            score=Number(report.score),
+            interval=span(*report.interval),
+            k=context.number if context else None,
+            context=Number(context.score if context else None),
+            untrained=Number(untrained.score if untrained else None),
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -7,16 +7,18 @@ Shape letters: n characters, U units, V symbols, K contexts, W characters of one
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Ids, Integers
 from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.findings import Bars, Histogram, Json, Number, Panel, Picture, Said, Table, count, say, words
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock
-from rnnviz.pictured import Brief
+from rnnviz.pictured import Brief, Pictured
+from rnnviz.text.characters import visible
 from rnnviz.text.decoding import Source, SourceText
 from rnnviz.text.vocabulary import Vocabulary, code_points
 from rnnviz.units.directions import Direction
@@ -54,7 +56,7 @@ class Move:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class UnitReport(Brief):
+class UnitReport(Brief, Pictured):
     """What one unit did.
 
     top, bottom  contexts that don't overlap, the most extreme first
@@ -72,6 +74,58 @@ class UnitReport(Brief):
     variance: float
     lowest: float
     highest: float
+
+    def facts(self) -> Json:
+        """Its figures, and where it is highest and lowest."""
+        places = {"highest_at": self.top, "lowest_at": self.bottom}
+        return {
+            "layer": self.unit.layer,
+            "unit": self.unit.unit,
+            "characters": int(self.counts.sum()),
+            **{name: getattr(self, name) for name in ("mean", "variance", "lowest", "highest")},
+            **{
+                name: [{"position": c.position, "value": c.value, "text": c.text, "at": c.at} for c in found]
+                for name, found in places.items()
+            },
+            "moves": [asdict(move) for move in self.moves],
+        }
+
+    def table(self) -> Table:
+        """The characters where it is highest, then those where it is lowest, with what stands around them."""
+        columns = [words(f"head.{name}") for name in ("position", "value", "text")]
+        rows = [
+            (count(one.position), Number(one.value, digits=2), one.text) for one in (*self.top, *self.bottom)
+        ]
+        return Table(columns, rows)
+
+    def sentences(self) -> list[Said]:
+        """Its mean and range."""
+        n = count(int(self.counts.sum()))
+        mean, low, high = (Number(x, digits=2) for x in (self.mean, self.lowest, self.highest))
+        return say(["unit.read"], n=n, mean=mean, low=low, high=high)
+
+    def panels(self) -> list[Panel]:
+        """How often each value occurs, and the characters that move it."""
+        values = Histogram(self.counts, self.edges, words("unit.value"), words("unit.share"))
+        moved = Bars(
+            [visible(move.character) for move in self.moves],
+            [move.change for move in self.moves],
+            words("unit.change"),
+        )
+        pictures: list[tuple[str, Picture]] = [
+            ("histogram", values),
+            *([("moves", moved)] if self.moves else []),
+        ]
+        return [
+            Panel(
+                name,
+                words(f"unit.{name}"),
+                picture,
+                [words(f"unit.{name}-notice")],
+                words(f"unit.{name}-limits"),
+            )
+            for name, picture in pictures
+        ]
 
 
 class ScanReport:

@@ -23,6 +23,7 @@ import numpy as np
 
 from rnnviz.arrays import Array
 from rnnviz.errors import ConfigError
+from rnnviz.findings import Said, words
 from rnnviz.text.checked import check_text, received
 from rnnviz.text.vocabulary import code_points
 from rnnviz.units import python_text
@@ -282,6 +283,11 @@ def kinds(text: str) -> tuple[str, ...]:
         return tuple(KINDS)
     better = {kind.instead_of: name for name, kind in PYTHON_KINDS.items() if kind.instead_of}
     return (*(better.get(name, name) for name in KINDS), "py-comment")
+
+
+def described(name: str) -> Said | str:
+    """What a target is, in words; of a pattern, itself."""
+    return words(f"target.{name}") if name in {**KINDS, **PYTHON_KINDS} else name
 
 
 def _python_target(name: str, text: str) -> Target:

@@ -97,12 +97,12 @@ def _later(view: View, intervention: Intervention, check: Check) -> Steps[Effect
 
 def _longer(view: View, source: sources.Source, intervention: Intervention, about: str) -> Steps[Effect]:
     text = normalise(source.read(view, READ), view.model.normaliser)
-    return _steps(view, text, intervention, Question(about, "", "hidden", 0, source))
+    return _steps(view, text, intervention, Question(about))
 
 
 def _steps(view: View, text: str, intervention: Intervention, asked: Question | None) -> Steps[Effect]:
     yield Step(0.0)
-    target = None if asked is None else question.target(view, asked, text, [])
+    target = None if asked is None else question.target(asked, view.unclosed, text)
     if target is not None and not target.varies:
         target = None
     steps = units.effect(view.model, text, intervention, target=target)

@@ -16,16 +16,15 @@ from rnnviz.ui.trouble import describe, show
 _OFFERED, _TEXT = "inside.offered", "inside.text"
 COMING = "inside.coming"  # of st.session_state: the text that a part of the page asks for, at its next run
 # Names of parts that an address may have too: what the page calls them. One that was, belongs here.
-_ALSO = {"find": "units", "connectivity": "memory"}
+_ALSO = {"find": "units", "map": "units", "connectivity": "memory"}
 
 
 def page(context: Context) -> None:
     st.html(f"<style>{_STYLE}{sidebar.BAR}</style>")
     st.title(_("Inside the network"))
     parts = {
-        "units": _("Find the units"),
+        "units": _("Units"),
         "match": _("Match"),
-        "map": _("Map"),
         "gates": _("Gates"),
         "memory": _("Connectivity"),
         "cause": _("Cause"),

@@ -12,7 +12,7 @@ from rnnviz import units
 from rnnviz.runs import unit_findings
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import words
-from rnnviz.ui.pages.inside.common import NAMED, View, quantity
+from rnnviz.ui.pages.inside.common import NAMED, View
 from rnnviz.ui.pages.inside.sources import OWN, Source, pick
 from rnnviz.ui.pages.inside.words import PATTERN, SPAN
 
@@ -26,21 +26,22 @@ SPANS = "inside.spans"  # of st.session_state: the text, and the passages select
 
 @dataclass(frozen=True)
 class Question:
-    """What is looked for, and where; `source` is None while a file is awaited."""
+    """What is looked for: a target, with a pattern or `spans` of the page's text where it takes one; `edges`
+    as in `rnnviz.units.search`.
+    """
 
     target: str
-    pattern: str
-    quantity: str
-    edges: int
-    source: Source | None
+    pattern: str = ""
+    edges: int = 0
+    spans: tuple[tuple[int, int], ...] = ()
 
 
-def ask(view: View) -> Question:
+def ask(view: View, spans: tuple[tuple[int, int], ...]) -> tuple[Question | None, Source | None]:
+    """What is looked for, None while a pattern or a selection is awaited, and where, None while a file is."""
     names = words.targets(view.python)
-    found = standing(view, names)
+    found = standing(view)
     first = found.target if found is not None else "word-start"
-    read = found.quantity if found is not None else "hidden"
-    kind, what, where = st.columns([3, 2, 3])
+    kind, where = st.columns(2)
     with kind:
         about = st.selectbox(
             _("What to look for"),
@@ -55,11 +56,9 @@ def ask(view: View) -> Question:
             )
             + (_(" That tokeniser finds what has Python in its name.") if view.python else ""),
         )
-    with what:
-        looked = quantity(view, f"inside.quantity.{read}", read)
     with where:
         if about == SPAN:
-            source: Source | None = Source(OWN, "")
+            source: Source | None = Source(OWN)
             st.space("small")
             st.button(_("Clear the selection"), icon=":material/deselect:", on_click=_forget)
         else:
@@ -84,21 +83,32 @@ def ask(view: View) -> Question:
             ),
         )
         edges = 5 if strict else 0
-    return Question(about, pattern, looked, edges, source)
+    if about == SPAN and not spans:
+        st.info(_("Drag over the text above to select a passage, or several."), icon=":material/select:")
+        return None, source
+    if about == PATTERN and not pattern:
+        said = _("Write a regular expression, such as `[0-9]+` or `said`.")
+        st.info(said, icon=":material/regular_expression:")
+        return None, source
+    return Question(about, pattern, edges, spans if about == SPAN else ()), source
 
 
-def standing(view: View, names: Collection[str], quantity: str | None = None) -> Recorded | None:
-    """Of the findings in the model's card that stand, for one of `names` in the layer that is looked at, the
-    one of the unit that the address named on arrival, else the one that leads by most: what the page opens
-    with."""
+def recorded(view: View) -> list[Recorded]:
+    """The findings in the model's card that stand."""
+    return [one for one in unit_findings.of(view.context.info.card) if one.verdict == "remembers"]
+
+
+def standing(
+    view: View, names: Collection[str] | None = None, quantity: str | None = None
+) -> Recorded | None:
+    """Of the findings that stand, for one of `names` in the layer that is looked at, the one of the unit that
+    the address named on arrival, else the one that leads by most: what the page opens with."""
     named = st.session_state.get(NAMED)
+    names = words.targets(view.python) if names is None else names
     found = [
         one
-        for one in unit_findings.of(view.context.info.card)
-        if one.verdict == "remembers"
-        and one.layer == view.layer
-        and one.target in names
-        and quantity in (None, one.quantity)
+        for one in recorded(view)
+        if one.layer == view.layer and one.target in names and quantity in (None, one.quantity)
     ]
     return max(found, key=lambda one: (one.unit == named, one.lead), default=None)
 
@@ -107,10 +117,10 @@ def _forget() -> None:
     st.session_state.pop(SPANS, None)
 
 
-def target(view: View, asked: Question, text: str, spans: list[tuple[int, int]]) -> Target:
+def target(asked: Question, unclosed: str, text: str) -> Target:
     """Where it holds in `text`, or how much. Raises what `rnnviz.units.pattern_target` raises."""
     if asked.target == SPAN:
-        return units.span_target(spans, text)
+        return units.span_target(asked.spans, text)
     if asked.target == PATTERN:
         return units.pattern_target(asked.pattern, text)
-    return units.target(asked.target, text, unclosed=view.unclosed)
+    return units.target(asked.target, text, unclosed=unclosed)  # type: ignore[arg-type]

@@ -3,9 +3,7 @@
 import hashlib
 import io
 import sys
-import time
-from collections.abc import Callable, Hashable, Mapping
-from contextlib import suppress
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -13,10 +11,9 @@ from typing import Any
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.errors import RnnvizError
 from rnnviz.networks.progress import run
 from rnnviz.reading.sampling import stream
-from rnnviz.reading.trace import PIECE, tracing
+from rnnviz.reading.trace import PIECE
 from rnnviz.text import corpora
 from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
@@ -25,17 +22,16 @@ from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key, checksum
-from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
+from rnnviz.ui.jobs.worker import Step, Steps, as_steps
 from rnnviz.ui.pages.inside.common import View
 from rnnviz.units.ablated import REPLICATES, Ablation
 
-OWN, FILE, SAMPLED = "own", "file", "sampled"
+OWN, FILE, SAMPLED, CARD = "own", "file", "sampled", "card"
 WRITTEN = 40_000  # characters that the network writes
 SEARCHED = 50_000  # characters that are ranked and measured on
 SCANNED = 300_000  # characters that are read for contexts
 EVERYTHING = sys.maxsize  # characters: all there are
 ABLATED = 64_000  # characters that are read without each unit, at most
-FIRST = 1.0  # seconds that the page has to itself: a reader looks at it before the answer
 TOY = 5_000  # bytes: shorter corpora are no place to search
 
 
@@ -54,7 +50,7 @@ class Source:
 
     def key(self, view: View, what: str, *rest: Hashable) -> Key:
         """The key of what is found of its text in the network in view."""
-        text = view.text if self.kind == OWN else ""
+        text = view.text if self.kind in (OWN, CARD) else ""
         content = checksum(self.kind, self.name, self.data and hashlib.sha256(self.data).digest(), text)
         return Key(what, content, (view.mark, *rest))
 
@@ -62,6 +58,8 @@ class Source:
         """The page's text, or the beginning of another: of a corpus, what was held out comes first."""
         if self.kind == OWN:
             return view.text
+        if self.kind == CARD:
+            return str(view.context.info.card.get("text") or view.text)
         if self.kind == FILE:
             return "".join(open_text(io.BytesIO(self.data or b"")))[:most]
         if self.kind == SAMPLED:
@@ -181,37 +179,6 @@ def _writing(view: View, most: int) -> Steps[str]:
         if len(characters) % PIECE == 0:
             yield Step(len(characters) / most)
     return store.shared().put(key, "".join(characters))
-
-
-def searching(
-    view: View, source: Source, quantity: str, first: Callable[[str, units.Searcher], Any], check: Check
-) -> Steps[tuple[str, units.Searcher]]:
-    """A job: read SEARCHED characters for a Searcher, made ready by running the search `first`."""
-    yield Step(0.0)
-    time.sleep(FIRST)
-    before = 0.0
-    if source.kind == SAMPLED:
-        before = 0.4
-        yield from as_steps(_writing(view, SEARCHED), lambda now: Step(before * now.fraction))
-    text = source.read(view, SEARCHED)
-    steps = tracing(view.model, text)
-    traced = yield from as_steps(
-        steps, lambda share: Step(before + (0.9 - before) * share, round(share * len(text)))
-    )
-    check()
-    searcher = units.Searcher(traced, layer=view.layer, quantity=quantity)
-    with suppress(RnnvizError):  # the page searches again, and says why nothing can be found
-        first(traced.text, searcher)
-    return traced.text, searcher
-
-
-def scanning(view: View, source: Source, quantity: str) -> Steps[units.ScanReport]:
-    """A job: what every unit of the layer does over the whole source."""
-    text = source.read(view, SCANNED)
-    steps = units.scan(
-        view.model, text=text, layer=view.layer, quantity=quantity, contexts=6, before=48, after=24
-    )
-    return as_steps(steps, lambda now: Step(now.fraction, now.characters))
 
 
 def ablating(view: View, source: Source, to: Any) -> Steps[Ablation]:

@@ -1,265 +1,401 @@
-"""Find the units: which respond to something, beside chance, and what a chosen one does."""
+"""What a single unit tells: its card, and a search for units that follow something, beside its controls."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
 
 from rnnviz import units
 from rnnviz.errors import RnnvizError
-from rnnviz.figures import charts
+from rnnviz.figures.live import seriate
+from rnnviz.findings import Bars, Number, Panel, words
+from rnnviz.networks.progress import mapped
+from rnnviz.reading.trace import tracing
+from rnnviz.runs import unit_findings
 from rnnviz.text.characters import visible
 from rnnviz.ui import address, dashboard, findings
-from rnnviz.ui.dashboard import Panel, ends, painted
+from rnnviz.ui.dashboard import Text, ends, painted
 from rnnviz.ui.i18n import _
-from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.pages.inside import (
-    control,
-    corpus_scan,
-    direction,
-    probe,
-    question,
-    sources,
+from rnnviz.ui.jobs.worker import Step
+from rnnviz.ui.pages.inside import direction, question, sources
+from rnnviz.ui.pages.inside.common import (
+    UNIT,
+    WANTED,
+    View,
+    cursor,
+    fragment,
+    heat_panel,
+    kept,
+    quantity,
+    say_start,
 )
-from rnnviz.ui.pages.inside.common import UNIT, WANTED, View, cursor, done, fragment, kept, say_start
+from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.pages.inside.question import SPANS, Question
-from rnnviz.ui.pages.inside.sources import Source
-from rnnviz.ui.pages.inside.words import PATTERN, SPAN
-from rnnviz.ui.trouble import describe
-from rnnviz.ui.words import decimal, quantities
-from rnnviz.units import Direction
+from rnnviz.ui.pages.inside.sources import CARD, OWN, Source
+from rnnviz.ui.pages.inside.words import SPAN
+from rnnviz.ui.words import quantities, signed
+from rnnviz.units import Direction, Search, directions, probing
+from rnnviz.units.claims import ENOUGH, Unanswered
+from rnnviz.units.targets import described
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from streamlit.delta_generator import DeltaGenerator
 
-    from rnnviz.units import Probe, Search, Searcher
+    from rnnviz.figures.themes import Scale
+    from rnnviz.networks.numpy_model import Network
+    from rnnviz.reading.trace import Trace
+    from rnnviz.runs.unit_findings import Recorded
+    from rnnviz.units import Probe, ScanReport, Target, UnitReport
+    from rnnviz.units.scanning import Context
 
-    Ready = tuple[str, Searcher]
-    Named = tuple[str, Direction]
+KEY, FOUND = "inside.finding", "inside.found"
+READING = 0.25  # the share of a search's work that is reading the text
+_FOLLOWED = "inside.followed"
 
-KEY = "inside.finding"
-LISTED = 12
-_UNIT, _FOLLOWED, _BEFORE = UNIT, "inside.followed", "inside.before"
+
+class Answer(NamedTuple):
+    """What was found for a question, and the direction in which the states inside its target lie."""
+
+    finding: Search | Unanswered
+    means: Direction | None
+
+
+def _finding(
+    model: Network,
+    text: Callable[[int], str],
+    *,
+    layer: int,
+    quantity: str,
+    asked: tuple[Question, ...],
+    unclosed: str,
+) -> Generator[Step, None, list[Answer]]:
+    """Search a text for all that is asked, beside untrained copies where it is long enough to say anything."""
+    steps = tracing(model, text(sources.SEARCHED))
+    traced = yield from mapped(steps, lambda share: Step(READING * share))
+    targets = [question.target(one, unclosed, traced.text) for one in asked]
+    edges = asked[0].edges
+    if len(traced) < ENOUGH:
+        searcher = units.Searcher(traced, layer=layer, quantity=quantity)
+        searched = [searcher.search(one, edges=edges) if one.varies else None for one in targets]
+    else:
+        weighing = units.controls.controlled(
+            model, traced, targets, layer=layer, quantity=quantity, edges=edges
+        )
+        searched = yield from mapped(weighing, lambda now: Step(READING + (1 - READING) * now.fraction))
+        family = iter(units.holm([one for one in searched if one is not None]))
+        searched = [one and next(family) for one in searched]
+    return [
+        Answer(search or Unanswered(target), _means(traced, target, layer, quantity))
+        for target, search in zip(targets, searched, strict=True)
+    ]
+
+
+def _means(traced: Trace, target: Target, layer: int, quantity: str) -> Direction | None:
+    values = units.activations(traced, layer=layer, quantity=quantity)
+    with suppress(RnnvizError):  # states that don't differ have no such direction
+        return directions.mean_difference(values, target, layer=layer, quantity=quantity)
+    return None
+
+
+def _probing(
+    model: Network,
+    text: Callable[[int], str],
+    *,
+    layer: int,
+    quantity: str,
+    asked: Question,
+    unclosed: str,
+) -> Generator[Step, None, Probe]:
+    """A linear probe on all units of the network, and of untrained copies."""
+    networks = [model, *units.untrained(model)]
+    searchers = []
+    for number, one in enumerate(networks):
+        share = 0.4 / len(networks)
+        steps = tracing(one, text(sources.SEARCHED))
+        traced = yield from mapped(steps, lambda now, done=number, each=share: Step(each * (done + now)))  # type: ignore[misc]
+        searchers.append(units.Searcher(traced, layer=layer, quantity=quantity))
+    target = question.target(asked, unclosed, traced.text)
+    own, *copies = searchers
+    probed = probing.steps(own, target, untrained=copies, copies=len(copies))
+    return (yield from mapped(probed, lambda now: Step(0.4 + 0.6 * now.fraction)))
+
+
+def _scanning(
+    model: Network, text: Callable[[int], str], *, layer: int, quantity: str
+) -> Generator[Any, None, ScanReport]:
+    return units.scan(
+        model,
+        text=text(sources.SCANNED),
+        layer=layer,
+        quantity=quantity,
+        contexts=4,
+        before=40,
+        after=20,
+    )
+
+
+SEARCH = Part[list[Answer]](
+    "search", lambda: _("Searching the text, beside untrained copies of the network"), _finding, shared=True
+)
+PROBE = Part["Probe"](
+    "probe", lambda: _("Probing the units of the network and of untrained copies"), _probing
+)
+SCAN = Part["ScanReport"]("scan", lambda: _("Reading the text"), _scanning, shared=True)
+LONGER = Part["ScanReport"]("longer", lambda: _("Reading the text"), _scanning)
 
 
 @fragment
 def section(view: View) -> None:
     ask = dashboard.asked(KEY)
-    clicked = ask.pick(view.H, "ranking")
-    if clicked is not None:
-        st.session_state[_UNIT] = clicked
-    spans = _spans(view, ask)
-    at = cursor(ask, view, None)
-    asked = question.ask(view)
-    search, ready = None, None
-    if asked.target == SPAN and not spans:
-        st.info(_("Drag over the text below to select a passage, or several."), icon=":material/select:")
-    elif asked.target == PATTERN and not asked.pattern:
-        st.info(
-            _("Write a regular expression, such as `[0-9]+` or `said`."), icon=":material/regular_expression:"
-        )
-    elif asked.source is not None:
-        ready = _ready(view, asked, asked.source, spans)
-        search = _search(view, asked, asked.source, ready, spans) if ready else None
-    picked = st.container(horizontal=True, vertical_alignment="bottom")
+    if (clicked := dashboard.asked(FOUND).pick(view.H, "ranking")) is not None:
+        st.session_state[UNIT] = clicked
+    spans, at = _spans(view, ask), cursor(ask, view, None)
+    top, card, below = st.container(), st.container(), st.container()
+    with top:
+        looked, picked = _looked(view)
+    with below:
+        st.subheader(_("Which units follow something?"), anchor=False)
+        asked, source = question.ask(view, spans)
+        answer = _answer(view, asked, source, looked) if asked and source else None
+    search = answer.finding if answer and isinstance(answer.finding, Search) else None
     with picked:
-        unit = _unit(view, asked, search)
+        unit = _unit(view, asked, looked, search)
         address.say(unit=unit)
-    probed = None
-    recorded = question.standing(view, (asked.target,), asked.quantity)
-    if recorded is not None:  # found on more text than the page's
-        st.markdown(findings.told(recorded.sentences()))
-    if search is not None:
-        assert ready is not None
-        search = _said(view, asked, *ready, search, unit)
-        probed = probe.section(view, asked, search, ready, spans)
+    longer = None
+    if asked and source and answer:
+        with below:
+            longer = _said(view, asked, source, looked, answer, unit)
     with picked:  # now that all directions are known
-        along = direction.pick(view, asked.quantity, "finding", _("Colour the text by"), _("this unit"))
-    _show(view, asked, search, unit, along, probed, at, spans)
-    corpus_scan.section(view, asked.quantity, unit, asked.source)
+        along = direction.pick(view, looked, "finding", _("Colour the text by"), _("this unit"))
+    with card:
+        for one in unit_findings.of(view.context.info.card):
+            if (one.layer, one.unit, one.quantity, one.verdict) == (view.layer, unit, looked, "remembers"):
+                st.markdown(findings.told(one.follows()))
+        report = longer or found(SCAN, view, Source(CARD), layer=view.layer, quantity=looked)
+        marked = spans if asked and asked.target == SPAN else []
+        _card(view, looked, unit, along, at, marked, None if report is None else report[view.layer, unit])
 
 
-def _said(view: View, asked: Question, text: str, searcher: Searcher, search: Search, unit: int) -> Search:
-    """Say what was found; returns the search with its evidence, once that is known."""
-    place = st.container()
-    if search.verdict not in ("short", "same text"):
-        search = control.weighed(view, asked, text, searcher, search)
-    with place:
-        findings.show(search)
-        if search.untrained:
-            say_start(view)
-        too_short = search.verdict == "short" and search.characters < sources.WRITTEN
-        if too_short and asked.source is not None and asked.target != SPAN:
-            sources.propose(view, asked.source, question.SOURCE)
-        if (other := search.about(unit)) is not None:
-            st.caption(findings.tell(other))
-    return search
+def _looked(view: View) -> tuple[str, DeltaGenerator]:
+    """The quantity that is looked at, and the row for what is chosen beside it; above them the units that the
+    model's card names, each a click away.
+    """
+    first = question.standing(view)
+    key = f"inside.quantity.{first.quantity if first else 'hidden'}"
+    named = [one for one in question.recorded(view) if one.layer == view.layer]
+    if named:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(_("Units that this network's card names:"), width="content")
+            for one in named:
+                label = f"**{one.unit}** · {findings.tell(described(one.target))}"
+                st.button(
+                    label, key=f"inside.named.{one.unit}.{one.target}", on_click=_choose, args=(one, key)
+                )
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    with row:
+        return quantity(view, key, first.quantity if first else "hidden"), row
 
 
-def _ready(view: View, asked: Question, source: Source, spans: list[tuple[int, int]]) -> Ready | None:
-    """The text that is searched and its Searcher; None while it is being read."""
-    key = _key(view, asked, source, "searcher")
-    if source.kind == sources.OWN:
-        return view.text, kept(key, lambda: _searcher(view, asked))
-    ready: Ready | None = done(
-        key,
-        _("Reading {n} characters").format(n=f"{sources.SEARCHED:,}"),
-        lambda check: sources.searching(
-            view, source, asked.quantity, partial(_find, view, asked, spans), check
-        ),
-        "search",
-        patience=0.0,
-    )
-    return ready
-
-
-def _key(view: View, asked: Question, source: Source, what: str, *rest: Hashable) -> Key:
-    return source.key(view, what, view.layer, asked.quantity, *rest)
-
-
-def _find(view: View, asked: Question, spans: list[tuple[int, int]], text: str, searcher: Searcher) -> Search:
-    return searcher.search(question.target(view, asked, text, spans), edges=asked.edges)
-
-
-def _search(
-    view: View, asked: Question, source: Source, ready: Ready, spans: list[tuple[int, int]]
-) -> Search | None:
-    text, searcher = ready
-    sought = asked.target, asked.pattern, asked.edges, tuple(spans)
-    try:
-        return kept(
-            _key(view, asked, source, "search", *sought), lambda: _find(view, asked, spans, text, searcher)
-        )
-    except RnnvizError as error:
-        st.warning(describe(error), icon=":material/search_off:")
-        return None
-
-
-def _searcher(view: View, asked: Question) -> Searcher:
-    return units.Searcher(view.trace, layer=view.layer, quantity=asked.quantity)
-
-
-def _unit(view: View, asked: Question, search: Search | None) -> int:
+def _choose(one: Recorded, key: str) -> None:
     state = st.session_state
-    mark = (view.mark, view.layer, asked.target, asked.pattern, asked.quantity, search)
-    if search is not None and (state.get(_FOLLOWED) != mark or _UNIT not in state):
-        if not state.pop(WANTED, False):
-            found = question.standing(view, (asked.target,), asked.quantity)
-            state[_UNIT] = search.best.unit.unit if found is None else found.unit
-        state[_FOLLOWED] = mark
-    elif search is None:
-        if (state.get(_BEFORE) != mark[:3] or _UNIT not in state) and WANTED not in state:
-            state[_UNIT] = _before_search(view, asked)
-        state[_BEFORE] = mark[:3]
-    state[_UNIT] = min(max(int(state[_UNIT]), 0), view.H - 1)
-    return int(
-        st.number_input(
-            _("The unit, 0 to {last}").format(last=view.H - 1),
-            0,
-            view.H - 1,
-            key=_UNIT,
-            persist_state="session",
-            width=320,
+    state[UNIT], state[WANTED] = one.unit, state.get(key, one.quantity) != one.quantity
+    state[key] = one.quantity
+
+
+def _answer(view: View, asked: Question, source: Source, looked: str) -> Answer | None:
+    """What a search finds. One for all that can be asked by name, where a text is long enough for an answer."""
+    kinds = (*units.KINDS, *units.PYTHON_KINDS) if view.python else tuple(units.KINDS)
+    every, button = (asked,), None
+    if source.kind != OWN:
+        if asked.target in kinds:
+            every = tuple(replace(asked, target=name) for name in kinds)
+        cost = _("Reads {n} characters with the network and {copies} untrained copies: some 20 seconds.")
+        button = Button(
+            _("Search the text"),
+            ":material/search:",
+            cost.format(n=f"{sources.SEARCHED:,}", copies=units.controls.COPIES),
         )
-    )
+    given = {"layer": view.layer, "quantity": looked, "unclosed": view.unclosed}
+    answers = found(SEARCH, view, source, button, asked=every, **given)
+    return None if answers is None else answers[every.index(asked)]
 
 
-def _before_search(view: View, asked: Question) -> int:
-    """The unit until a longer text has been read: one on record, or the best on the page's text."""
-    found = question.standing(view, (asked.target,), asked.quantity)
-    if found is not None:
-        return found.unit
-    try:
-        target = question.target(view, asked, view.text, [])
-        return _searcher(view, asked).search(target, shifts=0).best.unit.unit
-    except RnnvizError:
-        return 0
+def _said(
+    view: View, asked: Question, source: Source, looked: str, answer: Answer, unit: int
+) -> ScanReport | None:
+    """Say what was found; returns what the unit does in the whole text, where that was asked."""
+    findings.show(answer.finding)
+    if not isinstance(answer.finding, Search):
+        return None
+    search = answer.finding
+    if search.untrained:
+        say_start(view)
+    if answer.means is not None:
+        direction.keep(view, direction.MEANS, asked.target, answer.means)
+    if search.verdict == "short" and search.characters < sources.WRITTEN and asked.target != SPAN:
+        sources.propose(view, source, question.SOURCE)
+    if (other := search.about(unit)) is not None:
+        st.caption(findings.tell(other))
+    panels, longer = search.panels(unit), None
+    given = {"layer": view.layer, "quantity": looked}
+    if search.verdict not in ("short", "same text"):
+        cost = _(
+            "Fits a linear probe on all {n} units, and on the best 1, 2, 4 and 8: half a minute, or more."
+        )
+        button = Button(_("One unit, or many?"), ":material/join:", cost.format(n=view.H))
+        probed = found(PROBE, view, source, button, asked=asked, unclosed=view.unclosed, **given)
+        if probed is not None:
+            findings.show(probed)
+            panels += probed.panels()
+            direction.keep(view, direction.PROBE, asked.target, probed.direction())
+    if source.kind != OWN:
+        cost = _("Reads up to {n} characters, for all units at once. It takes about ten seconds.")
+        button = Button(
+            _("The unit's card from this text"),
+            ":material/menu_book:",
+            cost.format(n=f"{sources.SCANNED:,}"),
+        )
+        longer = found(LONGER, view, source, button, **given)
+    drawn = [findings.panel(one, height=340, width=3) for one in panels]
+    dashboard.mount(FOUND, panels=drawn, quiet=True)
+    return longer
 
 
-def _spans(view: View, ask: dashboard.Ask) -> list[tuple[int, int]]:
-    text, spans = st.session_state.get(SPANS, ("", []))
+def _unit(view: View, asked: Question | None, looked: str, search: Search | None) -> int:
+    """The unit: what the address or a click names, else one on record, else the best."""
+    state, mark = st.session_state, (view.mark, view.layer, asked, looked, search is not None)
+    wanted = state.get(WANTED, False)
+    if UNIT not in state or (state.get(_FOLLOWED) != mark and not wanted):
+        named = question.standing(view, (asked.target,) if asked else None, looked)
+        state[UNIT] = named.unit if named else search.best.unit.unit if search else _best(view, asked, looked)
+    if search is not None:
+        state.pop(WANTED, None)
+    state[_FOLLOWED] = mark
+    state[UNIT] = min(max(int(state[UNIT]), 0), view.H - 1)
+    last = view.H - 1
+    label = _("The unit, 0 to {last}").format(last=last)
+    return int(st.number_input(label, 0, last, key=UNIT, persist_state="session", width=200))
+
+
+def _best(view: View, asked: Question | None, looked: str) -> int:
+    """The best on the page's own text, until a longer one has been read."""
+    with suppress(RnnvizError):
+        if asked is not None:
+            target = question.target(asked, view.unclosed, view.text)
+            searcher = units.Searcher(view.trace, layer=view.layer, quantity=looked)
+            return searcher.search(target, shifts=0).best.unit.unit
+    return 0
+
+
+def _spans(view: View, ask: dashboard.Ask) -> tuple[tuple[int, int], ...]:
+    text, spans = st.session_state.get(SPANS, ("", ()))
     if text != view.text:
-        spans = []
+        spans = ()
     new = ask.span(len(view.text))
     if new is None:
-        return list(spans)
+        return tuple(spans)
     merged: list[tuple[int, int]] = []
     for start, stop in sorted([*spans, new]):
         if merged and start <= merged[-1][1]:
             merged[-1] = merged[-1][0], max(stop, merged[-1][1])
         else:
             merged.append((start, stop))
-    st.session_state[SPANS] = view.text, merged
+    st.session_state[SPANS] = view.text, tuple(merged)
     for key in list(st.session_state):  # whatever model this is: a selection is a question
         if str(key).startswith("inside.target."):
             st.session_state[key] = SPAN
-    return merged
+    return tuple(merged)
 
 
-def _show(
+def _card(
     view: View,
-    asked: Question,
-    search: Search | None,
+    looked: str,
     unit: int,
-    along: Named | None,
-    probed: Probe | None,
+    along: tuple[str, Direction] | None,
     at: int | None,
-    spans: list[tuple[int, int]],
+    spans: Sequence[tuple[int, int]],
+    report: UnitReport | None,
 ) -> None:
-    if along is None:
-        scale = view.scale(asked.quantity)
-        values = units.activations(view.trace, layer=view.layer, quantity=asked.quantity)[:, unit]
-        label = _("{quantity} of unit {n}").format(quantity=quantities()[asked.quantity], n=unit)
-    else:
+    """The text coloured by the unit, how its values lie, what moves it and what it speaks for, where it is
+    highest and lowest; and all units, similar ones together.
+    """
+    scale = view.scale(looked)
+    states = units.activations(view.trace, layer=view.layer, quantity=looked)
+    values, label = states[:, unit], _("{quantity} of unit {n}").format(quantity=quantities()[looked], n=unit)
+    if along is not None:
         values, scale = direction.coloured(view, along[1])
         label = _("value along {name}, minus its mean").format(name=along[0])
-    panels = []
-    if search is not None:
-        panels += [findings.panel(found, height=340, width=3) for found in search.panels(unit)]
-    if probed is not None:
-        panels += [findings.panel(found, height=340, width=3) for found in probed.panels()]
-    if view.layer == int(view.model.config.layers) - 1 and (along is None or asked.quantity == "hidden"):
-        panels.append(_pushes(view, unit, along, at, 3 if probed is None else 6))
+    drawn = [] if report is None else [findings.panel(p, height=230, width=2) for p in report.panels()]
+    if view.layer == int(view.model.config.layers) - 1 and (along is None or looked == "hidden"):
+        drawn.append(findings.panel(_pushes(view, unit, along, at), height=230, width=2))
+    order = kept(view.key("order", view.layer, looked), lambda: seriate(states))
+    drawn.append(
+        heat_panel(
+            "clustered",
+            _("{quantity}, units that move together side by side").format(quantity=quantities()[looked]),
+            states[:, order],
+            view.scale(looked),
+            _(
+                "A band of similar rows is a group of units that move together: look for the characters "
+                "where a band changes colour."
+            ),
+            _("all similar units side by side: each row has only two neighbours."),
+            height=260,
+        )
+    )
     dashboard.mount(
         KEY,
         texts=[painted(view.text, values, scale, label)],
-        panels=panels,
+        panels=drawn[:-1],
         at=at,
-        spans=spans if asked.target == SPAN else [],
+        spans=spans,
         select=True,
         scale=ends(scale),
     )
+    if report is not None:
+        st.caption(findings.told(report.sentences()))
+        for column, name in zip(st.columns(2), ("highest", "lowest"), strict=True):
+            with column:
+                st.markdown(f"**{findings.tell(words(f'unit.{name}'))}**")
+                places = report.top if name == "highest" else report.bottom
+                dashboard.mount(f"inside.{name}", texts=_places(view.scale(looked), places), quiet=True)
+    dashboard.mount("inside.all", texts=[], panels=drawn[-1:], at=at, quiet=True)
 
 
-def _pushes(view: View, unit: int, along: Named | None, at: int | None, width: int) -> Panel:
+def _pushes(view: View, unit: int, along: tuple[str, Direction] | None, at: int | None) -> Panel:
+    """What the unit, or a direction, speaks for and against."""
     state = None if at is None else view.trace.hidden[at, -1]
-    if along is None:
-        what: int | Direction = unit
-        name, value = _("unit {n}").format(n=unit), 1.0 if state is None else float(state[unit])
-    else:
-        name, what = along
-        value = 1.0 if state is None else float(what.along(state))
-    up, down = units.pushes(view.model, what, value, k=6)
+    what: int | Direction = unit if along is None else along[1]
+    value = 1.0
+    if state is not None:
+        value = float(state[unit] if along is None else along[1].along(state))
+    up, down = units.pushes(view.model, what, value, k=5)
     rows = [*up, *reversed(down)] or [("–", 0.0)]
-    if at is None:
-        title = _("Which next characters are favoured at the value 1: {name}").format(name=name)
-    else:
-        title = _("Which next characters are favoured after the chosen one, at the value {v}: {name}").format(
-            name=name, v=decimal(value)
-        )
+    name: object = words("unit", n=unit) if along is None else along[0]
     return Panel(
         "pushes",
-        title,
-        partial(
-            charts.ranking,
-            [visible(s) for s, _nats in rows],
-            [n for _s, n in rows],
-            x=_("nats added to the logit, minus their mean"),
+        words("unit.pushes" if at is None else "unit.pushes-at", name=name, v=Number(value, digits=2)),
+        Bars(
+            [visible(symbol) for symbol, _nats in rows], [nats for _symbol, nats in rows], words("unit.nats")
         ),
-        _("It favours the characters with bars to the right, and holds back those with bars to the left."),
-        _("what it does through other units at later characters; and every unit favours some characters."),
-        height=340,
-        width=width,
+        [words("unit.pushes-notice")],
+        words("unit.pushes-limits"),
     )
+
+
+def _places(scale: Scale, places: Sequence[Context]) -> list[Text]:
+    return [
+        Text(
+            one.text,
+            scale.levels(one.values),
+            palette=scale.kind,
+            label=signed(one.value),
+            at=one.at,
+            linked=False,
+        )
+        for one in places
+    ]

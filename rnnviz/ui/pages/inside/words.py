@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rnnviz.findings import Said
 from rnnviz.runs import unit_findings
 from rnnviz.ui.i18n import _, ngettext
-from rnnviz.ui.words import measure
+from rnnviz.ui.words import measure, spoken
+from rnnviz.units.targets import KINDS, PYTHON_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,30 +23,8 @@ def targets(python: bool = False) -> dict[str, str]:
     """What can be looked for, by name: `rnnviz.units.KINDS`, for a network that reads Python `PYTHON_KINDS`,
     a pattern, a selection.
     """
-    parsed = {
-        "py-string": _("inside a Python string"),
-        "py-comment": _("inside a Python comment"),
-        "py-brackets": _("inside Python brackets"),
-        "py-bracket-depth": _("how many Python brackets are open"),
-        "py-indentation": _("the indentation of a Python statement"),
-        "py-blocks": _("how many Python blocks are open"),
-    }
-    return {
-        **(parsed if python else {}),
-        "quotes": _("inside quotation marks"),
-        "brackets": _("inside brackets"),
-        "bracket-depth": _("how many brackets are open"),
-        "word-start": _("the first letter of a word"),
-        "line-position": _("the position in the line"),
-        "line-start": _("the first character of a line"),
-        "indentation": _("the indentation of a line"),
-        "indent-depth": _("how far the line is indented"),
-        "capital": _("a capital letter"),
-        "vowel": _("a vowel"),
-        "digit": _("a digit"),
-        PATTERN: _("a pattern of your own"),
-        SPAN: _("the passages you select below"),
-    }
+    names = (*(PYTHON_KINDS if python else ()), *KINDS, PATTERN, SPAN)
+    return {name: spoken(Said(f"target.{name}")) for name in names}
 
 
 def found(card: Mapping[str, Any]) -> str:
