@@ -52,10 +52,10 @@ def catalogue() -> Mapping[str, Mapping[str, Any]]:
 
 def _entries(name: str, table: Mapping[str, Any]) -> Iterable[tuple[str, Mapping[str, Any]]]:
     if DEFAULT in table:
-        yield name, table
-        return
+        yield name, {key: value for key, value in table.items() if not isinstance(value, dict)}
     for key, below in table.items():
-        yield from _entries(f"{name}.{key}" if name else key, below)
+        if isinstance(below, dict):
+            yield from _entries(f"{name}.{key}" if name else key, below)
 
 
 def match(name: str | None) -> str:

@@ -73,7 +73,7 @@ def _finding(
     asked: tuple[Question, ...],
     unclosed: str,
 ) -> Generator[Step, None, list[Answer]]:
-    """Search a text for all that is asked, beside untrained copies where it is long enough to say anything."""
+    """Search a text for all that is asked, beside untrained copies where it is long enough for a verdict."""
     steps = tracing(model, text(sources.SEARCHED))
     traced = yield from mapped(steps, lambda share: Step(READING * share))
     targets = [question.target(one, unclosed, traced.text) for one in asked]
@@ -207,9 +207,10 @@ def _choose(one: Recorded, key: str) -> None:
 
 
 def _answer(view: View, asked: Question, source: Source, looked: str) -> Answer | None:
-    """What a search finds. One for all that can be asked by name, where a text is long enough for an answer."""
+    """What a search finds: a single one for all that can be asked by name, where a text is long enough."""
     kinds = (*units.KINDS, *units.PYTHON_KINDS) if view.python else tuple(units.KINDS)
-    every, button = (asked,), None
+    every: tuple[Question, ...] = (asked,)
+    button = None
     if source.kind != OWN:
         if asked.target in kinds:
             every = tuple(replace(asked, target=name) for name in kinds)
