@@ -26,7 +26,6 @@ from rnnviz.networks.adapter_steps import build_custom
 from rnnviz.networks.adapter_weights import Symbols, build
 from rnnviz.networks.custom import CustomModel, Readout, Step
 from rnnviz.networks.torch_model import CharModel
-from rnnviz.text.checked import received
 
 
 @overload
@@ -80,8 +79,8 @@ def adapt(
     embedding    nn.Embedding with n rows, or one more at its padding_idx; None: one-hot vectors of width n
 
     step         a function (ids, state) -> (outputs, state): ids (B,) integers of the network's own, state
-                 {name: (B, width)}. Several, one a layer: each reads the outputs of the one before, and
-                 returns the parts of its own layer
+                 {name: (B, width)}, a row for each of B texts; outputs, one of the parts. Several, one a
+                 layer: each reads the outputs of the one before, and returns the parts of its own layer
     readout      a function outputs -> logits (B, n); None for a network that predicts no characters, such as
                  a tagger: then each has the same probability
     state        {name: (width,)}, each part before a text: arrays, or tensors, which the functions then get.
@@ -112,69 +111,21 @@ def adapt(
     >>> rnnviz.trace(own, "cab").hidden.shape, own.parts
     ((3, 1, 8), ('h',))
     """
-    if step is not None:
-        if recurrence is not None or output is not None or embedding is not None:
-            raise ConfigError("give either torch's layers or step=…; received both")
-        return _adapt_step(
-            step,
-            readout,
-            state,
-            characters,
-            start=start,
-            unknown=unknown,
-            gap=unknown_gap,
-            name=name,
-            check=check,
-        )
-    if state is not None or readout is not None:
-        raise ConfigError("readout= and state= go with step=…, the network's own function; received none")
-    if not isinstance(recurrence, nn.RNN | nn.GRU | nn.LSTM):
+    layers, functions = (recurrence, output, embedding), (step, readout, state)
+    if any(part is not None for part in layers) and any(part is not None for part in functions):
         raise ConfigError(
-            "the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {layer}",
-            layer=received(recurrence),
+            "give either torch's layers or step=…, with its readout= and state=; received some of both"
         )
-    if not isinstance(output, nn.Linear):
-        raise ConfigError("the output layer is an nn.Linear; received {layer}", layer=received(output))
-    if embedding is not None and (not isinstance(embedding, nn.Embedding) or embedding.max_norm is not None):
-        raise ConfigError("the embedding is an nn.Embedding without max_norm, which changes it as it is read")
-    _check_gap(unknown_gap)
-    symbols = Symbols(characters, start, unknown)
-    model = build(recurrence, output, embedding, symbols, unknown_gap, name)
-    if check is not None:
-        compare(model, symbols, check)
-    return model
-
-
-def _adapt_step(
-    step: Step | Sequence[Step],
-    readout: Readout | None,
-    state: Mapping[str, Any] | None,
-    characters: Sequence[str],
-    *,
-    start: str | int | None,
-    unknown: int | None,
-    gap: float,
-    name: str,
-    check: Check | None,
-) -> CustomModel:
-    steps = list(step) if isinstance(step, Sequence) else [step]
-    for function in (*steps, readout):
-        if not callable(function) and function is not None:
-            raise ConfigError(
-                "step and readout are functions; received {received}", received=received(function)
-            )
-    if not steps or None in steps:
-        raise ConfigError("step is a function, or one for each layer; received none")
-    _check_gap(gap)
-    symbols = Symbols(characters, start, unknown)
-    model = build_custom(steps, readout, {} if state is None else state, symbols, gap, name)
-    if check is not None:
-        compare(model, symbols, check)
-    return model
-
-
-def _check_gap(unknown_gap: float) -> None:
     if not (math.isfinite(unknown_gap) and unknown_gap > 0):
         raise ConfigError(
             "unknown_gap is a number of nats above 0; received {unknown_gap}", unknown_gap=unknown_gap
         )
+    symbols = Symbols(characters, start, unknown)
+    model: CharModel | CustomModel
+    if step is None:
+        model = build(recurrence, output, embedding, symbols, unknown_gap, name)
+    else:
+        model = build_custom(step, readout, state, symbols, unknown_gap, name)
+    if check is not None:
+        compare(model, symbols, check)
+    return model

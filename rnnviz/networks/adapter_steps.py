@@ -1,148 +1,140 @@
 """Functions of one's own made a CustomModel: tried on two characters, so that a mistake is told at once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+import torch
 from torch import nn
 
+from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.errors import ConfigError, Phrase
 from rnnviz.networks.adapter_weights import Symbols, predicted_rows
-from rnnviz.networks.custom import (
-    OUTPUTS,
-    CustomModel,
-    Functions,
-    Readout,
-    Step,
-    StepWeights,
-    as_array,
-    like_of,
-    no_gradients,
-)
+from rnnviz.networks.custom import CustomModel, Readout, Step, StepWeights, as_array, like_of
+from rnnviz.networks.numpy_engine import Layer
 from rnnviz.text.checked import received
 
-CLOSE = 1e-4
-"""The largest difference between a text read alone and beside another one."""
+CLOSE = 1e-4  # the largest difference between a text read alone and beside another one
 
 
 def build_custom(
-    steps: Sequence[Step],
+    step: Step | Sequence[Step],
     readout: Readout | None,
-    state: Mapping[str, Any],
+    state: Mapping[str, Any] | None,
     symbols: Symbols,
     unknown_gap: float,
     name: str,
 ) -> CustomModel:
     """The model of these functions; see `rnnviz.networks.adapter.adapt` for arguments and errors."""
+    n = len(symbols.entries)
+    steps = tuple(step) if isinstance(step, Sequence) else (step,)
+    if readout is None:  # to a network that predicts no characters all are alike, <unk> too
+        readout, unknown_gap = partial(_alike, n), 0.0
+    if not steps or not all(map(callable, (*steps, readout))):
+        raise ConfigError(
+            "step is a function, or a list of functions, one for each layer, and readout is one; "
+            "received step={step}, readout={readout}",
+            step=received(step),
+            readout=received(readout),
+        )
     initial = _initial(state)
+    trials = [_try(steps, initial, index) for index in (symbols.rows[0], symbols.rows[-1])]
+    same = tuple(_same(pair) for pair in zip(*trials, strict=True))
+    last = same[-1]
+    if last is None:
+        raise ConfigError(
+            "the step's outputs are no part of its state, so there are none before a text: return the part "
+            "that the readout reads, or the outputs as one more part"
+        )
+    initial[last] = initial.pop(last)
+    first = np.zeros((len(initial), max(part.shape[1] for part in initial.values())), np.float32)
+    for row, part in zip(first, initial.values(), strict=True):
+        row[: part.shape[1]] = as_array(part)[0]
     unread = [-1 if index is None else index for index in (symbols.unknown, symbols.start)]
-    draft = Functions(
-        steps=tuple(steps),
-        readout=readout,
+    V, H, none = symbols.vocabulary.size, first.shape[1], np.empty(0, np.float32)
+    weights = StepWeights(
+        (Layer("custom", H, "tanh", None, none, none),) * len(initial),
+        None,
+        np.zeros((V, 0), np.float32),
+        np.zeros(V, np.float32),
+        steps=steps,
+        function=readout,
         initial=initial,
-        same=(None,) * len(steps),
+        first=first,
+        same=same,
         inputs=np.array([unread[0], *symbols.rows, unread[1]], np.int64),
         symbols=np.array(symbols.rows, np.int64),
         unknown=symbols.unknown,
         gap=unknown_gap,
-        outputs=0,
     )
-    tried = [_try(draft, index) for index in (symbols.rows[0], symbols.rows[-1])]
-    _check_repeats(tried[0], _try(draft, symbols.rows[0]))
-    same = tuple(_same([trial[n] for trial in tried]) for n in range(len(steps)))
-    if same[-1] is None and symbols.start is None:
+    shape = weights.theirs(weights.states(1)[0][:, -1]).shape
+    if shape != (1, n):
         raise ConfigError(
-            "the step's outputs are no part of its state, so there are none before a text; name the "
-            "character that is read first, such as start='\\n', or return the part that the readout reads"
+            "the readout gives a number for each of the {n} characters, (1, {n}) for one text; received "
+            "shape {shape}",
+            n=n,
+            shape=shape,
         )
-    if same[-1] is None and OUTPUTS in initial:
-        raise ConfigError("a part of the state is called outputs and is another thing; rename it")
-    last = same[-1]
-    order = {n: part for n, part in initial.items() if n != last}
-    if last is not None:
-        order[last] = initial[last]
-    width = int(as_array(tried[0][-1][0]).shape[-1])
-    own = replace(draft, initial=order, same=same, outputs=width)
-    own = replace(own, batched=_batched(own, symbols))
-    _check_logits(StepWeights.of(own), len(symbols.entries))
-    matrix = None
-    if isinstance(readout, nn.Linear):
-        rows = predicted_rows(readout.weight, readout.bias, symbols, unknown_gap)
-        matrix = as_array(rows[:, :-1]).copy(), as_array(rows[:, -1]).copy()
-    return CustomModel(symbols.vocabulary, StepWeights.of(own, matrix), name)
+    _check_rows(weights, len(symbols.rows))
+    if isinstance(readout, nn.Linear):  # what a unit speaks for is read from its matrix
+        rows = as_array(predicted_rows(readout.weight, readout.bias, symbols, unknown_gap))
+        filled = np.pad(rows[:, :-1], ((0, 0), (0, H - rows.shape[1] + 1)))
+        weights = replace(weights, readout=filled, bias=rows[:, -1].copy())
+    return CustomModel(symbols.vocabulary, weights, name)
 
 
-def _initial(state: Mapping[str, Any]) -> dict[str, Any]:
+def _alike(n: int, outputs: Any) -> Doubles:
+    return np.zeros((len(outputs), n))
+
+
+def _initial(state: Mapping[str, Any] | None) -> dict[str, Any]:
     """The parts, (1, width) each."""
-    if not isinstance(state, Mapping) or not state or not all(isinstance(name, str) for name in state):
+    given = state if isinstance(state, Mapping) else {}
+    parts = {name: p.detach() if hasattr(p, "detach") else np.asarray(p) for name, p in given.items()}
+    rows = {name: part[None] if part.ndim == 1 else part for name, part in parts.items()}
+    named = rows and all(isinstance(name, str) for name in rows)
+    if not named or any(part.ndim != 2 or len(part) != 1 or not part.shape[1] for part in rows.values()):
         raise ConfigError(
-            "state names the parts of the state before a text, such as {{'h': torch.zeros(256)}}; "
-            "received {state}",
-            state=Phrase("no parts") if isinstance(state, Mapping) and not state else received(state),
+            "state names the parts of the state before a text, (units,) or (1, units) each, such as "
+            "{{'h': torch.zeros(256)}}; received {state}",
+            state=", ".join(_shapes(parts))
+            or (received(state) if given is not state else Phrase("no parts")),
         )
-    out = {}
-    for name, part in state.items():
-        whole = part.detach() if hasattr(part, "detach") else np.asarray(part)
-        if whole.ndim == 1:
-            whole = whole[None]
-        if whole.ndim != 2 or len(whole) != 1 or not whole.shape[1]:
-            raise ConfigError(
-                "the part {name!r} of the state has shape (units,) or (1, units); received {shape}",
-                name=name,
-                shape=tuple(whole.shape),
-            )
-        out[name] = whole
-    return out
+    return rows
 
 
-_Trial = list[tuple[Any, Mapping[str, Any]]]
-
-
-def _try(own: Functions, index: int) -> _Trial:
+def _try(
+    steps: Sequence[Step], initial: Mapping[str, Any], index: int
+) -> list[tuple[Any, Mapping[str, Any]]]:
     """What each step gives for one symbol from the initial state. Raises ConfigError for anything else than
     outputs and the parts of the state, each from one step and in the shape that it began with.
     """
-    x: Any = like_of(next(iter(own.initial.values())), np.array([index]))
-    state, found, parts = dict(own.initial), [], []
-    for step in own.steps:
-        with no_gradients(own.initial):
-            given = step(x, dict(state))
+    x: Any = like_of(next(iter(initial.values())), np.array([index]))
+    state, found, parts = dict(initial), [], []
+    for step in steps:
+        with torch.no_grad():
+            given: Any = step(x, dict(state))
         if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[1], Mapping):
-            raise _other(own, received(given))
+            parts = [received(given)]
+            break
         x, new = given
-        parts += [(name, tuple(part.shape)) for name, part in new.items()]
+        parts += _shapes(new)
         state |= new
         found.append((x, new))
-    if sorted(parts) != sorted((name, tuple(part.shape)) for name, part in own.initial.items()):
-        raise _other(own, _listed(parts))
-    if as_array(x).ndim != 2 or len(x) != 1:
-        raise _other(own, Phrase("outputs of shape {shape}", shape=tuple(as_array(x).shape)))
+    if sorted(parts) != sorted(_shapes(initial)):
+        raise ConfigError(
+            "a step gets (ids, state) and returns (outputs, state): a row of outputs for each text, and of "
+            "the parts {parts} those of its layer; received {received}",
+            parts=", ".join(_shapes(initial)),
+            received=", ".join(parts) or Phrase("no parts"),
+        )
     return found
 
 
-def _check_repeats(one: _Trial, again: _Trial) -> None:
-    for (_, first), (_, second) in zip(one, again, strict=True):
-        for name, part in first.items():
-            if not np.array_equal(as_array(part), as_array(second[name]), equal_nan=True):
-                raise ConfigError(
-                    "the step gave another {name!r} the second time it read the same: dropout may be on; "
-                    "call the network's eval() first",
-                    name=name,
-                )
-
-
-def _other(own: Functions, given: str) -> ConfigError:
-    return ConfigError(
-        "a step gets (ids, state) and returns (outputs, state): a row of outputs for each text, and of the "
-        "parts {parts} those of its layer; received {received}",
-        parts=_listed((name, tuple(part.shape)) for name, part in own.initial.items()),
-        received=given,
-    )
-
-
-def _listed(parts: Iterable[tuple[str, tuple[int, ...]]]) -> str:
-    return ", ".join(f"{name} {shape}" for name, shape in parts) or Phrase("no parts")
+def _shapes(parts: Mapping[str, Any]) -> list[str]:
+    return [f"{name} {tuple(np.shape(part))}" for name, part in parts.items()]
 
 
 def _same(trials: Sequence[tuple[Any, Mapping[str, Any]]]) -> str | None:
@@ -153,37 +145,27 @@ def _same(trials: Sequence[tuple[Any, Mapping[str, Any]]]) -> str | None:
     return None
 
 
-def _batched(own: Functions, symbols: Symbols) -> bool:
-    """Whether two texts read side by side give what each gives alone."""
-    ids = np.array([1, len(symbols.rows)])
-    weights, alone = StepWeights.of(replace(own, batched=True)), StepWeights.of(own)
-    start = weights.states(2)[0]
-    found = []
-    for reader in (alone, weights):
-        first, second = np.empty_like(start), np.empty_like(start)
-        try:
-            reader.read(ids, start, first, lambda layer: None)
-            reader.read(ids[::-1], first, second, lambda layer: None)
-            logits = reader.theirs(second[:, -1]) if own.readout is not None else np.empty((2, 0))
-        except Exception:
-            if reader is alone:
-                raise
-            return False  # a step for one text at a time
-        found.append((second, logits))
-    return all(
-        one.shape == other.shape and np.allclose(one, other, rtol=CLOSE, atol=CLOSE)
-        for one, other in zip(*found, strict=True)
-    )
-
-
-def _check_logits(weights: StepWeights, n: int) -> None:
-    if weights.own.readout is None:
-        return
-    logits = weights.theirs(weights.states(1)[0][:, -1])
-    if logits.shape != (1, n):
+def _check_rows(weights: StepWeights, last: int) -> None:
+    """A text is read as before, and beside another one as alone: each has the other's symbols in reverse."""
+    ids = np.array([[1, last], [last, 1]])
+    alone, again = (np.concatenate([_rows(weights, ids[:, [text]]) for text in range(2)]) for _ in range(2))
+    if not np.array_equal(alone, again, equal_nan=True):
         raise ConfigError(
-            "the readout gives a number for each of the {n} characters, (1, {n}) for one text; received "
-            "shape {shape}",
-            n=n,
-            shape=logits.shape,
+            "the network gave something else the second time that it read the same: dropout may be on; call "
+            "its eval() first"
         )
+    try:
+        np.testing.assert_allclose(_rows(weights, ids), alone, rtol=CLOSE, atol=CLOSE)
+    except Exception as error:  # it is not close; or whatever functions written for one text raise for two
+        raise ConfigError(
+            "two texts side by side are read otherwise than each alone: step and readout get a row for each "
+            "of B texts, ids (B,) and parts (B, units), and no row may change another"
+        ) from error
+
+
+def _rows(weights: StepWeights, ids: Ids) -> Floats:
+    """All states and the last prediction of B texts (n, B), a row each."""
+    hidden, _ = weights.states(len(ids) + 1, ids.shape[1])
+    weights.run(ids, hidden, None)
+    states = np.moveaxis(hidden, 2, 0).reshape(ids.shape[1], -1)
+    return np.concatenate([states, weights.log_probs(hidden[-1, -1])], axis=1)

@@ -5,19 +5,19 @@ Shape letters: n symbols of the network, V of ours, X inputs, L layers, H units,
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
-from rnnviz.errors import ConfigError, Phrase
+from rnnviz.errors import ConfigError
 from rnnviz.networks.config import Activation, Cell, ModelConfig
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.checked import received
 from rnnviz.text.vocabulary import Vocabulary
 
+# The start symbol's one entry, large so that the weight beside it is small: gradients hardly see it.
 START_ENTRY = 1024.0
-"""The start symbol's one entry, large so that the weight beside it is small: gradients hardly see it."""
 
 
 class Symbols:
@@ -33,42 +33,39 @@ class Symbols:
                 "{received}",
                 received=received(characters),
             )
-        n = len(characters)
-        if isinstance(start, str):
-            if start not in characters:
-                raise ConfigError(
-                    "the start {start!r} is not among the {n} characters; name one that is", start=start, n=n
-                )
-            start = list(characters).index(start)
-        for what, index in (("start", start), ("unknown", unknown)):
-            if index is not None and (type(index) is not int or not 0 <= index < n):
-                raise ConfigError(
-                    "{what} is an index from 0 to {n}; received {index!r}", what=what, n=n - 1, index=index
-                )
-        if start is not None and start == unknown:
-            raise ConfigError("start and unknown are two symbols; received {start} twice", start=start)
-        special = (
-            {index for index in range(n) if _is_padding(characters[index])}
-            | {unknown}
-            | ({start} if start is not None and len(characters[start]) != 1 else set())
-        )
+        entries, n = tuple(characters), len(characters)
+        where: Any = entries.index(start) if isinstance(start, str) and start in entries else start
+        named = [index for index in (where, unknown) if index is not None]
+        if not all(type(index) is int and 0 <= index < n for index in named) or len({*named}) < len(named):
+            raise ConfigError(
+                "start and unknown name two of the {n} characters, start as it stands there or by its index, "
+                "unknown by its index from 0; received start={start!r} and unknown={unknown!r}",
+                n=n,
+                start=start,
+                unknown=unknown,
+            )
+        special = {unknown} | {index for index, entry in enumerate(entries) if _is_padding(entry)}
+        if where is not None and not _is_character(entries[where]):
+            special.add(where)
         rows = [index for index in range(n) if index not in special]
         for index in rows:
-            if not isinstance(characters[index], str) or len(characters[index]) != 1:
+            if not _is_character(entries[index]):
                 raise ConfigError(
                     "entry {index} of the characters is {entry!r}; only padding such as '<pad>' and those "
                     "that `start` and `unknown` name may be something else than a single character",
                     index=index,
-                    entry=characters[index],
+                    entry=entries[index],
                 )
-        rows.sort(key=lambda index: characters[index])
+        rows.sort(key=lambda index: entries[index])
         for one, next_one in pairwise(rows):
-            if characters[one] == characters[next_one]:
-                raise ConfigError(
-                    "each character stands once; received {twice!r} twice", twice=characters[one]
-                )
-        self.entries, self.rows, self.start, self.unknown = tuple(characters), rows, start, unknown
-        self.vocabulary = Vocabulary(tuple(characters[index] for index in rows))
+            if entries[one] == entries[next_one]:
+                raise ConfigError("each character stands once; received {twice!r} twice", twice=entries[one])
+        self.entries, self.rows, self.start, self.unknown = entries, rows, where, unknown
+        self.vocabulary = Vocabulary(tuple(entries[index] for index in rows))
+
+
+def _is_character(entry: object) -> bool:
+    return isinstance(entry, str) and len(entry) == 1
 
 
 def _is_padding(entry: object) -> bool:
@@ -79,9 +76,9 @@ def _is_padding(entry: object) -> bool:
 
 
 def build(
-    recurrence: nn.RNN | nn.GRU | nn.LSTM,
-    output: nn.Linear,
-    embedding: nn.Embedding | None,
+    recurrence: nn.Module | None,
+    output: nn.Module | None,
+    embedding: nn.Module | None,
     symbols: Symbols,
     unknown_gap: float,
     name: str,
@@ -90,11 +87,35 @@ def build(
 
     Raises ConfigError for layers that don't fit, or from which no such model can be made.
     """
-    table = _rows_of(embedding, symbols)
-    _check(recurrence, output, table, symbols)
+    if not isinstance(recurrence, nn.RNN | nn.GRU | nn.LSTM):
+        raise ConfigError(
+            "the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {layer}",
+            layer=received(recurrence),
+        )
+    if recurrence.bidirectional:
+        raise ConfigError(
+            "the recurrence is bidirectional: it reads what comes next to predict what comes next, "
+            "so it is no language model; train it in one direction, or give its forward half to "
+            "adapt(step=…)"
+        )
+    layers, H, n = recurrence.num_layers, recurrence.hidden_size, len(symbols.entries)
+    units = recurrence.proj_size or H
+    if not isinstance(output, nn.Linear) or (output.in_features, output.out_features) != (units, n):
+        raise ConfigError(
+            "for {n} characters the output layer is nn.Linear({units}, {n}); received {layer}",
+            n=n,
+            units=units,
+            layer=_told(output),
+        )
+    table = _table(embedding, n, recurrence.input_size)
+    if symbols.start is None and layers > 1:
+        raise ConfigError(
+            "this network has {layers} layers, and no input leaves them all as they are before a text; "
+            "name the character that is read first, such as start='\\n'",
+            layers=layers,
+        )
     cell = cast(Cell, recurrence.mode.partition("_")[0].lower())
-    layers, H = recurrence.num_layers, recurrence.hidden_size
-    read, predicts = _copies(recurrence, _copy(output.weight))
+    read, predicts = _copies(recurrence, output)
     W_x = read["weight_ih_l0"]  # (G·H, X)
     still = _leaves_at_zero(cell, H, read)  # (G·H,) what the start symbol must add
     tensors = {f"recurrence.{key}": w for key, w in read.items()}
@@ -124,80 +145,55 @@ def build(
     return model.requires_grad_(False).eval()
 
 
-def _check(
-    recurrence: nn.RNN | nn.GRU | nn.LSTM, output: nn.Linear, table: Tensor | None, symbols: Symbols
-) -> None:
-    n, units, reads = (
-        len(symbols.entries),
-        recurrence.proj_size or recurrence.hidden_size,
-        recurrence.input_size,
-    )
-    if recurrence.bidirectional:
-        raise ConfigError(
-            "the recurrence is bidirectional: it reads what comes next to predict what comes next, "
-            "so it is no language model; train it in one direction, or give its forward half to "
-            "adapt(step=…)"
-        )
-    if (output.in_features, output.out_features) != (units, n):
-        raise ConfigError(
-            "for {n} characters the output layer is nn.Linear({units}, {n}); received "
-            "nn.Linear({read}, {rows})",
-            n=n,
-            units=units,
-            read=output.in_features,
-            rows=output.out_features,
-        )
-    shape = (n, n) if table is None else tuple(table.shape)
-    if shape != (n, reads):
-        raise ConfigError(
-            "for {n} characters the recurrence reads nn.Embedding({n}, {reads}); received {inputs}",
-            n=n,
-            reads=reads,
-            inputs=Phrase("one-hot vectors of {n}", n=n) if table is None else f"nn.Embedding{shape}",
-        )
-    if symbols.start is None and recurrence.num_layers > 1:
-        raise ConfigError(
-            "this network has {layers} layers, and no input leaves them all as they are before a text; "
-            "name the character that is read first, such as start='\\n'",
-            layers=recurrence.num_layers,
-        )
+def _told(layer: nn.Module | None) -> str:
+    return str(layer) if isinstance(layer, nn.Linear | nn.Embedding) else received(layer)
 
 
 def _copy(w: Tensor) -> Tensor:
     return w.detach().to("cpu", torch.float32, copy=True)
 
 
-def _rows_of(embedding: nn.Embedding | None, symbols: Symbols) -> Tensor | None:
-    """An embedding's row for each entry, without one for padding that is no entry."""
-    if embedding is None:
-        return None
-    table, padding = _copy(embedding.weight), embedding.padding_idx
-    if padding is not None and len(table) == len(symbols.entries) + 1:
-        table = torch.cat([table[:padding], table[padding + 1 :]])
+def _table(embedding: nn.Module | None, n: int, reads: int) -> Tensor | None:
+    """An embedding's row for each entry, without one for padding that is no entry; None for one-hot vectors.
+    Raises ConfigError for another one than the recurrence reads.
+    """
+    table, fits = None, embedding is None and reads == n
+    # With max_norm, reading a row changes it.
+    if isinstance(embedding, nn.Embedding) and embedding.max_norm is None:
+        table, padding = _copy(embedding.weight), embedding.padding_idx
+        if padding is not None and len(table) == n + 1:
+            table = torch.cat([table[:padding], table[padding + 1 :]])
+        fits = table.shape == (n, reads)
+    if not fits:
+        raise ConfigError(
+            "for {n} characters the recurrence reads nn.Embedding({n}, {reads}) without max_norm (or, where "
+            "it is None, one-hot vectors of {n}); received {layer}",
+            n=n,
+            reads=reads,
+            layer=_told(embedding),
+        )
     return table
 
 
-def _copies(recurrence: nn.RNN | nn.GRU | nn.LSTM, output: Tensor) -> tuple[dict[str, Tensor], Tensor]:
+def _copies(recurrence: nn.RNN | nn.GRU | nn.LSTM, output: nn.Linear) -> tuple[dict[str, Tensor], Tensor]:
     """The recurrence's weights and biases (zeros where it has none) by torch's names, and the output's.
 
     An LSTM's projections W_hr (P, H) are multiplied into the weights that read what they give: W_hh W_hr, and
     the next layer's or the output's W W_hr, read the H numbers before the projection, which are then the
     hidden state.
     """
-    kinds = ("weight_ih", "weight_hh", *(("bias_ih", "bias_hh") if recurrence.bias else ()))
-    layers = range(recurrence.num_layers)
-    found = {f"{kind}_l{n}": _copy(getattr(recurrence, f"{kind}_l{n}")) for n in layers for kind in kinds}
-    for n in layers:
-        for kind in ("ih", "hh"):
-            found.setdefault(f"bias_{kind}_l{n}", torch.zeros(len(found[f"weight_hh_l{n}"])))
-        if recurrence.proj_size:
-            W = getattr(recurrence, f"weight_hr_l{n}").detach().cpu().double()
-            found[f"weight_hh_l{n}"] = (found[f"weight_hh_l{n}"].double() @ W).float()
-            if n + 1 in layers:
-                found[f"weight_ih_l{n + 1}"] = (found[f"weight_ih_l{n + 1}"].double() @ W).float()
-            else:
-                output = (output.double() @ W).float()
-    return found, output
+    layers, kinds = range(recurrence.num_layers), ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    none = torch.zeros(len(recurrence.all_weights[0][0]))
+    found = {
+        f"{kind}_l{n}": _copy(getattr(recurrence, f"{kind}_l{n}", none)) for n in layers for kind in kinds
+    }
+    found["output"] = _copy(output.weight)
+    for n in layers if recurrence.proj_size else ():
+        W = getattr(recurrence, f"weight_hr_l{n}").detach().cpu().double()
+        above = f"weight_ih_l{n + 1}" if n + 1 in layers else "output"
+        for reader in (f"weight_hh_l{n}", above):
+            found[reader] = (found[reader].double() @ W).float()
+    return found, found.pop("output")
 
 
 def predicted_rows(weight: Tensor, bias: Tensor | None, symbols: Symbols, unknown_gap: float) -> Tensor:

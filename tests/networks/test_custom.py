@@ -240,46 +240,28 @@ def test_an_lstms_two_parts_are_two_layers_and_the_output_is_the_last() -> None:
     np.testing.assert_allclose(ours.hidden[:, 0], theirs.cell[:, 0], atol=1e-5)
 
 
-def test_outputs_of_their_own_narrower_parts_and_a_first_state() -> None:
-    """Outputs that are no part are a layer after them; parts may differ in width and begin anywhere."""
+def test_parts_may_be_narrower_and_begin_anywhere_and_those_that_are_read_out_come_last() -> None:
     W = np.random.default_rng(0).normal(size=(N, 3)).astype(np.float32)
 
     def step(ids: np.ndarray, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         h = np.tanh(W[ids] + state["h"])
-        return np.concatenate([h, -h], axis=1), {"h": h, "count": state["count"] + 1}
+        outputs = np.concatenate([h, -h], axis=1)
+        return outputs, {"both": outputs, "h": h, "count": state["count"] + 1}
 
+    first = {"both": np.zeros(6, np.float32), "h": np.array([0.5, 0.0, -0.5], np.float32), "count": [10]}
     own = rnnviz.adapt(
-        step=step, readout=lambda y: np.tile(y[:, :1], (1, N)), start="\n", characters=CHARACTERS,
-        state={"h": np.array([0.5, 0.0, -0.5], np.float32), "count": np.array([10])},
+        step=step, readout=lambda y: np.tile(y[:, :1], (1, N)), start="\n", characters=CHARACTERS, state=first
     )  # fmt: skip
-    assert own.parts == ("h", "count", "outputs")
+    assert own.parts == ("h", "count", "both")
     traced = rnnviz.trace(own, "eat")
     assert traced.hidden.shape == (3, 3, 6)
     np.testing.assert_array_equal(traced.hidden[:, 1, 0], [12, 13, 14])  # 11 after the start
     np.testing.assert_array_equal(traced.hidden[:, 2, 3:], -traced.hidden[:, 0, :3])
     assert not traced.hidden[:, 0, 3:].any()
-    first = np.tanh(W[CHARACTERS.index("\n")] + [0.5, 0.0, -0.5])
-    np.testing.assert_allclose(traced.hidden[0, 0, :3], np.tanh(W[0] + first), atol=1e-6)
+    begun = np.tanh(W[CHARACTERS.index("\n")] + first["h"])
+    np.testing.assert_allclose(traced.hidden[0, 0, :3], np.tanh(W[0] + begun), atol=1e-6)
     held = units.intervene(own, "eat", units.Intervention(5, "clamp", 1.0, layer=0))  # filled up, and stays 0
     np.testing.assert_array_equal(held.hidden, traced.hidden)
-
-
-def test_a_step_that_reads_one_text_at_a_time_is_called_for_each() -> None:
-    parts, lengths = layers(), []
-    cell = cell_of(parts["rnn"])
-
-    def step(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        lengths.append(len(ids))
-        (symbol,) = ids.tolist()  # fails for two
-        h = cell(parts["embedding"].weight[symbol], state["h"][0])[None]
-        return h, {"h": h}
-
-    given = {"readout": parts["output"], "state": {"h": torch.zeros(H)}, "characters": CHARACTERS}
-    own = rnnviz.adapt(step=step, **given)
-    lengths.clear()
-    one, other = (units.run(units.ablate(m, KNOWN)).loss for m in (own, torchs(parts)))
-    np.testing.assert_allclose(one, other, atol=1e-5)
-    assert set(lengths) == {1}
 
 
 def test_several_texts_side_by_side_are_each_as_alone() -> None:

@@ -29,49 +29,60 @@ from tests.networks.test_untrained import adapted
 from tests.refused import one_sentence
 
 OWN, _ = min_gru()
+
+
+def dropping(ids: Any, state: Any) -> Any:
+    h = F.dropout(echo(ids, state)[0] + 1)
+    return h, {"h": h}
+
+
 LAYERS: list[tuple[str, nn.Module, dict[str, Any]]] = [
     ("bidirectional", nn.GRU(6, 9, bidirectional=True), {}),
     ("received Linear", nn.Linear(6, 9), {}),
     ("received GRUCell", nn.GRUCell(6, 9), {}),
-    ("is an nn.Linear; received Bilinear", GRU, {"output": nn.Bilinear(9, 9, N)}),
-    (rf"nn.Linear\(9, {N}\); received nn.Linear\(8, {N}\)", GRU, {"output": nn.Linear(8, N)}),
-    (rf"output layer is .* received nn.Linear\(9, {N + 1}\)", GRU, {"output": nn.Linear(9, N + 1)}),
-    (rf"reads nn.Embedding\({N}, 6\); .*\({N + 1}, 6\)", GRU, {"embedding": nn.Embedding(N + 1, 6)}),
-    (rf"reads nn.Embedding\({N}, 6\); .*\({N}, 5\)", GRU, {"embedding": nn.Embedding(N, 5)}),
-    (f"received one-hot vectors of {N}", GRU, {"embedding": None}),
-    ("without max_norm", GRU, {"embedding": nn.Embedding(N, 6, max_norm=1.0)}),
+    (rf"nn.Linear\(9, {N}\); received Bilinear", GRU, {"output": nn.Bilinear(9, 9, N)}),
+    (rf"nn.Linear\(9, {N}\); received Linear\(in_features=8,", GRU, {"output": nn.Linear(8, N)}),
+    (rf"output layer is .* received Linear\(.*out_features={N + 1},", GRU, {"output": nn.Linear(9, N + 1)}),
+    (
+        rf"reads nn.Embedding\({N}, 6\) .*received Embedding\({N + 1}, 6\)",
+        GRU,
+        {"embedding": nn.Embedding(N + 1, 6)},
+    ),
+    (rf"reads nn.Embedding\({N}, 6\) .*received Embedding\({N}, 5\)", GRU, {"embedding": nn.Embedding(N, 5)}),
+    (rf"one-hot vectors of {N}\); received None", GRU, {"embedding": None}),
+    ("without max_norm .*received .*max_norm=1.0", GRU, {"embedding": nn.Embedding(N, 6, max_norm=1.0)}),
     ("2 layers, and no input leaves them all", nn.GRU(6, 9, 2), {}),
-    ("'é' is not among the", GRU, {"start": "é"}),
-    ("start is an index from 0", GRU, {"start": N}),
-    ("unknown is an index from 0", GRU, {"unknown": -1}),
-    ("two symbols; received 3 twice", GRU, {"start": 3, "unknown": 3}),
+    ("received start='é'", GRU, {"start": "é"}),
+    (f"name two of the {N} characters.* start={N}", GRU, {"start": N}),
+    ("its index from 0; received start=None and unknown=-1", GRU, {"unknown": -1}),
+    ("received start=3 and unknown=3", GRU, {"start": 3, "unknown": 3}),
     ("entry 0 of the characters is '<eos>'", GRU, {"characters": ["<eos>", *CHARACTERS[1:]]}),
     ("'e' twice", GRU, {"characters": ["e", "e", *CHARACTERS[2:]]}),
-    ("go with step=", GRU, {"readout": lambda h: h}),
+    ("either torch's layers or step.* some of both", GRU, {"readout": lambda h: h}),
     *(("unknown_gap is a number of nats", GRU, {"unknown_gap": gap}) for gap in (0.0, -1.0, math.inf)),
 ]
 FUNCTIONS: list[tuple[str, dict[str, Any]]] = [
     ("state names the parts .* received no parts", {"state": {}}),
     ("state names the parts .* received Tensor", {"state": torch.zeros(3)}),
-    (r"the part 'h' .* received \(2, 14\)", {"state": {"h": torch.zeros(2, N)}}),
+    (r"\(units,\) or \(1, units\) each.* received h \(2, 14\)", {"state": {"h": torch.zeros(2, N)}}),
     (r"parts g \(1, 14\) those .* received h \(1, 14\)", {"state": {"g": torch.zeros(N)}}),
     (r"received h \(1, 14\)$", {"state": {"h": torch.zeros(N), "g": torch.zeros(N)}}),
     (r"parts h \(1, 3\) those .* received h \(1, 14\)", {"state": {"h": torch.zeros(3)}}),
     (r"returns \(outputs, state\): .* received Tensor", {"step": lambda ids, state: state["h"]}),
     ("received tuple", {"step": lambda ids, state: (state["h"], state["h"])}),
-    (
-        r"a row of outputs for each text.* received outputs of shape \(14,\)",
-        {"step": lambda ids, state: (state["h"][0], echo(ids, state)[1])},
-    ),
     ("are no part of its state", {"step": lambda ids, state: (2 * state["h"] + 1, echo(ids, state)[1])}),
-    ("another 'h' the second time", {"step": lambda ids, state: (ids[None], {"h": torch.rand(1, N)})}),
-    ("the second time", {"step": lambda ids, state: (state["h"], {"h": F.dropout(state["h"] + 1)})}),
+    ("are no part of its state", {"step": lambda ids, state: (state["h"][0], echo(ids, state)[1])}),
+    ("the second time .* call its eval", {"step": dropping}),
+    ("the second time", {"readout": lambda h: F.dropout(h + 1)}),
+    ("a row for each of B texts", {"step": lambda ids, state: echo(ids.item() + 0 * ids, state)}),
+    ("no row may change another", {"step": lambda ids, state: echo(ids.flip(0), state)}),
+    ("two texts side by side", {"readout": lambda h: h * h.sum()}),
     (rf"a number for each of the {N} characters, .* \(1, 3\)", {"readout": lambda h: h[:, :3]}),
-    ("step and readout are functions; received str", {"readout": "output"}),
-    ("step and readout are functions; received int", {"step": 3}),
-    ("one for each layer; received none", {"step": []}),
+    ("received step=function, readout=str", {"readout": "output"}),
+    ("received step=int, readout=function", {"step": 3}),
+    ("a list of functions, one for each layer.* received step=list", {"step": []}),
     ("unknown_gap is a number", {"unknown_gap": math.nan}),
-    ("either torch's layers or step", {"recurrence": nn.GRU(6, 9)}),
+    ("some of both", {"recurrence": nn.GRU(6, 9)}),
     ("a text or a list of characters; received bytes", {"characters": b"eat"}),
 ]
 WEIGHTLESS: list[tuple[Callable[[Path], Any], str]] = [
