@@ -40,7 +40,7 @@ def main(args: argparse.Namespace) -> int:
     # A text too short to be split is all training, whatever the card calls it.
     text = split.train if card.get("trained_on") == "first 85 %" else split.train + split.validation
     sketch = contamination.sketch(text)
-    modelfile.add_sketch(path, sketch)
+    modelfile.rewrite(path, path, sketch=sketch)
     print(
         f"Wrote {path} ({path.stat().st_size:,} bytes): {len(sketch.hashes):,} hashes, "
         f"one n-gram in {sketch.modulus:,}"

@@ -195,7 +195,7 @@ def _keep(
     """Put them into the card, and that there is none for targets that are the `same` throughout. What the
     model's training held out is known by its checksum, whatever the text is called."""
     from rnnviz.networks.checkpoint import find, read_info
-    from rnnviz.networks.modelfile import add_to_card
+    from rnnviz.networks.modelfile import rewrite
     from rnnviz.runs import unit_findings
     from rnnviz.text.corpora import sha256
 
@@ -208,4 +208,4 @@ def _keep(
     command = command_line(args.model, args.corpus, args.file, args.typed)
     shares = [unit_findings.share_typed(search, typed, args.unclosed) for search in searches]
     found = unit_findings.entry(command, searches, about, unit_findings.same_throughout(same), shares)
-    add_to_card(path, {unit_findings.KEY: found})
+    rewrite(path, path, card={unit_findings.KEY: found})

@@ -7,9 +7,9 @@ folder of models.
 import json
 import os
 import re
-import struct
 from collections.abc import Mapping
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from rnnviz.errors import CheckpointError, ConfigError
@@ -22,13 +22,15 @@ MAX_FILE = 2 * 2**30
 LONGEST_REASON = 600  # characters of an error
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 SUFFIX = ".safetensors"
-NUMBERS = ("characters", "parameters", "training_seconds")  # of a card
-TEXTS = (
-    "name", "corpus", "title", "licence", "language", "sha256", "split", "trained_on", "command", "example",
-    "ngram",
-)  # fmt: skip
-NAMES = ("corpus", "title", "licence", "language")
-TABLES = ("held_out", "versions", "recipe")
+NAMES = ("corpus", "title", "licence", "language")  # of a card: shown no longer than a name
+NUMBER, TEXT, TABLE = (int, float, NoneType), (str, NoneType), (dict,)
+CARD: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("characters", "parameters", "training_seconds"), NUMBER),
+    **dict.fromkeys((*NAMES, "name", "sha256", "split", "trained_on", "command", "example", "ngram"), TEXT),
+    **dict.fromkeys(("held_out", "versions", "recipe"), TABLE),
+}
+"""What the entries of a card are that rnnviz writes; any other may be any JSON."""
+HELD_OUT = {"ngram_name": TEXT}  # the others are numbers
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
@@ -47,9 +49,12 @@ def check_name(name: str) -> str:
 def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
     """The tensors' descriptions, the "rnnviz" metadata and the file's size. Raises CheckpointError."""
     try:
-        raw, start, size = _header(path)
-        meta = _description(raw.pop("__metadata__", None))
-        end = start + _tensor_bytes(raw)
+        described, start, size = _header(path)
+        meta = _description(described.pop("__metadata__", None))
+        try:
+            end = start + max([0, *(entry["data_offsets"][1] for entry in described.values())])
+        except (TypeError, LookupError):
+            raise ConfigError("its header describes no tensors") from None
         if end != size:
             raise ConfigError(
                 "its header promises {promised:,} bytes and it has {size:,}; copy or download it again",
@@ -67,7 +72,7 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
         ) from None
     except (ConfigError, CheckpointError) as error:
         raise unusable(path, error) from None
-    return raw, meta, size
+    return described, meta, size
 
 
 def unusable(path: Path, error: Exception) -> CheckpointError:
@@ -80,28 +85,31 @@ def unusable(path: Path, error: Exception) -> CheckpointError:
 
 
 def _header(path: Path) -> tuple[dict[str, Any], int, int]:
+    """The header's JSON, where the tensors begin, and the file's size. No more is read than MAX_HEADER: the
+    safetensors library would take a header of 100 MB, and the memory of a list that is as deep.
+    """
     with files.opened(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > MAX_FILE:
             raise ConfigError("it has {size:,} bytes, and the limit is {limit:,}", size=size, limit=MAX_FILE)
-        start = file.read(8)
-        if len(start) < 8:
-            raise ConfigError("it is cut off after {size} bytes; copy or download it again", size=size)
-        (length,) = struct.unpack("<Q", start)
-        if length > max(size, MAX_HEADER):
-            raise ConfigError("it doesn't begin like a safetensors file")
-        if 8 + length > size:
-            raise ConfigError("it is cut off inside its header; copy or download it again")
+        first = file.read(8)
+        length = int.from_bytes(first, "little")
         if length > MAX_HEADER:
             raise ConfigError(
-                "its header has {length:,} bytes, and the limit is {limit:,}", length=length, limit=MAX_HEADER
+                "its header would have {length:,} bytes, and the limit is {limit:,}: it is no safetensors "
+                "file, or says too much of itself",
+                length=length,
+                limit=MAX_HEADER,
             )
-        try:
-            raw = json.loads(file.read(length))
-        except (ValueError, RecursionError):
-            raise ConfigError("its header is not JSON, so it is no safetensors file") from None
+        written = file.read(length)
+    if len(first) < 8 or len(written) < length:
+        raise ConfigError("it is cut off after {size} bytes; copy or download it again", size=size)
+    try:
+        raw = json.loads(written)
+    except (ValueError, RecursionError):
+        raw = None
     if not isinstance(raw, dict):
-        raise ConfigError("its header is no safetensors header")
+        raise ConfigError("its header is not JSON, so it is no safetensors file")
     return raw, 8 + length, size
 
 
@@ -111,61 +119,41 @@ def _description(metadata: Any) -> dict[str, Any]:
             "it is a safetensors file, but not one written by rnnviz (its header has no 'rnnviz' entry)"
         )
     try:
-        meta: dict[str, Any] = json.loads(metadata["rnnviz"])
-        version, config, card = meta["format"], meta.get("config"), meta.get("card")
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise ConfigError("its description is damaged; copy or download it again") from None
-    if type(version) is not int or version < 1:
-        raise ConfigError("its format is {version!r}, which no version of rnnviz writes", version=version)
-    if version > FORMAT:
-        raise ConfigError(
-            "it has format {version} and this version reads up to {newest}; update rnnviz",
-            version=version,
-            newest=FORMAT,
-        )
-    fit = isinstance(config, dict) and isinstance(card, dict) and isinstance(card.get("name", ""), str)
-    if not fit:
-        raise ConfigError("its description is incomplete")
-    return meta
+        meta = json.loads(metadata["rnnviz"])
+    except (ValueError, RecursionError):
+        meta = None
+    match meta:
+        case {"format": int(version)} if version > FORMAT:
+            raise ConfigError(
+                "it has format {version} and this version reads up to {newest}; update rnnviz",
+                version=version,
+                newest=FORMAT,
+            )
+        case {"format": 1, "config": {}, "card": {**card}} if isinstance(card.get("name", ""), str):
+            return meta
+    raise ConfigError("its description is damaged or incomplete; copy or download it again")
 
 
-def _tensor_bytes(described: Mapping[str, Any]) -> int:
-    ends = [0]
-    for entry in described.values():
-        offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
-        if not (isinstance(offsets, list) and len(offsets) == 2 and all(type(o) is int for o in offsets)):
-            raise ConfigError("its header describes no tensors")
-        ends.append(offsets[1])
-    return max(ends)
+def _is_plain(value: object, levels: int = 20) -> bool:
+    """JSON of at most so many levels, whose numbers are finite."""
+    if isinstance(value, dict | list):
+        inside = value.values() if isinstance(value, dict) else value
+        return levels > 0 and all(_is_plain(one, levels - 1) for one in inside)
+    return not isinstance(value, int | float) or abs(value) < 1e300
 
 
 def _sound(card: Mapping[str, Any]) -> dict[str, Any]:
     """The card without the entries of a wrong type, all texts but the example as they are shown; � for half
     surrogate pairs, as of a file's odd name.
     """
-
-    def number(value: object) -> bool:
-        return value is None or (type(value) in (int, float) and abs(value) < 1e300)  # type: ignore[arg-type]
-
-    def shallow(value: object, levels: int = 20) -> bool:
-        inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        fit = isinstance(value, str | bool | dict | list) or number(value)
-        return levels > 0 and fit and all(shallow(one, levels - 1) for one in inside)
-
-    def sound(name: str, value: object) -> bool:
-        if (name in TABLES and not isinstance(value, dict)) or (
-            name in TEXTS and not isinstance(value, str | None)
-        ):
-            return False
-        if name == "held_out" and isinstance(value, dict):
-            return all(
-                isinstance(v, str | None) if k == "ngram_name" else number(v) for k, v in value.items()
-            )
-        return shallow(value) and (name not in NUMBERS or number(value))
-
-    written = json.dumps(
-        {name: value for name, value in card.items() if sound(name, value)}, ensure_ascii=False
-    )
+    kept = {
+        key: value
+        for key, value in card.items()
+        if _is_plain(value) and type(value) in CARD.get(key, (type(value),))
+    }
+    if any(type(v) not in HELD_OUT.get(k, NUMBER) for k, v in kept.get("held_out", {}).items()):
+        del kept["held_out"]
+    written = json.dumps(kept, ensure_ascii=False)
     if len(written) > MAX_CARD:
         raise ConfigError(
             "its card has {length:,} characters, and the limit is {limit:,}",

@@ -9,8 +9,6 @@ Reading never unpickles, so a stranger's file can't run anything. Writing is ato
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -117,50 +115,25 @@ def write_model(
 
 def write_atomic(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     """Write `data` to `path`, all or nothing. Raises CheckpointError if it can't be written."""
-    temporary = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            temporary = file.name
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except OSError as error:
-        raise CheckpointError(
-            "{path} can't be written: {strerror}; free some space or choose another folder",
-            path=path,
-            strerror=error.strerror,
-        ) from None
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+    with files.replacing(path, mode=mode, parents=True, error=CheckpointError) as file:
+        file.write(data)
+
+
+def rewrite(
+    source: Path, target: Path, *, card: Mapping[str, Any] | None = None, sketch: Sketch | None = None
+) -> None:
+    """Write a model file with the entries of `card` in its card, or another sketch; all else is the same, bit
+    by bit. Raises CheckpointError.
+    """
+    described, meta, _ = read_header(source)
+    meta["card"] = {**meta["card"], **(card or {})}
+    write_model(target, read_tensors(source), meta, sketch or sketch_in(source, described, meta))
 
 
 def copy(source: Path, target: Path) -> Path:
-    """Copy a model file under another name, bit by bit. Raises CheckpointError."""
-    _, meta, _ = read_header(source)
-    meta["card"] = {**meta["card"], "name": check_name(target.stem)}
-    write_model(target, read_tensors(source), meta, read_sketch(source))
+    """Copy a model file under another name. Raises CheckpointError."""
+    rewrite(source, target, card={"name": check_name(target.stem)})
     return target
-
-
-def add_to_card(path: Path, values: Mapping[str, Any]) -> None:
-    """Put `values` into a model's card, replacing those it had; all else stays the same, bit by bit."""
-    _, meta, _ = read_header(path)
-    meta["card"] = {**meta["card"], **values}
-    write_model(path, read_tensors(path), meta, read_sketch(path))
-
-
-def add_sketch(path: Path, sketch: Sketch) -> None:
-    """Put `sketch` into a model file, replacing its old one; all else stays the same, bit by bit."""
-    write_model(path, read_tensors(path), read_header(path)[1], sketch)
 
 
 def read_sketch(path: Path) -> Sketch | None:

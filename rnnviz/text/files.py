@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, BinaryIO
 
-from rnnviz.errors import ConfigError, ExportError, Phrase, TextError, install
+from rnnviz.errors import ConfigError, ExportError, Phrase, RnnvizError, TextError, install
 
 
 def opened(path: str | os.PathLike[str]) -> BinaryIO:
@@ -56,14 +56,25 @@ _JOINERS = "\u200c\u200d"  # Persian and emoji are written with them; they chang
 
 
 @contextmanager
-def replacing(target: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
-    """The file to write to. A path gets its new content once all of it is written, else keeps its old."""
+def replacing(
+    target: str | os.PathLike[str] | BinaryIO,
+    *,
+    mode: int = 0o644,
+    parents: bool = False,
+    error: type[RnnvizError] = ExportError,
+) -> Iterator[BinaryIO]:
+    """The file to write to. A path gets its new content once all of it is written, else keeps its old.
+
+    `parents` makes its folder. Raises `error` where it can't be written.
+    """
     if not isinstance(target, str | os.PathLike):
         yield target
         return
     path = Path(target)
     temporary: str | None = None
     try:
+        if parents:
+            path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file() and not path.is_dir():
             with path.open("wb") as device:  # /dev/stdout, or a pipe: nothing to replace
                 yield device
@@ -71,16 +82,22 @@ def replacing(target: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
             temporary = file.name
             yield file  # type: ignore[misc]  # a BinaryIO in all but name
-        os.chmod(temporary, 0o644)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
         os.replace(temporary, path)
         temporary = None
+        if hasattr(os, "O_DIRECTORY"):  # the new name, too, must outlive a power cut; Windows opens no folder
+            folder = os.open(path.parent, os.O_DIRECTORY)
+            os.fsync(folder)
+            os.close(folder)
     except BrokenPipeError:
         raise
-    except OSError as error:
-        raise ExportError(
+    except OSError as problem:
+        raise error(
             "{path} can't be written: {strerror}; free some space or choose another folder",
             path=path,
-            strerror=error.strerror or error,
+            strerror=problem.strerror or problem,
         ) from None
     finally:
         if temporary is not None and os.path.exists(temporary):

@@ -12,7 +12,7 @@ import rnnviz
 from rnnviz import units
 from rnnviz.cli import main
 from rnnviz.networks.checkpoint import read_info, save
-from rnnviz.networks.modelfile import add_to_card, read_tensors
+from rnnviz.networks.modelfile import read_tensors, rewrite
 from rnnviz.runs import unit_findings
 from rnnviz.runs.card import responds
 from rnnviz.text.corpora import from_file, sha256
@@ -200,7 +200,7 @@ def test_a_text_is_held_out_only_if_the_card_says_so(
         (sha256(held_out), "--file", " characters of long.txt"),
         (sha256(from_file(path).text), "--file", " held-out characters"),
     ):
-        add_to_card(Path(model), {"sha256_held_out": checksum})
+        rewrite(Path(model), Path(model), card={"sha256_held_out": checksum})
         arguments = ["units", "--model", model, by, str(path), "--target", "quotes", "--card"]
         monkeypatch.setattr("sys.argv", ["rnnviz", *arguments])
         assert main(arguments) == 0

@@ -175,7 +175,7 @@ def test_adding_one_changes_nothing_else(tmp_path: Path) -> None:
     path = checkpoint.save(tiny("lstm", card=tiny_card()), tmp_path / "m.safetensors", half=True)
     before, info = load_file(path), checkpoint.read_info(path)
     for text in (TRAINING, OTHER):  # the second takes the first one's place
-        modelfile.add_sketch(path, contamination.sketch(text))
+        modelfile.rewrite(path, path, sketch=contamination.sketch(text))
         found = contamination.of(path)
         assert found is not None
         np.testing.assert_array_equal(found.hashes, contamination.sketch(text).hashes)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rnnviz.networks.checkpoint import ModelInfo, read_info, save
-from rnnviz.networks.modelfile import add_sketch
+from rnnviz.networks.modelfile import rewrite
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.scoring import score
 from rnnviz.reports import contamination
@@ -34,7 +34,7 @@ def info(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelInfo:
     ):
         monkeypatch.setattr(stretch, 200)
     path = save(NgramModel.fit(TEXT, order=3), tmp_path / "m.safetensors")
-    add_sketch(path, contamination.sketch(TEXT))
+    rewrite(path, path, sketch=contamination.sketch(TEXT))
     return read_info(path)
 
 
