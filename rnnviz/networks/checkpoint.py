@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError, RnnvizError, TorchMissingError
 from rnnviz.networks import has_torch
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.networks.torch_model import CharModel
-
-M = TypeVar("M")
 
 GONE = {"timemachine-mingru": "shakespeare-mingru"}
 """Models that 1.0.0 shipped, and which to use instead."""
@@ -104,12 +103,8 @@ def find(name_or_path: str | Path) -> Path:
     """
     text = check_path(name_or_path)
     if isinstance(name_or_path, Path) or text.endswith(SUFFIX):
-        try:
-            path = Path(name_or_path).expanduser()
-            there = path.is_file()
-        except (OSError, RuntimeError):  # a name too long, or the home of nobody
-            path, there = Path(name_or_path), False
-        if not there:
+        path = Path(os.path.expanduser(text))
+        if not os.path.isfile(path):
             raise ModelNotFoundError(
                 "no model file at {path}; check the path, or use a name that `rnnviz models` lists", path=path
             )
@@ -130,19 +125,14 @@ def find(name_or_path: str | Path) -> Path:
 
 
 def read_info(path: Path) -> ModelInfo:
-    """The file's metadata. Raises CheckpointError."""
-    from rnnviz.networks.config import ModelConfig
+    """The file's metadata; one that is as it was at the last call is not read again.
 
-    _, meta, size = read_header(path)
-    kind = "ngram"
-    if meta.get("kind") != kind:
-        try:
-            kind = ModelConfig(**meta["config"]).cell
-        except (ConfigError, TypeError) as error:
-            raise unusable(path, error) from None
-    vocabulary = meta.get("vocabulary")
-    v = len(vocabulary) + 1 if isinstance(vocabulary, list) else 0
-    return ModelInfo(path.stem, path, kind, meta["card"], size, v)
+    Raises CheckpointError, for a name that can't be shown as it is, too.
+    """
+    found = _examined(path, _mark(path))
+    if isinstance(found, Damaged):
+        raise found.error.with_traceback(None)  # else it would grow with every call
+    return found
 
 
 def available() -> tuple[list[ModelInfo], list[Damaged]]:
@@ -152,7 +142,7 @@ def available() -> tuple[list[ModelInfo], list[Damaged]]:
     found: dict[str, ModelInfo] = {}
     damaged: list[Damaged] = []
     for path in _files():
-        info = _examined(path)
+        info = _examined(path, _mark(path))
         if isinstance(info, ModelInfo):
             found.setdefault(path.stem, info)
         else:
@@ -160,52 +150,41 @@ def available() -> tuple[list[ModelInfo], list[Damaged]]:
     return [found[name] for name in sorted(found)], damaged
 
 
-def info(path: Path) -> ModelInfo:
-    """As `read_info`; a file that is as it was at the last call is not read again."""
-    found = _examined(path)
-    if isinstance(found, Damaged):
-        raise found.error.with_traceback(None)  # else it would grow with every call
-    return found
-
-
-_known: dict[Path, tuple[object, ModelInfo | Damaged]] = {}
-
-
-def _examined(path: Path) -> ModelInfo | Damaged:
+def _mark(path: Path) -> object:
+    """What changes with a file's content."""
     try:
         about = path.stat()
-        mark = about.st_mtime_ns, about.st_size, about.st_ino
     except OSError:
-        mark = None
-    known = _known.get(path)
-    if known is not None and known[0] == mark:
-        return known[1]
-    found: ModelInfo | Damaged
+        return None
+    return about.st_mtime_ns, about.st_size, about.st_ino
+
+
+@lru_cache(1000)
+def _examined(path: Path, mark: object) -> ModelInfo | Damaged:
+    from rnnviz.networks.config import ModelConfig
+
     try:
         if not files.is_shown(path):
             raise CheckpointError(
                 "{name} has a name that can't be shown as it is; rename it",
                 name=files.printable(path.name, files.LONGEST_NAME),
             )
-        found = read_info(path)
+        _, meta, size = read_header(path)
+        kind = "ngram" if meta.get("kind") == "ngram" else ModelConfig(**meta["config"]).cell
     except CheckpointError as error:
-        found = Damaged(path, error)
-    if len(_known) > 1000:
-        _known.clear()
-    if mark is not None:
-        _known[path] = mark, found
-    return found
+        return Damaged(path, error)
+    except (ConfigError, TypeError) as error:
+        return Damaged(path, unusable(path, error))
+    vocabulary = meta.get("vocabulary")
+    v = len(vocabulary) + 1 if isinstance(vocabulary, list) else 0
+    return ModelInfo(path.stem, path, kind, meta["card"], size, v)
 
 
 def _files() -> Iterator[Path]:
     for folder in folders():
-        try:
-            names = sorted(os.listdir(folder))
-        except OSError:
-            continue
-        for name in names:
-            if name.endswith(SUFFIX) and not name.startswith(".") and not name.endswith(SNAPSHOTS):
-                yield folder / name
+        for path in sorted(folder.glob(f"[!.]*{SUFFIX}")):
+            if not path.name.endswith(SNAPSHOTS):
+                yield path
 
 
 def save(
@@ -291,30 +270,32 @@ def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramMode
     256
     """
 
-    def network(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any]) -> CharModel:
-        if not has_torch.installed():
-            if device not in ("cpu", "auto"):
-                raise TorchMissingError(
-                    "device {device!r} needs torch, which is not installed; use cpu, or get torch: {command}",
-                    device=device,
-                )
-            return cast("CharModel", _in_numpy(config, tensors, about))  # in all that needs no torch
-        import torch
+    stored = _read(name_or_path)
+    if not isinstance(stored, tuple):
+        return stored
+    if not has_torch.installed():
+        if device not in ("cpu", "auto"):
+            raise TorchMissingError(
+                "device {device!r} needs torch, which is not installed; use cpu, or get torch: {command}",
+                device=device,
+            )
+        return cast("CharModel", _in_numpy(*stored))  # in all that needs no torch
+    import torch
 
-        from rnnviz.networks.torch_model import CharModel, pick_device
+    from rnnviz.networks.torch_model import CharModel, pick_device
 
-        chosen = pick_device(device)
-        with torch.device("meta"):  # no memory for weights that are replaced at once
-            model = CharModel(config, **about)
-        model.load_state_dict({k: torch.from_numpy(w) for k, w in tensors.items()}, assign=True)
-        return model.requires_grad_(False).eval().to(chosen)
-
-    return _load(name_or_path, network)
+    config, tensors, about = stored
+    chosen = pick_device(device)
+    with torch.device("meta"):  # no memory for weights that are replaced at once
+        model = CharModel(config, **about)
+    model.load_state_dict({k: torch.from_numpy(w) for k, w in tensors.items()}, assign=True)
+    return model.requires_grad_(False).eval().to(chosen)
 
 
 def load_numpy(name_or_path: str | Path) -> NumpyModel | NgramModel:
     """`load` for reading only: on the CPU and without torch, which takes seconds to import."""
-    return _load(name_or_path, _in_numpy)
+    stored = _read(name_or_path)
+    return _in_numpy(*stored) if isinstance(stored, tuple) else stored
 
 
 def _in_numpy(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any]) -> NumpyModel:
@@ -324,9 +305,8 @@ def _in_numpy(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any
     return NumpyModel(config, weights=weights_from(config, tensors), tensors=tensors, **about)
 
 
-def _load(
-    name_or_path: str | Path, network: Callable[[ModelConfig, dict[str, Any], dict[str, Any]], M]
-) -> M | NgramModel:
+def _read(name_or_path: str | Path) -> tuple[ModelConfig, dict[str, Any], dict[str, Any]] | NgramModel:
+    """A network's configuration, its weights and the other arguments of its model; or the n-gram model."""
     from rnnviz.networks.config import ModelConfig
     from rnnviz.text.characters import Normaliser
     from rnnviz.text.vocabulary import Vocabulary
@@ -336,17 +316,14 @@ def _load(
     sketch = sketch_in(path, described, meta)
     described.pop(SKETCH, None)
     try:
-        normaliser = meta.get("normaliser", "newlines")
-        if not isinstance(normaliser, str):
-            raise ConfigError("its normaliser has no name")
-        Normaliser(normaliser)  # refuses another than there is
         about = {
             "vocabulary": Vocabulary.from_json(meta.get("vocabulary")),
             "name": str(meta["card"].get("name") or path.stem),
             "card": meta["card"],
-            "normaliser": normaliser,
+            "normaliser": str(meta.get("normaliser", "newlines")),
             "sketch": sketch,
         }
+        Normaliser(about["normaliser"])  # refuses another than there is
         if meta.get("kind") == "ngram":
             from rnnviz.networks.ngram import NgramModel
 
@@ -361,7 +338,6 @@ def _load(
                 vocabulary_size=config.vocabulary_size,
                 size=about["vocabulary"].size,
             )
-        tensors = read_weights(path, described, config)
+        return config, read_weights(path, described, config), about
     except (ConfigError, TypeError) as error:
         raise unusable(path, error) from None
-    return network(config, tensors, about)

@@ -118,6 +118,7 @@ def _description(metadata: Any) -> dict[str, Any]:
         raise ConfigError(
             "it is a safetensors file, but not one written by rnnviz (its header has no 'rnnviz' entry)"
         )
+    meta: dict[str, Any] | None
     try:
         meta = json.loads(metadata["rnnviz"])
     except (ValueError, RecursionError):

@@ -10,7 +10,7 @@ from rnnviz.ui import model_cache
 def load(name: str) -> NumpyModel | NgramModel:
     """A model by name. Raises ModelNotFoundError, or CheckpointError for a damaged file."""
     try:
-        info = checkpoint.info(checkpoint.find(name))
+        info = checkpoint.read_info(checkpoint.find(name))
     except ModelNotFoundError:
         raise ModelNotFoundError(
             "there is no model called {name}, which this scene shows; "
