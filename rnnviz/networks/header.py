@@ -118,7 +118,7 @@ def _description(metadata: Any) -> dict[str, Any]:
         raise ConfigError(
             "it is a safetensors file, but not one written by rnnviz (its header has no 'rnnviz' entry)"
         )
-    meta: dict[str, Any] | None
+    meta: Any
     try:
         meta = json.loads(metadata["rnnviz"])
     except (ValueError, RecursionError):
@@ -131,7 +131,7 @@ def _description(metadata: Any) -> dict[str, Any]:
                 newest=FORMAT,
             )
         case {"format": 1, "config": {}, "card": {**card}} if isinstance(card.get("name", ""), str):
-            return meta
+            return dict(meta)
     raise ConfigError("its description is damaged or incomplete; copy or download it again")
 
 

@@ -79,31 +79,24 @@ def test_a_network_comes_back_as_it_was_with_torch_and_without(
 
 def test_half_precision_is_half_the_size_and_close(tmp_path: Path) -> None:
     model = tiny("lstm")
-    full = checkpoint.save(model, tmp_path / "full.safetensors")
-    half = checkpoint.save(model, tmp_path / "half.safetensors", half=True)
-    assert half.stat().st_size < full.stat().st_size
+    full, half = (checkpoint.save(model, tmp_path / f"{h}.safetensors", half=h) for h in (False, True))
+    assert half.stat().st_size < 0.6 * full.stat().st_size
     loaded = checkpoint.load(half)
     assert checkpoint.is_neural(loaded)
     assert loaded.readout.weight.dtype == torch.float32
     torch.testing.assert_close(loaded.readout.weight, model.readout.weight, atol=1e-3, rtol=1e-3)
 
 
-def test_an_ngram_model_comes_back_as_it_was(tmp_path: Path) -> None:
-    model = NgramModel.fit(TEXT, order=3, name="n")
-    path = checkpoint.save(model, tmp_path / "n.safetensors")
-    loaded = checkpoint.load(path)
-    assert not checkpoint.is_neural(loaded)
-    ids = model.vocabulary.encode("the machine")
-    assert loaded.scorer().advance(ids) == pytest.approx(model.scorer().advance(ids), abs=1e-12)
-    assert checkpoint.read_info(path).kind == "ngram"
-
-
-def test_the_description_is_read_without_the_weights(tmp_path: Path) -> None:
-    model = tiny("lstm", name="m")
+@pytest.mark.parametrize("model", [NgramModel.fit(TEXT, order=3), tiny("lstm")], ids=["ngram", "lstm"])
+def test_the_description_is_read_without_the_weights(
+    model: Any, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
     path = checkpoint.save(model, tmp_path / "m.safetensors")
     info = checkpoint.read_info(path)
-    assert (info.name, info.kind, info.vocabulary_size) == ("m", "lstm", model.vocabulary.size)
-    assert info.bytes == path.stat().st_size
+    assert (info.name, info.kind) == ("m", request.node.callspec.id)
+    assert (info.vocabulary_size, info.bytes) == (model.vocabulary.size, path.stat().st_size)
+    ids = model.vocabulary.encode("the machine")
+    np.testing.assert_array_equal(checkpoint.load(path).scorer().advance(ids), model.scorer().advance(ids))
 
 
 def test_models_are_listed_and_damaged_ones_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,8 +104,7 @@ def test_models_are_listed_and_damaged_ones_named(tmp_path: Path, monkeypatch: p
     checkpoint.save(tiny("gru"), tmp_path / "mine.safetensors")
     (tmp_path / "broken.safetensors").write_bytes(b"not a model")
     models, damaged = checkpoint.available()
-    assert "mine" in [m.name for m in models]
-    assert "broken" not in [m.name for m in models]
+    assert {"mine", "broken"} & {m.name for m in models} == {"mine"}
     assert [d.path.name for d in damaged] == ["broken.safetensors"]
     assert checkpoint.find("mine") == tmp_path / "mine.safetensors"
     with pytest.raises(ModelNotFoundError, match=r"no model is called 'thine'; there are: .*mine"):
@@ -210,11 +202,11 @@ def test_a_copy_has_another_name_and_all_else_as_it_was(tmp_path: Path) -> None:
     sketch = modelfile.Sketch(np.array([3, 99], np.uint32), 1024)
     source = checkpoint.save(tiny("gru", card=tiny_card()), tmp_path / "a.safetensors", sketch=sketch)
     target = modelfile.copy(source, tmp_path / "b.safetensors")
-    first, second = checkpoint.load(source), checkpoint.load(target)
-    assert second.card == {**first.card, "name": "b"}
-    assert checkpoint.is_neural(first)
-    assert checkpoint.is_neural(second)
-    assert all(torch.equal(w, second.state_dict()[k]) for k, w in first.state_dict().items())
+    assert checkpoint.load(target).card == {**checkpoint.load(source).card, "name": "b"}
+    first, second = modelfile.read_tensors(source), modelfile.read_tensors(target)
+    assert {name: w.tobytes() for name, w in first.items()} == {
+        name: w.tobytes() for name, w in second.items()
+    }
     kept = modelfile.read_sketch(target)
     assert kept is not None
     assert kept.hashes.tolist() == [3, 99]

@@ -28,7 +28,7 @@ from tests.networks.test_torch_model import GOOD, VOCABULARY, make
 from tests.networks.test_untrained import adapted
 from tests.refused import one_sentence
 
-OWN, _ = min_gru()
+OWN = min_gru()
 
 
 def dropping(ids: Any, state: Any) -> Any:
