@@ -76,7 +76,8 @@ class NgramModel(Pictured):
         self.card: dict[str, Any] = card or {}
         self.sketch = sketch
         self._counts = counts
-        self._levels: list[Level] = estimate(counts)
+        self.levels: tuple[Level, ...] = tuple(estimate(counts))
+        """Its tables, for n-grams of 1, 2 … `order` symbols: see rnnviz.networks.kneser_ney."""
 
     @classmethod
     def fit(
@@ -101,11 +102,6 @@ class NgramModel(Pictured):
             vocabulary = Vocabulary.from_text(text, min_count=2)
         counts = count(vocabulary.encode(text), vocabulary.size, order)
         return cls(counts, vocabulary, name=name, normaliser=normaliser)
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """Its tables, for n-grams of 1, 2 … `order` symbols: see rnnviz.networks.kneser_ney."""
-        return tuple(self._levels)
 
     @property
     def parameter_count(self) -> int:
@@ -152,8 +148,8 @@ class NgramModel(Pictured):
     def _row(self, state: Integers) -> Doubles:
         """`log_probs` after `state`, in half the time of `_dense_block`."""
         base = self.vocabulary.size + 1
-        probabilities = self._levels[0].share[: self.vocabulary.size].copy()
-        for (upper, level), nodes in zip(pairwise(self._levels), self._nodes(state), strict=False):
+        probabilities = self.levels[0].share[: self.vocabulary.size].copy()
+        for (upper, level), nodes in zip(pairwise(self.levels), self._nodes(state), strict=False):
             node = int(nodes[-1])
             first, last = np.searchsorted(level.keys, (node * base, (node + 1) * base))
             probabilities *= upper.backoff[node]
@@ -175,7 +171,7 @@ class NgramModel(Pictured):
                 count=len(row),
             )
         *_, nodes = islice(self._nodes(row), len(row))
-        return len(row) == 1 or bool(nodes[-1] != len(self._levels[len(row) - 1].keys) - 1)
+        return len(row) == 1 or bool(nodes[-1] != len(self.levels[len(row) - 1].keys) - 1)
 
     def scorer(self) -> NgramScorer:
         """A reader at the start of a text."""
@@ -234,7 +230,7 @@ class NgramModel(Pictured):
         """By level, the node of the n-gram that ends at each position of `sequence`, shape (n,)."""
         nodes = sequence
         yield nodes
-        for level in self._levels[1:]:
+        for level in self.levels[1:]:
             found = level.find(nodes[:-1] * (self.vocabulary.size + 1) + sequence[1:])
             # An n-gram that would reach back beyond the sequence counts as never seen.
             nodes = np.concatenate([[len(level.keys) - 1], found])
@@ -244,7 +240,7 @@ class NgramModel(Pictured):
         sequence = np.concatenate([state, block])
         probabilities = np.zeros(len(block))
         backoff: Doubles | float = 1.0
-        for level, nodes in zip(self._levels, self._nodes(sequence), strict=True):
+        for level, nodes in zip(self.levels, self._nodes(sequence), strict=True):
             probabilities = probabilities * backoff + level.share[nodes[len(state) :]]
             backoff = level.backoff[nodes[len(state) - 1 : -1]]
         return np.asarray(np.log(probabilities))
@@ -273,8 +269,8 @@ class NgramModel(Pictured):
         """P (n, V) of every symbol before each one of `block` (n,)."""
         base = self.vocabulary.size + 1
         sequence = np.concatenate([state, block])
-        probabilities = np.tile(self._levels[0].share[: self.vocabulary.size], (len(block), 1))
-        for (upper, level), nodes in zip(pairwise(self._levels), self._nodes(sequence), strict=False):
+        probabilities = np.tile(self.levels[0].share[: self.vocabulary.size], (len(block), 1))
+        for (upper, level), nodes in zip(pairwise(self.levels), self._nodes(sequence), strict=False):
             contexts = nodes[len(state) - 1 : -1]
             probabilities *= upper.backoff[contexts][:, None]
             first, last = np.searchsorted(level.keys, (contexts * base, (contexts + 1) * base))

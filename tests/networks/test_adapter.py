@@ -189,19 +189,19 @@ def test_padding_is_no_character() -> None:
 
 def test_a_check_is_of_the_networks_own_predictions() -> None:
     entries = ["<pad>", *CHARACTERS, "<unk>"]
-    parts = network(nn.GRU, len(entries), num_layers=2)
+    parts = network(nn.GRU, N + 2, num_layers=2)
 
     def alone(ids: list[int], scale: float = 1.0) -> torch.Tensor:
         out, _ = parts["rnn"](parts["encoder"](torch.tensor(ids)))
         return parts["decoder"](scale * out)  # type: ignore[no-any-return]
 
-    options: dict[str, Any] = {"start": 0, "unknown": len(entries) - 1}
-    adapted(parts, entries, check=alone, **options)
-    adapted(parts, entries, check=lambda ids: torch.log_softmax(alone(ids), 1)[None], **options)
-    with pytest.raises(
-        ConfigError, match="the adapted network is another one than check: after '' its log P"
-    ):
-        adapted(parts, entries, check=lambda ids: alone(ids, 0.99), **options)
+    def checked(check: Any) -> rnnviz.CharModel:
+        return adapted(parts, entries, check=check, start=0, unknown=N + 1)
+
+    checked(alone)
+    checked(lambda ids: torch.log_softmax(alone(ids), 1)[None])
+    with pytest.raises(ConfigError, match="is another one than check: after '' its log P"):
+        checked(lambda ids: alone(ids, 0.99))
 
 
 def test_where_a_check_differs_first_is_said() -> None:
@@ -242,3 +242,7 @@ def test_what_is_wrapped_is_a_copy() -> None:
         for parameter in parts.parameters():
             parameter.zero_()
     np.testing.assert_array_equal(rnnviz.trace(model, ASCII).nll, before)
+
+
+def test_everything_of_units_says_what_it_is() -> None:
+    assert all((getattr(units, name).__doc__ or "").strip() for name in units.__all__)

@@ -82,6 +82,12 @@ FUNCTIONS: list[tuple[str, dict[str, Any]]] = [
     ("received step=int, readout=function", {"step": 3}),
     ("a list of functions, one for each layer.* received step=list", {"step": []}),
     ("unknown_gap is a number", {"unknown_gap": math.nan}),
+    (r"another one than check: after '.' its log P of '.'", {"check": lambda ids: np.zeros((len(ids), N))}),
+    (
+        rf"a row of {N} logits after each of its 40 symbols; .* \(40, 3\)",
+        {"check": lambda ids: np.zeros((40, 3))},
+    ),
+    (r"logits after each of its 40 symbols; received shape \(\)", {"check": lambda ids: None}),
     ("some of both", {"recurrence": nn.GRU(6, 9)}),
     ("a text or a list of characters; received bytes", {"characters": b"eat"}),
 ]
