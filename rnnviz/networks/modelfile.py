@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.errors import CheckpointError, ConfigError
+from rnnviz.errors import CheckpointError, ConfigError, ExportError
 from rnnviz.networks.header import FORMAT as FORMAT
 from rnnviz.networks.header import MAX_FILE as MAX_FILE
 from rnnviz.networks.header import SUFFIX as SUFFIX
@@ -115,8 +115,11 @@ def write_model(
 
 def write_atomic(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     """Write `data` to `path`, all or nothing. Raises CheckpointError if it can't be written."""
-    with files.replacing(path, mode=mode, parents=True, error=CheckpointError) as file:
-        file.write(data)
+    try:
+        with files.replacing(path, mode=mode, parents=True) as file:
+            file.write(data)
+    except ExportError as error:
+        raise CheckpointError(error.message, **error.values) from None
 
 
 def rewrite(

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, BinaryIO
 
-from rnnviz.errors import ConfigError, ExportError, Phrase, RnnvizError, TextError, install
+from rnnviz.errors import ConfigError, ExportError, Phrase, TextError, install
 
 
 def opened(path: str | os.PathLike[str]) -> BinaryIO:
@@ -57,15 +57,11 @@ _JOINERS = "\u200c\u200d"  # Persian and emoji are written with them; they chang
 
 @contextmanager
 def replacing(
-    target: str | os.PathLike[str] | BinaryIO,
-    *,
-    mode: int = 0o644,
-    parents: bool = False,
-    error: type[RnnvizError] = ExportError,
+    target: str | os.PathLike[str] | BinaryIO, *, mode: int = 0o644, parents: bool = False
 ) -> Iterator[BinaryIO]:
     """The file to write to. A path gets its new content once all of it is written, else keeps its old.
 
-    `parents` makes its folder. Raises `error` where it can't be written.
+    `parents` makes its folder. Raises ExportError where it can't be written.
     """
     if not isinstance(target, str | os.PathLike):
         yield target
@@ -93,11 +89,11 @@ def replacing(
             os.close(folder)
     except BrokenPipeError:
         raise
-    except OSError as problem:
-        raise error(
+    except OSError as error:
+        raise ExportError(
             "{path} can't be written: {strerror}; free some space or choose another folder",
             path=path,
-            strerror=problem.strerror or problem,
+            strerror=error.strerror or error,
         ) from None
     finally:
         if temporary is not None and os.path.exists(temporary):

@@ -107,6 +107,8 @@ def test_models_are_listed_and_damaged_ones_named(tmp_path: Path, monkeypatch: p
     assert {"mine", "broken"} & {m.name for m in models} == {"mine"}
     assert [d.path.name for d in damaged] == ["broken.safetensors"]
     assert checkpoint.find("mine") == tmp_path / "mine.safetensors"
+    checkpoint.save(tiny("gru"), tmp_path / "broken.safetensors")  # another file is read again
+    assert checkpoint.available()[1] == []
     with pytest.raises(ModelNotFoundError, match=r"no model is called 'thine'; there are: .*mine"):
         checkpoint.load("thine")
 
