@@ -13,7 +13,7 @@ import tempfile
 import unicodedata
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, BinaryIO
 
@@ -83,10 +83,12 @@ def replacing(
         os.chmod(temporary, mode)
         os.replace(temporary, path)
         temporary = None
-        if hasattr(os, "O_DIRECTORY"):  # the new name, too, must outlive a power cut; Windows opens no folder
-            folder = os.open(path.parent, os.O_DIRECTORY)
-            os.fsync(folder)
-            os.close(folder)
+        with suppress(OSError):  # the new name, too, should outlive a power cut; Windows opens no folder
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
     except BrokenPipeError:
         raise
     except OSError as error:

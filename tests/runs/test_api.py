@@ -4,6 +4,7 @@ import json
 import os
 import random
 import signal
+import stat
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -85,6 +86,10 @@ def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
 def wait_for_end(id: str) -> runs.Run:
     until(lambda: not runs.find(id).alive and not RunFolder(runs.find(id).path).locked())
     return runs.find(id)
+
+
+def test_a_text_is_its_owners_alone(home: Path) -> None:
+    assert stat.S_IMODE(begin(home).text.stat().st_mode) == 0o600
 
 
 def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Path) -> None:
