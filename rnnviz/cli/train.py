@@ -24,7 +24,6 @@ from rnnviz.networks.config import TrainConfig, gone
 from rnnviz.runs import choice, process, tensorboard
 from rnnviz.runs.folder import Description, RunFolder, home
 from rnnviz.runs.stop import EXIT_INTERRUPTED
-from rnnviz.training import speed
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -322,6 +321,7 @@ def _check(description: Description, corpus: Any) -> None:
     """Refuse what can't be trained before its folder exists."""
     if description.config.precision == "bfloat16" or description.engine == "numba":
         from rnnviz.networks.torch_model import pick_device
+        from rnnviz.training import speed
 
         speed.candidates(description.config, pick_device(description.device), description.engine)
     if len(corpus.split().train) < 2:

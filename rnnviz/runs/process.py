@@ -273,16 +273,14 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
     """Decide what depends on the machine, and write down what a resumed run must have the same. The number of
     threads isn't, unless it was given: what is fastest changes with what else is running.
     """
-    import torch
 
     from rnnviz.networks import compiled
     from rnnviz.runs import distributed
-    from rnnviz.text.vocabulary import Vocabulary
     from rnnviz.training import speed
 
     if description.threads is not None:
         threads.fix(description.threads)
-    config, split, engine = description.config, corpus.split(), description.engine
+    config, engine = description.config, description.engine
     begun = folder.state.exists()  # which says how the run goes on
     if distributed.workers() > 1:
         if engine not in ("auto", "torch") and not begun:
@@ -293,16 +291,13 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
             )
         engine = "torch"
     absent = begun and engine == "numba" and not compiled.prepared(config.cell)
-    text = split.train + split.validation if config.train_on == "train+validation" else split.train
-    size = Vocabulary.from_text(text, min_count=config.min_count).size
     pace = speed.fastest(
         config,
-        size,
+        corpus,
         threads=description.threads,
         device=description.device,
         engine="torch" if absent else engine,
     )
-    torch.set_num_threads(pace.threads.now)
     if not begun:
         config = replace(config, precision=pace.precision)
         engine = pace.engine
@@ -313,8 +308,7 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
                 "{workers}; say how long with --characters or --epochs",
                 workers=distributed.workers(),
             )
-
-        n = speed.characters_in(description.minutes, config, corpus, device=description.device, engine=engine)
+        n = speed.characters_in(description.minutes, config, corpus, pace, device=description.device)
         config = replace(config, characters=n)
     if (config, engine) != (description.config, description.engine):
         description = replace(description, config=config, engine=engine)

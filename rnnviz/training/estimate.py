@@ -1,17 +1,24 @@
-"""Whether a training run fits into memory, fitted to the peaks of real runs on processors, not GPUs. See
-tests/training/test_estimate.py. Importing this loads no torch.
+"""What a training run would take: memory, fitted to the peaks of real runs on processors, not GPUs (see
+tests/training/test_estimate.py), and speed, measured in a process of its own. Importing this loads no torch.
 """
 
-from dataclasses import dataclass
+import contextlib
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
 
-from rnnviz.errors import ConfigError, Phrase
+from rnnviz.errors import ConfigError, Phrase, TrainingError
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.threads import cores as cores
+from rnnviz.training.tuning import own_python, tune_process
 
 PROGRAM = 240 * 2**20
 """Bytes of a process that loaded torch and trained a tiny model."""
@@ -21,6 +28,8 @@ NUMBA = 270 * 2**20
 
 COUNTED = 5_000_000
 """Characters that a run's n-gram counts, at most."""
+
+LOOK = 0.2  # seconds between two looks whether a trial is over or still wanted
 
 
 @dataclass(frozen=True)
@@ -142,3 +151,54 @@ def _places(folder: Path, own: Path) -> list[Path]:
         return []
     paths = [line.split(":", 2)[2] for line in lines if line.split(":", 2)[1] in ("", "memory")]
     return [folder / p.relative_to("/") for path in paths for p in (Path(path), *Path(path).parents)][:64]
+
+
+def measured(
+    config: TrainConfig,
+    vocabulary_size: int,
+    threads: int | None = None,
+    *,
+    timeout: float = 120.0,
+    check: Callable[[], object] = lambda: None,
+) -> float:
+    """Characters a second that training by `config` reaches here, with V symbols, reports apart: what a run's
+    trial finds, in a process set up as a run's (some 4 seconds in all); call it from a thread. What `check`,
+    called now and then, raises ends it. Raises TrainingError if it fails, as when memory runs out.
+    """
+    task = json.dumps([config.to_json(), vocabulary_size, threads])
+    call = own_python("-c", "from rnnviz.training.estimate import _measure; _measure()", task)
+    pipe, until = subprocess.PIPE, time.monotonic() + timeout
+    with subprocess.Popen(**call, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            while True:
+                check()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    out, err = process.communicate(timeout=LOOK)
+                    break
+                if time.monotonic() > until:
+                    raise TrainingError(
+                        "the speed of this recipe was not known after {timeout:g} s: other programs may have "
+                        "the processor, or its steps are too long; lower hidden_size, batch or steps",
+                        timeout=timeout,
+                    )
+        finally:
+            process.kill()
+    try:
+        return float(json.loads(out))
+    except ValueError:
+        said = (err.strip().splitlines() or [f"the process ended with {process.returncode}"])[-1]
+        raise TrainingError("the speed of this recipe could not be measured ({said})", said=said) from None
+
+
+def _measure() -> None:
+    """In the process of `measured`: print the characters a second of the recipe on the command line."""
+    from rnnviz.text import corpora
+    from rnnviz.training.speed import fastest
+
+    values, V, threads = json.loads(sys.argv[1])
+    config = replace(TrainConfig(**values), min_count=1, train_on="train+validation")
+    tune_process()
+    # A text of V symbols, <unk> among them, that lasts some steps.
+    symbols = "".join(map(chr, range(0x10000, 0x10000 + max(V, 2) - 1)))
+    text = symbols * ((4 * config.batch * config.steps + 200) // len(symbols) + 2)
+    sys.stdout.write(json.dumps(fastest(config, corpora.from_text(text), threads=threads).speed))

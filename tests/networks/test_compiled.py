@@ -236,12 +236,13 @@ def test_without_it_torchs_layers_take_its_place(monkeypatch: pytest.MonkeyPatch
     """As where a run that began with it goes on; who asks for it by name is told."""
     monkeypatch.setattr(compiled, "ready", lambda: False)
     monkeypatch.setattr(compiled, "prepared", lambda _: False)
-    trainer = Trainer(RECIPE, corpora.from_text("a machine of brass and quartz, " * 100), device="cpu")
+    corpus = corpora.from_text("a machine of brass and quartz, " * 100)
+    trainer = Trainer(RECIPE, corpus, device="cpu")
     trainer.model.engine = "numba"
     assert trainer.model.backward_pass() == "torch"
     trainer.step()
     with pytest.raises(ConfigError, match=r"pip install .*\[fast\]"):
-        speed.fastest(RECIPE, 20, device="cpu", engine="numba")
+        speed.fastest(RECIPE, corpus, device="cpu", engine="numba")
 
 
 def test_numba_is_loaded_by_training_alone() -> None:

@@ -17,7 +17,7 @@ from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.runs.snapshots import read
 from rnnviz.runs.training_state import restore, save
 from rnnviz.text import corpora
-from rnnviz.training import speed
+from rnnviz.training import estimate
 from rnnviz.training.presets import preset
 from rnnviz.training.trainer import Trainer, train
 from tests.conftest import tiny
@@ -204,9 +204,9 @@ REFUSED: Refusals = {
     ),
     "RunFolder: twice": (begun_twice, TrainingError, "already holds a run"),
     "speed: no time": (
-        lambda: speed.measured(TINY, 30, 1, timeout=0.01), TrainingError, "after 0.01 s",
+        lambda: estimate.measured(TINY, 30, 1, timeout=0.01), TrainingError, "after 0.01 s",
     ),
-    "speed: threads": (lambda: speed.measured(TINY, 30, -1), TrainingError, "could not be measured ("),
+    "speed: threads": (lambda: estimate.measured(TINY, 30, -1), TrainingError, "could not be measured ("),
     "preset: a name": (
         lambda: preset("ten-minutes", 1000, 2),
         ConfigError,

@@ -11,12 +11,12 @@ import psutil
 import pytest
 import torch
 
-from rnnviz.networks import compiled, threads
+from rnnviz.networks import compiled
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.threads import Threads
 from rnnviz.text import corpora
 from rnnviz.training import optimiser, speed
-from rnnviz.training.estimate import available_memory, cores, estimate, memory
+from rnnviz.training.estimate import available_memory, cores, estimate, measured, memory
 from rnnviz.training.optimiser import has_bfloat16
 from rnnviz.training.trainer import Trainer
 
@@ -127,12 +127,26 @@ def test_control_groups_limit_what_is_available(tmp_path: Path) -> None:
 TINY = TrainConfig(cell="gru", hidden_size=8, embedding_size=4, batch=4, steps=8)
 
 
+def test_only_what_numba_may_train_has_room_to_be_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rnnviz.training.estimate.find_spec", lambda name: object())
+    monkeypatch.setattr("rnnviz.training.estimate.NUMBA", 7)
+    toy = TrainConfig("rnn", hidden_size=8, batch=1)
+    plain = memory(TrainConfig("mlp"), 30, 1000)["program"]
+    assert memory(TrainConfig("rnn"), 30, 1000)["program"] == plain + 7
+    assert memory(toy, 30, 1000)["program"] == plain
+
+
+CORPUS = corpora.from_text("a machine of brass and quartz, " * 100)
+MIDDLING = TrainConfig(cell="gru", hidden_size=64, embedding_size=8, batch=16, steps=16)
+
+
+@pytest.mark.parametrize("symbols", [30, 1])  # all may be rare: V is 1
 def test_speed_is_measured_in_a_process_that_takes_nothing_from_the_working_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    symbols: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('the json.py of the working directory was run')")
     monkeypatch.chdir(tmp_path)
-    assert speed.measured(TINY, 30, 1, seconds=0.1) > 100
+    assert measured(TINY, symbols, 1) > 100
 
 
 def test_a_speed_that_nobody_wants_any_more_is_not_measured_to_the_end() -> None:
@@ -142,39 +156,40 @@ def test_a_speed_that_nobody_wants_any_more_is_not_measured_to_the_end() -> None
         if (said := next(looks)) is not None:
             raise said
 
-    with pytest.raises(KeyError, match="left"):  # an hour before it would be known
-        speed.measured(TINY, 30, 1, seconds=3600.0, timeout=3600.0, check=check)
+    with pytest.raises(KeyError, match="left"):  # after 0.4 s, in which torch isn't loaded yet
+        measured(TINY, 30, 1, check=check)
 
 
-MIDDLING = TrainConfig(cell="gru", hidden_size=64, embedding_size=8, batch=16, steps=400)
+@pytest.mark.parametrize(
+    ("recipe", "given", "bfloat16", "counts"),
+    [
+        (replace(MIDDLING, precision="float32"), 2, False, [2]),
+        (replace(MIDDLING, precision="bfloat16"), 3, True, [3]),
+        (MIDDLING, 2, None, [2]),
+        (replace(TINY, precision="auto"), None, False, [1]),  # too small for a second thread, and bfloat16
+    ],
+)
+def test_the_trial_keeps_to_what_is_given(
+    recipe: TrainConfig,
+    given: int | None,
+    bfloat16: bool | None,
+    counts: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried = []
 
+    def step(self: Trainer) -> None:
+        tried.append((self.bfloat16, torch.get_num_threads()))
+        real(self)
 
-def test_nothing_is_timed_where_nothing_is_to_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speed, "_small_steps", lambda *_: pytest.fail("timed"))
+    real = Trainer.step
+    monkeypatch.setattr(Trainer, "step", step)
     monkeypatch.setattr(optimiser, "has_bfloat16", lambda device: True)
-    for recipe, given in (
-        (replace(MIDDLING, precision="float32"), 2),
-        (replace(MIDDLING, precision="bfloat16"), 3),
-        (replace(TINY, precision="auto"), None),  # too small for a second thread, and for bfloat16
-    ):
-        pace = speed.fastest(recipe, 30, threads=given, device="cpu")
-        assert pace.precision == ("float32" if recipe.precision == "auto" else recipe.precision)
-        assert (pace.threads.now, pace.threads.counts) == (given or 1, [given or 1])
-
-
-def test_precisions_are_tried_on_a_given_number_of_threads_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(optimiser, "has_bfloat16", lambda device: True)
-    pace = speed.fastest(MIDDLING, 30, threads=2, device="cpu")
-    assert list(pace.threads.speeds) == pace.threads.counts == [2]
-
-
-def test_only_what_numba_may_train_has_room_to_be_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rnnviz.training.estimate.find_spec", lambda name: object())
-    monkeypatch.setattr("rnnviz.training.estimate.NUMBA", 7)
-    toy = TrainConfig("rnn", hidden_size=8, batch=1)
-    plain = memory(TrainConfig("mlp"), 30, 1000)["program"]
-    assert memory(TrainConfig("rnn"), 30, 1000)["program"] == plain + 7
-    assert memory(toy, 30, 1000)["program"] == plain
+    pace = speed.fastest(recipe, CORPUS, threads=given, device="cpu")
+    assert list(pace.threads.speeds) == pace.threads.counts == counts
+    assert {count for _, count in tried} == set(counts)
+    assert {half for half, _ in tried} == ({False, True} if bfloat16 is None else {bfloat16})
+    assert bfloat16 is None or pace.precision == ("bfloat16" if bfloat16 else "float32")
 
 
 @pytest.mark.parametrize(
@@ -189,7 +204,9 @@ def test_only_what_numba_may_train_has_room_to_be_compiled(monkeypatch: pytest.M
     ],
 )
 @pytest.mark.parametrize("cell", ["gru", "lstm", "mingru"])
-def test_precision_and_engine_are_chosen_by_the_clock(
+@pytest.mark.parametrize("steps", [16, 400])
+def test_precision_engine_and_threads_are_chosen_by_the_clock_whose_speed_is_told(
+    steps: int,
     cell: Any,
     torchs: float,
     numbas: float | None,
@@ -197,37 +214,38 @@ def test_precision_and_engine_are_chosen_by_the_clock(
     expected: tuple[str, str, int],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A clock of our own: each step takes what its precision, engine and number of threads say."""
+    """A clock of our own: each step takes what its precision, engine and number of threads say, and as long
+    as 100 characters for the weights. A long step is timed as it is by the fastest alone.
+    """
     clock, speeds = 0.0, {"torch": torchs, "numba": numbas or 0.0}
 
     def step(self: Trainer) -> None:
         nonlocal clock
+        begin, end = self.cuts.at(self.step_index)
         one = bfloat16 if self.bfloat16 else speeds[self.model.engine]
-        speed = one * torch.get_num_threads() ** 0.8
-        clock += self.config.steps * self.streams.batch / speed
+        n = (end - begin) * self.streams.batch
+        clock += (n + 100) / (one * torch.get_num_threads() ** 0.8)
+        self.characters, self.step_index = self.characters + n, self.step_index + 1
 
     monkeypatch.setattr(optimiser, "has_bfloat16", lambda device: True)
     monkeypatch.setattr(optimiser, "no_bfloat16", lambda cell, device: None)
     monkeypatch.setattr(speed, "worth_trying", lambda: [1, 2, 3, 4])
-    monkeypatch.setattr(threads, "perf_counter", lambda: clock)
     monkeypatch.setattr(speed, "perf_counter", lambda: clock)
     monkeypatch.setattr(compiled, "prepared", lambda _: numbas is not None)
     monkeypatch.setattr(compiled, "blocks_bfloat16", lambda: True)
     monkeypatch.setattr(Trainer, "step", step)
-    recipe = replace(MIDDLING, cell=cell, steps=16)
-    pace = speed.fastest(recipe, 30, device="cpu")
+    corpus = corpora.from_text("a machine of brass and quartz, " * 1000)
+    recipe = replace(MIDDLING, cell=cell, steps=steps)
+    pace = speed.fastest(recipe, corpus, device="cpu")
     assert (pace.precision, pace.engine, pace.threads.now) == expected
-    assert 0.1 < clock < 1.0
-
-
-def test_a_text_of_rare_characters_alone_is_tried_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speed, "worth_trying", lambda: [1, 2])
-    assert speed.fastest(replace(MIDDLING, precision="float32"), 1, device="cpu").threads.now in (1, 2)
+    fast = bfloat16 if pace.precision == "bfloat16" else speeds[pace.engine]
+    share = 16 * steps / (16 * steps + 100)  # an epoch's last step is shorter
+    assert pace.speed == pytest.approx(fast * 4**0.8 * share, rel=0.02)
+    assert 0.1 < clock < (1.0 if steps == 16 else 3.0)
 
 
 def test_a_run_takes_as_many_threads_as_are_found_fastest() -> None:
-    corpus = corpora.from_text("a machine of brass and quartz, " * 100)
-    trainer = Trainer(replace(TINY, epochs=1), corpus, device="cpu")
+    trainer = Trainer(replace(TINY, epochs=1), CORPUS, device="cpu")
     trainer.threads = Threads([1, 2], known={1: 1.0, 2: 2.0})
     used = []
     list(trainer.run(sample_length=0, on_step=lambda _: used.append(torch.get_num_threads())))
@@ -235,11 +253,10 @@ def test_a_run_takes_as_many_threads_as_are_found_fastest() -> None:
     assert len(used) == trainer.total_steps
 
 
-def test_minutes_become_characters_reports_included(monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus = corpora.from_text("a machine of brass and quartz, " * 100)
-    one = speed._trial(TINY, corpus, 0.03, "cpu", "auto")  # a busy machine has another each time
-    monkeypatch.setattr(speed, "_trial", lambda *_: one)
+def test_minutes_become_characters_reports_included() -> None:
+    pace = speed.Pace("float32", Threads([1], known={1: 50_000.0}))
     seldom, often = (
-        speed.characters_in(1, replace(TINY, evaluate_every=every), corpus) for every in (1000, 1)
+        speed.characters_in(1, replace(TINY, evaluate_every=every), CORPUS, pace) for every in (100_000, 1)
     )
-    assert 32 <= often < seldom
+    assert 32 <= often < seldom < 60 * 50_000
+    assert seldom > 50 * 50_000

@@ -16,7 +16,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
 from rnnviz.runs import visitors
 from rnnviz.runs.folder import VISITOR, Description
-from rnnviz.training import speed
+from rnnviz.training import estimate
 from rnnviz.ui.hosting import person
 from rnnviz.ui.hosting.person import Person
 from rnnviz.ui.jobs import store
@@ -100,7 +100,7 @@ def started(
     kept = tmp_path / "kept"
     kept.mkdir()
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [kept, only_tiny_models])
-    monkeypatch.setattr(speed, "measured", lambda config, symbols, check: 20_000.0)
+    monkeypatch.setattr(estimate, "measured", lambda config, symbols, check: 20_000.0)
     monkeypatch.setattr("rnnviz.ui.pages.train.forecast.QUIET", 0.0)
     monkeypatch.setattr("rnnviz.ui.pages.train.forecast._speeds", {})
     asked: list[runs.Description] = []

@@ -16,7 +16,7 @@ import pytest
 from rnnviz.errors import TrainingError
 from rnnviz.networks import threads
 from rnnviz.networks.config import TrainConfig
-from rnnviz.training import speed
+from rnnviz.training import estimate
 from rnnviz.ui.jobs import memory, progress, slots
 from rnnviz.ui.jobs.slots import Slots
 from rnnviz.ui.jobs.store import Key
@@ -262,7 +262,7 @@ def test_a_speed_that_was_not_measured_for_one_visitor_is_for_the_next(
             raise answer
         return answer
 
-    monkeypatch.setattr(speed, "measured", measured)
+    monkeypatch.setattr(estimate, "measured", measured)
     recipe, text = small_recipe()
     for owner, expected in enumerate([None, 5_000.0]):
         jobs = Jobs(owner=owner)
@@ -275,13 +275,13 @@ def test_a_speed_that_was_not_measured_for_one_visitor_is_for_the_next(
 def test_ten_visitors_who_choose_the_same_recipe_share_one_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forecast, "_speeds", {})
     trials: list[TrainConfig] = []
-    real = speed.measured
+    real = estimate.measured
 
     def counted(config: TrainConfig, symbols: int, check: Check) -> float:
         trials.append(config)
         return real(config, symbols, 1, seconds=0.1, check=check)
 
-    monkeypatch.setattr(speed, "measured", counted)
+    monkeypatch.setattr(estimate, "measured", counted)
     recipe, text = small_recipe()
     places = Slots(4, alone=("trial",))
     visitors = [Jobs(places=places, owner=n) for n in range(10)]

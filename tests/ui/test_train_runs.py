@@ -13,7 +13,7 @@ from rnnviz.runs import api as runs
 from rnnviz.runs import event_log, replay
 from rnnviz.runs.folder import RunFolder
 from rnnviz.runs.snapshots import opened, pack
-from rnnviz.training import speed
+from rnnviz.training import estimate
 from rnnviz.ui.pages.train import forecast, listing
 from tests.conftest import tiny
 from tests.runs.made_runs import START, made
@@ -207,7 +207,7 @@ def test_a_speed_that_cannot_be_measured_is_asked_for_once(
         asked.append(symbols)
         raise error
 
-    monkeypatch.setattr(speed, "measured", measured)
+    monkeypatch.setattr(estimate, "measured", measured)
     monkeypatch.setattr(forecast, "_speeds", {})  # what other tests have measured
     app = pick(open_app("train"), "python-docs")
     for _ in range(3):

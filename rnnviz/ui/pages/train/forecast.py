@@ -10,8 +10,7 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.networks.config import TrainConfig
-from rnnviz.training import speed
-from rnnviz.training.estimate import Estimate, estimate
+from rnnviz.training import estimate
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
@@ -33,7 +32,7 @@ _lock = threading.Lock()
 class Forecast:
     """An estimate, the characters per second if known, and the job that measures them."""
 
-    found: Estimate
+    found: estimate.Estimate
     speed: float | None
     job: Key | None
 
@@ -43,7 +42,7 @@ def of(jobs: Jobs, text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
     key = shape(recipe.config, text.symbols)
     with _lock:
         fast = _speeds.get(key)
-    found = estimate(recipe.config, text.symbols, text.characters)
+    found = estimate.estimate(recipe.config, text.symbols, text.characters)
     if fast or found.refusal or not measure or text.toy or not allowed.to_measure():
         return Forecast(found, fast, None)
     name = Key("speed", rest=key)
@@ -71,7 +70,7 @@ def _measuring(
         if key in _speeds:  # measured for another visitor while this one waited
             return _speeds[key]
     try:
-        found = speed.measured(config, symbols, check=check)
+        found = estimate.measured(config, symbols, check=check)
     except (RnnvizError, OSError) as error:  # the page then says what it knows without
         log.warning("the speed could not be measured: %s", error)
         return None
