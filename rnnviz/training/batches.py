@@ -13,6 +13,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from rnnviz.networks.config import TrainConfig
 from rnnviz.text.corpora import SHORTEST_SPLIT
 
 DRAWS = 1 << 18
@@ -82,43 +83,17 @@ def beginnings(text: str) -> list[int]:
     return []
 
 
-class RegularCuts:
-    """A cut every `steps` characters. `places` above 0 replaces `epochs`: how far each stream is read."""
-
-    def __init__(self, length: int, steps: int, *, epochs: float, places: int) -> None:
-        self.length, self.steps, self.chunks = length, steps, math.ceil(length / steps)
-        if places:
-            whole, rest = divmod(places, length)
-            self.total_steps = whole * self.chunks + math.ceil(rest / steps)
-        else:
-            self.total_steps = max(1, round(epochs * self.chunks))
-
-    @property
-    def total_places(self) -> int:
-        """How far each stream is read in the run."""
-        whole, rest = divmod(self.total_steps, self.chunks)
-        return whole * self.length + rest * self.steps
-
-    def at(self, step: int) -> tuple[int, int]:
-        """Where in the streams this step begins and ends; 0 begins an epoch."""
-        begin = step % self.chunks * self.steps
-        return begin, min(begin + self.steps, self.length)
-
-
-class RandomCuts:
-    """Cuts at distances drawn uniformly from ceil(steps / 2) … floor(3 steps / 2), whose mean is `steps`. No
-    place is cut in every epoch, and some gradients reach further back (Merity, Keskar & Socher 2018,
-    section 4.1, with a uniform draw).
+class Cuts:
+    """Cuts at distances drawn uniformly from `low` … `high`, until each stream is read as far as `places`,
+    over all epochs; regular cuts where `low` is `high`.
     """
 
-    def __init__(self, length: int, steps: int, *, epochs: float, places: int, seed: int) -> None:
-        self.length, self.seed = length, seed
-        self.low, self.high = math.ceil(steps / 2), 3 * steps // 2
-        self.most = math.ceil(length / self.low)  # pieces of an epoch
+    def __init__(self, length: int, low: int, high: int, places: int, *, seed: int = 0) -> None:
+        self.length, self.low, self.high, self.seed = length, low, high, seed
+        self.most = math.ceil(length / low)  # pieces of an epoch
         self.block = max(1, DRAWS // self.most)  # epochs drawn together
-        self.total_places = places or max(1, round(epochs * length))
         # Steps before each block; the last entry stands behind the end of the run.
-        whole, rest = divmod(self.total_places, length)
+        whole, rest = divmod(places, length)
         starts, last = [0], whole // self.block
         for block in range(last):
             starts.append(starts[-1] + int(self._drawn(block)[1][-1]))
@@ -128,11 +103,11 @@ class RandomCuts:
         into = int(np.searchsorted(ends[epoch], rest)) + 1 if rest else 0  # pieces of the unfinished epoch
         self._starts = np.array(starts)
         self.total_steps = starts[-1] + before + into
-        if into:
-            self.total_places += int(ends[epoch, into - 1]) - rest
+        # How far each stream is read: to the end of a piece.
+        self.total_places = places + (int(ends[epoch, into - 1]) - rest if into else 0)
 
     def at(self, step: int) -> tuple[int, int]:
-        """As in RegularCuts."""
+        """Where in the streams this step begins and ends; 0 begins an epoch."""
         block = int(np.searchsorted(self._starts, step, side="right")) - 1
         ends, counts = self._drawn(block)
         step -= int(self._starts[block])
@@ -142,6 +117,23 @@ class RandomCuts:
 
     def _drawn(self, block: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         return _draw(self.seed, block, (self.block, self.most), self.low, self.high, self.length)
+
+
+def cuts(config: TrainConfig, streams: Streams) -> Cuts:
+    """Where a recipe cuts these streams, and how often.
+
+    Random truncation cuts at distances from ceil(steps / 2) … floor(3 steps / 2), whose mean is `steps`. No
+    place is cut in every epoch, and some gradients reach further back (Merity, Keskar & Socher 2018,
+    section 4.1, with a uniform draw).
+    """
+    steps, length, places = config.steps, streams.length, math.ceil(config.characters / streams.batch)
+    if config.truncation == "random":
+        low, high = math.ceil(steps / 2), 3 * steps // 2
+        return Cuts(length, low, high, places or max(1, round(config.epochs * length)), seed=config.seed)
+    if not places:  # epochs are of whole steps
+        whole, rest = divmod(max(1, round(config.epochs * streams.chunks)), streams.chunks)
+        places = whole * length + rest * steps
+    return Cuts(length, steps, steps, places)
 
 
 @lru_cache(maxsize=2)

@@ -19,7 +19,7 @@ from rnnviz.networks.torch_model import pick_device
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.scoring import perplexity
 from rnnviz.training import optimiser
-from rnnviz.training.batches import RegularCuts
+from rnnviz.training.batches import cuts
 from rnnviz.training.reporting import early_steps
 from rnnviz.training.trainer import SplittableText, Trainer
 
@@ -60,7 +60,7 @@ def fastest(
     where = pick_device(device)
     pairs = candidates(config, where, engine)
     # Pieces of random lengths take as long as regular ones of the same mean.
-    recipe = replace(config, precision="float32", characters=10**12, truncation="regular")
+    recipe = replace(config, precision="float32", characters=config.batch * 10**6, truncation="regular")
     trainer = Trainer(recipe, corpus, device=device)
     whole, streams = trainer.cuts, trainer.streams
     if where.type == "cpu":
@@ -69,7 +69,7 @@ def fastest(
         # the weights then counts for too much.
         characters = TRIED * min(1.0, 256 / config.hidden_size) ** 2
         steps = min(config.steps, max(8, int(characters) // streams.batch))
-        trainer.cuts = RegularCuts(streams.length, steps, epochs=1, places=0)
+        trainer.cuts = cuts(replace(recipe, steps=steps), streams)
     else:
         pairs, counts = pairs[-1:], [threads or torch.get_num_threads()]
 

@@ -32,7 +32,7 @@ from rnnviz.text.characters import normalise
 from rnnviz.text.checked import check_text, received
 from rnnviz.text.corpora import SHORTEST_SPLIT, as_corpus
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.training.batches import RandomCuts, RegularCuts, Streams, beginnings
+from rnnviz.training.batches import Streams, beginnings, cuts
 from rnnviz.training.optimiser import adamw, has_bfloat16, no_bfloat16, rate
 from rnnviz.training.reporting import Interval, early_steps
 from rnnviz.training.reporting import StepReport as StepReport
@@ -90,13 +90,7 @@ class Trainer:
             fresh=config.fresh_rows,
             beginnings=beginnings(self.text) if config.fresh_rows else (),
         )
-        places = math.ceil(config.characters / self.streams.batch)
-        length, steps = self.streams.length, config.steps
-        self.cuts: RegularCuts | RandomCuts = (
-            RandomCuts(length, steps, epochs=config.epochs, places=places, seed=config.seed)
-            if config.truncation == "random"
-            else RegularCuts(length, steps, epochs=config.epochs, places=places)
-        )
+        self.cuts = cuts(config, self.streams)
         self.total_steps = self.cuts.total_steps
         self.total_characters = self.cuts.total_places * self.streams.batch
         self.optimiser = adamw(self.model, config)
@@ -108,8 +102,7 @@ class Trainer:
         if precision == "auto":  # a run's process has settled it by then, see rnnviz.training.speed
             precision = "bfloat16" if self.device.type == "cuda" and has_bfloat16(self.device) else "float32"
         self.bfloat16 = precision == "bfloat16"
-        self.threads: Threads | None = None
-        """Says how many of torch's threads `run` takes; None leaves torch's number alone."""
+        self.threads = Threads([torch.get_num_threads()])  # says how many of torch's `run` takes
         self.step_index = 0
         self.characters = 0
         self.offset = 0
@@ -123,7 +116,7 @@ class Trainer:
         # Of the last step; in nats, and before clipping.
         self.loss = self.norm = torch.zeros((), device=self.device)
         self.latest = 0  # characters of the last step
-        self._running: float | None = None  # since when training's time is counted
+        self._counted = time.perf_counter()  # until when time is counted
 
     def new_interval(self) -> Interval:
         """An empty interval, summed on the loss's device, so that a GPU need not wait."""
@@ -219,33 +212,29 @@ class Trainer:
         """
         first = self.config.evaluate_every or self.streams.chunks
         self.early = frozenset(early_steps(first)) if early else frozenset()
-        self._clock(True)
-        try:
-            while not self.stopping:
-                if self.due:
-                    with self.paused():
-                        report = self._report(prompt, sample_length)
-                        if report is None:  # asked to stop: the resumed run makes it
-                            return
-                        self.reported = self.step_index
-                        self.since = self.new_interval()
-                        yield report
-                if self.done or self.stopping:
-                    return
-                n = self._paced_step()
-                # In place: a tensor that outlives its step keeps the allocator from using again what
-                # lies around it (gigabytes, over an epoch).
-                self.since.loss += self.loss * n
-                self.since.characters += n
-                if on_step is not None:
-                    on_step(self)
-        finally:
-            self._clock(False)
+        self._counted = time.perf_counter()
+        while not self.stopping:
+            if self.due:
+                with self.paused():
+                    report = self._report(prompt, sample_length)
+                    if report is None:  # asked to stop: the resumed run makes it
+                        return
+                    self.reported = self.step_index
+                    self.since = self.new_interval()
+                    yield report
+            if self.done or self.stopping:
+                return
+            n = self._paced_step()
+            # In place: a tensor that outlives its step keeps the allocator from using again what
+            # lies around it (gigabytes, over an epoch).
+            self.since.loss += self.loss * n
+            self.since.characters += n
+            if on_step is not None:
+                on_step(self)
+            self._count_time()
 
     def _paced_step(self) -> int:
         """`step`, on as many threads as `self.threads` says; returns the characters read."""
-        if self.threads is None:
-            return self.step()[2]
         count = self.threads.allowed
         torch.set_num_threads(count)
         began = time.perf_counter()
@@ -257,19 +246,16 @@ class Trainer:
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Don't count the time inside as training's."""
-        running = self._running is not None
-        self._clock(False)
-        try:
-            yield
-        finally:
-            self._clock(running)
+        self._count_time()
+        yield
+        self._counted = time.perf_counter()
 
-    def _clock(self, on: bool) -> None:
+    def _count_time(self) -> None:
+        """Count the time since it was last counted, or since a pause, as training's: a wait for a GPU too."""
         now = time.perf_counter()
-        if self._running is not None:
-            self.seconds += now - self._running
-            self.since.seconds += now - self._running
-        self._running = now if on else None
+        self.seconds += now - self._counted
+        self.since.seconds += now - self._counted
+        self._counted = now
 
     def check(self, loss: float = 0.0) -> None:
         """Raise TrainingError if the last step, or `loss`, diverged."""

@@ -6,7 +6,7 @@ import pytest
 
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text import corpora
-from rnnviz.training.batches import RandomCuts, RegularCuts
+from rnnviz.training.batches import Cuts
 from rnnviz.training.trainer import Trainer
 
 TEXT = "a traveller came home late one night, hung up his wet coat, lit the lamp and sat down. " * 12
@@ -18,13 +18,17 @@ SMALL = TrainConfig(
 RANDOM = replace(SMALL, truncation="random")
 
 
-def pieces(cuts: RandomCuts | RegularCuts) -> list[tuple[int, int]]:
+def random_cuts(length: int, steps: int, places: int, seed: int = 0) -> Cuts:
+    return Cuts(length, -(-steps // 2), 3 * steps // 2, places, seed=seed)
+
+
+def pieces(cuts: Cuts) -> list[tuple[int, int]]:
     return [cuts.at(step) for step in range(cuts.total_steps)]
 
 
 @pytest.mark.parametrize("steps", [1, 2, 10, 35, 64])
 def test_random_cuts_have_the_mean_and_the_range_they_promise(steps: int) -> None:
-    cuts = RandomCuts(20_000, steps, epochs=2, places=0, seed=1)
+    cuts = random_cuts(20_000, steps, 40_000, seed=1)
     lengths = [end - begin for begin, end in pieces(cuts) if end < 20_000]
     assert min(lengths) == -(-steps // 2)
     assert max(lengths) == 3 * steps // 2
@@ -34,20 +38,26 @@ def test_random_cuts_have_the_mean_and_the_range_they_promise(steps: int) -> Non
 
 @pytest.mark.parametrize("length", [1, 5, 37, 1000])
 @pytest.mark.parametrize("epochs", [0.3, 1, 7.5])
-def test_random_pieces_follow_one_another_and_cover_every_epoch(length: int, epochs: float) -> None:
-    cuts = RandomCuts(length, 8, epochs=epochs, places=0, seed=0)
+@pytest.mark.parametrize(("low", "high"), [(4, 12), (8, 8)])
+def test_pieces_follow_one_another_and_cover_every_epoch(
+    length: int, epochs: float, low: int, high: int
+) -> None:
+    places = max(1, round(epochs * length))
+    cuts = Cuts(length, low, high, places)
     at, read = 0, 0
     for begin, end in pieces(cuts):
         assert begin == at % length
         assert begin < end <= length
+        assert end - begin <= high
+        assert end == length or end - begin >= low
         at, read = end, read + end - begin
     assert read == cuts.total_places
-    assert 0 <= cuts.total_places - max(1, round(epochs * length)) < 12
+    assert 0 <= cuts.total_places - places < high
 
 
 def test_no_two_epochs_or_seeds_are_cut_alike() -> None:
     def ends(seed: int) -> list[int]:
-        return [end for _, end in pieces(RandomCuts(500, 10, epochs=2, places=0, seed=seed))]
+        return [end for _, end in pieces(random_cuts(500, 10, 1000, seed))]
 
     first = ends(0)
     middle = first.index(500) + 1
@@ -56,7 +66,7 @@ def test_no_two_epochs_or_seeds_are_cut_alike() -> None:
 
 
 def test_a_tiny_text_may_have_very_many_epochs() -> None:
-    cuts = RandomCuts(7, 64, epochs=1e6, places=0, seed=0)
+    cuts = random_cuts(7, 64, 7_000_000)
     assert cuts.total_steps == 1_000_000
     assert cuts.at(999_999) == (0, 7)
 

@@ -17,7 +17,7 @@ from rnnviz.reading.scoring import perplexity
 from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.runs.training_state import restore, save
 from rnnviz.text import corpora
-from rnnviz.training.batches import RegularCuts, Streams, beginnings
+from rnnviz.training.batches import Cuts, Streams, beginnings
 from rnnviz.training.optimiser import has_bfloat16
 from rnnviz.training.trainer import StepReport, Trainer, train
 
@@ -39,7 +39,7 @@ def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
 
 def test_streams_read_every_character_once_and_in_order() -> None:
     streams = Streams(torch.arange(1000), 4, 30, start=-1)
-    cuts = RegularCuts(streams.length, 30, epochs=1, places=0)
+    cuts = Cuts(streams.length, 30, 30, streams.length)
     pieces = [streams.between(*cuts.at(step), 7) for step in range(streams.chunks)]
     inputs, labels = (torch.cat(found, dim=1) for found in zip(*pieces, strict=True))
     assert labels.shape == (4, streams.length)
@@ -119,7 +119,7 @@ def test_a_normaliser_is_used_in_training_and_kept_by_the_model() -> None:
 @pytest.mark.parametrize("length", [2, 7, 50, 63])
 def test_short_texts_still_give_streams(length: int) -> None:
     streams = Streams(torch.arange(length), 32, 10, start=-1)
-    cuts = RegularCuts(streams.length, 10, epochs=1, places=0)
+    cuts = Cuts(streams.length, 10, 10, streams.length)
     for step in range(cuts.total_steps):
         inputs, labels = streams.between(*cuts.at(step), 0)
         assert inputs.shape == labels.shape
