@@ -39,27 +39,22 @@ def test_a_minute_of_a_mingru_is_a_minute_of_the_lstm_but_for_its_network() -> N
         assert replace(mingru, **network) == lstm
 
 
-def test_the_toy_learns_its_word_from_few_characters() -> None:
-    reports = list(train(TOY, corpora.read("machine"), device="cpu"))
-    assert reports[-1].characters < 2_000  # a second or so
-    assert perplexity(reports[-1].model, text="machine").perplexity < 1.05
-    assert len(reports) >= 10  # something to look at while it learns
-
-
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_toy_given_m_writes_its_word_again_and_again(seed: int) -> None:
     """As the Train page trains it. Of the word alone it never learns what comes after the e."""
     config = replace(TOY, seed=seed, characters=1400)
     texts = {"machine": False, twice("machine"): True}
     for text, goes_on in texts.items():
-        *_, last = train(config, corpora.from_text(text), device="cpu", sample_length=0)
+        *reports, last = train(config, corpora.from_text(text), device="cpu", sample_length=0)
+        assert len(reports) >= 10  # something to look at while it learns
         assert perplexity(last.model, text="machine").perplexity < 1.05
         written = sample(last.model, "m", 100, temperature=SURE, seed=seed)
         assert (written == ("achinem" * 15)[:100]) == goes_on
 
 
 def test_the_report_of_a_toy_writes_the_word_too() -> None:
-    *_, last = train(replace(TOY, characters=1400), corpora.from_text(twice("machine")), probe="machine")
+    *_, last = train(TOY, corpora.from_text(twice("machine")), probe="machine")
+    assert last.characters < 3_000  # a second or so
     assert last.sample == ("machine" * 30)[:200]
 
 
