@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from rnnviz.errors import CorpusError
+from rnnviz.text.corpora import Split
 
 RECORDING = Path(__file__).with_name("memorising.json")
 CHARACTERS = 10_000
@@ -55,11 +56,10 @@ class Curves:
 class _Halves:
     """A text to train on and one to measure on, as `rnnviz.training` wants them."""
 
-    train: str
-    validation: str
+    parts: Split
 
-    def split(self) -> _Halves:
-        return self
+    def split(self) -> Split:
+        return self.parts
 
 
 def letters(text: str) -> str:
@@ -109,7 +109,7 @@ def record(
         precision="float32",
         seed=seed,
     )
-    halves = _Halves(plain[:characters], plain[characters : 2 * characters])
+    halves = _Halves(Split(plain[:characters], plain[characters : 2 * characters], ""))
     trainer = Trainer(config, halves, device="cpu")
     reports = list(trainer.run(sample_length=0))
     return Curves(

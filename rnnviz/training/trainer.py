@@ -30,7 +30,7 @@ from rnnviz.reading.sampling import sample
 from rnnviz.reading.scoring import score
 from rnnviz.text.characters import normalise
 from rnnviz.text.checked import check_text, received
-from rnnviz.text.corpora import SHORTEST_SPLIT, as_corpus
+from rnnviz.text.corpora import SHORTEST_SPLIT, Split, as_corpus
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.batches import Streams, beginnings, cuts
 from rnnviz.training.optimiser import adamw, has_bfloat16, no_bfloat16, rate
@@ -44,19 +44,10 @@ UNSURE, SURE = 0.8, 0.5
 """Temperatures of samples: a text's vary; of a word there is one way to write it."""
 
 
-class Parts(Protocol):
-    """The parts of a text that training uses."""
-
-    @property
-    def train(self) -> str: ...
-    @property
-    def validation(self) -> str: ...
-
-
 class SplittableText(Protocol):
     """A text to train on, as rnnviz.corpora.Corpus."""
 
-    def split(self) -> Parts: ...
+    def split(self) -> Split: ...
 
 
 class Trainer:

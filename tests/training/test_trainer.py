@@ -1,6 +1,7 @@
 """Training: the data it reads, the gradients it cuts, and that a run can be stopped and resumed."""
 
 import math
+import time
 from contextlib import nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
@@ -163,6 +164,21 @@ def test_validation_perplexity_is_the_scored_one_and_best_the_lowest_so_far() ->
     scored = perplexity(last.model, text=CORPUS.split().validation).perplexity
     assert last.validation_perplexity == pytest.approx(scored, rel=1e-12)
     assert last.held_out_perplexity == last.validation_perplexity  # as version 0.1.0 called it
+
+
+def test_seconds_are_of_training_alone() -> None:
+    """What is done with a report doesn't count, nor what is done in a pause after a step."""
+    trainer, began, idle = Trainer(SMALL, CORPUS), time.perf_counter(), 0.0
+
+    def wait(trainer: Trainer) -> None:
+        with trainer.paused():
+            time.sleep(0.01)
+
+    for _report in trainer.run(on_step=wait, sample_length=0):
+        time.sleep(0.1)
+        idle += 0.1
+    whole = time.perf_counter() - began - idle - 0.01 * trainer.total_steps
+    assert 0 < trainer.seconds < whole
 
 
 def test_training_on_validation_too_reports_no_validation_perplexity() -> None:
