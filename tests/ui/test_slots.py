@@ -279,7 +279,7 @@ def test_ten_visitors_who_choose_the_same_recipe_share_one_trial(monkeypatch: py
 
     def counted(config: TrainConfig, symbols: int, check: Check) -> float:
         trials.append(config)
-        return real(config, symbols, 1, seconds=0.1, check=check)
+        return real(config, symbols, 1, check=check)
 
     monkeypatch.setattr(estimate, "measured", counted)
     recipe, text = small_recipe()
