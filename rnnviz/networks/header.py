@@ -26,7 +26,9 @@ NAMES = ("corpus", "title", "licence", "language")  # of a card: shown no longer
 NUMBER, TEXT, TABLE = (int, float, NoneType), (str, NoneType), (dict,)
 CARD: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("characters", "parameters", "training_seconds"), NUMBER),
-    **dict.fromkeys((*NAMES, "name", "sha256", "split", "trained_on", "command", "example", "ngram"), TEXT),
+    **dict.fromkeys(
+        (*NAMES, "name", "sha256", "split", "trained_on", "command", "example", "text", "ngram"), TEXT
+    ),
     **dict.fromkeys(("held_out", "versions", "recipe"), TABLE),
 }
 """What the entries of a card are that rnnviz writes; any other may be any JSON."""

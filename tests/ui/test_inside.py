@@ -18,6 +18,7 @@ from rnnviz.text import corpora
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.inside import compare, sources
+from rnnviz.ui.pages.inside import units as page_units
 from rnnviz.units.claims import ENOUGH
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
@@ -25,7 +26,7 @@ from tests.ui.conftest import Open, everything
 from tests.ui.test_jobs import SOON, Endless
 
 GRU = tiny("gru", card=tiny_card())
-PARTS = ("units", "match", "map", "gates", "memory", "cause", "patch", "compare")
+PARTS = ("units", "match", "gates", "memory", "cause", "patch", "compare")
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def test_every_part_shows_pictures_with_what_to_notice_and_what_they_miss(
             assert panel["notice"].endswith((".", "?"))
             assert panel["limits"].endswith(".")
             assert set(panel["figures"]) == {"light", "dark"}
-        first = next(iter(boards.values()))["texts"][0]
+        first = next(texts[0] for sent in boards.values() if (texts := sent["texts"]))
         assert len(first["label"]) > 3
 
 
@@ -90,7 +91,7 @@ def test_a_search_on_the_own_text_ranks_and_colours(open_app: Open, boards: dict
     app = settled(app, "inside")
     clean(app)
     sent = boards["inside.finding"]
-    ranking = next(p for p in sent["panels"] if p["name"] == "ranking")
+    (ranking,) = boards["inside.found"]["panels"]
     read = trace(GRU, TEXT[:600])
     found = units.search(read, units.target("word-start", TEXT[:600]), layer=0)
     assert ranking["picks"][0] == found.best.unit.unit
@@ -98,7 +99,7 @@ def test_a_search_on_the_own_text_ranks_and_colours(open_app: Open, boards: dict
     values = sent["arrays"][sent["texts"][0]["values"]]
     assert values.tolist() == read.hidden[:, 0, found.best.unit.unit].tolist()
     other = ranking["picks"][3]
-    ask(app, "inside.finding", what="pick", panel="ranking", value=other)
+    ask(app, "inside.found", what="pick", panel="ranking", value=other)
     assert app.number_input(key="inside.unit").value == other
 
 
@@ -116,16 +117,22 @@ def test_a_selection_becomes_the_question_and_can_be_forgotten(
     clean(app)
 
 
-def test_a_scan_shows_contexts_and_what_moves_the_unit(open_app: Open, boards: dict[str, Any]) -> None:
-    app = write(open_app("inside", model="tiny-gru"), TEXT[:900])
-    app.button(key="inside.scan.start").click().run()
-    assert "inside.scan.start" not in [b.key for b in app.button]  # the job stands in its place
-    settled(app, "inside")
+def test_a_unit_has_its_card_before_any_click(
+    open_app: Open, boards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tiny("gru", card=tiny_card(text=TEXT[:900]))
+    save(model, tmp_path / "carded.safetensors")
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
+    app = settled(open_app("inside", model="carded", unit="5"), "inside")
     clean(app)
-    assert boards["inside.top"]["texts"]
-    assert boards["inside.bottom"]["texts"]
-    assert [p["name"] for p in boards["inside.scanned"]["panels"]] == ["histogram", "moves"]
-    assert "900 characters read" in everything(app)
+    assert app.number_input(key="inside.unit").value == 5
+    panels = [panel["name"] for panel in boards["inside.finding"]["panels"]]
+    assert panels == ["histogram", "moves", "pushes"]
+    report = units.run(units.scan(model, text=TEXT[:900], contexts=4, before=40, after=20))[0, 5]
+    for name, places in (("highest", report.top), ("lowest", report.bottom)):
+        labels = [float(one["label"].replace("−", "-")) for one in boards[f"inside.{name}"]["texts"]]
+        assert labels == pytest.approx([place.value for place in places], abs=0.005)
+    assert "In these 900 characters" in everything(app)
 
 
 def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
@@ -210,14 +217,18 @@ def test_another_part_of_the_page_drops_what_this_one_was_reading(
 ) -> None:
     endless = Endless()
     monkeypatch.setattr(sources, "here", lambda: [corpora.describe("python-docs")])
-    monkeypatch.setattr(sources, "searching", lambda *asked: endless(asked[-1]))
+    reading = replace(page_units.SEARCH, run=lambda model, text, **asked: endless(lambda: None))
+    monkeypatch.setattr(page_units, "SEARCH", reading)
     app = open_app("inside", model="tiny-gru")
-    next(box for box in app.selectbox if box.label == "On which text").set_value("python-docs").run()
+    where = next(box for box in app.selectbox if box.label == "On which text")
+    settled(where.set_value("python-docs").run(), "inside")
+    assert not app.session_state["inside.jobs"].busy()  # it costs time: a button starts it
+    app.button(key="inside.search.start").click().run()
     assert endless.started.wait(SOON)
     jobs = app.session_state["inside.jobs"]
     app.run()
     assert len(jobs.busy()) == 1  # it is still asked for
-    app.segmented_control(key="part").set_value("map").run()
+    app.segmented_control(key="part").set_value("gates").run()
     assert not jobs.busy()
     assert endless.closed.wait(SOON)
     clean(app)
@@ -228,7 +239,7 @@ def test_layers_have_the_numbers_they_have_everywhere(
 ) -> None:
     save(tiny("gru", layers=2, card=tiny_card()), tmp_path / "deep.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
-    app = open_app("inside", part="map", model="deep")
+    app = open_app("inside", part="units", model="deep")
     picked = app.selectbox(key="inside.layer.2")
     assert picked.options == ["layer 0", "layer 1"]
     app = picked.set_value(1).run()
@@ -252,15 +263,15 @@ def test_it_opens_on_what_the_card_has_and_says_what_that_is(
     app = open_app("inside", model="known")
     assert app.selectbox(key="inside.target.vowel").value == "vowel"
     assert app.selectbox(key="inside.quantity.cell").value == "cell"
-    assert "The model's card names unit 9 for this" in everything(app)
+    assert "**Unit 9 follows this: a vowel.**" in everything(app)
     assert app.number_input(key="inside.unit").value == 9  # the search beside it is on less text
     assert "AUC 0.840 (95 % interval 0.800 to 0.880)" in everything(app)
     app.selectbox(key="inside.quantity.cell").set_value("hidden").run()
-    assert "card names" not in everything(app)
+    assert "follows this" not in everything(app)
     clean(app)
     app = open_app("inside", model="known", unit="4")  # as Explore's link to a named unit
     assert app.selectbox(key="inside.target.digit").value == "digit"
-    assert "The model's card names unit 4 for this" in everything(app)
+    assert "**Unit 4 follows this: a digit.**" in everything(app)
     clean(app)
 
 
@@ -269,21 +280,23 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
 ) -> None:
     monkeypatch.setattr(sources, "here", lambda: [corpora.describe("python-docs")])
     monkeypatch.setattr(sources, "SEARCHED", ENOUGH)
-    monkeypatch.setattr(sources, "FIRST", 0.0)
     split = corpora.read("python-docs").split()
     text = (split.held_out + split.validation + split.train)[:ENOUGH]
     app = settled(open_app("inside", model="tiny-gru"), "inside")
     assert "**Too little text to tell**" in everything(app)
     assert not [b for b in app.button if b.key == "inside.probe.start"]  # the page's own text is too short
     where = next(box for box in app.selectbox if box.label == "On which text")
-    app = settled(where.set_value("python-docs").run(), "inside")
-    app = settled(app, "inside")  # what was found may have asked for the control only just now
+    app = where.set_value("python-docs").run()
+    app = settled(app.button(key="inside.search.start").click().run(), "inside")
     clean(app)
     target = units.target("word-start", text)
     read, copies = trace(GRU, text), [trace(copy, text) for copy in units.untrained(GRU)]
-    found = units.search(read, target, layer=0, untrained=copies)
+    asked = [units.target(name, text) for name in units.KINDS]
+    family = [one for one in asked if one.varies]
+    searched = units.run(units.controls.controlled(GRU, read, family, layer=0))
+    found = next(one for one in units.holm(searched) if one.target == "word-start")
     assert findings.told(found.sentences()) in everything(app)
-    ranking = boards["inside.finding"]["panels"][0]["figures"]["light"]
+    ranking = boards["inside.found"]["panels"][0]["figures"]["light"]
     assert f"the same network untrained {max(found.untrained):.3f}" in str(ranking["layout"]["annotations"])
     assert re.search(r"the last 8 characters 0\.99\d", str(ranking["layout"]["annotations"]))
     # Whether it is one unit or many is asked by a button.
@@ -292,7 +305,7 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     clean(app)
     many = units.probe(read, target, layer=0, untrained=copies)
     assert findings.told(many.sentences()) in everything(app)
-    panel = next(p for p in boards["inside.finding"]["panels"] if p["name"] == "probe")
+    panel = next(p for p in boards["inside.found"]["panels"] if p["name"] == "probe")
     bars = panel["figures"]["light"]["data"][0]["x"]
     np.testing.assert_allclose(bars, [*(one.score - 0.5 for one in many.few), many.score - 0.5], atol=1e-4)
     app = app.selectbox(key="inside.finding.what").set_value("probe").run()
@@ -302,7 +315,6 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     app.selectbox(key="inside.target.word-start").set_value("vowel").run()
     app = settled(app, "inside")
     clean(app)
-    assert "Reading the same" not in everything(app)
     assert "not been compared with all simpler explanations" not in everything(app)
 
 
@@ -327,7 +339,6 @@ def test_a_direction_colours_the_text_in_place_of_a_unit(open_app: Open, boards:
 def test_a_longer_text_is_one_click_away(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "here", lambda: [corpora.describe("python-docs")])
     monkeypatch.setattr(sources, "WRITTEN", 700)
-    monkeypatch.setattr(sources, "FIRST", 0.0)
     app = settled(open_app("inside", model="tiny-gru"), "inside")
     assert "**Too little text to tell**" in everything(app)
     written = app.button(key="inside.source.propose.sampled")

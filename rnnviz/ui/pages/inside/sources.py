@@ -32,6 +32,7 @@ SEARCHED = 50_000  # characters that are ranked and measured on
 SCANNED = 300_000  # characters that are read for contexts
 EVERYTHING = sys.maxsize  # characters: all there are
 ABLATED = 64_000  # characters that are read without each unit, at most
+NOW = "inside.search.now"  # of st.session_state: a text was chosen by a button that says to search it
 TOY = 5_000  # bytes: shorter corpora are no place to search
 
 
@@ -164,6 +165,7 @@ def propose(view: View, source: Source, key: str) -> None:
 
 def _choose(key: str, kind: str) -> None:
     st.session_state[st.session_state[f"{key}.widget"]] = kind
+    st.session_state[NOW] = True
 
 
 def _writing(view: View, most: int) -> Steps[str]:

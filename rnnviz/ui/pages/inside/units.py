@@ -210,16 +210,15 @@ def _answer(view: View, asked: Question, source: Source, looked: str) -> Answer 
     """What a search finds: a single one for all that can be asked by name, where a text is long enough."""
     kinds = (*units.KINDS, *units.PYTHON_KINDS) if view.python else tuple(units.KINDS)
     every: tuple[Question, ...] = (asked,)
-    button = None
+    button: Button | None = None
     if source.kind != OWN:
         if asked.target in kinds:
             every = tuple(replace(asked, target=name) for name in kinds)
         cost = _("Reads {n} characters with the network and {copies} untrained copies: some 20 seconds.")
-        button = Button(
-            _("Search the text"),
-            ":material/search:",
-            cost.format(n=f"{sources.SEARCHED:,}", copies=units.controls.COPIES),
-        )
+        said = cost.format(n=f"{sources.SEARCHED:,}", copies=units.controls.COPIES)
+        button = Button(_("Search the text"), ":material/search:", said)
+        if st.session_state.pop(sources.NOW, False):
+            button = None
     given = {"layer": view.layer, "quantity": looked, "unclosed": view.unclosed}
     answers = found(SEARCH, view, source, button, asked=every, **given)
     return None if answers is None else answers[every.index(asked)]
@@ -268,7 +267,7 @@ def _said(
 
 def _unit(view: View, asked: Question | None, looked: str, search: Search | None) -> int:
     """The unit: what the address or a click names, else one on record, else the best."""
-    state, mark = st.session_state, (view.mark, view.layer, asked, looked, search is not None)
+    state, mark = st.session_state, (view.mark, view.layer, asked, looked, search)
     wanted = state.get(WANTED, False)
     if UNIT not in state or (state.get(_FOLLOWED) != mark and not wanted):
         named = question.standing(view, (asked.target,) if asked else None, looked)
