@@ -2,6 +2,7 @@
 
     from rnnviz import units
 
+    units.find(model, text, "quotes")                                  which units tell, beside all simpler
     trace = rnnviz.trace(model, text)
     found = units.search(trace, units.target("quotes", text))          which units tell, beside chance
     for progress in units.scan(model, "book.txt"): ...                 what all units do over a corpus
@@ -38,7 +39,7 @@ from rnnviz.units.ablated import Ablation, Within
 from rnnviz.units.ablation import AblationProgress, ablate
 from rnnviz.units.claims import Evidence, Found, Report, Rival, Search, holm
 from rnnviz.units.comparison import Comparison, compare
-from rnnviz.units.controls import ControlProgress, control, echoes, untrained
+from rnnviz.units.controls import ControlProgress, control, echoes, find, untrained
 from rnnviz.units.directions import Direction
 from rnnviz.units.effects import Effect, EffectProgress, effect
 from rnnviz.units.gating import Gates, gates
@@ -117,6 +118,7 @@ __all__ = [
     "directions",
     "echoes",
     "effect",
+    "find",
     "gates",
     "holm",
     "index",

@@ -4,6 +4,7 @@ untrained(model)            copies of a network before any training; fresh= says
 echoes(model, text, …)      their best units' values, one copy in memory at a time
 control(model, text, …)     what those reach
 controlled(model, trace, …) searches for several targets, weighed beside them and whatever else is simpler
+find(model, text, what)     one of these in one call
 """
 
 from collections.abc import Generator, Sequence
@@ -12,16 +13,18 @@ from functools import partial
 
 import numpy as np
 
-from rnnviz.arrays import Floats
+from rnnviz.arrays import Floats, Mask
+from rnnviz.errors import ConfigError
 from rnnviz.networks import untrained as networks
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.networks.threads import cores
 from rnnviz.networks.untrained import Fresh
-from rnnviz.reading.trace import PIECE, Trace, tracing
+from rnnviz.reading.trace import PIECE, Trace, trace, tracing
 from rnnviz.units.claims import Search
 from rnnviz.units.searching import SHIFTS, Searcher
-from rnnviz.units.targets import Target
+from rnnviz.units.targets import KINDS, PYTHON_KINDS, Target, pattern_target
+from rnnviz.units.targets import target as named
 from rnnviz.units.weighing import weigh
 
 COPIES = 3
@@ -140,6 +143,45 @@ def controlled(
             yield ControlProgress(ECHOES + (1 - ECHOES) * len(weighed) / len(varying))
     left = iter(weighed)
     return [next(left) if target.varies or not len(target) else None for target in targets]
+
+
+def find(
+    model: Network,
+    text: str,
+    what: str | Target | Mask,
+    *,
+    layer: int | None = None,
+    quantity: str = "hidden",
+    edges: int = 0,
+    seed: int = 0,
+    copies: int = COPIES,
+) -> Search:
+    """The units of `model` that follow something in `text`: ranked, controlled, with a verdict.
+
+    `what` is a name of `KINDS` or `PYTHON_KINDS`, else a regular expression; or a Target, or a mask (T,) over
+    the text as the model reads it. Other arguments and errors as for `search` and `echoes`. Of 50,000
+    characters a GRU of 256 units takes some ten seconds, most of them for the untrained `copies`.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> found = units.find(model, "The Time Traveller smiled at us. " * 9, "word-start", copies=1)
+    >>> found.target, found.verdict
+    ('word-start', 'short')
+    """
+    traced = trace(model, text)
+    if isinstance(what, str):
+        known = what in {**KINDS, **PYTHON_KINDS}
+        what = named(what, traced.text) if known else pattern_target(what, traced.text)
+    elif not isinstance(what, Target):
+        what = Target("mask", what)
+    steps = controlled(
+        model, traced, [what], layer=layer, quantity=quantity, edges=edges, seed=seed, copies=copies
+    )
+    (found,) = run(steps)
+    if found is None:
+        raise ConfigError("{name} is the same throughout this text; choose another text", name=what.name)
+    return found
 
 
 def _of_all(number: int, copies: int, share: float) -> ControlProgress:

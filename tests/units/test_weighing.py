@@ -6,9 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from rnnviz import units
 from rnnviz.errors import ConfigError
 from rnnviz.units import Evidence, Rival, Searcher, Target, contexts, holm, ranking, run, weigh
 from rnnviz.units.claims import ENOUGH, LEVEL, verdict
+from tests.units.built import LATCHES, built, quoted
 
 
 def telegraph(length: int, dwell: int, seed: int) -> Target:
@@ -145,3 +147,15 @@ def test_what_is_in_one_half_alone_has_no_evidence_and_its_rivals_are_measured_w
     weighed = run(weigh(searcher, searcher.search(mask), mask, [states[:, 0]]))
     assert weighed.evidence is None
     assert weighed.untrained == pytest.approx((ranking.score(states[:, 0], mask.values),))
+
+
+def test_one_call_finds_a_named_target_a_pattern_and_a_mask_alike() -> None:
+    text = quoted(22_000)
+    named = units.find(built(), text, "quotes", copies=1)
+    assert (named.verdict, named.best.unit.unit) == ("remembers", LATCHES)
+    mask = units.target("quotes", text).values
+    assert units.find(built(), text, mask, copies=1).best == named.best
+    capital = units.find(built(), text, "[A-Z]", copies=1)
+    assert capital.best.unit == units.find(built(), text, "capital", copies=1).best.unit
+    with pytest.raises(ConfigError, match="the same throughout"):
+        units.find(built(), text, "#", copies=1)
