@@ -34,7 +34,7 @@ RESCALE = 4
 
 Exponents = npt.NDArray[np.int32]
 OnState = Callable[[int, int, Floats, "Floats | None", Exponents], None]
-OnInput = Callable[[int, Floats, Exponents], None]
+OnInput = Callable[[int, int, Floats, Exponents], None]
 
 
 def norms(rows: Floats, exponents: Exponents) -> Doubles:
@@ -56,11 +56,12 @@ class _Layer:
         self.both = np.zeros((rows, 2 * H if self.has_cell else H), np.float32)
         self.state = self.both[:, -H:]
         self.cell = self.both[:, :H] if self.has_cell else None
-        P, first = slopes.parts.shape[1], slopes.first
+        P, first = slopes.parts.shape[-2], slopes.first
         # Of each state: where its adjoints stand in `both`, and its parts in `parts`.
         own = [(slice(0, H), slice(0, first)), (slice(H, 2 * H), slice(first, P))]
         self._into = own[: 1 + self.has_cell]
-        self.many = many and slopes.from_h is not None and P > 1
+        # Texts side by side have a matrix each.
+        self.many = many and slopes.from_h is not None and P > 1 and slopes.parts.ndim == 3
         if self.many:
             self._stacked = _stack(slopes, inputs)
             self._product = np.empty((rows, self._stacked.shape[2]), np.float32)
@@ -68,38 +69,38 @@ class _Layer:
         else:
             self._scaled = np.empty((rows, P, H), np.float32)
 
-    def complete(self, t: int, n: int) -> None:
+    def complete(self, t: int, rows: slice) -> None:
         if self.cell is not None and self.slopes.through is not None:
-            self.cell[:n] += self.state[:n] * self.slopes.through[t]
+            self.cell[rows] += self.state[rows] * self.slopes.through[t]
 
-    def back(self, t: int, n: int) -> Floats | None:
-        """Take the first n rows from t to t - 1; returns the adjoints of the input at t, (n, X)."""
-        return self._by_matrix(t, n) if self.many else self._by_parts(t, n)
+    def back(self, t: int, rows: slice) -> Floats | None:
+        """Take n rows from t to t - 1; returns the adjoints of the input at t, (n, X)."""
+        return self._by_matrix(t, rows) if self.many else self._by_parts(t, rows)
 
-    def _by_parts(self, t: int, n: int) -> Floats | None:
-        slopes, d = self.slopes, self._scaled[:n]  # (n, P, H)
+    def _by_parts(self, t: int, rows: slice) -> Floats | None:
+        slopes, d = self.slopes, self._scaled[rows]  # (n, P, H)
         for units, some in self._into:
-            np.multiply(self.both[:n, None, units], slopes.parts[t, some], out=d[:, some])
-        kept = None if slopes.keep is None else self.both[:n, : self.units] * slopes.keep[t]
-        self.state[:n] = 0 if slopes.from_h is None else _product(d, *slopes.from_h)
+            np.multiply(self.both[rows, None, units], slopes.parts[t, ..., some, :], out=d[:, some])
+        kept = None if slopes.keep is None else self.both[rows, : self.units] * slopes.keep[t]
+        self.state[rows] = 0 if slopes.from_h is None else _product(d, *slopes.from_h)
         if kept is not None and self.cell is not None:
-            self.cell[:n] = kept
+            self.cell[rows] = kept
         elif kept is not None:
-            self.state[:n] += kept
+            self.state[rows] += kept
         return _product(d, *slopes.from_x) if self.inputs else None
 
-    def _by_matrix(self, t: int, n: int) -> Floats | None:
+    def _by_matrix(self, t: int, rows: slice) -> Floats | None:
         if t < self._from:
             self._make(t)
         # (n, H) or (n, 2H), by (H or 2H, H + X)
-        product = np.matmul(self.both[:n], self._matrices[:, t - self._from], out=self._product[:n])
-        if self.cell is None and not self.inputs and n == len(self.both):  # nothing but states: don't copy
-            self.both, self._product = self._product, self.both
+        product = np.matmul(self.both[rows], self._matrices[:, t - self._from], out=self._product[rows])
+        if self.cell is None and not self.inputs and len(product) == len(self.both):
+            self.both, self._product = self._product, self.both  # nothing but states: don't copy
             self.state = self.both
             return None
-        self.state[:n] = product[:, : self.units]
+        self.state[rows] = product[:, : self.units]
         if self.cell is not None and self.slopes.keep is not None:
-            self.cell[:n] *= self.slopes.keep[t]
+            self.cell[rows] *= self.slopes.keep[t]
         return product[:, self.units :] if self.inputs else None
 
     def _make(self, t: int) -> None:
@@ -149,9 +150,10 @@ def sweep(
     alike, for those that belong to one matrix. At each step it calls
 
         on_state(t, layer, λ of h (n, H), λ of c (n, H) or None, exponents (n,)), top layer first
-        on_input(t, λ of x (n, X), exponents (n,)); not asked for, it isn't computed
+        on_input(t, row, λ of x (n, X) from that row on, exponents (n,)); not asked for, it isn't computed
 
-    with the arrays it works in, to be multiplied by 2^exponent: read them before you return.
+    with the arrays it works in, to be multiplied by 2^exponent: read them before you return. Rows of which
+    nothing flows back any further, as in an mlp, have come to their end.
     """
     rows, top = len(seeds), len(layers) - 1
     # Each layer hands its input's adjoint down.
@@ -159,36 +161,39 @@ def sweep(
         _Layer(slopes, rows, number > 0 or on_input is not None, rows >= MANY)
         for number, slopes in enumerate(layers)
     ]
+    flows = any(slopes.flows for slopes in layers)
     exponents = np.zeros(rows, np.int32)
-    if not joining:
-        swept[top].state[:] = seeds
-    n = 0 if joining else rows
+    begin = end = 0
     # A network that explodes does so silently, as torch's does.
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         for t in range(last, first - 1, -1):
-            if joining and n < rows:
-                swept[top].state[n] = seeds[n]
-                n += 1
+            joined, end = end, min(end + 1, rows) if joining else rows
+            if begin == end:
+                break
+            swept[top].state[joined:end] = seeds[joined:end]
+            some = slice(begin, end)
             if t % RESCALE == 0:
-                _rescale(swept, n, exponents, together)
+                _rescale(swept, some, exponents, together)
             x: Floats | None = None
             for number in range(top, -1, -1):
                 layer = swept[number]
                 if x is not None:
-                    layer.state[:n] += x
-                layer.complete(t, n)
+                    layer.state[some] += x
+                layer.complete(t, some)
                 if on_state is not None:
-                    cell = None if layer.cell is None else layer.cell[:n]
-                    on_state(t, number, layer.state[:n], cell, exponents[:n])
-                x = layer.back(t, n)
+                    cell = None if layer.cell is None else layer.cell[some]
+                    on_state(t, number, layer.state[some], cell, exponents[some])
+                x = layer.back(t, some)
             if on_input is not None and x is not None:
-                on_input(t, x, exponents[:n])
+                on_input(t, begin, x, exponents[some])
+            if not flows:
+                begin = end
 
 
-def _rescale(layers: Sequence[_Layer], n: int, exponents: Exponents, together: bool) -> None:
-    largest = np.zeros(n, np.float32)
+def _rescale(layers: Sequence[_Layer], some: slice, exponents: Exponents, together: bool) -> None:
+    largest = np.zeros(some.stop - some.start, np.float32)
     for layer in layers:
-        rows = layer.both[:n]
+        rows = layer.both[some]
         np.maximum(largest, rows.max(axis=1), out=largest)
         np.maximum(largest, -rows.min(axis=1), out=largest)
     if together:
@@ -196,5 +201,5 @@ def _rescale(layers: Sequence[_Layer], n: int, exponents: Exponents, together: b
     by = np.maximum(np.minimum(np.frexp(largest)[1], 100), -100)
     factor = np.ldexp(np.float32(1), -by)[:, None]
     for layer in layers:
-        layer.both[:n] *= factor
-    exponents[:n] += by
+        layer.both[some] *= factor
+    exponents[some] += by

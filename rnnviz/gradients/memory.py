@@ -119,8 +119,8 @@ def connectivity(model: Network, text: str, *, target: str | None = None) -> Con
     seeds = reading.seeds(targets, slice(1, None))
     found = np.zeros((T, T + 1))  # the first column is the start symbol's
 
-    def on_input(t: int, x: Floats, exponents: Exponents) -> None:
-        found[T - len(x) :, t] = norms(x, exponents)[::-1]
+    def on_input(t: int, begin: int, x: Floats, exponents: Exponents) -> None:
+        found[T - begin - len(x) : T - begin, t] = norms(x, exponents)[::-1]
 
     sweep(reading.layers, seeds[::-1], T, joining=True, on_input=on_input)
     values, log10 = _both(found[:, 1:])
@@ -166,7 +166,7 @@ def _row(reading: Linearisation, t: int, target: str | None) -> ConnectivityRow:
     gradients = np.zeros((t + 1, reading.layers[0].layer.W_x.shape[1]), np.float32)
     powers = np.zeros(t + 1, np.int32)
 
-    def on_input(step: int, x: Floats, exponents: Exponents) -> None:
+    def on_input(step: int, begin: int, x: Floats, exponents: Exponents) -> None:
         gradients[step], powers[step] = x[0], exponents[0]
 
     sweep(reading.layers, reading.seeds(targets, slice(t, t + 1)), t, on_input=on_input)

@@ -109,11 +109,11 @@ def _back(reading: Linearisation, targets: Integers, begin: int, end: int, out: 
     """Fill `out` (end - begin, K) with the norms of the predictions after begin .. end - 1 characters."""
     lags, last = out.shape[1], end - 1
 
-    def on_input(t: int, x: Floats, exponents: Exponents) -> None:
+    def on_input(t: int, row: int, x: Floats, exponents: Exponents) -> None:
         lengths = norms(x, exponents)
-        lag = last - np.arange(len(x)) - t  # row k is the prediction after last - k
-        near = lag < lags
-        out[(last - begin - np.arange(len(x)))[near], lag[near]] = lengths[near]
+        after = last - np.arange(row, row + len(x))  # row k is the prediction after last - k
+        near = after - t < lags
+        out[after[near] - begin, after[near] - t] = lengths[near]
 
     seeds = reading.seeds(targets, slice(begin, end))
     sweep(reading.layers, seeds[::-1], last, first=begin - lags + 1, joining=True, on_input=on_input)

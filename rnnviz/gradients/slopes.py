@@ -148,15 +148,15 @@ def derivatives(
 
 @dataclass(frozen=True)
 class Slopes:
-    """One layer's local derivatives, n time steps of them.
+    """One layer's local derivatives, n time steps of them, of one text or of … side by side.
 
-    parts    (n, P, H)  of each state by a block of x and u, or of one of the two where they differ; the
+    parts    (n, …, P, H)  of each state by a block of x and u, or of one of the two where they differ; the
                         second state's before the hidden one's
     first    how many of them enter the second state; where there is none, P
     from_h   those that come from W_h, with its rows (K·H, H) for these; None where there is no W_h
     from_x   those that come from W_x, with its rows (K·H, X) for these
-    keep     (n, H)     of the second state, or of a single one, by itself before; None where there is none
-    through  (n, H)     of the hidden state by the second one; None where there is none
+    keep     (n, …, H)     of the second state, or of a single one, by itself before; None where there is none
+    through  (n, …, H)     of the hidden state by the second one; None where there is none
     """
 
     layer: Layer
@@ -167,9 +167,14 @@ class Slopes:
     keep: Floats | None
     through: Floats | None
 
+    @property
+    def flows(self) -> bool:
+        """Whether anything flows back from a state to the one before: not in an mlp."""
+        return self.from_h is not None or self.keep is not None
+
 
 def slopes(layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None = None) -> Slopes:
-    """One layer's slopes, of rows (n, G·H) of X W_x + b and the states (n, H) before each step."""
+    """One layer's slopes, of rows (n, …, G·H) of X W_x + b and the states (n, …, H) before each step."""
 
     def found(some: slice) -> dict[str, Tangents]:
         with np.errstate(over="ignore", under="ignore"):
@@ -179,12 +184,13 @@ def slopes(layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None = Non
     of = sorted(_parts(one))
     wanted: list[tuple[str, tuple[str, Any]]] = [(state, (source[0], k)) for state, source, k in of]
     wanted += [(last, ("before", last)), ("hidden", ("now", "cell"))]
-    parts = np.empty((len(rows), len(of), layer.units), rows.dtype)
+    parts = np.empty((*rows.shape[:-1], len(of), layer.units), rows.dtype)
     keep, through = (np.empty_like(hidden) if key in one[state] else None for state, key in wanted[-2:])
-    for begin in range(0, len(rows), BLOCK):
-        some = slice(begin, begin + BLOCK)
+    steps = max(1, BLOCK * layer.units // hidden[0].size)
+    for begin in range(0, len(rows), steps):
+        some = slice(begin, begin + steps)
         values = found(some)
-        for out, (state, key) in zip([*parts.swapaxes(0, 1), keep, through], wanted, strict=True):
+        for out, (state, key) in zip([*np.moveaxis(parts, -2, 0), keep, through], wanted, strict=True):
             if out is not None:
                 out[some] = values[state][key]
     first = sum(state == last for state, _, _ in of)
