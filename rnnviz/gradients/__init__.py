@@ -1,7 +1,6 @@
 """What flows back through a recurrent network: which characters a prediction rests on, and why that fades.
 
-On one text and a CPU, for `CharModel` and `NumpyModel` alike. All is in numpy but `attribute`, which needs
-torch.
+On one text and a CPU, in numpy, for `CharModel` and `NumpyModel` alike.
 """
 
 from rnnviz.gradients.attribution import Attribution, attribute, attributing

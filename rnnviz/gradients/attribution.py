@@ -24,19 +24,18 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from rnnviz.arrays import Doubles, Floats, Ids
+from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError, TextError
-from rnnviz.gradients.linearisation import own_weights, place, states
-from rnnviz.gradients.occlusion import scores, without_each
-from rnnviz.networks import has_torch
+from rnnviz.gradients.backward import Exponents, sweep
+from rnnviz.gradients.linearisation import Reading, layer_slopes, read, top_slopes
+from rnnviz.gradients.occlusion import beginning, driven, scores, without_each
 from rnnviz.networks.numpy_engine import Weights
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import run
-from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNKNOWN
 
 Method = Literal["integrated", "occlusion"]
@@ -139,9 +138,9 @@ def attribute(
     one less that of the other. `instead` of a character stands the "average" embedding, a "zero" one, that of
     an "unknown" character, or, for occlusion, it is left "out".
 
-    Integrated gradients need torch: 80 characters of a GRU with 256 units take a fifth of a second. Raises
-    ConfigError for what isn't there, EmptyTextError, TextError for too many characters, CheckpointError if
-    the states overflow, TorchMissingError.
+    Integrated gradients of 80 characters of a GRU with 256 units take a fifth of a second. Raises ConfigError
+    for what isn't there, EmptyTextError, TextError for too many characters, CheckpointError if the states
+    overflow.
 
     >>> import rnnviz
     >>> from rnnviz import gradients
@@ -167,20 +166,17 @@ def attributing(
     last: int | None = None,
 ) -> Generator[float, None, Attribution]:
     """`attribute` as a generator that yields the share done and returns the Attribution; closing cancels."""
-    _check(method, instead, target, against)
-    if method == "integrated":
-        has_torch.require()
-    asked = _ask(model, text, at, target, against, last)
+    _check(method, instead, last)
+    reading = read(model, text, stop=at)
+    asked = _ask(reading, target, against, method, instead, last)
     if method == "occlusion":
-        values = yield from _occluded(asked, instead)
-        return asked.answer(values, math.nan, method, instead, 0)
-    baseline, t = _baseline(asked, instead), len(asked.text)
+        return (yield from _occluded(reading, asked))
     if last is not None:
-        return (yield from _integrated(asked, baseline, instead))
+        return (yield from _integrated(reading, asked))
     best, reach = None, SHORTEST
     while True:
-        shorter = replace(asked, first=max(asked.first, t - reach))
-        found = yield from _integrated(shorter, baseline, instead)
+        shorter = replace(asked, first=max(asked.first, len(asked) - reach))
+        found = yield from _integrated(reading, shorter)
         if best is not None and not found.adds_up:
             return replace(best, beyond=found.error)
         best = found
@@ -189,7 +185,7 @@ def attributing(
         reach *= 2
 
 
-def _check(method: str, instead: str, target: str | None, against: str | None) -> None:
+def _check(method: str, instead: str, last: int | None) -> None:
     if method not in get_args(Method):
         raise ConfigError("method is 'integrated' or 'occlusion'; received {method!r}", method=method)
     if instead not in get_args(Instead):
@@ -203,59 +199,20 @@ def _check(method: str, instead: str, target: str | None, against: str | None) -
             "there is no path to a text with a character left out: use 'average', 'zero' or 'unknown', or "
             "occlusion"
         )
-    for name, one in (("target", target), ("against", against)):
-        if one is not None and len(one) != 1:
-            raise ConfigError(
-                "{name} is one character, or None; received {received!r}", name=name, received=one
-            )
-
-
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """A prediction after t characters: `inputs` (t + 1,) with the start symbol, `hidden` (t + 2, L, H) the
-    states before and after each.
-    """
-
-    weights: Weights
-    text: str
-    inputs: Ids
-    hidden: Floats
-    cell: Floats | None
-    target: int
-    against: int | None
-    first: int
-    whole: float
-
-    def answer(
-        self, values: Doubles, without: float, method: Method, instead: Instead, steps: int
-    ) -> Attribution:
-        values.setflags(write=False)
-        return Attribution(
-            self.text,
-            self.target,
-            self.against,
-            self.first,
-            values,
-            self.whole,
-            without,
-            method,
-            instead,
-            steps,
-        )
-
-    def before(self, s: int) -> tuple[Floats, Floats | None]:
-        """The states (L, H) before character s is read."""
-        return self.hidden[s + 1], None if self.cell is None else self.cell[s + 1]
+    if last is not None and last < 1:
+        raise ConfigError("last is at least 1 character; received {last}", last=last)
 
 
 def _ask(
-    model: Network, text: str, at: int | None, target: str | None, against: str | None, last: int | None
-) -> _Asked:
-    weights = own_weights(model)
-    text = normalise(text, model.normaliser)
-    t = place(text, at)
-    if last is not None and last < 1:
-        raise ConfigError("last is at least 1 character; received {last}", last=last)
+    reading: Reading,
+    target: str | None,
+    against: str | None,
+    method: Method,
+    instead: Instead,
+    last: int | None,
+) -> Attribution:
+    """What is asked of a text that was read: an Attribution whose values are still 0."""
+    t = len(reading.text)
     first = max(0, t - (LONGEST if last is None else last))
     if t - first > LONGEST:
         raise TextError(
@@ -263,70 +220,93 @@ def _ask(
             count=t - first,
             limit=LONGEST,
         )
-    ids = np.append(model.vocabulary.start, model.vocabulary.encode(text[: t + 1]))
-    inputs = ids[: t + 1]
-    hidden, cell = states(model, weights, inputs)
-    came = int(ids[t + 1]) if t < len(text) else int(weights.log_probs(hidden[-1:, -1]).argmax())
-    of = came if target is None else int(model.vocabulary.encode(target)[0])
-    than = None if against is None else int(model.vocabulary.encode(against)[0])
-    whole = float(scores(weights, hidden[-1:, -1], of, than)[0])
-    return _Asked(weights, text[:t], inputs, hidden, cell, of, than, first, whole)
+    of = int(reading.targets(target)[-1])
+    than = None if against is None else reading.symbol(against, "against")
+    whole = float(scores(reading.weights, reading.top[-1:], of, than)[0])
+    return Attribution(reading.text, of, than, first, np.zeros(t), whole, math.nan, method, instead, 0)
 
 
-def _baseline(asked: _Asked, instead: Instead) -> Floats:
+def _answer(asked: Attribution, values: Doubles, **found: Any) -> Attribution:
+    values.setflags(write=False)
+    return replace(asked, values=values, **found)
+
+
+def _baseline(reading: Reading, instead: Instead) -> Floats:
     """What the first layer adds up where the baseline is read, (G·H,)."""
-    weights, layer = asked.weights, asked.weights.layers[0]
+    weights = reading.weights
     if instead == "zero":
-        return layer.b
-    if instead == "unknown":
-        unknown: Floats = weights.rows(0, np.array([UNKNOWN]), asked.hidden)[0]
-        return unknown
+        return weights.layers[0].b
     characters = np.arange(UNKNOWN + 1, len(weights.bias))  # neither <unk> nor the start symbol
-    if layer.table is not None:
-        return np.asarray(layer.table[characters].mean(axis=0, dtype=np.float64), np.float32)
-    assert weights.embedding is not None
-    mean = weights.embedding[characters].mean(axis=0, dtype=np.float64)
-    found: Floats = layer.from_inputs(np.asarray(mean[None], np.float32))[0]
-    return found
+    rows = weights.rows(0, np.array([UNKNOWN]) if instead == "unknown" else characters, reading.hidden)
+    return np.asarray(rows.mean(axis=0, dtype=np.float64), np.float32)
 
 
-def _integrated(asked: _Asked, baseline: Floats, instead: Instead) -> Generator[float, None, Attribution]:
+def _integrated(reading: Reading, asked: Attribution) -> Generator[float, None, Attribution]:
     """Gauss's points along the path, twice as many until the sum is near enough."""
-    from rnnviz.gradients.unrolled import Unrolled
-
-    unrolled = Unrolled(asked.weights, asked.target, asked.against)
-    n, parts = len(asked.text) - asked.first, len(baseline)
-    rows = asked.weights.rows(0, asked.inputs[asked.first + 1 :], asked.hidden)
-    away = (rows - baseline).astype(np.float64)  # (n, G·H)
-    state = asked.before(asked.first)
-    without = float(unrolled.read(state, baseline, away, np.zeros(1))[0])
-    most = int(np.clip(NUMBERS // (n * parts * len(asked.weights.layers)), 1, ROWS))
+    weights, baseline = reading.weights, _baseline(reading, asked.instead)
+    n = len(asked) - asked.first
+    away = weights.rows(0, reading.inputs[asked.first + 1 :], reading.hidden) - baseline  # (n, G·H)
+    hidden, cell = reading.before(asked.first + 1)
+    state = hidden[:, None], None if cell is None else cell[:, None]  # of texts side by side
+    tops = driven(weights, state, np.broadcast_to(baseline, (n, 1, len(baseline))))[0][-1, -1]
+    without = float(scores(weights, tops, asked.target, asked.against)[0])
+    most = int(np.clip(NUMBERS // (away.size * len(weights.layers)), 1, ROWS))
     points = STEPS
     while True:
         places, shares = np.polynomial.legendre.leggauss(points)
-        slopes = np.zeros_like(away)
+        values = np.zeros(len(asked))
         for begin in range(0, points, most):
             here = slice(begin, begin + most)
-            slopes += unrolled.slopes(state, baseline, away, (places[here] + 1) / 2, shares[here] / 2)
-            yield n / max(1, len(asked.text))
-        values = np.zeros(len(asked.text))
-        values[asked.first :] = (slopes * away).sum(axis=1)
-        found = asked.answer(values, without, "integrated", instead, points)
+            along = ((places[here, None] + 1) / 2).astype(np.float32)
+            rows = baseline + away[:, None] * along  # (n, B, G·H)
+            values[asked.first :] += _along(weights, state, rows, away, asked) @ shares[here] / 2
+            yield n / len(asked)
+        found = _answer(asked, values, without=without, steps=points)
         if found.adds_up or points >= MOST:
             return found
         points *= 2
 
 
-def _occluded(asked: _Asked, instead: Instead) -> Generator[float, None, Doubles]:
-    """The values (t,): texts with another character each, from there on side by side."""
-    t = len(asked.text)
-    row = None if instead == "out" else _baseline(asked, instead)
+def _along(
+    weights: Weights,
+    state: tuple[Floats, Floats | None],
+    rows: Floats,
+    away: Floats,
+    asked: Attribution,
+) -> Doubles:
+    """∂y/∂rows · `away` (n, G·H), at each of n steps for each of B texts, (n, B)."""
+    hidden, cell = beginning(weights, state, rows)
+    # As if the input at step t were one number, how far it is along the path, and W_x were `away` at t.
+    lowest = replace(weights.layers[0], W_x=away.T)
+    layers = (lowest, *weights.layers[1:])
+    first, *others = layer_slopes(replace(weights, layers=layers), rows, hidden, cell, forwards=True)
+    parts, each = first.from_x  # (K·H, n)
+    by_step = replace(first, from_x=(parts, np.ascontiguousarray(each.T)[..., None]))
+    top = hidden[-1, -1]  # (B, H)
+    if asked.against is None:
+        seeds = top_slopes(weights, top, np.full(len(top), asked.target))
+    else:
+        between = weights.readout[asked.target] - weights.readout[asked.against]
+        seeds = np.broadcast_to(between, top.shape)
+    found = np.zeros(rows.shape[:2])
+
+    def on_input(t: int, row: int, x: Floats, exponents: Exponents) -> None:
+        found[t] = np.ldexp(x[:, 0].astype(np.float64), exponents)
+
+    sweep([by_step, *others], seeds, len(rows) - 1, on_input=on_input)
+    return found
+
+
+def _occluded(reading: Reading, asked: Attribution) -> Generator[float, None, Attribution]:
+    """Texts with another character each, from there on side by side."""
+    t = len(asked)
+    row = None if asked.instead == "out" else _baseline(reading, asked.instead)
     values = np.zeros(t)
     for begin in range(asked.first, t, ROWS):
         some = range(begin, min(begin + ROWS, t))
-        before = [asked.before(s) for s in some]
-        tops = without_each(asked.weights, asked.inputs[begin + 1 :], before, row)
-        left = scores(asked.weights, tops, asked.target, asked.against)
+        before = [reading.before(s + 1) for s in some]
+        tops = without_each(reading.weights, reading.inputs[begin + 1 :], before, row)
+        left = scores(reading.weights, tops, asked.target, asked.against)
         values[some.start : some.stop] = asked.whole - left
         yield (some.stop - asked.first) / (t - asked.first)
-    return values
+    return _answer(asked, values)

@@ -87,7 +87,10 @@ class _Layer:
             self.cell[rows] = kept
         elif kept is not None:
             self.state[rows] += kept
-        return _product(d, *slopes.from_x) if self.inputs else None
+        if not self.inputs:
+            return None
+        parts, W = slopes.from_x
+        return _product(d, parts, W if W.ndim == 2 else W[t])
 
     def _by_matrix(self, t: int, rows: slice) -> Floats | None:
         if t < self._from:

@@ -1,9 +1,11 @@
 """A text read forwards, with the slopes of every step.
 
-Shape letters: n inputs (the start symbol and T characters), G blocks, H units, L layers.
+Shape letters: n inputs (the start symbol and T characters), G blocks, H units, L layers, … texts in step.
 """
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NoReturn
 
 import numpy as np
@@ -18,12 +20,12 @@ from rnnviz.text.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
-class Linearisation:
+class Reading:
     """A text as a network read it, the start symbol first.
 
-    inputs  (n,)    n = T + 1
-    came    (n,)    the symbol after each; after the last the most probable one
-    top     (n, H)  the top layer's states
+    inputs  (n,)           n = T + 1
+    came    (n,)           the symbol after each; after the last the most probable one
+    hidden  (n + 1, L, H)  the states before and after each, and an lstm's `cell`
     """
 
     text: str
@@ -31,35 +33,71 @@ class Linearisation:
     weights: Weights
     inputs: Ids
     came: Ids
-    top: Floats
-    layers: tuple[Slopes, ...]
+    hidden: Floats
+    cell: Floats | None
+
+    @property
+    def top(self) -> Floats:
+        """(n, H), the top layer's states."""
+        return self.hidden[1:, -1]
+
+    @cached_property
+    def layers(self) -> tuple[Slopes, ...]:
+        """The slopes of every layer."""
+        rows = self.weights.rows(0, self.inputs, self.hidden)
+        return layer_slopes(self.weights, rows, self.hidden, self.cell)
+
+    def before(self, t: int) -> tuple[Floats, Floats | None]:
+        """The states (L, H) before input t."""
+        return self.hidden[t], None if self.cell is None else self.cell[t]
+
+    def symbol(self, character: str, name: str = "target") -> int:
+        """The number of a character, which an argument `name` has; ConfigError for more or less than one."""
+        if len(character) != 1:
+            raise ConfigError(
+                "{name} is one character, or None; received {received!r}", name=name, received=character
+            )
+        return int(self.vocabulary.encode(character)[0])
 
     def targets(self, target: str | None) -> Ids:
-        """The symbols whose log P is differentiated, (n,): those that came, or the character `target`.
-
-        Raises ConfigError if that is no single character.
-        """
-        if target is None:
-            return self.came
-        if len(target) != 1:
-            raise ConfigError(
-                "target is one character, or None for the one that came; received {target!r}", target=target
-            )
-        return np.repeat(self.vocabulary.encode(target), len(self.inputs))
+        """The symbols whose log P is differentiated, (n,): those that came, or the character `target`."""
+        return self.came if target is None else np.full(len(self.inputs), self.symbol(target))
 
     def seeds(self, targets: Ids, steps: slice) -> Floats:
-        """∂ log P(target) / ∂ h of the top layer at `steps`, (k, H), is (one-hot - P) W_hq.
+        """∂ log P(target) / ∂ h of the top layer at `steps`, (k, H)."""
+        return top_slopes(self.weights, self.top[steps], targets[steps])
 
-        1 - P(target) is summed from the others, which keeps its digits where P is almost 1.
-        """
-        top, targets = self.top[steps], targets[steps]
-        rows = np.arange(len(top))
-        others = np.exp(self.weights.log_probs(top))
-        others[rows, targets] = 0
-        total = others.sum(axis=1, dtype=np.float64).astype(np.float32)[:, None]  # (k, 1)
-        out = -(others @ self.weights.readout)  # (k, H)
-        out += total * self.weights.readout[targets]
-        return out
+
+def layer_slopes(
+    weights: Weights, rows: Floats, hidden: Floats, cell: Floats | None, *, forwards: bool = False
+) -> tuple[Slopes, ...]:
+    """Every layer's slopes, of states (n + 1, L, …, H) and `rows` (n, …, G·H), the lowest one's X W_x + b;
+    `forwards` as `slopes` has it.
+    """
+    return tuple(
+        slopes(
+            layer,
+            layer.from_inputs(hidden[1:, number - 1]) if number else rows,
+            hidden[:, number],
+            None if cell is None else cell[:, number],
+            forwards=forwards,
+        )
+        for number, layer in enumerate(weights.layers)
+    )
+
+
+def top_slopes(weights: Weights, top: Floats, targets: Ids) -> Floats:
+    """∂ log P(target) / ∂ h (k, H), which is (one-hot - P) W_hq, at states `top` (k, H).
+
+    1 - P(target) is summed from the others, which keeps its digits where P is almost 1.
+    """
+    rows = np.arange(len(top))
+    others = np.exp(weights.log_probs(top))
+    others[rows, targets] = 0
+    total = others.sum(axis=1, dtype=np.float64).astype(np.float32)[:, None]  # (k, 1)
+    out: Floats = -(others @ weights.readout)  # (k, H)
+    out += total * weights.readout[targets]
+    return out
 
 
 def own_weights(model: Network) -> Weights:
@@ -87,24 +125,10 @@ def place(text: str, at: int | None) -> int:
     return at
 
 
-def states(model: Network, weights: Weights, inputs: Ids) -> tuple[Floats, Floats | None]:
-    """The states (n + 1, L, H) before and after each of `inputs` (n,); CheckpointError if they overflow."""
-    hidden, cell = weights.states(len(inputs) + 1)
-    weights.run(inputs, hidden, cell)
-    if not np.isfinite(hidden).all():
-        raise CheckpointError(
-            "the states of the model {name!r} overflow within {count:,} characters: its weights are "
-            "damaged or its training diverged; use another model, or a shorter text",
-            name=model.name,
-            count=len(inputs) - 1,
-        )
-    return hidden, cell
-
-
 def read(
-    model: Network, text: str, *, limit: int, stop: int | None = None, square: bool = False
-) -> Linearisation:
-    """Read `text`, or its first `stop` characters, and find the slopes; raises as `connectivity_row` does.
+    model: Network, text: str, *, limit: float = math.inf, stop: int | None = None, square: bool = False
+) -> Reading:
+    """Read `text`, or its first `stop` characters; raises as `connectivity_row` does.
 
     TextError is for more than `limit` characters (`square` names the way around it).
     """
@@ -115,22 +139,21 @@ def read(
         _refuse(stop, limit, square)
     ids = np.append(model.vocabulary.start, model.vocabulary.encode(text[: stop + 1]))
     inputs, came = ids[: stop + 1], ids[1:]  # (n,), n = stop + 1; came may lack its last
-    hidden, cell = states(model, weights, inputs)
-    layers = tuple(
-        slopes(
-            layer,
-            weights.rows(number, inputs, hidden[1:, number - 1]),
-            hidden[:-1, number],
-            None if cell is None else cell[:-1, number],
+    hidden, cell = weights.states(len(inputs) + 1)
+    weights.run(inputs, hidden, cell)
+    if not np.isfinite(hidden).all():
+        raise CheckpointError(
+            "the states of the model {name!r} overflow within {count:,} characters: its weights are "
+            "damaged or its training diverged; use another model, or a shorter text",
+            name=model.name,
+            count=stop,
         )
-        for number, layer in enumerate(weights.layers)
-    )
     if len(came) < len(inputs):
         came = np.append(came, weights.predict(hidden[-1:, -1])[0].argmax())
-    return Linearisation(text[:stop], model.vocabulary, weights, inputs, came, hidden[1:, -1], layers)
+    return Reading(text[:stop], model.vocabulary, weights, inputs, came, hidden, cell)
 
 
-def _refuse(count: int, limit: int, square: bool) -> NoReturn:
+def _refuse(count: int, limit: float, square: bool) -> NoReturn:
     if square:
         raise TextError(
             "received {count:,} characters, and the limit is {limit:,}: "

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.backward import Exponents, norms, sweep
-from rnnviz.gradients.linearisation import Linearisation, place, read
+from rnnviz.gradients.linearisation import Reading, place, read
 from rnnviz.networks.numpy_model import Network
 
 MAX_SQUARE = 1_000
@@ -160,7 +160,7 @@ class Rows:
         return _row(self._reading, place(self._reading.text, at), target)
 
 
-def _row(reading: Linearisation, t: int, target: str | None) -> ConnectivityRow:
+def _row(reading: Reading, t: int, target: str | None) -> ConnectivityRow:
     """The row after t characters of a reading of as many or more."""
     targets = reading.targets(target)
     gradients = np.zeros((t + 1, reading.layers[0].layer.W_x.shape[1]), np.float32)

@@ -64,7 +64,8 @@ def without_each(
     B, last = len(before), len(ids) - 1
     start = side_by_side(before)
     if instead is not None:
-        start = _driven(weights, start, instead)
+        hidden, cell = driven(weights, start, np.broadcast_to(instead, (1, B, len(instead))))
+        start = hidden[1], None if cell is None else cell[1]
     state = tuple(None if part is None else part.copy() for part in start)  # (L, B, H) each
     for begin in range(1, min(B, last) + 1, JOIN):
         wide = min(B, begin + JOIN - 1)
@@ -85,14 +86,21 @@ def without_each(
     return found
 
 
-def _driven(
-    weights: Weights, state: tuple[Floats, Floats | None], row: Floats
+def beginning(
+    weights: Weights, state: tuple[Floats, Floats | None], rows: Floats
 ) -> tuple[Floats, Floats | None]:
-    """The states (L, B, H) after those of `state`, where the first layer adds up `row` (G·H,)."""
-    B = state[0].shape[1]
-    hidden, cell = weights.states(2, B)
+    """States (n + 1, L, B, H), the first one `state`, the others 0, for `rows` (n, B, G·H) to be read."""
+    hidden, cell = weights.states(len(rows) + 1, rows.shape[1])
     hidden[0] = state[0]
     if cell is not None and state[1] is not None:
         cell[0] = state[1]
-    weights.run(np.zeros((1, B), np.int64), hidden, cell, driven=np.broadcast_to(row, (1, B, len(row))))
-    return hidden[1], None if cell is None else cell[1]
+    return hidden, cell
+
+
+def driven(
+    weights: Weights, state: tuple[Floats, Floats | None], rows: Floats
+) -> tuple[Floats, Floats | None]:
+    """The states (n + 1, L, B, H) from `state` on where the first layer adds up `rows` (n, B, G·H)."""
+    hidden, cell = beginning(weights, state, rows)
+    weights.run(np.zeros(rows.shape[:2], np.int64), hidden, cell, driven=rows)
+    return hidden, cell

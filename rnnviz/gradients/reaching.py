@@ -18,7 +18,7 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.backward import Exponents, norms, sweep
-from rnnviz.gradients.linearisation import Linearisation, read
+from rnnviz.gradients.linearisation import Reading, read
 from rnnviz.gradients.memory import MAX_ROW, Connectivity
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Clock, Share
@@ -105,7 +105,7 @@ def reach(
     return _reach(found)
 
 
-def _back(reading: Linearisation, targets: Integers, begin: int, end: int, out: Doubles) -> None:
+def _back(reading: Reading, targets: Integers, begin: int, end: int, out: Doubles) -> None:
     """Fill `out` (end - begin, K) with the norms of the predictions after begin .. end - 1 characters."""
     lags, last = out.shape[1], end - 1
 

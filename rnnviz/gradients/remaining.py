@@ -16,11 +16,10 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
-from rnnviz.gradients.linearisation import own_weights, place, states
+from rnnviz.gradients.linearisation import own_weights, place, read
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import layer_parts
 from rnnviz.networks.numpy_model import Network
-from rnnviz.text.characters import normalise
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,13 +88,10 @@ def remaining(model: Network, text: str, *, layer: int = 0) -> Remaining:
         raise ConfigError(
             "layer is 0 to {layers}; received {layer}", layers=len(weights.layers) - 1, layer=layer
         )
-    text = normalise(text, model.normaliser)
-    place(text, None)
-    inputs = np.append(model.vocabulary.start, model.vocabulary.encode(text))
-    hidden, _ = states(model, weights, inputs)
-    rows = weights.rows(layer, inputs, hidden[1:, layer - 1])
-    found = layer_parts(weights.layers[layer], rows, hidden[:-1, layer])
+    reading = read(model, text)
+    rows = weights.rows(layer, reading.inputs, reading.hidden[1:, layer - 1])
+    found = layer_parts(weights.layers[layer], rows, reading.hidden[:-1, layer])
     keep, write = (np.asarray(found[part], np.float64) for part in ("keep", "write"))
     keep.setflags(write=False)
     write.setflags(write=False)
-    return Remaining(text, layer, keep, write)
+    return Remaining(reading.text, layer, keep, write)

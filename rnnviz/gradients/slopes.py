@@ -113,13 +113,13 @@ class _Duals:
 
     def __init__(self, activation: str) -> None:
         self.phi = self.tanh if activation == "tanh" else np.frompyfunc(_relu, 1, 1)
-        self.cut: dict[str, Tangents] = {}
+        self.cut: dict[str, Dual] = {}
 
     def rest(self, z: Dual) -> Dual:
         return _chain(1 - z.value if z.rest is None else z.rest, (z, -1.0))
 
     def state(self, name: str, value: Dual) -> Dual:
-        self.cut[name] = value.by
+        self.cut[name] = value
         return Dual(value.value, {("now", name): ONE})
 
 
@@ -130,20 +130,18 @@ def _blocks(name: str, values: Array | None) -> Any:
     return np.array([Dual(block, {(name, k): ONE}) for k, block in enumerate(values)], object)
 
 
-def derivatives(
-    layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None = None
-) -> dict[str, Tangents]:
-    """Those of the second state, if there is one, and of the hidden state, by name: after steps from the
-    states (…, H) and rows (…, G·H) of X W_x + b.
+def derivatives(layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None = None) -> dict[str, Dual]:
+    """The second state, if there is one, and the hidden state, by name, after steps from the states (…, H)
+    and rows (…, G·H) of X W_x + b, with their derivatives.
     """
     kind, xp = CELLS[layer.cell], _Duals(layer.activation)
     x, u = _blocks("x", layer.blocks(rows)), _blocks("u", layer.from_states(hidden))
     h = Dual(hidden, {("before", "hidden"): ONE})
     if kind.linear:
         found = kind.step(xp, x)
-        return {"hidden": (found["keep"] * h + found["write"]).by}
+        return {"hidden": found["keep"] * h + found["write"]}
     found = kind.step(xp, x, u, h, *([Dual(cell, {("before", "cell"): ONE})] if kind.has_cell else []))
-    return {**xp.cut, "hidden": found["h"].by}
+    return {**xp.cut, "hidden": found["h"]}
 
 
 @dataclass(frozen=True)
@@ -154,7 +152,7 @@ class Slopes:
                         second state's before the hidden one's
     first    how many of them enter the second state; where there is none, P
     from_h   those that come from W_h, with its rows (K·H, H) for these; None where there is no W_h
-    from_x   those that come from W_x, with its rows (K·H, X) for these
+    from_x   those that come from W_x, with its rows for these, (K·H, X) or others at each step, (n, K·H, X)
     keep     (n, …, H)     of the second state, or of a single one, by itself before; None where there is none
     through  (n, …, H)     of the hidden state by the second one; None where there is none
     """
@@ -173,36 +171,45 @@ class Slopes:
         return self.from_h is not None or self.keep is not None
 
 
-def slopes(layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None = None) -> Slopes:
-    """One layer's slopes, of rows (n, …, G·H) of X W_x + b and the states (n, …, H) before each step."""
+def slopes(
+    layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None = None, *, forwards: bool = False
+) -> Slopes:
+    """One layer's slopes, of rows (n, …, G·H) of X W_x + b and the states (n + 1, …, H) before and after
+    each step; `forwards` finds and writes all of these but the first.
+    """
 
-    def found(some: slice) -> dict[str, Tangents]:
-        with np.errstate(over="ignore", under="ignore"):
+    def found(some: slice) -> dict[str, Dual]:
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             return derivatives(layer, rows[some], hidden[some], None if cell is None else cell[some])
 
     one, last = found(slice(0, 1)), "hidden" if cell is None else "cell"
     of = sorted(_parts(one))
     wanted: list[tuple[str, tuple[str, Any]]] = [(state, (source[0], k)) for state, source, k in of]
     wanted += [(last, ("before", last)), ("hidden", ("now", "cell"))]
+    before = hidden[:-1]
     parts = np.empty((*rows.shape[:-1], len(of), layer.units), rows.dtype)
-    keep, through = (np.empty_like(hidden) if key in one[state] else None for state, key in wanted[-2:])
-    steps = max(1, BLOCK * layer.units // hidden[0].size)
+    keep, through = (np.empty_like(before) if key in one[state].by else None for state, key in wanted[-2:])
+    steps = 1 if forwards else max(1, BLOCK * layer.units // hidden[0].size)
     for begin in range(0, len(rows), steps):
-        some = slice(begin, begin + steps)
+        some = slice(begin, min(begin + steps, len(rows)))
         values = found(some)
         for out, (state, key) in zip([*np.moveaxis(parts, -2, 0), keep, through], wanted, strict=True):
             if out is not None:
-                out[some] = values[state][key]
+                out[some] = values[state].by[key]
+        if forwards:
+            hidden[begin + 1] = values["hidden"].value[0]
+        if forwards and cell is not None:
+            cell[begin + 1] = values["cell"].value[0]
     first = sum(state == last for state, _, _ in of)
     from_h = None if layer.W_h is None else _taken(of, "u", layer.W_h, layer.units)
     return Slopes(layer, parts, first, from_h, _taken(of, "x", layer.W_x, layer.units), keep, through)
 
 
-def _parts(by_state: dict[str, Tangents]) -> set[Part]:
+def _parts(states: dict[str, Dual]) -> set[Part]:
     return {
-        (state, "ux" if by.get(("u", k)) is by.get(("x", k)) else source, k)
-        for state, by in by_state.items()
-        for source, k in by
+        (state, "ux" if dual.by.get(("u", k)) is dual.by.get(("x", k)) else source, k)
+        for state, dual in states.items()
+        for source, k in dual.by
         if source in ("u", "x")
     }
 

@@ -19,7 +19,7 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.backward import Exponents, norms, sweep
-from rnnviz.gradients.linearisation import Linearisation, read
+from rnnviz.gradients.linearisation import Reading, read
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network
 
@@ -108,7 +108,7 @@ def jacobian_norms(
     return _swept(reading, np.eye(H, dtype=np.float32), measure, None)
 
 
-def _swept(reading: Linearisation, seeds: Floats, measure: Measure, target: int | None) -> StateNorms:
+def _swept(reading: Reading, seeds: Floats, measure: Measure, target: int | None) -> StateNorms:
     T, L = len(reading.text), len(reading.layers)
     hidden = np.zeros((T + 1, L))
     cell = np.zeros((T + 1, L)) if CELLS[reading.weights.cell].has_cell else None

@@ -27,7 +27,8 @@ def test_they_are_what_autograd_finds(cell: Any, options: dict[str, Any], layer:
     own = weights.layers[layer]
     draw = np.random.default_rng(3).uniform
     x, h, c = (draw(-1, 1, (4, wide)).astype(np.float32) for wide in (own.W_x.shape[1], 12, 12))
-    found = derivatives(own, own.from_inputs(x), h, c if kind.has_cell else None)
+    states = derivatives(own, own.from_inputs(x), h, c if kind.has_cell else None)
+    found = {name: state.by for name, state in states.items()}
 
     mine = [tensors[name].double().requires_grad_() for name in model.config.layer_names(layer)]
     ones = (torch.tensor(values, dtype=torch.float64) for values in (x, h, c))

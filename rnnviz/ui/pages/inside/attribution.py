@@ -10,17 +10,14 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import gradients
-from rnnviz.errors import TorchMissingError
 from rnnviz.figures import charts
 from rnnviz.figures.themes import Scale
-from rnnviz.networks import has_torch
 from rnnviz.text.characters import visible
 from rnnviz.ui import choice, dashboard
 from rnnviz.ui.dashboard import Text
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Step, Steps, as_steps
 from rnnviz.ui.pages.inside.common import View, done
-from rnnviz.ui.trouble import describe
 from rnnviz.ui.words import signed
 
 if TYPE_CHECKING:
@@ -43,9 +40,6 @@ def section(view: View, at: int, target: str | None, shares: npt.NDArray[np.floa
     """
     label = _("Integrated gradients and occlusion beside the gradient")
     if not st.toggle(label, key="inside.attribution.on", persist_state="session"):
-        return
-    if not has_torch.installed():
-        st.info(describe(TorchMissingError()), icon=":material/download:")
         return
     words = {"average": _("average of all characters"), "unknown": _("unknown character")}
     pick = choice.pick(_("Baseline: what replaces a character"), words, "inside.instead", default="average")
