@@ -9,7 +9,7 @@ decisive character can have a gradient near 0.
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -56,7 +56,7 @@ class Connectivity:
     def normalised(self) -> Floats:
         """`norms` without the start symbol, each row divided by its sum, (T, T); a row of zeros stays one."""
         with np.errstate(under="ignore"):
-            scaled = np.exp2((self.log10 - _largest(self.log10)) / math.log10(2))
+            scaled = np.exp2((self.log10 - largest(self.log10)) / math.log10(2))
             scaled /= np.maximum(scaled.sum(axis=1, keepdims=True), np.float32(1e-30))
         return _read_only(scaled.astype(np.float32))
 
@@ -198,10 +198,10 @@ def half_life(curve: npt.ArrayLike) -> float:
     return math.inf if slope >= 0 else float(-1 / slope)
 
 
-def _largest(log10: Floats) -> Floats:
-    """The largest entry of each row, (T, 1), as a finite number."""
-    largest = log10.max(axis=1, keepdims=True)
-    return np.where(np.isfinite(largest), largest, np.float32(0))
+def largest(logs: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
+    """The largest entry of each row of logarithms, (T, 1), as a finite number."""
+    found = logs.max(axis=1, keepdims=True)
+    return np.where(np.isfinite(found), found, found.dtype.type(0))
 
 
 def _both(found: Doubles) -> tuple[Floats, Floats]:

@@ -19,7 +19,7 @@ from rnnviz.arrays import Doubles, Floats, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.backward import Exponents, norms, sweep
 from rnnviz.gradients.linearisation import Reading, read
-from rnnviz.gradients.memory import MAX_ROW, Connectivity
+from rnnviz.gradients.memory import MAX_ROW, Connectivity, largest
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Clock, Share
 from rnnviz.reading.resampling import Resampled, resample
@@ -71,7 +71,7 @@ def reach_of(found: Connectivity, lags: int = LAGS) -> Reach:
     _check(len(found), lags)
     logs = found.log10.astype(np.float64)
     rows = np.stack([logs.diagonal(-lag)[lags - 1 - lag :] for lag in range(lags)], axis=1)  # (n, K)
-    return _reach(10.0 ** (rows - _finite(rows.max(axis=1, keepdims=True))))
+    return _reach(10.0 ** (rows - largest(rows)))
 
 
 def reach(
@@ -151,7 +151,3 @@ def _half(shares: Doubles) -> Doubles:
     here = np.take_along_axis(shares, first, axis=-1)
     before = np.take_along_axis(within, first, axis=-1) - here
     return np.asarray((first + (0.5 - before) / np.maximum(here, 1e-300))[..., 0])
-
-
-def _finite(values: Doubles) -> Doubles:
-    return np.where(np.isfinite(values), values, 0.0)

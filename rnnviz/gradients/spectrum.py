@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
-from rnnviz.gradients.states import Largest, Norm
+from rnnviz.gradients.states import Norm, check_norm, spectral
 from rnnviz.networks.numpy_model import Network, NumpyModel, weights_of
 
 Complexes = npt.NDArray[np.complex128]
@@ -96,9 +96,8 @@ def power_norms(W: npt.ArrayLike, n: int, *, norm: Norm = "frobenius") -> Double
     matrix = _square(W)
     if not 0 <= n <= MAX_POWER:
         raise ConfigError("n is from 0 to {most:,}; received {n}", most=MAX_POWER, n=n)
-    if norm not in ("frobenius", "spectral"):
-        raise ConfigError("norm is 'frobenius' or 'spectral'; received {norm!r}", norm=norm)
-    measure = np.linalg.norm if norm == "frobenius" else Largest(len(matrix))
+    check_norm(norm)
+    measure = np.linalg.norm if norm == "frobenius" else spectral
     size = float(np.abs(matrix).max()) or 1.0
     factor, step = (matrix / size).astype(np.float32), math.log2(size)
     power, exponent = np.eye(len(matrix), dtype=np.float32), 0.0

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from rnnviz.gradients import jacobian_norms, state_gradients
-from rnnviz.gradients.states import Largest
+from rnnviz.gradients.states import spectral
 from rnnviz.networks.cells import CELLS
 from tests.conftest import TEXT, tiny
-from tests.gradients.autograd import NETWORKS, Doubles, double, norms_of, unrolled
+from tests.gradients.autograd import NETWORKS, double, norms_of, unrolled
 
 
 class TestStates:
@@ -55,10 +55,8 @@ class TestStates:
             orders: dict[str, Any] = {"frobenius": "fro", "spectral": 2}
             for norm, order in orders.items():
                 expected = [float(torch.linalg.matrix_norm(j, order)) for j in jacobians]
-                # A linear recurrence's Jacobian is diagonal, its singular values stand close together.
-                rtol = 1e-2 if norm == "spectral" and CELLS[cell].linear else 1e-4
                 np.testing.assert_allclose(
-                    getattr(found[norm], name), np.reshape(expected, shape), rtol=rtol, atol=1e-300
+                    getattr(found[norm], name), np.reshape(expected, shape), rtol=1e-4, atol=1e-300
                 )
 
     def test_the_norms_of_the_last_state_itself(self) -> None:
@@ -66,28 +64,5 @@ class TestStates:
         assert jacobian_norms(tiny("gru"), "machine", norm="spectral").hidden[0, 0] == pytest.approx(1)
         assert jacobian_norms(tiny("gru"), "machine").target is None
 
-    def test_largest_singular_values(self) -> None:
-        draw = np.random.default_rng(1).standard_normal
-        u, v = np.linalg.qr(draw((50, 50)))[0], np.linalg.qr(draw((50, 50)))[0]
-        spectra: list[Doubles] = [
-            np.ones(50),
-            np.zeros(50),
-            np.eye(50)[0],
-            0.99 ** np.arange(50),
-            0.5 ** np.arange(50.0),
-            np.repeat([2.0, 1.999, 0.0], [1, 24, 25]),
-        ]
-        largest = Largest(50)
-        for values in spectra:
-            found = largest((u * values @ v).astype(np.float32))
-            assert found == pytest.approx(values.max(), rel=1e-4, abs=1e-6)
-        another = (v.T * spectra[4] @ u).astype(np.float32)  # all its vectors are other ones
-        assert largest(another) == pytest.approx(1, rel=1e-2)
-        # And while they change slowly, each overtaking the others.
-        largest, ends = Largest(50), np.random.default_rng(2).uniform(0, 1, (2, 50))
-        for share in np.linspace(0, 1, 100):
-            values = ends[0] * (1 - share) + ends[1] * share
-            assert largest((u * values @ v).astype(np.float32)) == pytest.approx(values.max(), rel=5e-3)
-        with np.errstate(invalid="ignore"):
-            assert largest(np.full((50, 50), np.inf, np.float32)) == math.inf
-        assert Largest(1)(np.array([[-3]], np.float32)) == pytest.approx(3)
+    def test_a_matrix_that_overflowed_is_infinite(self) -> None:
+        assert spectral(np.full((5, 5), np.inf, np.float32)) == math.inf
