@@ -1,6 +1,6 @@
 """Types of arrays, by what stands in them; a signature's comment or docstring says their shape."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,3 +19,11 @@ Integers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Points = npt.NDArray[np.uint32]
 """Code points of a text."""
+
+A = TypeVar("A", bound=Array)
+
+
+def read_only(array: A) -> A:
+    """`array`, which nobody can write to any longer."""
+    array.setflags(write=False)
+    return array

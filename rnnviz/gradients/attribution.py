@@ -24,11 +24,11 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
-from rnnviz.arrays import Doubles, Floats
+from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.gradients.backward import Exponents, sweep
 from rnnviz.gradients.linearisation import Reading, layer_slopes, read, top_slopes
@@ -226,11 +226,6 @@ def _ask(
     return Attribution(reading.text, of, than, first, np.zeros(t), whole, math.nan, method, instead, 0)
 
 
-def _answer(asked: Attribution, values: Doubles, **found: Any) -> Attribution:
-    values.setflags(write=False)
-    return replace(asked, values=values, **found)
-
-
 def _baseline(reading: Reading, instead: Instead) -> Floats:
     """What the first layer adds up where the baseline is read, (G·H,)."""
     weights = reading.weights
@@ -261,7 +256,7 @@ def _integrated(reading: Reading, asked: Attribution) -> Generator[float, None, 
             rows = baseline + away[:, None] * along  # (n, B, G·H)
             values[asked.first :] += _along(weights, state, rows, away, asked) @ shares[here] / 2
             yield n / len(asked)
-        found = _answer(asked, values, without=without, steps=points)
+        found = replace(asked, values=read_only(values), without=without, steps=points)
         if found.adds_up or points >= MOST:
             return found
         points *= 2
@@ -309,4 +304,4 @@ def _occluded(reading: Reading, asked: Attribution) -> Generator[float, None, At
         left = scores(reading.weights, tops, asked.target, asked.against)
         values[some.start : some.stop] = asked.whole - left
         yield (some.stop - asked.first) / (t - asked.first)
-    return _answer(asked, values)
+    return replace(asked, values=read_only(values))

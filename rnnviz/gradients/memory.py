@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.arrays import Doubles, Floats, Ids
+from rnnviz.arrays import Doubles, Floats, Ids, read_only
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.backward import Exponents, norms, sweep
 from rnnviz.gradients.linearisation import Reading, place, read
@@ -58,7 +58,7 @@ class Connectivity:
         with np.errstate(under="ignore"):
             scaled = np.exp2((self.log10 - largest(self.log10)) / math.log10(2))
             scaled /= np.maximum(scaled.sum(axis=1, keepdims=True), np.float32(1e-30))
-        return _read_only(scaled.astype(np.float32))
+        return read_only(scaled.astype(np.float32))
 
     def decay(self, average: Average = "median") -> Doubles:
         """The norm at each lag, its "median" or "mean" (else ConfigError) over rows: (T,), float64."""
@@ -201,14 +201,9 @@ def half_life(curve: npt.ArrayLike) -> float:
 def largest(logs: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
     """The largest entry of each row of logarithms, (T, 1), as a finite number."""
     found = logs.max(axis=1, keepdims=True)
-    return np.where(np.isfinite(found), found, found.dtype.type(0))
+    return np.asarray(np.where(np.isfinite(found), found, found.dtype.type(0)))
 
 
 def _both(found: Doubles) -> tuple[Floats, Floats]:
     with np.errstate(divide="ignore", over="ignore", under="ignore"):
-        return _read_only(found.astype(np.float32)), _read_only(np.log10(found).astype(np.float32))
-
-
-def _read_only(array: Floats) -> Floats:
-    array.setflags(write=False)
-    return array
+        return read_only(found.astype(np.float32)), read_only(np.log10(found).astype(np.float32))

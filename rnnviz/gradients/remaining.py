@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnnviz.arrays import Doubles, Floats
+from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.linearisation import own_weights, place, read
 from rnnviz.networks.cells import CELLS
@@ -91,7 +91,5 @@ def remaining(model: Network, text: str, *, layer: int = 0) -> Remaining:
     reading = read(model, text)
     rows = weights.rows(layer, reading.inputs, reading.hidden[1:, layer - 1])
     found = layer_parts(weights.layers[layer], rows, reading.hidden[:-1, layer])
-    keep, write = (np.asarray(found[part], np.float64) for part in ("keep", "write"))
-    keep.setflags(write=False)
-    write.setflags(write=False)
+    keep, write = (read_only(np.asarray(found[part], np.float64)) for part in ("keep", "write"))
     return Remaining(reading.text, layer, keep, write)

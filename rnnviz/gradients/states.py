@@ -15,7 +15,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from rnnviz.arrays import Doubles, Floats
+from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.backward import Exponents, norms, sweep
 from rnnviz.gradients.linearisation import Reading, read
@@ -101,9 +101,12 @@ def _swept(reading: Reading, seeds: Floats, norm: Norm, target: int | None) -> S
     cell = np.zeros((T + 1, L)) if CELLS[reading.weights.cell].has_cell else None
 
     def measure(adjoints: Floats, exponents: Exponents) -> float:
+        # The exponent comes last, or the squares of small numbers would be 0; it is the same for all rows.
         if norm == "spectral":
-            return float(np.ldexp(spectral(adjoints), exponents[0]))
-        return float(np.linalg.norm(norms(adjoints, exponents)))
+            size = spectral(adjoints)
+        else:
+            size = float(np.linalg.norm(norms(adjoints, np.zeros_like(exponents))))
+        return float(np.ldexp(size, exponents[0]))
 
     def on_state(t: int, layer: int, state: Floats, c: Floats | None, exponents: Exponents) -> None:
         hidden[T - t, layer] = measure(state, exponents)
@@ -111,7 +114,4 @@ def _swept(reading: Reading, seeds: Floats, norm: Norm, target: int | None) -> S
             cell[T - t, layer] = measure(c, exponents)
 
     sweep(reading.layers, seeds, T, together=len(seeds) > 1, on_state=on_state)
-    for values in (hidden, cell):
-        if values is not None:
-            values.setflags(write=False)
-    return StateNorms(reading.text, target, hidden, cell)
+    return StateNorms(reading.text, target, read_only(hidden), None if cell is None else read_only(cell))

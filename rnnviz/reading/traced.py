@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.arrays import Doubles, Floats, Integers, Mask
+from rnnviz.arrays import Doubles, Floats, Integers, Mask, read_only
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_engine import Weights
@@ -87,7 +87,7 @@ class Trace(Pictured):
             hidden=self.hidden[chars],
             cell=None if self.cell is None else self.cell[chars],
             nll=self.nll[chars],
-            perplexity=_read_only(running(self.nll[chars])),
+            perplexity=read_only(running(self.nll[chars])),
             rank=self.rank[chars],
             entropy=self.entropy[rows],
             _inputs=self._inputs[rows],
@@ -108,7 +108,7 @@ class Trace(Pictured):
     @cached_property
     def log_probs(self) -> Floats:
         """(T + 1, V) float32, nats: row t is log P(x_{t+1} | x_1 .. x_t). Cached."""
-        return _read_only(self.log_probs_at(0, len(self) + 1))
+        return read_only(self.log_probs_at(0, len(self) + 1))
 
     def log_probs_at(self, start: int, stop: int) -> Floats:
         """Rows start .. stop - 1 of `log_probs`, (stop - start, V); raises ConfigError outside 0 .. T + 1."""
@@ -118,12 +118,12 @@ class Trace(Pictured):
     @cached_property
     def logits(self) -> Floats:
         """(T + 1, V) float32: O of each prediction; `log_probs` is its log-softmax. Cached."""
-        return _read_only(self._weights.logits(self._states[:, -1]))
+        return read_only(self._weights.logits(self._states[:, -1]))
 
     @cached_property
     def gates(self) -> dict[str, Floats]:
         """Each gate's values, (T, L, H) float32, by the names of `rnnviz.networks.cells`."""
-        return {name: _read_only(values) for name, values in self.gates_at(0, len(self)).items()}
+        return {name: read_only(values) for name, values in self.gates_at(0, len(self)).items()}
 
     def gates_at(self, start: int, stop: int) -> dict[str, Floats]:
         """Rows start .. stop - 1 of each of `gates`; raises ConfigError outside 0 .. T."""
@@ -220,7 +220,7 @@ class Trace(Pictured):
     def load(cls, source: str | os.PathLike[str] | BinaryIO) -> Trace:
         """The Trace in a file that `save` wrote; CheckpointError for any other file."""
         stored = trace_file.read(source)
-        arrays: dict[str, Any] = {name: _read_only(values) for name, values in stored.arrays.items()}
+        arrays: dict[str, Any] = {name: read_only(values) for name, values in stored.arrays.items()}
         states, cells = arrays["_states"], arrays.get("_cells")
         found = cls(
             text=stored.text,
@@ -264,8 +264,3 @@ def _check(start: int, stop: int, rows: int, what: str) -> None:
             rows=rows,
             what=what,
         )
-
-
-def _read_only(array: Array) -> Array:
-    array.setflags(write=False)
-    return array

@@ -14,55 +14,47 @@ from tests.conftest import TEXT, tiny
 from tests.gradients.autograd import NETWORKS, double, norms_of, unrolled
 
 
-class TestStates:
-    @pytest.mark.parametrize(("cell", "options"), NETWORKS)
-    def test_they_are_what_autograd_finds(self, cell: str, options: dict[str, Any]) -> None:
-        model, text = tiny(cell, **options), TEXT[:25]
-        hidden, cells, prediction = unrolled(double(model).requires_grad_(), text)
-        found = state_gradients(model, TEXT, at=25)
-        assert found.target == model.vocabulary.encode(TEXT[25])[0]
-        loss = -prediction[found.target]
-        np.testing.assert_allclose(found.hidden, norms_of(loss, hidden), rtol=1e-5, atol=1e-300)
-        if CELLS[cell].has_cell:
-            assert found.cell is not None
-            np.testing.assert_allclose(found.cell, norms_of(loss, cells), rtol=1e-5)
-        else:
-            assert found.cell is None
+@pytest.mark.parametrize(("cell", "options"), NETWORKS)
+def test_they_are_what_autograd_finds(cell: str, options: dict[str, Any]) -> None:
+    model, text = tiny(cell, **options), TEXT[:25]
+    hidden, cells, prediction = unrolled(double(model).requires_grad_(), text)
+    found = state_gradients(model, TEXT, at=25)
+    assert found.target == model.vocabulary.encode(TEXT[25])[0]
+    loss = -prediction[found.target]
+    np.testing.assert_allclose(found.hidden, norms_of(loss, hidden), rtol=1e-5, atol=1e-300)
+    if CELLS[cell].has_cell:
+        assert found.cell is not None
+        np.testing.assert_allclose(found.cell, norms_of(loss, cells), rtol=1e-5)
+    else:
+        assert found.cell is None
 
-    @pytest.mark.parametrize(("cell", "options"), NETWORKS[2:])
-    @pytest.mark.parametrize("hidden_size", [12, 40])
-    def test_jacobians_are_what_autograd_finds(
-        self, cell: str, options: dict[str, Any], hidden_size: int
-    ) -> None:
-        if "tied" in options:
-            options = {}
-        model, text = tiny(cell, **{**options, "hidden_size": hidden_size}), TEXT[:9]
-        hidden, cells, _ = unrolled(double(model).requires_grad_(), text)
-        norms: tuple[Any, ...] = ("frobenius", "spectral")
-        found = {norm: jacobian_norms(model, text, norm=norm) for norm in norms}
-        for nodes, name in ((hidden, "hidden"), (cells, "cell")):
-            if name == "cell" and cell != "lstm":
-                continue
-            flat = [node for step in reversed(nodes) for node in step]
-            rows = [
-                torch.autograd.grad(y, flat, retain_graph=True, allow_unused=True) for y in hidden[-1][-1][0]
-            ]
-            shape = (len(text) + 1, model.config.layers)
-            jacobians = [
-                torch.stack([torch.zeros(hidden_size) if r[k] is None else r[k][0] for r in rows])
-                for k in range(len(flat))
-            ]
-            orders: dict[str, Any] = {"frobenius": "fro", "spectral": 2}
-            for norm, order in orders.items():
-                expected = [float(torch.linalg.matrix_norm(j, order)) for j in jacobians]
-                np.testing.assert_allclose(
-                    getattr(found[norm], name), np.reshape(expected, shape), rtol=1e-4, atol=1e-300
-                )
 
-    def test_the_norms_of_the_last_state_itself(self) -> None:
-        assert jacobian_norms(tiny("gru"), "machine").hidden[0, 0] == pytest.approx(math.sqrt(12))
-        assert jacobian_norms(tiny("gru"), "machine", norm="spectral").hidden[0, 0] == pytest.approx(1)
-        assert jacobian_norms(tiny("gru"), "machine").target is None
+@pytest.mark.parametrize(("cell", "options"), NETWORKS[2:])
+@pytest.mark.parametrize("hidden_size", [12, 40])
+def test_jacobians_are_what_autograd_finds(cell: str, options: dict[str, Any], hidden_size: int) -> None:
+    if "tied" in options:
+        options = {}
+    model, text = tiny(cell, **{**options, "hidden_size": hidden_size}), TEXT[:9]
+    hidden, cells, _ = unrolled(double(model).requires_grad_(), text)
+    norms: tuple[Any, ...] = ("frobenius", "spectral")
+    found = {norm: jacobian_norms(model, text, norm=norm) for norm in norms}
+    assert found["frobenius"].target is None
+    assert (found["frobenius"].cell is not None) == CELLS[cell].has_cell
+    for nodes, name in ((hidden, "hidden"), (cells, "cell"))[: 1 + CELLS[cell].has_cell]:
+        flat = [node for step in reversed(nodes) for node in step]
+        rows = [torch.autograd.grad(y, flat, retain_graph=True, allow_unused=True) for y in hidden[-1][-1][0]]
+        shape = (len(text) + 1, model.config.layers)
+        jacobians = [
+            torch.stack([torch.zeros(hidden_size) if r[k] is None else r[k][0] for r in rows])
+            for k in range(len(flat))
+        ]
+        orders: dict[str, Any] = {"frobenius": "fro", "spectral": 2}
+        for norm, order in orders.items():
+            expected = [float(torch.linalg.matrix_norm(j, order)) for j in jacobians]
+            np.testing.assert_allclose(
+                getattr(found[norm], name), np.reshape(expected, shape), rtol=1e-4, atol=1e-300
+            )
 
-    def test_a_matrix_that_overflowed_is_infinite(self) -> None:
-        assert spectral(np.full((5, 5), np.inf, np.float32)) == math.inf
+
+def test_a_matrix_that_overflowed_is_infinite() -> None:
+    assert spectral(np.full((5, 5), np.inf, np.float32)) == math.inf

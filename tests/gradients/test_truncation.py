@@ -99,46 +99,45 @@ class TestGradients:
         assert np.abs(truncated_gradient(net, INPUTS, LABELS, 3) - full).max() > 5 * error.max()
 
 
-class TestCrossings:
-    def test_cuts(self) -> None:
-        assert cuts(5, 2).tolist() == [1, 1, 0, 1, 0]
-        assert cuts(5, [3]).tolist() == [1, 1, 1, 0, 1]
-        assert cuts(3, 7).tolist() == [1, 1, 1]
-
-    def test_draws_are_zero_or_one_over_pi(self) -> None:
-        pi = np.array([1.0, 0.5, 0.25])
-        found = random_crossings(3, pi, np.random.default_rng(0), 20_000)
-        assert ((found == 0) | (found == 1 / pi)).all()
-        assert (found > 0).mean(axis=0) == pytest.approx(pi, abs=0.02)
-        np.testing.assert_array_equal(random_crossings(3, pi, np.random.default_rng(0), 20_000), found)
-        assert random_crossings(3, 0.5, np.random.default_rng(0)).shape == (3,)
-        np.testing.assert_allclose(expected_crossing(3, pi), 1)
-
-    def test_weights_of_pairs(self) -> None:
-        np.testing.assert_array_equal(
-            pair_weights([1, 2, 0, 3]), [[1, 0, 0, 0], [2, 1, 0, 0], [0, 0, 1, 0], [0, 0, 3, 1]]
-        )
+@pytest.mark.parametrize(("cut", "expected"), [(2, [1, 1, 0, 1, 0]), ([3], [1, 1, 1, 0, 1]), (7, [1] * 5)])
+def test_cuts(cut: Any, expected: list[int]) -> None:
+    assert cuts(5, cut).tolist() == expected
 
 
-class TestSmallNets:
-    def test_a_shipped_rnn_is_one(self) -> None:
-        model = tiny("rnn")
-        net = SmallRNN.of(model)
-        ids = model.vocabulary.encode(TEXT[:20])
-        inputs = np.append(model.vocabulary.start, ids[:-1])
-        logits = model(torch.tensor(inputs)[None])[0][0]
-        run = unroll(net, inputs, ids)
-        assert run.loss == pytest.approx(float(F.cross_entropy(logits, torch.tensor(ids))), rel=1e-5)
-        assert gradient(net, inputs, ids).shape == (12, 12)
+def test_draws_are_zero_or_one_over_pi() -> None:
+    pi = np.array([1.0, 0.5, 0.25])
+    found = random_crossings(3, pi, np.random.default_rng(0), 20_000)
+    assert ((found == 0) | (found == 1 / pi)).all()
+    assert (found > 0).mean(axis=0) == pytest.approx(pi, abs=0.02)
+    np.testing.assert_array_equal(random_crossings(3, pi, np.random.default_rng(0), 20_000), found)
+    assert random_crossings(3, 0.5, np.random.default_rng(0)).shape == (3,)
+    np.testing.assert_allclose(expected_crossing(3, pi), 1)
 
 
-class TestClipping:
-    @pytest.mark.parametrize(("theta", "scale"), [(10, 1), (5, 1), (2.5, 0.5), (1, 0.2)])
-    def test_length(self, theta: float, scale: float) -> None:
-        found = clip([[3.0, 0.0], [0.0, 4.0]], theta)
-        assert (found.scale, found.norm) == pytest.approx((scale, 5))
-        np.testing.assert_allclose(found.gradient, np.array([[3, 0], [0, 4]]) * scale)
+def test_weights_of_pairs() -> None:
+    np.testing.assert_array_equal(
+        pair_weights([1, 2, 0, 3]), [[1, 0, 0, 0], [2, 1, 0, 0], [0, 0, 1, 0], [0, 0, 3, 1]]
+    )
 
-    def test_extremes(self) -> None:
-        assert clip(np.zeros(3), 1).scale == 1
-        assert np.linalg.norm(clip([3e200, 4e200], 1).gradient) == pytest.approx(1)
+
+def test_a_shipped_rnn_is_one() -> None:
+    model = tiny("rnn")
+    net = SmallRNN.of(model)
+    ids = model.vocabulary.encode(TEXT[:20])
+    inputs = np.append(model.vocabulary.start, ids[:-1])
+    logits = model(torch.tensor(inputs)[None])[0][0]
+    run = unroll(net, inputs, ids)
+    assert run.loss == pytest.approx(float(F.cross_entropy(logits, torch.tensor(ids))), rel=1e-5)
+    assert gradient(net, inputs, ids).shape == (12, 12)
+
+
+@pytest.mark.parametrize(("theta", "scale"), [(10, 1), (5, 1), (2.5, 0.5), (1, 0.2)])
+def test_length(theta: float, scale: float) -> None:
+    found = clip([[3.0, 0.0], [0.0, 4.0]], theta)
+    assert (found.scale, found.norm) == pytest.approx((scale, 5))
+    np.testing.assert_allclose(found.gradient, np.array([[3, 0], [0, 4]]) * scale)
+
+
+def test_extremes() -> None:
+    assert clip(np.zeros(3), 1).scale == 1
+    assert np.linalg.norm(clip([3e200, 4e200], 1).gradient) == pytest.approx(1)
