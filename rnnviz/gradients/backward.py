@@ -97,10 +97,6 @@ class _Layer:
             self._make(t)
         # (n, H) or (n, 2H), by (H or 2H, H + X)
         product = np.matmul(self.both[rows], self._matrices[:, t - self._from], out=self._product[rows])
-        if self.cell is None and not self.inputs and len(product) == len(self.both):
-            self.both, self._product = self._product, self.both  # nothing but states: don't copy
-            self.state = self.both
-            return None
         self.state[rows] = product[:, : self.units]
         if self.cell is not None and self.slopes.keep is not None:
             self.cell[rows] *= self.slopes.keep[t]
