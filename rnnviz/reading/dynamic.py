@@ -31,7 +31,7 @@ from __future__ import annotations
 import copy
 import math
 import struct
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -41,16 +41,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from rnnviz.arrays import Array, Doubles, Ids
+from rnnviz.arrays import Doubles, Ids
 from rnnviz.errors import ConfigError
-from rnnviz.networks.batched_scoring import Done
 from rnnviz.networks.numpy_model import no_model
-from rnnviz.networks.prediction import Scores, entropy, rank
-from rnnviz.networks.progress import run
 from rnnviz.networks.threads import Threads
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.networks.torch_network import State
 from rnnviz.reading.language_model import LanguageModel
+from rnnviz.reading.reader import ScoringReader
 from rnnviz.reading.signature import digest_of, signature
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -59,9 +57,6 @@ EVEN = 0.1
 
 TINY = 1e-30
 """What keeps a quotient of zeros from being none."""
-
-ENTRIES = 1 << 19
-"""Predictions by symbols held at a time."""
 
 LINE = 16
 """Weights to which each tensor's beginning is rounded up: the addresses of what is multiplied can change the
@@ -147,13 +142,13 @@ class DynamicModel:
         """The network's."""
         return self.model.card
 
-    def scorer(self) -> DynamicScorer:
+    def scorer(self) -> DynamicReader:
         """A reader at the start of a text, with the weights as they are now."""
-        return DynamicScorer(self, torch.float32)
+        return DynamicReader(self, torch.float32)
 
-    def precise_scorer(self) -> DynamicScorer:
+    def precise_scorer(self) -> DynamicReader:
         """The same in float64."""
-        return DynamicScorer(self, torch.float64)
+        return DynamicReader(self, torch.float64)
 
     reader = scorer
 
@@ -163,17 +158,14 @@ class DynamicModel:
         return digest_of(b"dynamic", signature(self.model), settings)
 
 
-class DynamicScorer:
+class DynamicReader(ScoringReader):
     """Reads one text, character by character, and learns from it.
 
-    It serves as a `rnnviz.networks.prediction.Scorer` and as a `rnnviz.reading.reader.Reader`. Memory: four
-    times the weights, and what k characters leave for the gradient.
+    Memory: four times the weights, and what k characters leave for the gradient.
     """
 
-    piece = 512
-    """Characters best handed over at a time."""
-
     def __init__(self, settings: DynamicModel, dtype: torch.dtype) -> None:
+        super().__init__(settings.vocabulary.size)
         with _alone():
             self._network, self._settings = _Learning(settings.model, dtype), settings
             start = settings.vocabulary.start
@@ -185,59 +177,19 @@ class DynamicScorer:
         """Read the next symbols `ids` (n,), and learn from them where it is due."""
         with _alone():
             for symbol in ids.tolist():
-                self._read(symbol)
+                self._targets.append(symbol)
+                if len(self._targets) == self._settings.every:
+                    self._network.learn(self._inputs, self._targets, self._first, self._settings)
+                    self._first, self._inputs, self._targets = self._state, [], []
+                self._inputs.append(symbol)
+                self._logits, self._state = self._network.step(symbol, self._state)
 
     def log_probs(self) -> Doubles:
         """log P (V,) of the next symbol in nats."""
-        rows, log_sum = _normalised(self._logits.numpy()[None])
-        return np.asarray((rows - log_sum[:, None])[0])
-
-    def advance(self, ids: Ids) -> Doubles:
-        """log P in nats of each symbol of `ids` (n,), given all before it."""
-        return run(self.advancing(ids, want=False)).log_p
-
-    def advance_details(self, ids: Ids) -> Scores:
-        """log P, rank and entropy of each symbol of `ids` (n,)."""
-        return run(self.advancing(ids, want=True))
-
-    def advancing(self, ids: Ids, *, want: bool) -> Generator[Done, None, Scores]:
-        """`advance_details` step by step: yields its progress; rank and entropy are filled in if `want`."""
-        found, done = [], Done(0, 0.0)
-        for now, rows, log_sum in self._blocks(ids):
-            log_p = rows[np.arange(len(now)), now] - log_sum
-            details = Scores(log_p, rank(rows, now), entropy(rows, log_sum)) if want else None
-            found.append(details or Scores.unranked(log_p))
-            done = done.plus(Done(len(now), -float(log_p.sum())))
-            yield done
-        return Scores.joined(found)
-
-    def advance_predictions(self, ids: Ids) -> Doubles:
-        """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read."""
-        out, begin = np.empty((len(ids), self._settings.vocabulary.size)), 0
-        for now, rows, log_sum in self._blocks(ids):
-            np.subtract(rows, log_sum[:, None], out=out[begin : begin + len(now)])
-            begin += len(now)
-        return out
-
-    def _blocks(self, ids: Ids) -> Iterator[tuple[Ids, Doubles, Doubles]]:
-        """`ids` in stretches (n,), each read, and its predictions as `_normalised` gives them."""
-        length = max(1, min(256, ENTRIES // self._settings.vocabulary.size))
-        for begin in range(0, len(ids), length):
-            now = ids[begin : begin + length]
-            rows = np.empty((len(now), self._settings.vocabulary.size))
-            with _alone():
-                for row, symbol in zip(rows, now.tolist(), strict=True):
-                    row[:] = self._logits.numpy()
-                    self._read(symbol)
-            yield now, *_normalised(rows)
-
-    def _read(self, symbol: int) -> None:
-        self._targets.append(symbol)
-        if len(self._targets) == self._settings.every:
-            self._network.learn(self._inputs, self._targets, self._first, self._settings)
-            self._first, self._inputs, self._targets = self._state, [], []
-        self._inputs.append(symbol)
-        self._logits, self._state = self._network.step(symbol, self._state)
+        row = self._logits.numpy().astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            row -= row.max()
+            return np.asarray(row - np.log(np.exp(row).sum()))
 
 
 class _Learning:
@@ -294,11 +246,3 @@ def _alone() -> Iterator[None]:
     """One thread, whose sums have one order; and gradients, whatever the caller has switched off."""
     with Threads([1]).piece(), torch.inference_mode(False), torch.no_grad():
         yield
-
-
-def _normalised(logits: Array) -> tuple[Doubles, Doubles]:
-    """Log-probabilities (n, V), at most 0, and the log of their sum (n,), of logits (n, V)."""
-    rows = logits.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        rows -= rows.max(axis=1, keepdims=True)
-        return rows, np.log(np.exp(rows).sum(axis=1))

@@ -24,8 +24,8 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -34,9 +34,9 @@ import numpy as np
 from rnnviz.arrays import Doubles, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.networks.numpy_model import no_model
-from rnnviz.networks.prediction import Scores, WholePredictions, entropy, rank
+from rnnviz.networks.prediction import WholePredictions
 from rnnviz.reading.language_model import LanguageModel, scorer_of
-from rnnviz.reading.reader import reader
+from rnnviz.reading.reader import ScoringReader, reader
 from rnnviz.reading.signature import digest_of, signature
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary
 
@@ -103,12 +103,12 @@ class MixedModel:
 
     model: LanguageModel
     other: LanguageModel
-    vocabulary: Vocabulary = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The characters of both."""
         own, its = self.model.vocabulary, self.other.vocabulary
-        both = own if own == its else Vocabulary(tuple(sorted({*own.characters, *its.characters})))
-        object.__setattr__(self, "vocabulary", both)
+        return own if own == its else Vocabulary(tuple(sorted({*own.characters, *its.characters})))
 
     @property
     def name(self) -> str:
@@ -125,20 +125,20 @@ class MixedModel:
         """The first model's."""
         return dict(getattr(self.model, "card", {}))
 
-    def scorer(self) -> MixedScorer:
+    def scorer(self) -> MixedReader:
         """A reader of one text. Raises ConfigError for a model whose scorer gives no whole predictions."""
         return self._scorer(precise=False)
 
-    def precise_scorer(self) -> MixedScorer:
+    def precise_scorer(self) -> MixedReader:
         """The same, in float64 throughout."""
         return self._scorer(precise=True)
 
-    def _scorer(self, *, precise: bool) -> MixedScorer:
-        return MixedScorer(self, _whole(self.model, precise), _whole(self.other, precise))
+    def _scorer(self, *, precise: bool) -> MixedReader:
+        return MixedReader(self, [_whole(one, precise) for one in (self.model, self.other)])
 
     def reader(self) -> MixedReader:
-        """At a text's beginning, one character at a time."""
-        return MixedReader(self)
+        """At a text's beginning: one character at a time, in the same arithmetic whoever asks."""
+        return MixedReader(self, [reader(cast("Readable", one)) for one in (self.model, self.other)])
 
     def signature(self) -> bytes:
         """What a compressed text names: both models, in this order, and how they are mixed."""
@@ -167,7 +167,6 @@ class _Share:
     """A model's predictions as ones over the vocabulary of both."""
 
     def __init__(self, own: Vocabulary, both: Vocabulary) -> None:
-        self._same = own == both
         others = UNICODE_SCALAR_VALUES - len(own.characters)  # what its <unk> stands for
         self._index = np.concatenate([[UNKNOWN], own.encode("".join(both.characters))])
         self._share = np.where(self._index == UNKNOWN, -math.log(others), 0.0)
@@ -175,12 +174,11 @@ class _Share:
 
     def ids(self, ids: Ids) -> Ids:
         """The model's symbols for those of both, (n,)."""
-        return ids if self._same else self._index[ids]
+        return self._index[ids]
 
     def log_p(self, rows: Doubles) -> Doubles:
         """log P (n, V) over both's symbols, of the model's own rows; no less than LEAST."""
-        found = rows if self._same else rows[:, self._index] + self._share
-        return np.maximum(found, LEAST)
+        return np.maximum(rows[:, self._index] + self._share, LEAST)
 
 
 class _Weights:
@@ -195,11 +193,6 @@ class _Weights:
         self._base = size + 1
         self._waiting: list[tuple[Ids, Doubles]] = []
 
-    @property
-    def left(self) -> int:
-        """Characters that are still predicted with these weights."""
-        return BLOCK - self._read % BLOCK
-
     def places(self, ids: Ids) -> Ids:
         """Where the parts of the weights before each of `ids` (n,) stand, (n, K), whatever the last is."""
         sequence = np.concatenate([self._before, ids[:-1]])
@@ -212,6 +205,7 @@ class _Weights:
             factor = factor * self._base % SLOTS
         return np.stack(rows, axis=1) + SLOTS * np.arange(len(rows))
 
+    @np.errstate(invalid="ignore")  # a damaged model's; what is no number is refused where it is used
     def predict(self, own: Doubles, its: Doubles, places: Ids) -> tuple[Doubles, Doubles]:
         """log P and P (n, V), of both models' log P (n, V) and the places (n, K)."""
         weights = np.clip(self._parts[places].sum(axis=1), 0, LIMIT)
@@ -224,109 +218,64 @@ class _Weights:
         log_p -= np.log(total)
         return log_p, p
 
-    def learn(self, own: Doubles, its: Doubles, p: Doubles, places: Ids, ids: Ids) -> None:
-        """`ids` (n,), at most `left`, came where P (n, V) was predicted."""
+    @np.errstate(invalid="ignore")
+    def advance(self, own: Doubles, its: Doubles, ids: Ids) -> Doubles:
+        """log P (n, V) before each of `ids` (n,), which then have come, of both models' log P (n, V)."""
+        out, places = np.empty_like(own), self.places(ids)
+        at = 0
+        while at < len(ids):
+            now = slice(at, at + BLOCK - self._read % BLOCK)
+            out[now], p = self.predict(own[now], its[now], places[now])
+            self._learn(own[now], its[now], p, places[now], ids[now])
+            at = now.stop
+        self._before = np.concatenate([self._before, ids])[-len(self._before) :]
+        return out
+
+    def _learn(self, own: Doubles, its: Doubles, p: Doubles, places: Ids, ids: Ids) -> None:
+        """`ids` (n,), of one block, came where P (n, V) was predicted."""
         each = np.arange(len(ids))
         slopes = [one[each, ids] - np.einsum("nv,nv->n", p, one) for one in (own, its)]
         self._waiting.append((places, np.stack(slopes, axis=1)))
         self._read += len(ids)
-        self._before = np.concatenate([self._before, ids])[-len(self._before) :]
         if self._read % BLOCK == 0:
             where, up = (np.concatenate(parts) for parts in zip(*self._waiting, strict=True))
             np.add.at(self._parts, where, up[:, None] * np.array(RATES)[:, None])
             self._waiting.clear()
 
 
-class MixedScorer:
-    """Reads one text through both models' scorers."""
+_ANY = np.zeros(1, np.int64)
 
-    def __init__(self, model: MixedModel, own: WholePredictions, its: WholePredictions) -> None:
-        self._scorers, self._shared = (own, its), model.shared
-        self._weights = _Weights(model.vocabulary.size)
-        self._size = model.vocabulary.size
-        most = (getattr(one, "piece", ENTRIES) for one in self._scorers)  # a slow one tells how far it is
-        self.piece = max(BLOCK, min(ENTRIES // self._size, *most))
-        """Characters best handed over at a time."""
+
+class MixedReader(ScoringReader):
+    """Reads one text through both models' readers, or through their scorers, which predict no next symbol."""
+
+    def __init__(self, model: MixedModel, sources: Sequence[Any]) -> None:
+        super().__init__(model.vocabulary.size)
+        self._sources = list(zip(sources, model.shared, strict=True))
+        self._weights = _Weights(self.size)
+        most = (getattr(one, "piece", ENTRIES) for one in sources)  # a slow one tells how far it is
+        self.piece = max(BLOCK, min(ENTRIES // self.size, *most))
 
     @property
     def unsettled(self) -> int:
         """See `rnnviz.networks.batched_scoring.CharScorer`."""
-        return max(getattr(one, "unsettled", 0) for one in self._scorers)
-
-    def advance(self, ids: Ids) -> Doubles:
-        """log P in nats of each symbol of `ids` (n,), given all before it."""
-        out = np.empty(len(ids))
-        for block, log_p in self._blocks(ids):
-            out[block] = log_p[np.arange(len(log_p)), ids[block]]
-        return out
-
-    def advance_details(self, ids: Ids) -> Scores:
-        """log P, rank and entropy of each symbol of `ids` (n,)."""
-        found = Scores.unranked(np.empty(len(ids)))
-        for block, log_p in self._blocks(ids):
-            now = ids[block]
-            found.log_p[block] = log_p[np.arange(len(now)), now]
-            found.rank[block], found.entropy[block] = rank(log_p, now), entropy(log_p, np.zeros(len(now)))
-        return found
-
-    def advance_predictions(self, ids: Ids) -> Doubles:
-        """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read."""
-        out = np.empty((len(ids), self._size))
-        for block, log_p in self._blocks(ids):
-            out[block] = log_p
-        return out
-
-    def _blocks(self, ids: Ids) -> Iterator[tuple[slice, Doubles]]:
-        """The predictions (k, V) before each stretch of `ids` that has the same weights, and where it is."""
-        weights = self._weights
-        for begin in range(0, len(ids), self.piece):
-            now = ids[begin : begin + self.piece]
-            own, its = (
-                share.log_p(scorer.advance_predictions(share.ids(now)))
-                for scorer, share in zip(self._scorers, self._shared, strict=True)
-            )
-            places, at = weights.places(now), 0
-            while at < len(now):
-                block = slice(at, min(at + weights.left, len(now)))
-                with np.errstate(invalid="ignore"):  # a damaged model's; what is no number is refused
-                    log_p, p = weights.predict(own[block], its[block], places[block])
-                    weights.learn(own[block], its[block], p, places[block], now[block])
-                yield slice(begin + block.start, begin + block.stop), log_p
-                at = block.stop
-
-
-_ANY = np.zeros(1, np.int64)
-
-
-class MixedReader:
-    """Reads one text one character at a time, in the same arithmetic whoever asks."""
-
-    def __init__(self, model: MixedModel) -> None:
-        self._readers = [reader(cast("Readable", one)) for one in (model.model, model.other)]
-        self._shared = model.shared
-        self._weights = _Weights(model.vocabulary.size)
-        self._now: tuple[Doubles, Doubles, Doubles, Doubles] | None = None
+        return max(getattr(one, "unsettled", 0) for one, _ in self._sources)
 
     def log_probs(self) -> Doubles:
         """log P (V,) of the next symbol, in nats; not finite where a model gives no probabilities."""
-        return np.array(self._predicted()[0][0])
+        return self._weights.predict(*self._next(), self._weights.places(_ANY))[0][0]
 
     def read(self, ids: Ids) -> None:
         """Read the next symbols `ids` (n,)."""
-        for symbol in np.asarray(ids, np.int64)[:, None]:
-            _, p, own, its = self._predicted()
-            self._weights.learn(own, its, p, self._weights.places(symbol), symbol)
-            for one, share in zip(self._readers, self._shared, strict=True):
+        for symbol in ids[:, None]:
+            self._weights.advance(*self._next(), symbol)
+            for one, share in self._sources:
                 one.read(share.ids(symbol))
-            self._now = None
 
-    def _predicted(self) -> tuple[Doubles, Doubles, Doubles, Doubles]:
-        if self._now is None:
-            own, its = (
-                share.log_p(one.log_probs()[None])
-                for one, share in zip(self._readers, self._shared, strict=True)
-            )
-            with np.errstate(invalid="ignore"):  # a damaged model's; what is no number is refused
-                log_p, p = self._weights.predict(own, its, self._weights.places(_ANY))
-            self._now = log_p, p, own, its
-        return self._now
+    def _next(self) -> list[Doubles]:
+        return [share.log_p(one.log_probs()[None]) for one, share in self._sources]
+
+    def advance_predictions(self, ids: Ids) -> Doubles:
+        """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read."""
+        rows = [share.log_p(one.advance_predictions(share.ids(ids))) for one, share in self._sources]
+        return self._weights.advance(*rows, ids)

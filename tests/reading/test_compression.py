@@ -23,6 +23,8 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.reading import compression
 from rnnviz.reading.compression import compress, compressing, decompress, decompressing, read_header
+from rnnviz.reading.dynamic import dynamic
+from rnnviz.reading.mixing import mix
 from rnnviz.reading.range_coding import Decoder, Encoder, Steps, Unknown
 from rnnviz.reading.scoring import perplexity
 from rnnviz.text.characters import normalise
@@ -38,7 +40,10 @@ ANYTHING = st.text(
     ),
     max_size=60,
 )
-KINDS = (*CELLS, "relu", "two layers", "tied", "one-hot", "1-gram", "3-gram", "6-gram")
+KINDS = (
+    *(*CELLS, "relu", "two layers", "tied", "one-hot", "1-gram", "3-gram", "6-gram", "lstm, dynamic"),
+    *("gru + 3-gram", "3-gram + 2-gram of others", "gru, dynamic + 3-gram", "gru + 3-gram + 1-gram"),
+)
 
 
 @cache
@@ -49,8 +54,13 @@ def make(kind: str) -> Any:
         "tied": {"cell": "gru", "embedding_size": 12, "tied": True},
         "one-hot": {"cell": "gru", "embedding_size": 0},
     }
-    if kind.endswith("gram"):
-        return NgramModel.fit(TEXT, order=int(kind[0]), name=kind)
+    if " + " in kind:
+        return mix(*map(make, kind.rsplit(" + ", 1)))
+    if kind.endswith(", dynamic"):
+        return dynamic(make(kind.removesuffix(", dynamic")), rate=0.02)
+    if "gram" in kind:
+        text = TEXT if kind.endswith("gram") else "道! zzz Time. qwv" * 9
+        return NgramModel.fit(text, order=int(kind[0]), name=kind)
     return tiny(**{"cell": kind, "name": kind, **options.get(kind, {})})
 
 
