@@ -16,23 +16,19 @@ M. Rocklin, "Dask: Parallel Computation with Blocked algorithms and Task Schedul
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Ids
 from rnnviz.errors import ClusterError, ConfigError, RnnvizError, install
 from rnnviz.networks.batched_scoring import Done
-from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.prediction import Scores
 from rnnviz.networks.progress import run
 from rnnviz.reading import cluster_tasks
-from rnnviz.reading.cluster_tasks import Memory, ScoredStretch, Stretch, alike
+from rnnviz.reading.cluster_tasks import Memory, ScoredStretch, alike
 from rnnviz.reading.rows import Window
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -49,10 +45,7 @@ PATIENCE = 10.0
 """Seconds to wait for a scheduler."""
 
 ALONE = 60.0
-"""Seconds to wait for a worker where none is left."""
-
-LOOK = 0.2
-"""Seconds between two looks at a task."""
+"""Seconds of a task's time after which it is looked whether a worker is left."""
 
 
 @contextlib.contextmanager
@@ -64,7 +57,10 @@ def cluster(address: str) -> Iterator[Cluster]:
 
     Raises ConfigError where Dask is missing or versions differ, ClusterError where nobody answers.
     """
-    distributed = _library()
+    try:
+        import distributed
+    except ImportError:
+        raise ConfigError("a cluster needs Dask: {command}", command=install("cluster")) from None
     if not isinstance(address, str) or not address.strip():
         raise ConfigError(
             "a scheduler has an address, such as tcp://host:8786; received {address!r}", address=address
@@ -76,22 +72,20 @@ def cluster(address: str) -> Iterator[Cluster]:
             "no Dask scheduler answers at {address} ({reason}); start one with `dask scheduler`, and workers "
             "with `dask worker {address}`",
             address=address,
-            reason=str(error).splitlines()[0] if str(error) else type(error).__name__,
+            reason=_said(error),
         ) from None
-    machines = Cluster(client, address)
     try:
+        machines = Cluster(client, address)
         machines.check()
         yield machines
     finally:
-        machines.close()
+        with contextlib.suppress(Exception):  # a scheduler that is gone can't be taken leave of
+            client.close(timeout=PATIENCE)
 
 
-def _library() -> Any:
-    try:
-        import distributed
-    except ImportError:
-        raise ConfigError("a cluster needs Dask: {command}", command=install("cluster")) from None
-    return distributed
+def _said(error: Exception) -> str:
+    """An error's first line, or its kind where it says nothing."""
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
 class Cluster:
@@ -99,7 +93,6 @@ class Cluster:
 
     def __init__(self, client: Any, address: str) -> None:
         self._client, self.address = client, address
-        self._plugins: list[str] = []
 
     def check(self) -> None:
         """Raises ClusterError where there are no workers, ConfigError where they can't run this."""
@@ -109,7 +102,7 @@ class Cluster:
             raise ConfigError(
                 "a worker of {address} can't run rnnviz ({reason}): install there the version that is here",
                 address=self.address,
-                reason=str(error).splitlines()[0] if str(error) else type(error).__name__,
+                reason=_said(error),
             ) from None
         if not versions:
             raise ClusterError(
@@ -137,36 +130,27 @@ class Cluster:
                 "a cluster reads models that can be saved; {name!r} can't, score it in this process",
                 name=getattr(model, "name", type(model).__name__),
             )
-        file = cluster_tasks.packed(model)
-        digest = hashlib.sha256(file).hexdigest()[:16]
-        plugin = _plugin(digest, file)
-        self._client.register_plugin(plugin, name=plugin.name)
-        self._plugins.append(plugin.name)
-        return ClusterModel(self, model, digest, device)
+        # A task that returns the file, not scattered data: of that Dask keeps one copy in the end, and what a
+        # worker takes with it is lost, while a task is done again. Workers get the file from each other.
+        file = self.submit(bytes, cluster_tasks.packed(model))
+        return ClusterModel(self, model, device, file)
 
-    def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
+    def submit(self, task: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         """Have a task done."""
-        return self._client.submit(task, *arguments, pure=False)
+        return self._client.submit(task, *arguments, pure=False, **named)
 
     def result(self, future: Any) -> Any:
         """What a task returned. Raises what it raised, ClusterError where the cluster lost it."""
-        distributed = _library()
-        alone_since: float | None = None
-        while not future.done():
-            with self._client.as_current(), contextlib.suppress(TimeoutError):
-                distributed.wait([future], timeout=LOOK)
-            if future.done() or self._client.nthreads():
-                alone_since = None
-            elif alone_since is None:
-                alone_since = time.monotonic()
-            elif time.monotonic() - alone_since > ALONE:
-                raise self._lost("no worker is left")
-        try:
-            return future.result()
-        except RnnvizError:
-            raise
-        except Exception as error:  # a worker killed again and again, a scheduler that ended, no memory
-            raise self._lost(str(error).splitlines()[0] if str(error) else type(error).__name__) from None
+        while True:
+            try:
+                return future.result(timeout=ALONE)
+            except RnnvizError:
+                raise
+            except TimeoutError:  # a long task is waited for as long as there are workers
+                if not self._client.nthreads():
+                    raise self._lost("no worker is left") from None
+            except Exception as error:  # a worker killed again and again, a scheduler that ended, no memory
+                raise self._lost(_said(error)) from None
 
     def _lost(self, reason: str) -> ClusterError:
         return ClusterError(
@@ -176,40 +160,16 @@ class Cluster:
             reason=reason,
         )
 
-    def close(self) -> None:
-        """Let the workers forget the models."""
-        with contextlib.suppress(Exception):  # what is gone has forgotten
-            for name in self._plugins:
-                self._client.unregister_worker_plugin(name)
-        with contextlib.suppress(Exception):
-            self._client.close(timeout=PATIENCE)
-
-
-def _plugin(digest: str, file: bytes) -> Any:
-    """What brings a model to all workers, those too that come later."""
-
-    class Brings(_library().WorkerPlugin):  # type: ignore[misc]
-        name = f"rnnviz-{digest}"
-
-        def setup(self, worker: Any) -> None:
-            cluster_tasks.keep(digest, file)
-
-        def teardown(self, worker: Any) -> None:
-            cluster_tasks.drop(digest)
-
-    return Brings()
-
 
 class ClusterModel:
     """A model that the workers of a cluster read: it is scored as any other; see LanguageModel."""
 
-    def __init__(self, machines: Cluster, model: Any, digest: str, device: str) -> None:
+    def __init__(self, machines: Cluster, model: Any, device: str, file: Any) -> None:
         self.name: str = model.name
         self.vocabulary: Vocabulary = model.vocabulary
         self.normaliser: str = model.normaliser
         self.card: dict[str, Any] = dict(model.card)
-        self.config: ModelConfig | None = getattr(model, "config", None)
-        self._machines, self._digest, self._device = machines, digest, device
+        self._machines, self._device, self._file = machines, device, file
 
     def scorer(self) -> ClusterScorer:
         """A reader of one text."""
@@ -229,9 +189,9 @@ class ClusterModel:
         while waiting:
             yield self._machines.result(waiting.popleft())
 
-    def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
+    def submit(self, task: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         """Have a task done with this model."""
-        return self._machines.submit(task, self._digest, self._device, *arguments)
+        return self._machines.submit(task, self._file, self._device, *arguments, **named)
 
     def result(self, future: Any) -> Any:
         """See `Cluster.result`."""
@@ -243,7 +203,7 @@ class ClusterScorer:
 
     def __init__(self, model: ClusterModel, *, precise: bool) -> None:
         self._model, self._precise = model, precise
-        self._last = model.vocabulary.start
+        self._last = np.array([model.vocabulary.start], np.int32)
         self._memory: Memory | None = None
         self.piece = PIECE if precise else AT_ONCE * PIECE
         """Characters best handed over at a time."""
@@ -260,37 +220,29 @@ class ClusterScorer:
 
     def advancing(self, ids: Ids, *, want: bool) -> Generator[Done, None, Scores]:
         """`advance_details` step by step: yields Done with every stretch."""
-        stretches = list(self._stretches(ids, want))
-        futures: list[Any] = []
-        if not self._precise:  # all at once: their states are likely to be right
-            futures = [self._model.submit(cluster_tasks.score_stretch, each) for each in stretches]
+        text = np.concatenate([self._last, ids.astype(np.int32)])
+        starts = range(1, len(text), len(text) if self._precise else PIECE)
+
+        def stretch(begin: int, before: int, memory: Memory | None) -> Any:
+            here = text[begin - before : begin + starts.step]
+            return self._model.submit(
+                cluster_tasks.score_stretch, here, before, memory, want=want, precise=self._precise
+            )
+
+        futures = [
+            stretch(begin, 1, self._memory) if begin == 1 else stretch(begin, min(begin, WARM_UP + 1), None)
+            for begin in starts
+        ]
         found: list[Scores] = []
         done = Done(0, 0.0)
-        for n, stretch in enumerate(stretches):
-            scored = self._scored(stretch, futures[n] if futures else None)
-            self._memory, self._last = scored.end, int(stretch.ids[-1])
+        for begin, future in zip(starts, futures, strict=True):
+            scored: ScoredStretch = self._model.result(future)
+            if found and self._memory is not None and not alike(scored.first, self._memory):
+                scored = self._model.result(stretch(begin, 1, self._memory))
+            self._memory = scored.end
             self.unsettled += scored.unsettled
             found.append(scored.scores)
-            done = done.plus(Done(len(stretch.ids), -float(scored.scores.log_p.sum())))
+            done = done.plus(Done(len(scored.scores.log_p), -float(scored.scores.log_p.sum())))
             yield done
+        self._last = text[-1:]
         return Scores.joined(found)
-
-    def _stretches(self, ids: Ids, want: bool) -> Iterator[Stretch]:
-        small = ids.astype(np.int32)
-        none: npt.NDArray[np.int32] = small[:0]
-        for begin in range(0, len(ids), PIECE):
-            here = small[begin : begin + PIECE]
-            if begin == 0:
-                yield Stretch(here, self._last, self._memory, none, want, self._precise)
-            else:
-                before = small[max(0, begin - WARM_UP - 1) : begin]
-                yield Stretch(here, int(before[-1]), None, before, want, self._precise)
-
-    def _scored(self, stretch: Stretch, future: Any) -> ScoredStretch:
-        """A stretch's scores from the state in which the one before it ends."""
-        exact = stretch._replace(memory=self._memory, before=stretch.before[:0])
-        if future is not None:
-            scored = cast(ScoredStretch, self._model.result(future))
-            if stretch.memory is self._memory or (self._memory and alike(scored.first, self._memory)):
-                return scored
-        return cast(ScoredStretch, self._model.result(self._model.submit(cluster_tasks.score_stretch, exact)))

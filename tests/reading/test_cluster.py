@@ -80,7 +80,7 @@ def test_a_long_text_costs_what_it_costs_here(
     model = load(models_folder / f"{name}.safetensors")
     afar, asked = there.model(model), []
     submit = afar.submit
-    monkeypatch.setattr(afar, "submit", lambda *task: asked.append(task) or submit(*task))
+    monkeypatch.setattr(afar, "submit", lambda *task, **how: asked.append(task) or submit(*task, **how))
     report = perplexity(afar, text=LONG)
     assert report.characters > cluster_module.PIECE
     assert len(asked) == 2, "the second stretch began in the state in which the first one ends"
@@ -103,10 +103,10 @@ def test_a_seam_that_does_not_fit_is_scored_again(there: Cluster, monkeypatch: p
     model = tiny("gru", name="tiny")
     afar, asked = there.model(model), []
     submit = afar.submit
-    monkeypatch.setattr(afar, "submit", lambda *task: asked.append(task) or submit(*task))
+    monkeypatch.setattr(afar, "submit", lambda *task, **how: asked.append(task) or submit(*task, **how))
     report = perplexity(afar, text=LONG)
     assert len(asked) == 3, "two stretches, the second once more"
-    assert asked[2][1].memory is not None
+    assert asked[2][3] is not None, "from the state in which the first ends"
     here = perplexity(model, text=LONG).perplexity
     assert report.perplexity == pytest.approx(here, rel=1e-14), "from the very state"
 
@@ -155,7 +155,7 @@ def test_a_worker_that_is_killed_costs_time_alone(
 def test_a_cluster_that_lost_all_its_workers_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_module, "ALONE", 0.0)
+    monkeypatch.setattr(cluster_module, "ALONE", 1.0)
     few = Machines(tmp_path)
     try:
         with pytest.raises(ClusterError, match="has no workers; start some"), cluster(few.address):
