@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def cluster(address: str) -> Iterator[Cluster]:
     Raises ConfigError where Dask is missing or versions differ, ClusterError where nobody answers.
     """
     try:
-        import distributed
+        distributed = import_module("distributed")
     except ImportError:
         raise ConfigError("a cluster needs Dask: {command}", command=install("cluster")) from None
     if not isinstance(address, str) or not address.strip():

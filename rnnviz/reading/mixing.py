@@ -205,7 +205,6 @@ class _Weights:
             factor = factor * self._base % SLOTS
         return np.stack(rows, axis=1) + SLOTS * np.arange(len(rows))
 
-    @np.errstate(invalid="ignore")  # a damaged model's; what is no number is refused where it is used
     def predict(self, own: Doubles, its: Doubles, places: Ids) -> tuple[Doubles, Doubles]:
         """log P and P (n, V), of both models' log P (n, V) and the places (n, K)."""
         weights = np.clip(self._parts[places].sum(axis=1), 0, LIMIT)
@@ -218,7 +217,6 @@ class _Weights:
         log_p -= np.log(total)
         return log_p, p
 
-    @np.errstate(invalid="ignore")
     def advance(self, own: Doubles, its: Doubles, ids: Ids) -> Doubles:
         """log P (n, V) before each of `ids` (n,), which then have come, of both models' log P (n, V)."""
         out, places = np.empty_like(own), self.places(ids)
@@ -263,12 +261,15 @@ class MixedReader(ScoringReader):
 
     def log_probs(self) -> Doubles:
         """log P (V,) of the next symbol, in nats; not finite where a model gives no probabilities."""
-        return self._weights.predict(*self._next(), self._weights.places(_ANY))[0][0]
+        own, its = self._next()
+        log_p, _ = self._weights.predict(own, its, self._weights.places(_ANY))
+        return np.asarray(log_p[0])
 
     def read(self, ids: Ids) -> None:
         """Read the next symbols `ids` (n,)."""
         for symbol in ids[:, None]:
-            self._weights.advance(*self._next(), symbol)
+            own, its = self._next()
+            self._weights.advance(own, its, symbol)
             for one, share in self._sources:
                 one.read(share.ids(symbol))
 
@@ -277,5 +278,5 @@ class MixedReader(ScoringReader):
 
     def advance_predictions(self, ids: Ids) -> Doubles:
         """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read."""
-        rows = [share.log_p(one.advance_predictions(share.ids(ids))) for one, share in self._sources]
-        return self._weights.advance(*rows, ids)
+        own, its = (share.log_p(one.advance_predictions(share.ids(ids))) for one, share in self._sources)
+        return self._weights.advance(own, its, ids)

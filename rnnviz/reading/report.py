@@ -3,7 +3,7 @@
 import math
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,10 @@ from rnnviz.arrays import Doubles, Ids, Mask
 from rnnviz.errors import CheckpointError
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 from rnnviz.text.words import WordCount
+
+if TYPE_CHECKING:
+    from rnnviz.text.decoding import SourceText
+    from rnnviz.text.row_files import RowFile
 
 
 @dataclass(frozen=True)
@@ -124,10 +128,11 @@ def of_sum(nats: float, characters: int) -> float:
 
 
 class Totals:
-    """The sums of scored texts."""
+    """The sums of scored texts, and how far their source was read, up to `read_to`."""
 
-    def __init__(self) -> None:
-        self.began = time.perf_counter()
+    def __init__(self, source: "SourceText | RowFile") -> None:
+        self._source, self.read_to = source, 0
+        self._began = time.perf_counter()
         self.characters = self.unknown = self.bytes = self.given = 0
         self.words = WordCount()
         self._nats, self._nats_known = Sum(), Sum()
@@ -145,29 +150,31 @@ class Totals:
         self._nats.add(nats)
         self._nats_known.add(nats_known)
 
-    @property
-    def nats(self) -> float:
-        """The cost so far."""
-        return self._nats.value
-
-    @property
-    def seconds(self) -> float:
-        """Since the beginning."""
-        return time.perf_counter() - self.began
+    def progress(self, characters: int = 0, nats: float = 0.0, share: float = 0.0) -> Progress:
+        """How far it is, with characters, their cost and the `share` that they are of what comes next."""
+        return Progress(
+            self.characters + characters,
+            self.unknown,
+            self._nats.value + nats,
+            self.read_to + int(share * (self._source.bytes_read - self.read_to)),
+            self._source.bytes_total,
+            time.perf_counter() - self._began,
+        )
 
     def figures(self) -> dict[str, Any]:
         """The fields of a Report that follow from the sums. At least one character must have been added."""
-        known, bits, words = self.characters - self.unknown, self.nats / math.log(2), self.words.count
+        known, nats, words = self.characters - self.unknown, self._nats.value, self.words.count
+        bits = nats / math.log(2)
         return {
             "characters": self.characters,
             "unknown": self.unknown,
-            "perplexity": of_sum(self.nats, self.characters),
+            "perplexity": of_sum(nats, self.characters),
             "perplexity_known": of_sum(self._nats_known.value, known) if known else None,
             "bits_per_character": bits / self.characters,
             "bits_per_byte": bits / self.bytes,
-            "seconds": self.seconds,
+            "seconds": time.perf_counter() - self._began,
             "bytes": self.bytes,
             "words": words,
-            "word_perplexity": of_sum(self.nats, words) if words else None,
+            "word_perplexity": of_sum(nats, words) if words else None,
             "given_characters": self.given,
         }

@@ -6,9 +6,10 @@ Annals of Statistics 17). A block is at least as long as what makes neighbours a
 autocorrelation: `from_correlation` (Politis & White 2004, Econometric Reviews 23, corrected by Patton,
 Politis & White 2009).
 
-A text of fewer than FEWEST blocks has no interval. Means and what follows from means need no text laid end
-to end: `starts` and `means` draw them from running sums. What changes more slowly than a block, such as
-a book's chapters, is not in it: it speaks of passages like these, `rnnviz.reading.passages` of more text.
+A text of fewer than FEWEST blocks has no interval. No text is laid end to end: figures are means and what
+follows from means, which `starts` and `means` draw from running sums. What changes more slowly than a block,
+such as a book's chapters, is not in it: it speaks of passages like these, `rnnviz.reading.passages` of more
+text.
 
 Shape letters: n positions of a text, S drawn texts.
 """
@@ -26,8 +27,6 @@ import numpy.typing as npt
 from rnnviz.arrays import Array, Doubles, Integers, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.pictured import Brief
-
-Statistic = Callable[[Array], npt.ArrayLike]
 
 FEWEST = 20
 """Blocks below which there is no interval."""
@@ -66,26 +65,23 @@ class Resampled(Brief):
     def of(self, figure: Callable[[Doubles], Doubles]) -> Resampled:
         """What `figure` makes of it: of (…, C), the text's, and, as (S, …, C), of all that were drawn."""
         estimate, draws = np.asarray(figure(self.estimate)), np.asarray(figure(self.draws))
-        none = np.full(estimate.shape, np.nan)
-        low, high = _ends(draws, self.level, self.blocks) if self.enough else (none, none)
-        return Resampled(estimate, low, high, draws, self.level, self.block, self.blocks)
+        return _resampled(estimate, draws, self.level, self.block, self.blocks)
 
 
 def resample(
     rows: npt.ArrayLike,
-    statistic: Statistic | None = None,
     *,
     block: int | None = None,
     level: float = 0.95,
     samples: int = 1000,
     seed: int = 0,
 ) -> Resampled:
-    """The figure `statistic(rows)` with an interval over the passages of a text.
+    """The mean of each column of `rows` with an interval over the passages of a text.
 
-    `rows` (n,) or (n, C) has a row for each position, in order; `statistic` takes any such table and returns
-    a number or an array, None: the mean of each column, which is much quicker. `block` is a number of
-    positions, None: `from_correlation`. The interval is of percentiles, the same draws for all columns,
-    widened as a mean's of so few blocks is by Student's t. Raises ConfigError for settings out of range.
+    `rows` (n,) or (n, C) has a row for each position, in order; what follows from the means is `of` them.
+    `block` is a number of positions, None: `from_correlation`. The interval is of percentiles, the same draws
+    for all columns, widened as a mean's of so few blocks is by Student's t. Raises ConfigError for settings
+    out of range.
 
     >>> import numpy as np
     >>> found = resample(np.arange(2000) % 7, block=7)
@@ -105,25 +101,19 @@ def resample(
         )
     size = from_correlation(table) if block is None else int(block)
     blocks = len(table) / size
-    mean = statistic is None
-    estimate = np.asarray(table.mean(axis=0) if statistic is None else statistic(table), np.float64)
-    if blocks < FEWEST:
-        none = np.full(estimate.shape, np.nan)
-        return Resampled(estimate, none, none, np.empty((0, *estimate.shape)), level, size, blocks)
-    drawn = starts(len(table), size, samples, seed)
-    if mean:
-        draws = means(table, size, drawn)
-    else:
-        assert statistic is not None
-        within = np.arange(size)
-        draws = np.stack(
-            [
-                np.asarray(statistic(table[(s[:, None] + within).ravel()[: len(table)]]), np.float64)
-                for s in drawn
-            ]
-        )
-    low, high = _ends(draws, level, blocks)
-    return Resampled(estimate, low, high, draws, level, size, blocks)
+    estimate = np.asarray(table.mean(axis=0), np.float64)
+    draws = np.empty((0, *estimate.shape))
+    if blocks >= FEWEST:
+        draws = means(table, size, starts(len(table), size, samples, seed))
+    return _resampled(estimate, draws, level, size, blocks)
+
+
+def _resampled(estimate: Doubles, draws: Doubles, level: float, block: int, blocks: float) -> Resampled:
+    """With the interval of the draws (S, …); there is none of no draws."""
+    low = high = np.full(estimate.shape, np.nan)
+    if len(draws):
+        low, high = _ends(draws, level, blocks)
+    return Resampled(estimate, low, high, draws, level, block, blocks)
 
 
 def _ends(draws: Doubles, level: float, blocks: float) -> tuple[Doubles, Doubles]:

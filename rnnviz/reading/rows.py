@@ -176,9 +176,9 @@ def score_rows(
         if each is not None:
             each(batch)
         if clock.due():
-            yield work.progress()
+            yield work.totals.progress(share=1)
     if work.totals.characters:
-        yield work.progress()
+        yield work.totals.progress(share=1)
     return work.report(precise)
 
 
@@ -199,7 +199,7 @@ class _Work:
         self._normaliser = Normaliser(model.normaliser)
         self._waiting: deque[_Prepared] = deque()
         self._damage: RnnvizError | None = None
-        self.totals, self._left_out = Totals(), Counter[str]()
+        self.totals, self._left_out = Totals(file), Counter[str]()
         self._rows = 0
         self._examples: list[tuple[int, TextError]] = []
 
@@ -266,16 +266,6 @@ class _Work:
         self.totals.count(text, unknown, nats, nats_known)
         self.totals.given += given
         return RowScore(number, len(text), unknown, nats, words.count, given)
-
-    def progress(self) -> Progress:
-        return Progress(
-            self.totals.characters,
-            self.totals.unknown,
-            self.totals.nats,
-            self._file.bytes_read,
-            self._file.bytes_total,
-            self.totals.seconds,
-        )
 
     def report(self, precise: bool) -> RowsReport:
         if not self.totals.characters:

@@ -164,7 +164,7 @@ def score(
     else:
         scorer = _changed(model, change, precise)
     source, clock, step = SourceText(path, text, encoding, name, model.normaliser), Clock(), None
-    totals = _Scored(source)
+    totals = Totals(source)
     totals.given = _read(model, scorer, given)
     for part in _pieces(model, scorer, source, piece, details=each is not None):
         if isinstance(part, Piece):
@@ -172,10 +172,11 @@ def score(
                 each(part)
             if costs is not None:
                 costs(part.nll)
-            totals.take(part)
+            totals.add(part.text, part.nll, part.known)
+            totals.read_to = part.bytes_read
             step = totals.progress()
         if clock.due():
-            yield totals.progress(_NOTHING if isinstance(part, Piece) else part)
+            yield totals.progress() if isinstance(part, Piece) else totals.progress(*part)
             step = None
     if not totals.characters:
         raise EmptyTextError(
@@ -183,7 +184,16 @@ def score(
         )
     if step is not None:
         yield step
-    return totals.report(model.name, precise, getattr(scorer, "unsettled", 0))
+    return Report(
+        file=source.name,
+        model=model.name,
+        encoding=source.encoding,
+        certainty=source.certainty,
+        normalised=source.normaliser.changed,
+        precise=precise,
+        unsettled=getattr(scorer, "unsettled", 0),
+        **totals.figures(),
+    )
 
 
 def _changed(model: LanguageModel, change: StateChange | Sequence[StateChange], precise: bool) -> CharScorer:
@@ -218,46 +228,11 @@ def pieces(
 
 
 class _Doing(NamedTuple):
+    """Of a piece that is being read: see `Totals.progress`."""
+
     characters: int
     nats: float
     share: float
-
-
-_NOTHING = _Doing(0, 0.0, 0.0)
-
-
-class _Scored(Totals):
-    """The sums of one text that is read from a source."""
-
-    def __init__(self, source: SourceText) -> None:
-        super().__init__()
-        self._source, self._bytes_read = source, 0
-
-    def take(self, part: Piece) -> None:
-        self.add(part.text, part.nll, part.known)
-        self._bytes_read = part.bytes_read
-
-    def progress(self, more: _Doing = _NOTHING) -> Progress:
-        return Progress(
-            self.characters + more.characters,
-            self.unknown,
-            self.nats + more.nats,
-            self._bytes_read + int(more.share * (self._source.bytes_read - self._bytes_read)),
-            self._source.bytes_total,
-            self.seconds,
-        )
-
-    def report(self, model: str, precise: bool, unsettled: int) -> Report:
-        return Report(
-            file=self._source.name,
-            model=model,
-            encoding=self._source.encoding,
-            certainty=self._source.certainty,
-            normalised=self._source.normaliser.changed,
-            precise=precise,
-            unsettled=unsettled,
-            **self.figures(),
-        )
 
 
 def _read(model: LanguageModel, scorer: Scorer, context: str) -> int:

@@ -17,9 +17,8 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +29,9 @@ from rnnviz.networks.config import gone
 from rnnviz.networks.numpy_engine import Layer, Weights
 from rnnviz.text import files
 from rnnviz.text.vocabulary import Vocabulary, code_points
+
+if TYPE_CHECKING:
+    from rnnviz.reading.traced import Trace
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -57,40 +59,30 @@ _LAYER = ("table", "W_x", "b", "W_h", "b_u")
 _OTHER = ("embedding", "readout", "bias")
 
 
-@dataclass(frozen=True, eq=False)
-class Stored:
-    """What is kept of a trace: `arrays` by the names of ARRAYS, without those that are None."""
-
-    text: str
-    model_name: str
-    vocabulary: Vocabulary
-    weights: Weights
-    arrays: Arrays
-
-
-def pack(stored: Stored, beside: Arrays) -> bytes:
+def pack(trace: "Trace", beside: Arrays) -> bytes:
     """The file's bytes, with further arrays `beside`. Raises ConfigError for a cell of one's own, whose
     function no file can hold.
     """
-    weights = stored.weights
+    weights = trace.weights
     if type(weights) is not Weights:
         raise ConfigError(
             "a trace of {name!r} can't be saved: its step is a Python function; save trace.hidden and the "
             "like by numpy.savez",
-            name=stored.model_name,
+            name=trace.model_name,
         )
-    out: dict[str, npt.NDArray[Any]] = {"text": code_points(stored.text), **beside}
-    for name, values in stored.arrays.items():
-        plain = _SPLIT.get(name)
-        out |= {name: values} if plain is None else {plain: values[1:], f"{plain}_before": values[:1]}
+    out: dict[str, npt.NDArray[Any]] = {"text": code_points(trace.text), **beside}
+    for name in ARRAYS:
+        plain, values = _SPLIT.get(name), getattr(trace, name)
+        if values is not None:
+            out |= {name: values} if plain is None else {plain: values[1:], f"{plain}_before": values[:1]}
     kept = {f"weights.{name}": getattr(weights, name) for name in _OTHER}
     for n, layer in enumerate(weights.layers):
         kept |= {f"weights.{n}.{name}": getattr(layer, name) for name in _LAYER}
     out |= {name: values for name, values in kept.items() if values is not None}
     about = {
         "format": FORMAT,
-        "model_name": stored.model_name,
-        "vocabulary": stored.vocabulary.to_json(),
+        "model_name": trace.model_name,
+        "vocabulary": trace.vocabulary.to_json(),
         "layers": [[layer.cell, layer.units, layer.activation] for layer in weights.layers],
     }
     out["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
@@ -99,8 +91,10 @@ def pack(stored: Stored, beside: Arrays) -> bytes:
     return file.getvalue()
 
 
-def read(source: str | os.PathLike[str] | BinaryIO) -> Stored:
-    """What `pack` was given. Raises CheckpointError for a file that isn't there or wasn't made by it."""
+def read(source: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
+    """The fields of the Trace that `pack` was given. Raises CheckpointError for a file that isn't there or
+    wasn't made by it.
+    """
     named = isinstance(source, str | os.PathLike)
     name = Path(source).name if named else "the file"  # type: ignore[arg-type]
     try:
@@ -124,7 +118,7 @@ def unreadable(name: str, reason: str) -> CheckpointError:
     )
 
 
-def _stored(there: dict[str, npt.NDArray[Any]]) -> Stored:
+def _stored(there: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
     about = json.loads(there["about"].tobytes())
     if about["format"] not in (1, FORMAT):
         raise ValueError(f"format {about['format']}")
@@ -157,7 +151,11 @@ def _stored(there: dict[str, npt.NDArray[Any]]) -> Stored:
     vocabulary, inputs = Vocabulary.from_json(about["vocabulary"]), arrays["_inputs"]
     if not 0 <= inputs.min() <= inputs.max() <= vocabulary.start or not isinstance(about["model_name"], str):
         raise ValueError("it is of another model")
-    return Stored(text, about["model_name"], vocabulary, weights, arrays)
+    for values in arrays.values():
+        values.setflags(write=False)
+    plain_of = {plain: arrays[name][1:] for name, plain in _SPLIT.items() if name in arrays}
+    named = {"text": text, "model_name": about["model_name"], "vocabulary": vocabulary, "_weights": weights}
+    return {"cell": None, "_cells": None, **arrays, **plain_of, **named}
 
 
 def _of_format_1(there: dict[str, npt.NDArray[Any]], cells: Sequence[str]) -> dict[str, npt.NDArray[Any]]:

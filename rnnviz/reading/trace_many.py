@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from rnnviz.arrays import Floats, Ids, Integers
+from rnnviz.arrays import Floats, Ids
 from rnnviz.errors import ConfigError
-from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import Weights
 from rnnviz.networks.numpy_model import Network, NumpyModel, weights_of
 from rnnviz.reading.trace import Trace, Tracer, trace
@@ -25,14 +24,8 @@ if TYPE_CHECKING:
 ENTRIES = 1 << 24
 """Of a batch's states, (T, B, L, H), at most: 64 MiB."""
 
-ROWS = 256
+ROWS = 64
 """Texts side by side, at most."""
-
-CHUNK = 64
-"""Time steps after which it is looked which texts have ended."""
-
-States = tuple[Floats, Floats | None]
-"""H (T, B, L, H), and an LSTM's C: rows of a text beyond its end are undefined."""
 
 
 def trace_many(model: Network, texts: Iterable[str]) -> list[Trace]:
@@ -58,11 +51,10 @@ def trace_many(model: Network, texts: Iterable[str]) -> list[Trace]:
     traces: dict[int, Trace] = {}
     for group in _groups([len(text) for text in normalised], len(weights.layers) * weights.layers[0].units):
         ids = [model.vocabulary.encode(normalised[n]) for n in group]
-        hidden, cell = _read(model, weights, ids)
+        hidden, *cell = _read(model, weights, ids)
         for row, n in enumerate(group):
-            length = len(normalised[n])
-            own = None if cell is None else cell[:length, row]
-            traces[n] = Tracer(model).adopt(normalised[n], hidden[:length, row], own)
+            here = slice(len(normalised[n])), slice(None), row
+            traces[n] = Tracer(model).adopt(normalised[n], hidden[here], cell[0][here] if cell else None)
     return [traces[n] for n in range(len(normalised))]
 
 
@@ -75,60 +67,28 @@ def _groups(lengths: Sequence[int], units: int) -> Iterator[list[int]]:
         order = order[size:]
 
 
-def _read(model: Network, weights: Weights, ids: Sequence[Ids]) -> States:
-    if isinstance(model, NumpyModel) or cast("TorchNetwork", model).device.type == "cpu":
-        return _by_numpy(weights, model.vocabulary.start, ids)
-    return _by_torch(cast("TorchNetwork", model), ids)
-
-
-def _padded(ids: Sequence[Ids]) -> tuple[Ids, Integers]:
-    """(T, B), zeros after a text's end, and how many texts are as long as t + 1, (T,); longest first."""
-    lengths = np.array([len(each) for each in ids])
-    table = np.zeros((int(lengths.max(initial=0)), len(ids)), np.int64)
+def _read(model: Network, weights: Weights, ids: Sequence[Ids]) -> tuple[Floats, ...]:
+    """Every state after each character, (T, L, B, H): H, and an LSTM's C. Beyond a text's end is anything."""
+    inputs = np.zeros((1 + max(map(len, ids), default=0), len(ids)), np.int64)
+    inputs[0] = model.vocabulary.start
     for row, each in enumerate(ids):
-        table[: len(each), row] = each
-    return table, (lengths[None, :] > np.arange(len(table))[:, None]).sum(axis=1)
-
-
-def _by_numpy(weights: Weights, start: int, ids: Sequence[Ids]) -> States:
-    table, alive = _padded(ids)
-    inputs = np.concatenate([np.full((1, len(ids)), start), table])
+        inputs[1 : len(each) + 1, row] = each
+    if not isinstance(model, NumpyModel) and cast("TorchNetwork", model).device.type != "cpu":
+        return _by_torch(cast("TorchNetwork", model), inputs)
     hidden, cell = weights.states(len(inputs) + 1, len(ids))
-    for begin in range(0, len(inputs), CHUNK):
-        B = int(alive[max(0, begin - 1)]) if len(alive) else len(ids)
-        here = slice(begin, begin + CHUNK + 1)
-        own = None if cell is None else cell[here, :, :B]
-        weights.run(inputs[begin : begin + CHUNK, :B], hidden[here, :, :B], own)
-    return hidden[2:].swapaxes(1, 2), None if cell is None else cell[2:].swapaxes(1, 2)
+    weights.run(inputs, hidden, cell)
+    return tuple(part[2:] for part in (hidden, cell) if part is not None)
 
 
-def _by_torch(model: TorchNetwork, ids: Sequence[Ids]) -> States:
-    """Step by step, where the model is; see `rnnviz.networks.torch_engine`."""
+def _by_torch(model: TorchNetwork, inputs: Ids) -> tuple[Floats, ...]:
+    """The same where the model is, of inputs (T + 1, B)."""
     import torch
 
-    from rnnviz.networks.torch_engine import Layer
-
-    table, _ = _padded(ids)
-    config, T, B = model.config, len(table), len(ids)
-    has_cell = CELLS[config.cell].has_cell
-    with torch.no_grad():
-        named = dict(model.named_parameters())
-        layers = [
-            Layer(config.cell, [named[name] for name in config.layer_names(n)], config.activation)
-            for n in range(config.layers)
-        ]
-        inputs = np.concatenate([np.full((1, B), model.vocabulary.start), table])
-        read = torch.from_numpy(inputs).to(model.device)
-        h = [torch.zeros(B, config.hidden_size, device=model.device) for _ in layers]
-        c = [torch.zeros_like(each) if has_cell else None for each in h]
-        hidden = torch.empty(T + 1, B, len(layers), config.hidden_size, device=model.device)
-        cell = torch.empty_like(hidden) if has_cell else None
-        for t in range(T + 1):
-            x = model.embed(read[t : t + 1])[0]
-            for n, layer in enumerate(layers):
-                parts = layer.step(layer.from_inputs(x), h[n], c[n])
-                x = h[n] = parts["h"]
-                hidden[t, :, n] = x
-                if cell is not None:
-                    c[n] = cell[t, :, n] = parts["c"]
-    return hidden[1:].cpu().numpy(), None if cell is None else cell[1:].cpu().numpy()
+    found = []
+    with torch.inference_mode():
+        state = model.zero_state(inputs.shape[1])
+        # Step by step: of a whole text torch's own layers give the states of the top layer alone.
+        for x in model.embed(torch.from_numpy(inputs.T.copy()).to(model.device)).unbind(1):
+            _, state = model.hidden(x[:, None], state)
+            found.append(state)
+        return tuple(torch.stack(part)[1:].cpu().numpy() for part in zip(*found, strict=True))

@@ -211,27 +211,12 @@ class Trace(Pictured):
         >>> rnnviz.Trace.load(io.BytesIO(content))
         <Trace of 7 characters by timemachine-gru, perplexity 3.359>
         """
-        arrays = {name: getattr(self, name) for name in trace_file.ARRAYS}
-        held = {name: values for name, values in arrays.items() if values is not None}
-        stored = trace_file.Stored(self.text, self.model_name, self.vocabulary, self._weights, held)
-        return trace_file.pack(stored, {name: self.values(name) for name in quantities})
+        return trace_file.pack(self, {name: self.values(name) for name in quantities})
 
     @classmethod
     def load(cls, source: str | os.PathLike[str] | BinaryIO) -> Trace:
         """The Trace in a file that `save` wrote; CheckpointError for any other file."""
-        stored = trace_file.read(source)
-        arrays: dict[str, Any] = {name: read_only(values) for name, values in stored.arrays.items()}
-        states, cells = arrays["_states"], arrays.get("_cells")
-        found = cls(
-            text=stored.text,
-            model_name=stored.model_name,
-            vocabulary=stored.vocabulary,
-            ids=arrays["_inputs"][1:],
-            hidden=states[1:],
-            cell=None if cells is None else cells[1:],
-            _weights=stored.weights,
-            **{"_cells": None, **arrays},
-        )
+        found = cls(**trace_file.read(source))
         try:
             one = found[:1]
             _ = one.log_probs, one.gates  # which tells whether the weights fit
