@@ -170,7 +170,7 @@ class ClusterModel:
         self.vocabulary: Vocabulary = model.vocabulary
         self.normaliser: str = model.normaliser
         self.card: dict[str, Any] = dict(model.card)
-        self._machines, self._device, self._file = machines, device, file
+        self.machines, self._device, self._file = machines, device, file
 
     def scorer(self) -> ClusterScorer:
         """A reader of one text."""
@@ -182,21 +182,17 @@ class ClusterModel:
 
     def window_costs(self, windows: Iterable[Window], precise: bool) -> Iterator[Doubles]:
         """The costs of rows, as `rnnviz.reading.rows.WindowScorer` finds them, in order."""
-        ahead, waiting = 2 * self._machines.threads + 2, deque[Any]()
+        ahead, waiting = 2 * self.machines.threads + 2, deque[Any]()
         for window in windows:
             waiting.append(self.submit(cluster_tasks.score_window, window, precise))
             if len(waiting) >= ahead:
-                yield self._machines.result(waiting.popleft())
+                yield self.machines.result(waiting.popleft())
         while waiting:
-            yield self._machines.result(waiting.popleft())
+            yield self.machines.result(waiting.popleft())
 
     def submit(self, task: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         """Have a task done with this model."""
-        return self._machines.submit(task, self._file, self._device, *arguments, **named)
-
-    def result(self, future: Any) -> Any:
-        """See `Cluster.result`."""
-        return self._machines.result(future)
+        return self.machines.submit(task, self._file, self._device, *arguments, **named)
 
 
 class ClusterScorer:
@@ -237,9 +233,9 @@ class ClusterScorer:
         found: list[Scores] = []
         done = Done(0, 0.0)
         for begin, future in zip(starts, futures, strict=True):
-            scored: ScoredStretch = self._model.result(future)
+            scored: ScoredStretch = self._model.machines.result(future)
             if found and self._memory is not None and not alike(scored.first, self._memory):
-                scored = self._model.result(stretch(begin, 1, self._memory))
+                scored = self._model.machines.result(stretch(begin, 1, self._memory))
             self._memory = scored.end
             self.unsettled += scored.unsettled
             found.append(scored.scores)

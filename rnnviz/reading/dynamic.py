@@ -93,18 +93,32 @@ def dynamic(
             "rnnviz.load gives. (A mixture is made of one that learns: mix(dynamic(network), other).)",
             name=model.name,
         )
-    return DynamicModel(model, every, rate, decay, clip)
+    return DynamicModel(
+        model,
+        every,
+        rate,
+        decay,
+        clip,
+        name=f"{model.name}, dynamic",
+        vocabulary=model.vocabulary,
+        normaliser=model.normaliser,
+        card=model.card,
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class DynamicModel:
-    """What `dynamic` gives."""
+    """What `dynamic` gives. Its vocabulary, normaliser and card are the network's."""
 
     model: CharModel
     every: int
     rate: float
     decay: float
     clip: float
+    name: str
+    vocabulary: Vocabulary
+    normaliser: str
+    card: dict[str, Any]
 
     def __post_init__(self) -> None:
         if type(self.every) is not int or not 1 <= self.every <= 65_536:
@@ -121,26 +135,6 @@ class DynamicModel:
                     high=high,
                     value=value,
                 )
-
-    @property
-    def name(self) -> str:
-        """The network's, and that it learns."""
-        return f"{self.model.name}, dynamic"
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The network's."""
-        return self.model.vocabulary
-
-    @property
-    def normaliser(self) -> str:
-        """The network's."""
-        return self.model.normaliser
-
-    @property
-    def card(self) -> dict[str, Any]:
-        """The network's."""
-        return self.model.card
 
     def scorer(self) -> DynamicReader:
         """A reader at the start of a text, with the weights as they are now."""

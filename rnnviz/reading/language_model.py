@@ -15,6 +15,8 @@ from rnnviz.networks.numpy_model import no_model
 from rnnviz.networks.prediction import Scorer, Scores
 from rnnviz.text.vocabulary import Vocabulary, check_vocabulary
 
+PIECE = 4096  # symbols handed at a time to a model that has no wish of its own
+
 
 class LanguageModel(Protocol):
     """What can be scored: CharModel, NgramModel, UniformModel, or a class of your own.
@@ -88,6 +90,13 @@ class _UniformScorer:
 
     def advance_predictions(self, ids: Ids) -> Doubles:
         return np.full((len(ids), self.size), -math.log(self.size))
+
+
+def advanced(scorer: Scorer, ids: Ids) -> Doubles:
+    """log P in nats of each of `ids` (n,), handed over in pieces as the scorer likes them best."""
+    step: int = getattr(scorer, "piece", PIECE)
+    parts = [scorer.advance(ids[n : n + step]) for n in range(0, len(ids), step)]
+    return np.concatenate([np.empty(0), *parts])
 
 
 def scorer_of(model: LanguageModel, *, details: bool, precise: bool) -> Scorer:

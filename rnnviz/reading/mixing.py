@@ -94,47 +94,35 @@ def mix(model: LanguageModel, other: LanguageModel) -> MixedModel:
             other=other.name,
             another=other.normaliser,
         )
-    return MixedModel(model, other)
+    own, its = model.vocabulary, other.vocabulary
+    return MixedModel(
+        model,
+        other,
+        name=f"{model.name} + {other.name}",
+        vocabulary=own if own == its else Vocabulary(tuple(sorted({*own.characters, *its.characters}))),
+        normaliser=model.normaliser,
+        card=dict(getattr(model, "card", {})),
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class MixedModel:
-    """What `mix` gives."""
+    """What `mix` gives. Its vocabulary holds the characters of both, its card is the first's."""
 
     model: LanguageModel
     other: LanguageModel
-
-    @cached_property
-    def vocabulary(self) -> Vocabulary:
-        """The characters of both."""
-        own, its = self.model.vocabulary, self.other.vocabulary
-        return own if own == its else Vocabulary(tuple(sorted({*own.characters, *its.characters})))
-
-    @property
-    def name(self) -> str:
-        """Both names."""
-        return f"{self.model.name} + {self.other.name}"
-
-    @property
-    def normaliser(self) -> str:
-        """That of both."""
-        return self.model.normaliser
-
-    @property
-    def card(self) -> dict[str, Any]:
-        """The first model's."""
-        return dict(getattr(self.model, "card", {}))
+    name: str
+    vocabulary: Vocabulary
+    normaliser: str
+    card: dict[str, Any]
 
     def scorer(self) -> MixedReader:
         """A reader of one text. Raises ConfigError for a model whose scorer gives no whole predictions."""
-        return self._scorer(precise=False)
+        return MixedReader(self, [_whole(one, precise=False) for one in (self.model, self.other)])
 
     def precise_scorer(self) -> MixedReader:
         """The same, in float64 throughout."""
-        return self._scorer(precise=True)
-
-    def _scorer(self, *, precise: bool) -> MixedReader:
-        return MixedReader(self, [_whole(one, precise) for one in (self.model, self.other)])
+        return MixedReader(self, [_whole(one, precise=True) for one in (self.model, self.other)])
 
     def reader(self) -> MixedReader:
         """At a text's beginning: one character at a time, in the same arithmetic whoever asks."""
@@ -151,7 +139,7 @@ class MixedModel:
         return _Share(self.model.vocabulary, self.vocabulary), _Share(self.other.vocabulary, self.vocabulary)
 
 
-def _whole(model: LanguageModel, precise: bool) -> WholePredictions:
+def _whole(model: LanguageModel, *, precise: bool) -> WholePredictions:
     scorer = scorer_of(model, details=False, precise=precise)
     if isinstance(scorer, WholePredictions):
         return scorer

@@ -30,7 +30,7 @@ class Reader(Protocol):
         ...
 
 
-class ScoringReader:
+class ScoringReader(Reader):
     """A Reader that is a `rnnviz.networks.prediction.Scorer` too: what derives from it reads and predicts.
 
     What a model learns from its text depends on each symbol in turn, so symbols are read one by one; a reader
@@ -42,14 +42,6 @@ class ScoringReader:
 
     def __init__(self, size: int) -> None:
         self.size = size
-
-    def read(self, ids: Ids) -> None:
-        """Read the next symbols `ids` (n,)."""
-        raise NotImplementedError
-
-    def log_probs(self) -> Doubles:
-        """log P (V,) of the next symbol in nats."""
-        raise NotImplementedError
 
     def advance(self, ids: Ids) -> Doubles:
         """log P in nats of each symbol of `ids` (n,), given all before it."""

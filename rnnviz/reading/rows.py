@@ -19,7 +19,7 @@ import numpy.typing as npt
 from rnnviz.arrays import Doubles, Ids
 from rnnviz.errors import ConfigError, EmptyTextError, RnnvizError, TextError
 from rnnviz.networks.progress import Clock
-from rnnviz.reading.language_model import LanguageModel, scorer_of
+from rnnviz.reading.language_model import LanguageModel, advanced, scorer_of
 from rnnviz.reading.report import Progress, Report, Totals, no_probability, of_sum
 from rnnviz.text.characters import Normaliser
 from rnnviz.text.checked import received
@@ -28,7 +28,6 @@ from rnnviz.text.row_formats import Fault
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 from rnnviz.text.words import WordCount
 
-PIECE = 1 << 16  # symbols handed at a time to a model that has no wish of its own
 EXAMPLES = 5  # rows left out that a report names
 
 
@@ -69,10 +68,7 @@ class WindowScorer:
         return out
 
     def _one(self, ids: Ids) -> Doubles:
-        scorer = scorer_of(self._model, details=False, precise=self._precise)
-        step: int = getattr(scorer, "piece", PIECE)
-        parts = [scorer.advance(ids[n : n + step]) for n in range(0, len(ids), step)]
-        return np.concatenate([np.empty(0), *parts])
+        return advanced(scorer_of(self._model, details=False, precise=self._precise), ids)
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ from rnnviz.networks.numpy_engine import StateChange, combined
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.prediction import Scorer
 from rnnviz.networks.progress import Clock, mapped, run
+from rnnviz.reading.language_model import PIECE, Stepwise, advanced, scorer_of
 from rnnviz.reading.language_model import LanguageModel as LanguageModel
-from rnnviz.reading.language_model import Stepwise, scorer_of
 from rnnviz.reading.language_model import UniformModel as UniformModel
 from rnnviz.reading.report import Progress as Progress
 from rnnviz.reading.report import Report as Report
@@ -45,8 +45,6 @@ from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import Source, SourceText
 from rnnviz.text.row_files import is_packed_rows, open_rows
 from rnnviz.text.vocabulary import UNKNOWN
-
-PIECE = 4096  # characters handed at a time to a model that has no wish of its own
 
 
 @dataclass(frozen=True)
@@ -237,11 +235,9 @@ class _Doing(NamedTuple):
 
 def _read(model: LanguageModel, scorer: Scorer, context: str) -> int:
     """Let the scorer read a context first; returns its length, normalised."""
-    text = normalise(context, model.normaliser)
-    length = getattr(scorer, "piece", PIECE)
-    for begin in range(0, len(text), length):
-        scorer.advance(model.vocabulary.encode(text[begin : begin + length]))
-    return len(text)
+    ids = model.vocabulary.encode(normalise(context, model.normaliser))
+    advanced(scorer, ids)
+    return len(ids)
 
 
 def _pieces(
