@@ -17,7 +17,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.errors import ConfigError
-from rnnviz.gradients.backward import Exponents, norms, sweep
+from rnnviz.gradients.backward import Exponents, sweep
 from rnnviz.gradients.linearisation import Reading, read
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network
@@ -105,7 +105,7 @@ def _swept(reading: Reading, seeds: Floats, norm: Norm, target: int | None) -> S
         if norm == "spectral":
             size = spectral(adjoints)
         else:
-            size = float(np.linalg.norm(norms(adjoints, np.zeros_like(exponents))))
+            size = math.sqrt(np.einsum("kx,kx->", adjoints, adjoints, dtype=np.float64))
         return float(np.ldexp(size, exponents[0]))
 
     def on_state(t: int, layer: int, state: Floats, c: Floats | None, exponents: Exponents) -> None:
