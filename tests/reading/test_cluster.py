@@ -72,15 +72,21 @@ def check_same(theirs: Report, ours: Report) -> None:
     assert theirs.to_json() == {**expected, "seconds": theirs.seconds}
 
 
+def watched(afar: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The tasks that it is asked for."""
+    asked, submit = [], afar.submit
+    monkeypatch.setattr(afar, "submit", lambda *task, **how: asked.append(task) or submit(*task, **how))
+    return asked
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_a_long_text_costs_what_it_costs_here(
     there: Cluster, models_folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = load(models_folder / f"{name}.safetensors")
-    afar, asked = there.model(model), []
-    submit = afar.submit
-    monkeypatch.setattr(afar, "submit", lambda *task, **how: asked.append(task) or submit(*task, **how))
+    afar = there.model(model)
+    asked = watched(afar, monkeypatch)
     report = perplexity(afar, text=LONG)
     assert report.characters > cluster_module.PIECE
     assert len(asked) == 2, "the second stretch began in the state in which the first one ends"
@@ -101,9 +107,8 @@ def test_every_character_has_its_cost_rank_and_entropy(there: Cluster) -> None:
 def test_a_seam_that_does_not_fit_is_scored_again(there: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_module, "WARM_UP", 1)  # too few to find the state
     model = tiny("gru", name="tiny")
-    afar, asked = there.model(model), []
-    submit = afar.submit
-    monkeypatch.setattr(afar, "submit", lambda *task, **how: asked.append(task) or submit(*task, **how))
+    afar = there.model(model)
+    asked = watched(afar, monkeypatch)
     report = perplexity(afar, text=LONG)
     assert len(asked) == 3, "two stretches, the second once more"
     assert asked[2][3] is not None, "from the state in which the first ends"

@@ -110,8 +110,3 @@ def test_counts_are_precise_already_and_a_model_of_ones_own_says_what_it_lacks()
         name="own", vocabulary=counted.vocabulary, normaliser="newlines", scorer=counted.scorer
     )
     assert rnnviz.perplexity(own, text=STORY).perplexity == usual.perplexity
-
-
-def test_twenty_kinds_and_one_of_them_long() -> None:
-    assert len(TEXTS) == 20
-    assert len(TEXTS["a long text"]) >= batched_scoring.LEAST

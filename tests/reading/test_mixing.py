@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,48 +18,12 @@ from rnnviz.reading.mixing import MixedModel, mix
 from rnnviz.reading.scoring import UniformModel, perplexity, pieces
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 from tests.conftest import TEXT, tiny
+from tests.reading.paper import AB, BC, Paper
 from tests.reports.recorded import recorded
 
 OTHER = "A traveller! He is 道 quiet; zzz Time. Every lever was pulled, and he jumped for quartz.\n" * 2
 
 
-@dataclass
-class Paper:
-    """A model on paper: row i of `table` (V + 1, V) is P(next | symbol i), the last P(next | <s>)."""
-
-    characters: str
-    table: Any
-    name: str = "paper"
-    normaliser: str = "newlines"
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        return Vocabulary(tuple(self.characters))
-
-    def scorer(self) -> Paper:
-        return Paper(self.characters, self.table)
-
-    def __post_init__(self) -> None:
-        self.last = self.vocabulary.start
-
-    def advance_predictions(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        *before, self.last = self.last, *ids.tolist()
-        with np.errstate(divide="ignore"):
-            return np.log(np.asarray(self.table, np.float64)[np.array(before, int)])
-
-    def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        return self.advance_predictions(ids)[np.arange(len(ids)), ids]
-
-    def of(self, before: str, character: str) -> float:
-        """P(character | before)."""
-        symbols = "".join(self.vocabulary.characters)
-        row = self.table[len(symbols) + 1 if not before else symbols.find(before) + 1]
-        i = symbols.find(character) + 1
-        return row[i] if i else row[0] / (UNICODE_SCALAR_VALUES - len(symbols))
-
-
-AB = Paper("ab", [[0.5, 0.25, 0.25], [0.1, 0.2, 0.7], [0.2, 0.3, 0.5], [0.25, 0.5, 0.25]])
-BC = Paper("bc", [[0.2, 0.4, 0.4], [0.1, 0.1, 0.8], [0.3, 0.6, 0.1], [0.4, 0.3, 0.3]])
 KINDS = ("ab bc", "gru 3-gram", "3-gram lstm", "uniform mlp", "3-gram 2-gram of others", "three")
 
 
@@ -135,15 +97,6 @@ def test_cutting_a_text_changes_nothing_and_all_ways_of_reading_agree(kind: str,
         else:
             parts.append(scorer.advance_details(part).log_p if n % 3 == 1 else scorer.advance(part))
     np.testing.assert_allclose(np.concatenate(parts), whole[np.arange(len(ids)), ids], atol=1e-6)
-
-
-@pytest.mark.parametrize("length", [1, 2])
-def test_the_probabilities_of_all_strings_sum_to_one(length: int) -> None:
-    total = 0.0
-    for symbols in itertools.product("abc?", repeat=length):
-        probability = perplexity(mix(AB, BC), text="".join(symbols)).perplexity ** -length
-        total += probability * (UNICODE_SCALAR_VALUES - 3) ** symbols.count("?")
-    assert total == pytest.approx(1, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)

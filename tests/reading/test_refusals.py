@@ -23,9 +23,8 @@ from rnnviz.reading.scoring import UniformModel, perplexity, score
 from rnnviz.reading.trace import Trace, Tracer, trace
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
-from tests.reading.test_mixing import AB, BC, Paper
+from tests.reading.paper import AB, BC, Paper
 from tests.reading.test_rows import file_of, scored
-from tests.reading.test_scoring import PAPER
 from tests.reading.test_trace import make
 from tests.refused import one_sentence
 
@@ -87,7 +86,7 @@ class Own:
     log_p: float
     name: str = "own"
     normaliser: str = "newlines"
-    vocabulary: Any = PAPER.vocabulary
+    vocabulary: Any = AB.vocabulary
 
     def scorer(self) -> Any:
         return self
@@ -147,36 +146,36 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     # scored
     **{
         f"an empty file {data!r}": (
-            lambda _, data=data: perplexity(PAPER, io.BytesIO(data), name="empty.txt"),
+            lambda _, data=data: perplexity(AB, io.BytesIO(data), name="empty.txt"),
             EmptyTextError,
             r"empty\.txt has no characters, so it has no perplexity",
         )
         for data in (b"", b"\xef\xbb\xbf", b"\xff\xfe")
     },
-    "no text": (lambda _: perplexity(PAPER, text=""), EmptyTextError, "this text has no characters"),
+    "no text": (lambda _: perplexity(AB, text=""), EmptyTextError, "this text has no characters"),
     "a context alone": (lambda _: perplexity(GRU, text="", given="con"), EmptyTextError, "no characters"),
     "half a context": (lambda _: perplexity(GRU, text="a", given="\ud800"), TextError, "half of a surrogate"),
-    "no such file": (lambda tmp: perplexity(PAPER, tmp / "absent.txt"), TextError, "there is no file"),
-    "a folder": (lambda tmp: perplexity(PAPER, tmp), TextError, "is a folder"),
+    "no such file": (lambda tmp: perplexity(AB, tmp / "absent.txt"), TextError, "there is no file"),
+    "a folder": (lambda tmp: perplexity(AB, tmp), TextError, "is a folder"),
     "no ASCII": (
-        lambda _: perplexity(PAPER, io.BytesIO("né".encode()), encoding="ascii"),
+        lambda _: perplexity(AB, io.BytesIO("né".encode()), encoding="ascii"),
         DecodingError,
         r"is not ascii: byte 1 ",
     ),
     "half a character": (
-        lambda _: perplexity(PAPER, text="a" * 70_000 + "\ud83c"),
+        lambda _: perplexity(AB, text="a" * 70_000 + "\ud83c"),
         TextError,
         r"character 70,001 is U\+D83C",
     ),
-    "nothing": (lambda _: perplexity(PAPER), ConfigError, "received neither"),
-    "a file and a text": (lambda _: perplexity(PAPER, "a.txt", text=""), ConfigError, "received both"),
+    "nothing": (lambda _: perplexity(AB), ConfigError, "received neither"),
+    "a file and a text": (lambda _: perplexity(AB, "a.txt", text=""), ConfigError, "received both"),
     "a text's encoding": (
-        lambda _: perplexity(PAPER, text="a", encoding="utf-8"),
+        lambda _: perplexity(AB, text="a", encoding="utf-8"),
         ConfigError,
         "no encoding",
     ),
     "pieces of 0": (
-        lambda _: list(score(PAPER, text="a", piece=0)),
+        lambda _: list(score(AB, text="a", piece=0)),
         ConfigError,
         "at least 1 character; received 0",
     ),

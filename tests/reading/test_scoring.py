@@ -8,9 +8,9 @@ import json
 import math
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import torch
 from hypothesis import example, given
@@ -19,68 +19,21 @@ from hypothesis import strategies as st
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.torch_model import CharModel
+from rnnviz.reading.mixing import mix
 from rnnviz.reading.scoring import Progress, Sum, UniformModel, costs, perplexity, pieces, running, score
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary
+from tests.reading.paper import AB, BC, Paper
 
-
-class BigramModel:
-    """A model on paper: row i of `table` (V + 1, V) is P(next | symbol i), the last P(next | <s>)."""
-
-    name = "bigram-on-paper"
-    normaliser = "newlines"
-
-    def __init__(self, characters: str, table: npt.ArrayLike) -> None:
-        self.vocabulary = Vocabulary(tuple(characters))
-        self.table = np.asarray(table, np.float64)
-        assert self.table.shape == (self.vocabulary.size + 1, self.vocabulary.size)
-        assert np.allclose(self.table.sum(1), 1)
-
-    def scorer(self) -> BigramScorer:
-        return BigramScorer(self)
-
-
-class BigramScorer:
-    def __init__(self, model: BigramModel) -> None:
-        self.model = model
-        self.last = model.vocabulary.start
-
-    def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        out = []
-        for i in ids.tolist():
-            out.append(math.log(self.model.table[self.last, i]))
-            self.last = i
-        return np.array(out)
-
-
-#                         <unk>   a     b
-PAPER = BigramModel(
-    "ab",
-    [
-        [0.50, 0.25, 0.25],  # after <unk>
-        [0.10, 0.20, 0.70],  # after a
-        [0.20, 0.30, 0.50],  # after b
-        [0.25, 0.50, 0.25],  # after <s>
-    ],
-)
+PAPER = AB
 UNKNOWN_CHARACTERS = UNICODE_SCALAR_VALUES - 2
 
 
-def by_hand(model: BigramModel, text: str) -> tuple[float, float | None, int]:
+def by_hand(model: Paper, text: str) -> tuple[float, float | None, int]:
     """Perplexity, that of the known characters, and the number of unknown ones, one character at a time."""
-    total = known_total = 0.0
-    unknown, last = 0, model.vocabulary.start
-    for character in text:
-        i = "".join(model.vocabulary.characters).find(character) + 1
-        cost = -math.log(model.table[last, i])
-        if i:
-            known_total += cost
-        else:
-            unknown += 1
-            cost += math.log(UNICODE_SCALAR_VALUES - len(model.vocabulary.characters))
-        total += cost
-        last = i
-    known = len(text) - unknown
-    return math.exp(total / len(text)), math.exp(known_total / known) if known else None, unknown
+    known = [character in model.characters for character in text]
+    read = ["", *text]
+    nats = np.array([-math.log(model.of(*pair)) for pair in itertools.pairwise(read)])
+    return math.exp(nats.mean()), math.exp(nats[known].mean()) if any(known) else None, known.count(False)
 
 
 @pytest.mark.parametrize(
@@ -103,14 +56,16 @@ def test_a_perplexity_computed_on_paper(text: str, p: float, p_known: float | No
     assert report.bits_per_byte == pytest.approx(-math.log2(p) / report.bytes, rel=1e-12)
 
 
-@pytest.mark.parametrize("model", [PAPER, UniformModel(Vocabulary(("a", "b")))], ids=lambda model: model.name)
+@pytest.mark.parametrize(
+    "model", [PAPER, UniformModel(Vocabulary(("a", "b"))), mix(AB, BC)], ids=lambda model: model.name
+)
 @pytest.mark.parametrize("length", [1, 2, 3])
 def test_the_probabilities_of_all_strings_sum_to_one(model, length: int) -> None:
     # Every unknown character is as likely as the next: one stands for all of them.
-    total = 0.0
-    for symbols in itertools.product("ab?", repeat=length):
+    total, known = 0.0, model.vocabulary.characters
+    for symbols in itertools.product([*known, "?"], repeat=length):
         probability = perplexity(model, text="".join(symbols)).perplexity ** -length
-        total += probability * UNKNOWN_CHARACTERS ** symbols.count("?")
+        total += probability * (UNICODE_SCALAR_VALUES - len(known)) ** symbols.count("?")
     assert total == pytest.approx(1, abs=1e-9)
 
 
@@ -234,17 +189,17 @@ def test_the_json_of_a_report() -> None:
         "encoding, seconds, certainty, normalised, bytes, precise, unsettled, words, word_perplexity, "
         "given_characters"
     )
-    assert value["model"] == "bigram-on-paper"
+    assert value["model"] == "paper"
     assert value["perplexity"] == report.perplexity
 
 
-class Certain(BigramModel):
+class Certain(Paper):
     """Gives everything that comes a probability beyond the reach of float64."""
 
     def scorer(self) -> Certain:
         return self
 
-    def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def advance(self, ids: Any) -> Any:
         return np.full(len(ids), -1e4)
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import rnnviz
-from rnnviz.errors import ConfigError, ExportError
+from rnnviz.errors import ConfigError
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import NumpyModel, weights_of
 from rnnviz.reading import trace_many as many
@@ -94,11 +94,6 @@ def test_a_stored_trace_comes_back_the_same(cell: str, text: str, tmp_path: Path
     np.testing.assert_array_equal(again.logits, found.logits)
     assert not again.hidden.flags.writeable
     assert_same(Trace.load(io.BytesIO(found[3:8].to_bytes())), found[3:8], 0)
-
-
-def test_a_trace_needs_a_folder_to_be_written_to(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match="can't be written"):
-        trace(make(), TEXT).save(tmp_path / "no" / "folder.npz")
 
 
 def test_numpy_reads_the_file_too(tmp_path: Path) -> None:
