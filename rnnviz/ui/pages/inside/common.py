@@ -47,6 +47,7 @@ REMEMBERED = 40  # results of a session
 _KEPT = "inside.kept"
 AT, UNIT = "inside.at", "inside.unit"  # of st.session_state: the character and the unit that are looked at
 WANTED = "inside.unit.wanted"  # the same: whether the address names that unit, whatever a search finds
+WAY = "inside.way"  # the same: what is changed under Cause
 NAMED = "inside.unit.named"  # the unit that the address named when somebody arrived by it
 
 

@@ -1,6 +1,7 @@
 """The layout of the Inside page: the text, and the ways of looking at it."""
 
 import importlib
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -10,32 +11,79 @@ from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.packed import unpack
-from rnnviz.ui.pages.inside.common import AT, LONGEST, NAMED, UNIT, WANTED, view
+from rnnviz.ui.pages.inside.common import AT, LONGEST, NAMED, UNIT, WANTED, WAY, view
 from rnnviz.ui.trouble import describe, show
 
 _OFFERED, _TEXT = "inside.offered", "inside.text"
 COMING = "inside.coming"  # of st.session_state: the text that a part of the page asks for, at its next run
-# Names of parts that an address may have too: what the page calls them. One that was, belongs here.
-_ALSO = {"find": "units", "map": "units", "connectivity": "memory"}
+# Names of parts that an address may have too: those that parts had, and where what they showed is now.
+_ALSO = {
+    "find": "units",
+    "map": "units",
+    "connectivity": "memory",
+    "gates": "memory",
+    "patch": "cause",
+    "compare": "cause",
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """A part of the page: its name, what it asks, and what is to be seen in it and to be done next."""
+
+    name: str
+    question: str
+    next: str
+
+
+def looks() -> dict[str, Look]:
+    """The parts, by what the address calls them; each is a module with a `section`."""
+    return {
+        "units": Look(
+            _("Units"),
+            _("What does a single unit tell?"),
+            _(
+                "The colours are one number of the network at each character. Choose another unit, or look "
+                "below for one that follows something."
+            ),
+        ),
+        "memory": Look(
+            _("Memory"),
+            _("What does it still know of earlier characters?"),
+            _(
+                "The darker a character, the more the prediction in view rests on it. Click another "
+                "character to see what its prediction rests on."
+            ),
+        ),
+        "match": Look(
+            _("Match"),
+            _("Where else are the same units on?"),
+            _("Drag over a passage: the units that are on throughout are looked for elsewhere."),
+        ),
+        "cause": Look(
+            _("Cause"),
+            _("What happens if I change it?"),
+            _(
+                "Change units, a letter or a whole state, and see which predictions move. Random changes of "
+                "the same size stand beside it."
+            ),
+        ),
+    }
 
 
 def page(context: Context) -> None:
     st.html(f"<style>{_STYLE}{sidebar.BAR}</style>")
     st.title(_("Inside the network"))
-    parts = {
-        "units": _("Units"),
-        "match": _("Match"),
-        "gates": _("Gates"),
-        "memory": _("Connectivity"),
-        "cause": _("Cause"),
-        "patch": _("Patch"),
-        "compare": _("Compare"),
-    }
+    parts = looks()
+    names = {key: look.name for key, look in parts.items()}
+    if (asked := address.asked("part")) in ("patch", "compare"):
+        st.session_state[WAY] = asked
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        part = choice.tab(_("What to look at"), parts, "part", _ALSO)
+        part = choice.tab(_("What to look at"), names, "part", _ALSO)
         text = _text(context)
         layer = _layer(context)
-    choice.missed("part", parts)
+    choice.missed("part", names)
+    st.markdown(f"**{parts[part].question}** {parts[part].next}")
     if not text.strip():
         st.info(_("There is no text to look at: write one under **Text**."), icon=":material/edit:")
         return
