@@ -94,6 +94,11 @@ class View:
         return live.scale(quantity, self.model.config.span)
 
 
+def layer_key(layers: int) -> str:
+    """Where st.session_state keeps the layer that is looked at in networks of so many."""
+    return f"inside.layer.{layers}"
+
+
 def key_of(text: str, what: str, mark: Hashable, *rest: Hashable) -> Key:
     """The key of what is found of a text in the networks that `mark` identifies."""
     return Key(what, checksum(text), (mark, *rest))

@@ -11,7 +11,8 @@ from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.packed import unpack
-from rnnviz.ui.pages.inside.common import AT, LONGEST, NAMED, UNIT, WANTED, WAY, view
+from rnnviz.ui.pages.inside import question
+from rnnviz.ui.pages.inside.common import AT, LONGEST, NAMED, UNIT, WANTED, WAY, layer_key, view
 from rnnviz.ui.trouble import describe, show
 
 _OFFERED, _TEXT = "inside.offered", "inside.text"
@@ -144,9 +145,12 @@ def _layer(context: Context) -> int:
     layers = int(context.network.config.layers)
     if layers < 2:
         return 0
-    key, asked = f"inside.layer.{layers}", address.asked_number("layer")
+    key, asked = layer_key(layers), address.asked_number("layer")
     if asked is not None or address.went_back():
         st.session_state[key] = asked if asked is not None and asked < layers else 0
+    elif key not in st.session_state:
+        known = max(question.standing_in(context.info.card), key=lambda one: one.lead, default=None)
+        st.session_state[key] = known.layer if known and known.layer < layers else 0
     layer = st.selectbox(
         _("Layer"),
         range(layers),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -93,9 +93,9 @@ def ask(view: View, spans: tuple[tuple[int, int], ...]) -> tuple[Question | None
     return Question(about, pattern, edges, spans if about == SPAN else ()), source
 
 
-def recorded(view: View) -> list[Recorded]:
-    """The findings in the model's card that stand."""
-    return [one for one in unit_findings.of(view.context.info.card) if one.verdict == "remembers"]
+def standing_in(card: Mapping[str, Any]) -> list[Recorded]:
+    """The findings in a card that stand."""
+    return [one for one in unit_findings.of(card) if one.verdict == "remembers"]
 
 
 def standing(
@@ -107,7 +107,7 @@ def standing(
     names = words.targets(view.python) if names is None else names
     found = [
         one
-        for one in recorded(view)
+        for one in standing_in(view.context.info.card)
         if one.layer == view.layer and one.target in names and quantity in (None, one.quantity)
     ]
     return max(found, key=lambda one: (one.unit == named, one.lead), default=None)

@@ -30,6 +30,7 @@ from rnnviz.ui.pages.inside.common import (
     fragment,
     heat_panel,
     kept,
+    layer_key,
     quantity,
     say_start,
 )
@@ -186,24 +187,28 @@ def _looked(view: View) -> tuple[str, DeltaGenerator]:
     """
     first = question.standing(view)
     key = f"inside.quantity.{first.quantity if first else 'hidden'}"
-    named = [one for one in question.recorded(view) if one.layer == view.layer]
-    if named:
+    if named := question.standing_in(view.context.info.card):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(_("Units that this network's card names:"), width="content")
             for one in named:
                 label = f"**{one.unit}** · {findings.tell(described(one.target))}"
                 st.button(
-                    label, key=f"inside.named.{one.unit}.{one.target}", on_click=_choose, args=(one, key)
+                    label,
+                    key=f"inside.named.{one.unit}.{one.target}",
+                    on_click=_choose,
+                    args=(view, one, key),
                 )
     row = st.container(horizontal=True, vertical_alignment="bottom")
     with row:
         return quantity(view, key, first.quantity if first else "hidden"), row
 
 
-def _choose(one: Recorded, key: str) -> None:
-    state = st.session_state
-    state[UNIT], state[WANTED] = one.unit, state.get(key, one.quantity) != one.quantity
-    state[key] = one.quantity
+def _choose(view: View, one: Recorded, key: str) -> None:
+    state, layers = st.session_state, int(view.model.config.layers)
+    other = (one.layer, one.quantity) != (view.layer, state.get(key, one.quantity))
+    state[UNIT], state[WANTED], state[key] = one.unit, other, one.quantity
+    if layers > 1:
+        state[layer_key(layers)] = one.layer
 
 
 def _answer(view: View, asked: Question, source: Source, looked: str) -> Answer | None:
