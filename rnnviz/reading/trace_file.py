@@ -18,7 +18,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -29,9 +29,6 @@ from rnnviz.networks.config import gone
 from rnnviz.networks.numpy_engine import Layer, Weights
 from rnnviz.text import files
 from rnnviz.text.vocabulary import Vocabulary, code_points
-
-if TYPE_CHECKING:
-    from rnnviz.reading.traced import Trace
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -59,8 +56,8 @@ _LAYER = ("table", "W_x", "b", "W_h", "b_u")
 _OTHER = ("embedding", "readout", "bias")
 
 
-def pack(trace: "Trace", beside: Arrays) -> bytes:
-    """The file's bytes, with further arrays `beside`. Raises ConfigError for a cell of one's own, whose
+def pack(trace: Any, beside: Arrays) -> bytes:
+    """The file's bytes of a Trace, with further arrays `beside`. Raises ConfigError for a cell of one's own, whose
     function no file can hold.
     """
     weights = trace.weights
