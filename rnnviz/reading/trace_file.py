@@ -57,8 +57,8 @@ _OTHER = ("embedding", "readout", "bias")
 
 
 def pack(trace: Any, beside: Arrays) -> bytes:
-    """The file's bytes of a Trace, with further arrays `beside`. Raises ConfigError for a cell of one's own, whose
-    function no file can hold.
+    """The bytes of a Trace's file, with further arrays `beside`. Raises ConfigError for a cell of one's own,
+    whose function no file can hold.
     """
     weights = trace.weights
     if type(weights) is not Weights:

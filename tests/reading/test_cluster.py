@@ -116,10 +116,12 @@ def test_a_seam_that_does_not_fit_is_scored_again(there: Cluster, monkeypatch: p
     assert report.perplexity == pytest.approx(here, rel=1e-14), "from the very state"
 
 
-def test_precise_readings_go_from_state_to_state(there: Cluster) -> None:
+def test_readings_go_on_from_state_to_state(there: Cluster) -> None:
     model, text = tiny("lstm", name="tiny"), LONG[:3000]
     afar = there.model(model)
-    check_same(perplexity(afar, text=text, precise=True), perplexity(model, text=text, precise=True))
+    for precise in (True, False):  # the text goes on where its context ends
+        how: Any = {"text": text, "given": TEXT[:50], "precise": precise}
+        check_same(perplexity(afar, **how), perplexity(model, **how))
 
 
 @pytest.mark.slow
