@@ -2,7 +2,7 @@
 
     layers_of  all steps of all layers: torch's own where they are the same function, else by the record
     Layer      one layer's steps by the record. torch's layers are faster, and keep neither the lower layers'
-               states nor C; on a GPU they round to TF32
+               states nor C
 
 Shape letters: B texts, T time steps, G blocks of a cell's weights, H units, X inputs, L layers.
 """
@@ -207,6 +207,11 @@ def states(
     if isinstance(layers, RecordLayers):
         found: tuple[Tensor, State] = torch.func.functional_call(layers, dropped, (x, state, between))
         return found
+    if x.is_cuda:
+        # cuDNN's layers would round what they multiply to 10 bits (TF32), and states be off by 0.002: float32
+        # is float32 on every device, and who wants speed takes bfloat16. It is a setting of the whole process,
+        # and stays, as the way back reads it too.
+        torch.backends.cudnn.allow_tf32 = False
     start: Any = state if CELLS[config.cell].has_cell else state[0]
     if between is None or config.layers == 1:
         if dropped:

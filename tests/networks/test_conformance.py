@@ -185,6 +185,15 @@ def char_model(by: str, dtype: str, case: Case, ids: Tensor, state: Sequence[Ten
     return {"logits": logits.transpose(0, 1)}, state
 
 
+def on_gpu(run: Callable[..., Found], dtype: str, case: Case, ids: Tensor, *at: Any) -> Found:
+    """The same with all that it is given on a GPU; gradients flow back to the processor."""
+    state, time = at
+    tensors = {name: tensor.cuda() for name, tensor in case.tensors.items()}
+    there = replace(case, ids=case.ids.cuda(), tensors=tensors)
+    found, after = run(dtype, there, ids.cuda(), [part.cuda() for part in state], time)
+    return {name: values.cpu() for name, values in found.items()}, [part.cpu() for part in after]
+
+
 def vocabulary(case: Case) -> Vocabulary:
     return Vocabulary(tuple(LETTERS[: case.shape.V - 1]))
 
@@ -292,6 +301,9 @@ ENGINES = {
     "numba": Engine(partial(char_model, "numba"), reads=False, learns=True, lacks=("mlp",)),
     "adapt(step=)": Engine(adapted, gives=STATES),
 }
+if torch.cuda.is_available():
+    for name in ("torch", "torch float64", "stepwise"):
+        ENGINES[f"{name}, GPU"] = replace(ENGINES[name], run=partial(on_gpu, ENGINES[name].run))
 ROWS = [(cell, name) for name, engine in ENGINES.items() for cell in CELLS if cell not in engine.lacks]
 READ = [(cell, name) for cell, name in ROWS if ENGINES[name].reads]
 LEARNT = [(cell, name) for cell, name in ROWS if ENGINES[name].learns]

@@ -100,7 +100,7 @@ def embedded(config: ModelConfig, tensors: Mapping[str, Tensor], ids: Tensor) ->
     """X (B, T, X) of inputs (B, T): rows of the embedding, or one-hot vectors."""
     if config.embedding_size:
         return tensors["embedding.weight"][ids]
-    return torch.eye(config.vocabulary_size + 1, dtype=tensors["readout.bias"].dtype)[ids]
+    return torch.eye(config.vocabulary_size + 1).to(tensors["readout.bias"])[ids]
 
 
 def read_out(config: ModelConfig, tensors: Mapping[str, Tensor], top: Tensor) -> Tensor:

@@ -140,9 +140,9 @@ def test_all_is_computed_where_the_model_is(cell: str, monkeypatch: pytest.Monke
         copied.append(tuple(states.shape))
         return torch.zeros(states.shape)
 
+    model, weights = copy.deepcopy(make(cell)).to("meta"), weights_of(make(cell))
     monkeypatch.setattr(torch.Tensor, "cpu", to_cpu)
-    model = copy.deepcopy(make(cell)).to("meta")
-    many._read(model, weights_of(make(cell)), [model.vocabulary.encode(text) for text in (TEXT, "a")])
+    many._read(model, weights, [model.vocabulary.encode(text) for text in (TEXT, "a")])
     shape = (len(TEXT), model.config.layers, 2, model.config.hidden_size)
     assert copied == [shape, shape][: 1 + CELLS[cell].has_cell]
 
