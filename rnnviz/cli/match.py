@@ -6,9 +6,8 @@ end as the passage does, beside the whole corpus and the matches of untrained co
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from rnnviz.cli.output import (
     STANDARD_INPUT,
@@ -16,12 +15,11 @@ from rnnviz.cli.output import (
     add_model,
     add_quiet,
     add_source,
-    as_json,
     at_least,
     command,
     complain,
     network,
-    print_table,
+    print_findings,
     progress_bar,
     read_text,
     say_start,
@@ -29,21 +27,11 @@ from rnnviz.cli.output import (
 )
 from rnnviz.errors import ConfigError
 
-if TYPE_CHECKING:
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.reading.trace import Trace
-    from rnnviz.units import Index, Matches
-    from rnnviz.units.match_controls import Controls, Share
-    from rnnviz.units.match_untrained import Untrained
-
 MOST = 1_000_000
 """Characters that are indexed, unless --characters says otherwise."""
 
 COPIES = 3
 """Untrained copies that match too, unless --untrained says otherwise."""
-
-BEFORE, AFTER = 30, 15
-"""Characters of the context that the table shows; JSON has twice as many."""
 
 EXAMPLE = """examples:
   python -m rnnviz match --model shakespeare-lstm --corpus tinyshakespeare --threshold 0.3 \\
@@ -125,13 +113,14 @@ def main(args: argparse.Namespace) -> int:
     from rnnviz.reading.trace import trace
     from rnnviz.text.characters import normalise
     from rnnviz.text.corpora import cache_folder
-    from rnnviz.units import match_controls
+    from rnnviz.units import matching
 
     model = network(args)
     at_least(args, characters=1, untrained=0)
     read = trace(model, _passages_text(args))
     start, stop = _span(args.span)
-    pattern = units.pattern(read, start, stop, threshold=args.threshold, edges=args.edges, layer=args.layer)
+    asked = {"threshold": args.threshold, "edges": args.edges, "layer": args.layer}
+    units.pattern(read, start, stop, **asked)  # says what is wrong before a corpus is read
     text = normalise(source_text(args, whole=True), model.normaliser)
     with progress_bar(f"indexing {min(len(text), args.characters):,} characters", args) as show:
         index = units.run(
@@ -140,49 +129,16 @@ def main(args: argparse.Namespace) -> int:
         )
     if (kept := cache_folder() / "indexes").is_dir():
         complain(f"rnnviz 1.0.0 kept indexes in {kept}; this version doesn't look there: remove the folder")
-    found = index.match(pattern, share=args.share, least=args.least, most=args.most)
-    controls = match_controls.beside(index, found, read.text[start:stop])
-    untrained = None
+    asked |= {"share": args.share, "least": args.least, "most": args.most}
+    match = partial(index.elsewhere, model, read, start, stop, **asked)
+    found = match()
     if args.untrained and found.found:
+        say_start(model, args)
+        steps = matching.copies(model, index.text(0, matching.BEGINNING), args.untrained)
         with progress_bar(f"reading with {args.untrained} untrained copies", args) as show:
-            untrained = _untrained(args, model, index, found, controls, read, start, show)
-    if args.json:
-        print(as_json(_object(args, model, index, found, controls, untrained)))
-    else:
-        print(f"{len(pattern)} units are on throughout {read.text[start:stop]!r}: {_names(found)}")
-        _print(model, index, found, controls, untrained)
+            found = match(copies=units.run(steps, show and (lambda now: show(now.fraction, ""))))
+    print_findings([found], args, found.pattern.said(), model=args.model)
     return 0
-
-
-def _untrained(
-    args: argparse.Namespace,
-    model: NumpyModel,
-    index: Index,
-    found: Matches,
-    controls: Controls,
-    read: Trace,
-    start: int,
-    show: Callable[[float, str], None] | None,
-) -> Untrained:
-    """The same passage in untrained copies."""
-    from rnnviz import units
-    from rnnviz.units import match_untrained
-
-    say_start(model, args)
-    steps = match_untrained.copies(model, index.text(0, match_untrained.CHARACTERS), args.untrained)
-    made = units.run(steps, show and (lambda now: show(now.fraction, "")))
-    return match_untrained.untrained(
-        index,
-        found,
-        controls,
-        read,
-        start,
-        made,
-        share=args.share,
-        edges=args.edges,
-        layer=args.layer,
-        most=args.most,
-    )
 
 
 def _span(written: str) -> tuple[int, int]:
@@ -202,112 +158,3 @@ def _passages_text(args: argparse.Namespace) -> str:
     if args.file == STANDARD_INPUT:
         raise ConfigError("--text and --file can't both be read from standard input; give a file's path")
     return read_text(STANDARD_INPUT, None)
-
-
-def _object(
-    args: argparse.Namespace,
-    model: NumpyModel,
-    index: Index,
-    found: Matches,
-    controls: Controls,
-    untrained: Untrained | None,
-) -> dict[str, Any]:
-    pattern = found.pattern
-    return {
-        "model": args.model,
-        "characters": len(index),
-        "threshold": pattern.threshold,
-        "edges": args.edges,
-        "units": [
-            {"layer": unit.layer, "unit": unit.unit, "sign": sign}
-            for unit, sign in zip(pattern.units, pattern.signs, strict=True)
-        ],
-        "needed": found.needed,
-        "least": found.least,
-        "share_of_places": found.share,
-        "matches": [
-            {
-                "start": match.start,
-                "stop": match.stop,
-                "overlap": match.overlap,
-                "units": [[unit.layer, unit.unit] for unit in match.units],
-                "before": index.text(match.start - 2 * BEFORE, match.start),
-                "text": index.text(match.start, match.stop),
-                "after": index.text(match.stop, match.stop + 2 * AFTER),
-                "next": [list(one) for one in index.next(model, match.stop - 1)],
-            }
-            for match in found.found
-        ],
-        "ending": {"text": controls.ending, **_share(controls.ends)},
-        "passage": {"text": controls.whole.name, **_share(controls.whole)},
-        "untrained": None if untrained is None else asdict(untrained),
-    }
-
-
-def _share(share: Share) -> dict[str, Any]:
-    return {
-        "inside": share.inside,
-        "matches": share.matches,
-        "everywhere": share.everywhere,
-    }
-
-
-def _names(found: Matches) -> str:
-    pairs = zip(found.pattern.units, found.pattern.signs, strict=True)
-    named = [f"{'+' if sign > 0 else '-'}{unit.layer}:{unit.unit}" for unit, sign in pairs]
-    return " ".join(named if len(named) <= 24 else [*named[:24], "…"])
-
-
-def _print(
-    model: NumpyModel,
-    index: Index,
-    found: Matches,
-    controls: Controls,
-    untrained: Untrained | None,
-) -> None:
-    print(
-        f"at least {found.needed} of them over {found.least} characters: "
-        f"{100 * found.share:.3g} % of the places in {len(index):,} characters"
-    )
-    if not found.found:
-        return
-    from rnnviz.text.characters import visible
-
-    def shown(text: str) -> str:
-        return "".join("⏎" if c == "\n" else visible(c) if not c.isprintable() else c for c in text)
-
-    rows = []
-    for match in found.found:
-        expected = index.next(model, match.stop - 1, k=3)
-        rows.append(
-            (
-                str(match.start),
-                str(match.overlap),
-                str(len(match)),
-                shown(index.text(match.start - BEFORE, match.start)),
-                shown(index.text(match.start, match.stop)),
-                shown(index.text(match.stop, match.stop + AFTER)),
-                " ".join(f"{visible(symbol)} {p:.0%}" for symbol, p in expected),
-            )
-        )
-    head = ("at", "units", "length", "before", "match", "after", "expected next")
-    print_table(head, rows, numbers={0, 1, 2, 3})
-    endings = [controls.whole] + [controls.ends] * (controls.ending != controls.whole.name)
-    for share in endings:
-        print(f"end in {share.name!r}: {share.inside} of {share.matches}; everywhere: {share.everywhere:.2%}")
-    if untrained is not None:
-        _print_untrained(untrained, controls)
-
-
-def _print_untrained(found: Untrained, controls: Controls) -> None:
-    """The same of untrained copies, on the beginning of the corpus."""
-    units = ", ".join(map(str, found.units))
-    print(
-        f"untrained copies, in the first {found.characters:,} characters: {units} units are on throughout "
-        "the passage, with thresholds that as large a share of their states passes"
-    )
-    for one in found.shares[: 1 + (controls.ending != controls.whole.name)]:
-        print(
-            f"  end in {one.name!r}: {one.untrained} of {found.matches}; of this network's there: "
-            f"{one.own} of {found.own}"
-        )

@@ -1,4 +1,5 @@
-"""What every unit is at every character of a long text, kept on disk, for `rnnviz.units.matching` to search.
+"""What every unit is at every character of a long text, kept on disk, and where in it the same units are on:
+`rnnviz.units.matching` says what a match is.
 
 An index is a folder of three files, readable by its user alone:
 
@@ -12,30 +13,87 @@ index. Both arrays are memory-mapped: a search reads the rows of the units it is
 Shape letters: N characters of the text, n of a piece, L layers, H units of each, V symbols.
 """
 
+import contextlib
+import errno
 import hashlib
 import json
 import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Generator, Sequence
-from dataclasses import fields
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from tokenize import TokenError
+from typing import IO
 
 import numpy as np
 
 from rnnviz.arrays import Floats, Halves, Integers, Points
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.networks.numpy_engine import Layer, Weights
+from rnnviz.networks.numpy_engine import Layer, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
+from rnnviz.networks.progress import Clock
+from rnnviz.reading.trace import Trace, trace
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import code_points
-from rnnviz.units.index_file import ABOUT, FORMAT, POINTS, VALUES, About, write, writing
-from rnnviz.units.index_file import IndexProgress as IndexProgress
-from rnnviz.units.matching import Matches, Pattern, find
-from rnnviz.units.unit import check_layer
+from rnnviz.units.matching import (
+    AFTER,
+    BEFORE,
+    ENOUGH,
+    THRESHOLD,
+    Compared,
+    Copy,
+    Ending,
+    Match,
+    Matches,
+    Pattern,
+    Untrained,
+    column,
+    find,
+    pattern,
+    shares,
+)
+from rnnviz.units.unit import activations, check_layer
+
+FORMAT = "rnnviz index 1"
+PIECE = 2048
+"""Characters that are read at a time."""
+
+WRITTEN = 16_384
+"""Characters that are written at a time: each unit's in one piece."""
+
+LOWEST = 1e-4
+"""What a threshold of an untrained copy is at least: above 0."""
+
+ABOUT, VALUES, POINTS = "index.json", "values.npy", "points.npy"
+
+
+@dataclass(frozen=True)
+class About:
+    """What index.json holds. `model` is `fingerprint(model)`, `text` the SHA-256 of the text in UTF-8."""
+
+    format: str
+    model: str
+    model_name: str
+    text: str
+    characters: int
+    layers: int
+    units: int
+
+
+@dataclass(frozen=True)
+class IndexProgress:
+    """How far an index is, in characters."""
+
+    characters: int
+    total: int
+
+    @property
+    def fraction(self) -> float:
+        """The share of the text that has been read, 0 to 1."""
+        return self.characters / self.total
 
 
 class Index:
@@ -49,7 +107,8 @@ class Index:
     """
 
     def __init__(self, path: Path, about: About, values: Halves, points: Points) -> None:
-        self.path, self._about, self._values, self._points = path, about, values, points
+        self.path = self.folder = path  # by the second name the app's store counts and removes it
+        self._about, self._values, self._points = about, values, points
         self.model, self.model_name = about.model, about.model_name
         self.layers, self.units = about.layers, about.units
         self._checked: Weights | None = None  # those that it is known to be of
@@ -108,6 +167,98 @@ class Index:
                 )
         return find(self._values[:, :first], self.units, pattern, share=share, least=least, most=most)
 
+    def elsewhere(
+        self,
+        model: Network,
+        read: Trace,
+        start: int,
+        stop: int,
+        *,
+        threshold: float = THRESHOLD,
+        edges: int = 0,
+        layer: int | None = None,
+        share: float = 0.75,
+        least: int | None = None,
+        most: int = 20,
+        copies: Sequence[Copy] = (),
+    ) -> Matches:
+        """Where else most of the units are on that are on throughout characters start .. stop - 1 of
+        `read`, with what stands there, beside the controls: `copies` are untrained ones of `model`, which
+        have read the beginning of the indexed text; see `rnnviz.units.matching.copies`.
+
+        `threshold`, `edges` and `layer` are those of `pattern`, `share`, `least` and `most` those of `find`.
+        Raises ConfigError for what these don't take, and for another network than the index is of.
+
+        >>> import rnnviz
+        >>> from rnnviz import units
+        >>> model, text = rnnviz.load("timemachine-gru"), "the time machine and the time traveller"
+        >>> index = units.run(units.index(model, text))
+        >>> copies = units.run(units.matching.copies(model, text))
+        >>> found = index.elsewhere(model, rnnviz.trace(model, "the time"), 4, 8, copies=copies)
+        >>> found.passage.inside, found.untrained.shares[0]
+        (2, Compared(name='time', own=2, untrained=6))
+        """
+        asked = pattern(read, start, stop, threshold=threshold, edges=edges, layer=layer)
+        found = self.match(asked, share=share, least=least, most=most)
+        passage = read.text[start:stop]
+        endings = [(passage, self.ends_with(passage)), self._ending(passage)]
+        ends = _ends(found)
+        whole, last = (
+            Ending(text, _among(ends, places), len(ends), len(places) / len(self)) for text, places in endings
+        )
+        found = replace(
+            found,
+            found=tuple(self._context(model, asked, match) for match in found.found),
+            characters=len(self),
+            edges=edges,
+            passage=whole,
+            ending=last,
+        )
+        if not copies:
+            return found
+        characters = copies[0].states.shape[1]
+        on = float((abs(activations(read, layer=layer)) >= threshold).mean())
+        own = _ends(self.match(asked, share=share, least=found.least, most=most, first=characters))
+        thresholds, units, theirs = [], [], []
+        for copy in copies:
+            there = trace(copy.model, read.text)
+            states = abs(activations(there, layer=layer))
+            as_many = max(LOWEST, float(np.quantile(states, 1 - on)))
+            same = pattern(there, start, stop, threshold=as_many, edges=edges, layer=layer)
+            thresholds.append(as_many)
+            units.append(len(same))
+            if len(same):
+                theirs += _ends(
+                    find(copy.states, self.units, same, share=share, least=found.least, most=most)
+                )
+        held = (Compared(text, _among(own, places), _among(theirs, places)) for text, places in endings)
+        beside = Untrained(characters, tuple(units), tuple(thresholds), len(own), len(theirs), tuple(held))
+        return replace(found, untrained=beside)
+
+    def _context(self, model: Network, pattern: Pattern, match: Match) -> Match:
+        """A match with what stands around it."""
+        start, stop = max(0, match.start - BEFORE), min(len(self), match.stop + AFTER)
+        columns = [column(unit, self.units) for unit in pattern.units]
+        return replace(
+            match,
+            before=self.text(start, match.start),
+            text=self.text(match.start, match.stop),
+            after=self.text(match.stop, stop),
+            on=tuple(shares(self.values(start, stop, columns), pattern).tolist()),
+            next=tuple(self.next(model, match.stop - 1)),
+        )
+
+    def _ending(self, passage: str) -> tuple[str, Integers]:
+        """The longest ending of the passage that occurs often enough, the last character at least; where."""
+        ending, same = passage[-1:], self.ends_with(passage[-1:])
+        for length in range(2, len(passage) + 1):
+            longer = same[same >= length - 1]
+            longer = longer[self.points(longer - length + 1) == ord(passage[-length])]
+            if len(longer) < ENOUGH:
+                break
+            ending, same = passage[-length:], longer
+        return ending, same
+
     def next(self, model: Network, position: int, k: int = 5) -> list[tuple[str, float]]:
         """The k most probable characters after character `position`, with their probabilities.
 
@@ -147,6 +298,14 @@ class Index:
                 name=model.name,
             )
         self._checked = weights
+
+
+def _ends(found: Matches) -> list[int]:
+    return [match.stop - 1 for match in found.found]
+
+
+def _among(ends: list[int], places: Integers) -> int:
+    return int(np.isin(np.array(ends, np.int64), places).sum())
 
 
 def fingerprint(model: Network) -> str:
@@ -223,11 +382,11 @@ def _made(model: Network, text: str, path: Path, about: About) -> Generator[Inde
     """The index in the folder `path`, written unless it is there."""
     if path.exists():
         return _same(open_index(path), about)
-    with writing(path) as folder:
+    with _writing(path) as folder:
         partial = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder))
     try:
-        with writing(path):
-            yield from write(model, text, partial, about)
+        with _writing(path):
+            yield from _write(model, text, partial, about)
             try:
                 partial.rename(path)
             except OSError:  # another process was faster
@@ -236,6 +395,67 @@ def _made(model: Network, text: str, path: Path, about: About) -> Generator[Inde
         return _same(open_index(path), about)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[Path]:
+    """The folder that `path` is in. Raises ConfigError where it can't be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        yield path.parent
+    except OSError as error:
+        raise ConfigError(
+            "the index can't be written to {path} ({strerror}); choose another folder",
+            path=path,
+            strerror=error.strerror or error,
+        ) from None
+
+
+def _write(model: Network, text: str, folder: Path, about: About) -> Generator[IndexProgress, None, None]:
+    """The three files of an index."""
+    shape = (about.layers * about.units, about.characters)
+    ids, points = model.vocabulary.encode(text), code_points(text)
+    reader = NetworkReader(weights_of(model))
+    reader.read(np.array([model.vocabulary.start]))
+    clock = Clock()
+    with _created(folder / POINTS) as file:
+        np.save(file, points)
+    with _created(folder / VALUES) as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f2", "fortran_order": False, "shape": shape})
+        begin, waiting = file.tell(), np.empty((shape[0], WRITTEN), "<f2")
+        _reserve(file, begin + 2 * shape[0] * shape[1])
+        for start in range(0, len(text), WRITTEN):
+            stop = min(start + WRITTEN, len(text))
+            for at in range(start, stop, PIECE):
+                end = min(at + PIECE, stop)
+                waiting[:, at - start : end - start] = _halves(reader.states(ids[at:end])[0][1:])
+                if clock.due():
+                    yield IndexProgress(end, len(text))
+            for row in range(shape[0]):
+                file.seek(begin + 2 * (row * shape[1] + start))
+                file.write(waiting[row, : stop - start].tobytes())
+    with _created(folder / ABOUT) as file:
+        file.write(json.dumps(asdict(about)).encode())
+    yield IndexProgress(len(text), len(text))
+
+
+def _halves(hidden: Floats) -> Halves:
+    """(n, L, H) as (L·H, n) float16; a relu network may explode."""
+    largest = float(np.finfo(np.float16).max)
+    return np.clip(np.nan_to_num(hidden), -largest, largest).reshape(len(hidden), -1).T.astype(np.float16)
+
+
+def _created(path: Path) -> IO[bytes]:
+    """A new file for this user alone."""
+    return open(path, "xb", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
+def _reserve(file: IO[bytes], size: int) -> None:
+    """Raise OSError now rather than half an hour later if there is no room."""
+    free = shutil.disk_usage(os.path.dirname(os.path.abspath(str(file.name)))).free
+    if free < size:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    file.truncate(size)
 
 
 def open_index(path: str | os.PathLike[str]) -> Index:

@@ -12,24 +12,55 @@ a better one are left out.
 
 States are compared as float16, as an index keeps them: |h| < 1 is off by at most 0.00025 there.
 
-Shape letters: N characters of the corpus, U units, W windows.
+Two controls stand beside the matches. That most of them end in the same characters says little where most
+places of the corpus do. And random weights echo what was just read, so that their units go on together in
+places that end alike, too: the same passage is matched in the same network untrained, on the beginning of the
+same text. Before training states are close to 0, and none may pass the threshold that was asked for. So each
+copy has one of its own, which as large a share of its states passes.
+
+Shape letters: N characters of the corpus, n of its beginning, L layers, H units of each, U units of a
+pattern, W windows.
 """
 
+from __future__ import annotations
+
 import math
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Literal
 
 import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Halves, Integers, Mask
 from rnnviz.errors import ConfigError
-from rnnviz.pictured import Brief
-from rnnviz.reading.trace import Trace
+from rnnviz.findings import Heat, Json, Number, Panel, Said, Table, Value, count, say, span, words
+from rnnviz.networks.numpy_model import Network
+from rnnviz.networks.progress import mapped
+from rnnviz.networks.untrained import Fresh
+from rnnviz.pictured import Brief, Pictured
+from rnnviz.reading.trace import Trace, tracing
+from rnnviz.text.characters import visible
+from rnnviz.units import controls
+from rnnviz.units.controls import COPIES, ControlProgress
 from rnnviz.units.unit import Unit, activations, unit_of
 
 _Rows = list[tuple[Halves, int]]  # a unit's states (N,) and its sign
 
 THRESHOLD = 0.5
 """How far from 0 a state is on, unless said otherwise."""
+
+ENOUGH = 100
+"""Places that an ending occurs at, to be compared with."""
+
+BEGINNING = 30_000
+"""Characters of the indexed text that untrained copies read."""
+
+BEFORE, AFTER = 60, 30
+"""Characters around a match that are kept with it; a table has half as many."""
+
+NAMED = 30
+"""Units of a pattern, and characters of an ending, that are named."""
 
 _NEGATIVE = 0x8000  # the sign's bit of a float16
 
@@ -61,14 +92,54 @@ class Pattern(Brief):
     def __len__(self) -> int:
         return len(self.units)
 
+    def said(self, edges: int = 0) -> Said:
+        """Which units are on, or that none is on throughout the passage and off within `edges` of it."""
+        layers = any(unit.layer for unit in self.units)
+        pairs = zip(self.units, self.signs, strict=True)
+        names = [
+            ("+" if sign > 0 else "−") + (f"{unit.layer}:{unit.unit}" if layers else f"{unit.unit}")
+            for unit, sign in sorted(pairs)
+        ]
+        code = "match.units" if names else "match.margin" if edges else "match.none"
+        shown = names if len(names) <= NAMED else [*names[:NAMED], "…"]
+        return words(code, n=count(len(self)), units=", ".join(shown), length=count(self.length), k=edges)
+
+    def along(self, states: Floats, scale: tuple[Literal["diverging", "sequential"], float, float]) -> Panel:
+        """Of the `states` (T, H) of the layer along a text those of the pattern, above 0 first; of an empty
+        pattern all.
+        """
+        kind = "" if self.units else "-none"
+        order = sorted(range(len(self)), key=lambda k: -self.signs[k])
+        names = [self.units[k].unit for k in order] or list(range(states.shape[1]))
+        values = states[:, names]
+        axes = words("match.character"), words("head.unit")
+        return Panel(
+            "pattern",
+            words(f"match.title{kind}"),
+            Heat(values.T, scale, *axes, names=names, places="x"),
+            [words(f"match.notice{kind}")],
+            words("match.limits"),
+            link="x",
+            pick="at",
+        )
+
 
 @dataclass(frozen=True, repr=False)
 class Match(Brief):
-    """Characters start .. stop - 1 of the corpus, over which these `units` of the pattern are on."""
+    """Characters start .. stop - 1 of the corpus, over which these `units` of the pattern are on.
+
+    What `Index.elsewhere` adds: the `text` there, up to BEFORE characters `before` and AFTER `after` it; the
+    share of the pattern's units that are `on` at each of all these; the most probable `next` characters.
+    """
 
     start: int
     stop: int
     units: tuple[Unit, ...]
+    before: str = ""
+    text: str = ""
+    after: str = ""
+    on: tuple[float, ...] = ()
+    next: tuple[tuple[str, float], ...] = ()
 
     @property
     def overlap(self) -> int:
@@ -79,14 +150,67 @@ class Match(Brief):
         return self.stop - self.start
 
 
+@dataclass(frozen=True)
+class Ending:
+    """How many of the `matches` end in a `text`, `inside`; and the share of all places that do."""
+
+    text: str
+    inside: int
+    matches: int
+    everywhere: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Copy(Brief):
+    """An untrained copy of a network and its `states` (L·H, n) float16 over the beginning of a text."""
+
+    model: Network
+    states: Halves
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How many matches end in the text `name`: of the network's own, and of all copies'."""
+
+    name: str
+    own: int
+    untrained: int
+
+
 @dataclass(frozen=True, repr=False)
-class Matches(Brief):
-    """What `find` found, best first.
+class Untrained(Brief):
+    """What matches of the network and of untrained copies have in common, in the same `characters`.
+
+    units       of each copy: how many are on throughout the passage
+    thresholds  of each copy
+    own         matches of the network itself there
+    matches     of all copies together
+    shares      for the whole passage and its ending
+    """
+
+    characters: int
+    units: tuple[int, ...]
+    thresholds: tuple[float, ...]
+    own: int
+    matches: int
+    shares: tuple[Compared, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Matches(Brief, Pictured):
+    """What `find` found, best first; the second half is what `Index.elsewhere` adds.
 
     needed    units of the pattern that a place has at least
     least     characters over which it has them
     windows   how many windows of `least` characters have them
     of        of how many
+
+    characters  of the indexed text
+    edges       those of the pattern
+    passage     how many matches end in the whole passage: the same characters once more, and nothing else in
+                common
+    ending      how many in its last characters: as many as at least ENOUGH places of the corpus end in
+    untrained   the same of untrained copies; None where there are none
     """
 
     pattern: Pattern
@@ -95,11 +219,138 @@ class Matches(Brief):
     least: int
     windows: int
     of: int
+    characters: int = 0
+    edges: int = 0
+    passage: Ending | None = None
+    ending: Ending | None = None
+    untrained: Untrained | None = None
 
     @property
     def share(self) -> float:
         """The share of the corpus's windows that have them: how rare such a place is."""
         return self.windows / self.of if self.of else 0.0
+
+    def facts(self) -> Json:
+        """What --json prints."""
+        pattern = self.pattern
+        return {
+            "characters": self.characters,
+            "threshold": pattern.threshold,
+            "edges": self.edges,
+            "units": [
+                {"layer": unit.layer, "unit": unit.unit, "sign": sign}
+                for unit, sign in zip(pattern.units, pattern.signs, strict=True)
+            ],
+            "needed": self.needed,
+            "least": self.least,
+            "share_of_places": self.share,
+            "matches": [
+                {
+                    "start": match.start,
+                    "stop": match.stop,
+                    "overlap": match.overlap,
+                    "units": [[unit.layer, unit.unit] for unit in match.units],
+                    "before": match.before,
+                    "text": match.text,
+                    "after": match.after,
+                    "next": [list(one) for one in match.next],
+                }
+                for match in self.found
+            ],
+            "ending": self.ending and asdict(self.ending),
+            "passage": self.passage and asdict(self.passage),
+            "untrained": self.untrained and asdict(self.untrained),
+        }
+
+    def table(self) -> Table:
+        """A row a place: its units and length, its context, and what is expected next."""
+        rows: list[list[Value]] = [
+            [
+                count(match.start),
+                count(match.overlap),
+                count(len(match)),
+                _shown(match.before[-BEFORE // 2 :]),
+                _shown(match.text),
+                _shown(match.after[: AFTER // 2]),
+                " ".join(f"{visible(symbol)} {p:.0%}" for symbol, p in match.next[:3]),
+            ]
+            for match in self.found
+        ]
+        heads = ("at", "units", "length", "before", "match", "after", "next")
+        return Table([words(f"head.{name}") for name in heads], rows)
+
+    def sentences(self) -> list[Said]:
+        """How many places there are, what they end in, and the same of untrained copies."""
+        passage, ending, beside = self.passage, self.ending, self.untrained
+        shares = beside.shares if beside else ()
+        low, high = (min(beside.units), max(beside.units)) if beside else (0, 0)
+        return say(
+            self._codes(),
+            needed=self.needed,
+            all=len(self.pattern),
+            least=count(self.least),
+            share=Number(100 * self.share, "significant", 2),
+            characters=count(self.characters),
+            shown=len(self.found),
+            passage=_named(passage),
+            inside=passage and passage.inside,
+            everywhere=_percent(passage),
+            ending=_named(ending),
+            ends=ending and ending.inside,
+            anywhere=_percent(ending),
+            copies=beside and len(beside.units),
+            units=count(low) if low == high else span(low, high, digits=0),
+            first=count(beside.characters if beside else None),
+            own=beside and beside.own,
+            theirs=beside and beside.matches,
+            a=shares and shares[0].own,
+            b=shares and shares[0].untrained,
+            c=shares and shares[-1].own,
+            d=shares and shares[-1].untrained,
+        )
+
+    def _codes(self) -> Iterator[str]:
+        if not self.found:
+            yield "match.nowhere"
+            return
+        yield "match.places"
+        if self.passage is None or self.ending is None:
+            return
+        shorter = self.ending.text != self.passage.text
+        yield "match.passage"
+        if shorter:
+            yield "match.ending"
+        beside = self.untrained
+        if beside is not None:
+            yield "match.control"
+            if beside.own and beside.matches:
+                yield "match.both"
+                if shorter:
+                    yield "match.both-ending"
+                yield "match.alike"
+            else:
+                yield "match.copies-alone" if beside.matches else "match.no-copy"
+        yield "match.few"
+        yield "match.rows"
+
+    def panels(self) -> list[Panel]:
+        """None: the places are texts."""
+        return []
+
+
+def _percent(ending: Ending | None) -> Number:
+    """The share of all places, which may be very small."""
+    return Number(None if ending is None else 100 * ending.everywhere, "significant", 2)
+
+
+def _shown(text: str) -> str:
+    """With marks for what can't be seen, but for spaces."""
+    return "".join(c if c.isprintable() else visible(c) for c in text)
+
+
+def _named(ending: Ending | None) -> str:
+    text = "".join(map(visible, ending.text)) if ending else ""
+    return text if len(text) <= NAMED else f"…{text[-NAMED:]}"
 
 
 def pattern(
@@ -298,3 +549,21 @@ def _check_count(name: str, value: int, lowest: int) -> None:
 def column(unit: Unit, H: int) -> int:
     """The unit's column of `rnnviz.units.activations` of all layers."""
     return unit.layer * H + unit.unit
+
+
+def copies(
+    model: Network, text: str, count: int = COPIES, *, fresh: Fresh | None = None
+) -> Generator[ControlProgress, None, tuple[Copy, ...]]:
+    """Read the first BEGINNING characters of a normalised `text` with untrained copies of `model`, always the
+    same; `fresh` is that of `rnnviz.units.untrained`.
+    """
+    text, found = text[:BEGINNING], []
+    for number, copy in enumerate(controls.untrained(model, count, fresh=fresh)):
+        read = yield from mapped(tracing(copy, text), partial(_of_all, number, count))
+        flat = read.hidden.reshape(len(read), -1)
+        found.append(Copy(copy, np.ascontiguousarray(flat.astype(np.float16).T)))
+    return tuple(found)
+
+
+def _of_all(number: int, count: int, share: float) -> ControlProgress:
+    return ControlProgress((number + share) / count)

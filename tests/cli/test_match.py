@@ -56,23 +56,17 @@ def test_json_holds_what_the_index_finds(
     assert [one["own"] for one in control["shares"]] == [found[of]["inside"] for of in ("passage", "ending")]
 
 
-def test_the_table_shows_each_place_and_the_controls(
+def test_the_table_shows_each_place_and_then_what_is_said(
     asked: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*asked, *SPAN, "--most", "3", "--least", "3"]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert "units are on throughout '“cde'" in out[0]
-    assert f"+0:{LATCHES}" in out[0].split()
-    assert "over 3 characters" in out[1]
-    assert out[2].split()[:3] == ["at", "units", "length"]
-    places = [int(line.split()[0]) for line in out[3:6]]
+    assert f"+{LATCHES}" in out[0].split()
+    assert out[1].split()[:3] == ["at", "units", "length"]
+    places = [int(line.split()[0].replace(",", "")) for line in out[2:5]]
     assert all(0 <= place < len(BOOK) for place in places)
-    assert out[6].startswith("end in '“cde': 0 of 3; ")
-    assert out[7].startswith("end in 'e': ")
-    assert "everywhere: " in out[7]
-    assert out[8].startswith(f"untrained copies, in the first {len(BOOK):,} characters: ")
-    assert out[9].startswith("  end in '“cde': ")
-    assert out[9].endswith("of this network's there: 0 of 3")
+    assert "“cde”" in out[6]
+    assert "untrained copies" in "".join(out[7:])
     assert main([*asked, *SPAN, "--untrained", "0"]) == 0
     assert "untrained" not in capsys.readouterr().out
 
@@ -84,7 +78,7 @@ def test_the_index_is_kept_where_it_was_asked_for_and_found_again(
     first = capsys.readouterr().out
     assert not (tmp_path / "cache").exists()
     assert main([*asked, *SPAN, "--index", str(tmp_path / "kept")]) == 0
-    monkeypatch.setattr(units.indexing, "write", None)
+    monkeypatch.setattr(units.indexing, "_write", None)
     assert main([*asked, *SPAN, "--index", str(tmp_path / "kept")]) == 0
     assert capsys.readouterr().out == 2 * first
     monkeypatch.undo()

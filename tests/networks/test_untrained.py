@@ -17,7 +17,7 @@ from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.custom import CustomModel
 from rnnviz.networks.untrained import tensors, untrained
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.units import match_untrained
+from rnnviz.units import matching
 from tests.conftest import TEXT, tiny
 
 VOCABULARY = Vocabulary(tuple(map(chr, range(97, 97 + 26))))
@@ -85,6 +85,6 @@ def test_a_network_of_ones_own_is_controlled_by_copies_that_begin_as_it_did(
         np.testing.assert_array_equal(rnnviz.trace(model, text).hidden, hidden)
     best = [units.Searcher(rnnviz.trace(fresh(seed), text)).best_score(aim) for seed in range(2)]
     assert units.run(units.control(own, text, [aim], copies=2, fresh=fresh)) == [pytest.approx(best)]
-    read = units.run(match_untrained.copies(own, text, 2, fresh=fresh))
+    read = units.run(matching.copies(own, text, 2, fresh=fresh))
     for copy, hidden in zip(read, theirs, strict=True):
         np.testing.assert_allclose(copy.states.T, hidden[:, 0], atol=2e-3)  # float16

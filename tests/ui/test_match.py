@@ -11,8 +11,8 @@ from rnnviz import units
 from rnnviz.reading.trace import trace
 from rnnviz.text import corpora
 from rnnviz.ui.jobs import store
-from rnnviz.ui.pages.inside import indexing, match_places, sources
-from rnnviz.units import match_untrained
+from rnnviz.ui.pages.inside import match, sources
+from rnnviz.units import matching
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
@@ -38,7 +38,7 @@ def opened(open_app: Open, threshold: float = 0.05) -> AppTest:
 def on_corpus(monkeypatch: pytest.MonkeyPatch, **limits: int) -> str:
     """The help of Python is the one corpus here; returns as much of it as is indexed."""
     monkeypatch.setattr(sources, "here", lambda: [corpora.describe("python-docs")])
-    monkeypatch.setattr(indexing, "INDEXED", 30_000)
+    monkeypatch.setattr(match, "INDEXED", 30_000)
     return corpora.read("python-docs").text[:30_000]
 
 
@@ -57,27 +57,26 @@ def test_a_passages_units_are_found_elsewhere(open_app: Open, boards: dict[str, 
     on = board["arrays"][board["texts"][0]["values"]]
     assert on[SPAN[0] : SPAN[1]].tolist() == [1.0] * 4
     found = units.matching.find(
-        trace(GRU, TEXT[:600]).hidden[:, 0].T.astype("float16"), 12, pattern, most=match_places.SHOWN
+        trace(GRU, TEXT[:600]).hidden[:, 0].T.astype("float16"), 12, pattern, most=match.SHOWN
     )
     rows = boards["inside.matches"]["texts"]
     assert len(rows) == len(found.found) > 1
     for row, one in zip(rows, found.found, strict=True):
         assert row["label"].startswith(f"{one.overlap} of {len(pattern)} units over {len(one)} characters")
-        begin = max(0, one.start - match_places.BEFORE)
+        begin = max(0, one.start - matching.BEFORE)
         assert row["marked"] == [one.start - begin, one.stop - begin]
         codes = boards["inside.matches"]["arrays"][row["codes"]]
-        assert "".join(map(chr, codes)) == TEXT[begin : min(600, one.stop + match_places.AFTER)]
+        assert "".join(map(chr, codes)) == TEXT[begin : min(600, one.stop + matching.AFTER)]
         assert len(row["bars"]) == 4
-    assert f"{100 * found.share:.2g} % of the places in 600 characters" in everything(app)
+    assert "of the places in 600 characters" in everything(app)
 
 
 def test_untrained_copies_stand_beside_the_matches(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(open_app)
-    (table,) = app.dataframe
-    assert "copies" not in " ".join(table.value.columns)
+    assert "**Control**" not in everything(app)
     app = settled(app.button(key="inside.match-copies.start").click().run(), "inside")
     clean(app)
-    made = units.run(match_untrained.copies(GRU, TEXT[:600]))
+    made = units.run(matching.copies(GRU, TEXT[:600]))
     read = trace(GRU, TEXT[:600])
     on = [
         len(units.pattern(trace(copy.model, TEXT[:600]), *SPAN, threshold=threshold, layer=0))
@@ -86,14 +85,15 @@ def test_untrained_copies_stand_beside_the_matches(open_app: Open, monkeypatch: 
     assert len(set(on)) > 1
     said = everything(app)
     assert f"in 3 untrained copies of this network {min(on)} to {max(on)} units are on" in said
-    (table,) = app.dataframe
-    assert list(table.value.columns)[-2:] == ["matches, first 600 characters", "there, untrained copies"]
-    row = table.value.iloc[0]
-    own, theirs = row.iloc[-2].split(" of "), row.iloc[-1].split(" of ")
-    assert row.iloc[-2] == row.iloc[1]  # here the first 600 characters are all
-    assert (
-        f"{own[0]} of this network's {own[1]} best matches end in the passage itself, and {theirs[0]}" in said
-    )
+    found = index(TEXT[:600]).elsewhere(GRU, read, *SPAN, threshold=0.05, layer=0, most=12, copies=made)
+    assert found.untrained is not None
+    own, theirs = found.untrained.own, found.untrained.matches
+    assert f"of this network's {own} best matches" in said
+    assert f"of the copies' {theirs}" in said
+
+
+def index(text: str) -> units.Index:
+    return units.run(units.index(GRU, text))
 
 
 def _thresholds(read: Any, made: Any) -> list[float]:
@@ -104,8 +104,8 @@ def _thresholds(read: Any, made: Any) -> list[float]:
 def test_a_click_makes_a_match_the_text_in_view(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(match_places, "VIEWED", 20)
-    monkeypatch.setattr(match_places, "LONGEST", 100)
+    monkeypatch.setattr(match, "VIEWED", 20)
+    monkeypatch.setattr(match, "LONGEST", 100)
     app = opened(open_app)
     row = boards["inside.matches"]["texts"][2]
     codes = boards["inside.matches"]["arrays"][row["codes"]]

@@ -15,7 +15,7 @@ from rnnviz.runs.folder import VISITOR, Description
 from rnnviz.ui.hosting import allowed, limits
 from rnnviz.ui.hosting.person import ALONE, NOBODY
 from rnnviz.ui.jobs import store
-from rnnviz.ui.pages.inside import indexing
+from rnnviz.ui.pages.inside import match
 from rnnviz.ui.pages.learn import asking
 from rnnviz.ui.room import rooms
 from tests.ui.apptest import settled
@@ -188,7 +188,7 @@ def on(app: AppTest, text: str) -> AppTest:
 def test_a_visitor_indexes_short_texts_alone(
     open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "AT_ONCE", 10)
+    monkeypatch.setattr(match, "AT_ONCE", 10)
     monkeypatch.setattr(allowed, "text_bytes", lambda: 1000)
     for who, starts in ((LECTURER, True), (ANN, False)):
         now_is(who)

@@ -1,9 +1,12 @@
-"""Patterns, matches and the index: equal to looking at every state of the text, one place after another."""
+"""Patterns, matches and the index: equal to looking at every state of the text, one place after another.
+The controls beside them: whose states, which thresholds, and what is counted.
+"""
 
 import gc
 import os
 import stat
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +16,15 @@ import pytest
 import rnnviz
 from rnnviz import units
 from rnnviz.errors import ConfigError
-from rnnviz.units import Pattern, Unit, match_controls, matching
+from rnnviz.findings import Heat, Number
+from rnnviz.telling import tell
+from rnnviz.units import Matches, Pattern, Unit, matching
 from rnnviz.units.indexing import fingerprint
 from tests.conftest import TEXT, tiny
 from tests.units.built import COUNTS, LATCHES, built, quoted
 
 BOOK = quoted(3000)
+SAID = "ab “cde” f"  # the passage 3 .. 6 is “cde
 
 
 def halves(model: Any, text: str) -> np.ndarray:
@@ -123,8 +129,8 @@ def test_matches_in_states_of_any_kind_are_those_of_a_plain_scan(seed: int) -> N
 
 
 def test_a_long_text_is_written_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(units.index_file, "WRITTEN", 100)
-    monkeypatch.setattr(units.index_file, "PIECE", 30)
+    monkeypatch.setattr(units.indexing, "WRITTEN", 100)
+    monkeypatch.setattr(units.indexing, "PIECE", 30)
     index = units.run(units.index(tiny("gru"), TEXT, tmp_path / "index"))
     np.testing.assert_array_equal(index.values(0, len(TEXT)), halves(tiny("gru"), TEXT))
 
@@ -221,7 +227,7 @@ def test_an_index_without_a_path_goes_with_the_index(tmp_path: Path, monkeypatch
 
 def test_no_room_is_said_before_anything_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = type("usage", (), {"free": 100})
-    monkeypatch.setattr("rnnviz.units.index_file.shutil.disk_usage", lambda path: usage)
+    monkeypatch.setattr("rnnviz.units.indexing.shutil.disk_usage", lambda path: usage)
     with pytest.raises(ConfigError, match="can't be written to"):
         units.run(units.index(tiny("gru"), TEXT, tmp_path / "index"))
     assert not list(tmp_path.iterdir())
@@ -248,28 +254,183 @@ def test_the_share_that_is_on_at_each_character(two_layers: tuple[Any, str, unit
     np.testing.assert_array_equal(found, on(halves(model, text), pattern, 12)[10:40].mean(axis=1))
 
 
-def test_what_matches_have_in_common_stands_beside_what_the_same_characters_have(tmp_path: Path) -> None:
-    index = units.run(units.index(built(), BOOK, tmp_path / "built"))
-    found = index.match(Pattern((Unit(0, LATCHES),), (1,), 0.9, 3), most=1000)
-    controls = match_controls.beside(index, found, "“a")
+@pytest.fixture(scope="module")
+def quotations(tmp_path_factory: pytest.TempPathFactory) -> units.Index:
+    return units.run(units.index(built(), BOOK, tmp_path_factory.mktemp("index") / "built"))
+
+
+def elsewhere(index: units.Index, start: int, stop: int, text: str = SAID, **asked: Any) -> Matches:
+    """The matches of a passage in the network that was built."""
+    asked = {"threshold": 0.9, **asked}
+    return index.elsewhere(built(), rnnviz.trace(built(), text), start, stop, **asked)
+
+
+def test_what_matches_have_in_common_stands_beside_what_the_same_characters_have(
+    quotations: units.Index,
+) -> None:
+    found = elsewhere(quotations, 1, 3, "x“ab", most=1000)
     ends = [match.stop - 1 for match in found.found]
     same = [n for n in range(1, len(BOOK)) if BOOK[n - 1 : n + 1] == "“a"]
-    assert len(same) < match_controls.ENOUGH  # so fewer characters must do
-    same = [n for n in range(len(BOOK)) if BOOK[n] == "a"]
-    assert controls.ending == "a"
-    assert controls.same.tolist() == same
-    assert (controls.ends.inside, controls.ends.matches) == (sum(BOOK[n] == "a" for n in ends), len(ends))
-    assert controls.ends.everywhere == pytest.approx(len(same) / len(BOOK))
-    whole = [n for n in range(1, len(BOOK)) if BOOK[n - 1 : n + 1] == "“a"]
-    assert controls.whole.inside == len({*whole} & {*ends})
-    assert (controls.whole.name, controls.whole.everywhere) == ("“a", len(whole) / len(BOOK))
+    assert len(same) < matching.ENOUGH  # so fewer characters must do
+    assert found.passage == matching.Ending("“a", len({*same} & {*ends}), len(ends), len(same) / len(BOOK))
+    inside = sum(BOOK[n] == "a" for n in ends)
+    assert found.ending == matching.Ending("a", inside, len(ends), BOOK.count("a") / len(BOOK))
 
 
 def test_an_ending_is_as_long_as_many_places_have_it(two_layers: tuple[Any, str, units.Index]) -> None:
-    _, _text, index = two_layers
-    found = index.match(Pattern((Unit(0, 0),), (1,), 0.01, 2))
-    assert match_controls.beside(index, found, "q").ending == "q"  # rare as it is
-    often = match_controls.beside(index, found, "a machine")
-    assert len(often.same) >= match_controls.ENOUGH
-    assert often.same.tolist() == index.ends_with(often.ending).tolist()
-    assert "a machine".endswith(often.ending)
+    model, text, index = two_layers
+    for passage in ("q", "a machine"):
+        read = rnnviz.trace(model, passage)
+        found = index.elsewhere(model, read, 0, len(passage), threshold=0.01, share=0.1)
+        assert found.ending is not None
+        assert passage.endswith(found.ending.text)
+        assert found.ending.everywhere == len(index.ends_with(found.ending.text)) / len(text)
+        often = found.ending.everywhere * len(text) >= matching.ENOUGH
+        assert often or len(found.ending.text) == 1  # rare as it is
+
+
+def test_what_stands_at_a_match_and_what_is_expected_there(quotations: units.Index) -> None:
+    found = elsewhere(quotations, 3, 7, most=5)
+    for match in found.found:
+        start, stop = max(0, match.start - matching.BEFORE), match.stop + matching.AFTER
+        assert match.before + match.text + match.after == BOOK[start:stop]
+        assert (len(match.before), match.text) == (match.start - start, BOOK[match.start : match.stop])
+        assert list(match.next) == quotations.next(built(), match.stop - 1)
+        states = halves(built(), BOOK)[start:stop]
+        np.testing.assert_allclose(match.on, on(states, found.pattern, 8).mean(axis=1))
+
+
+@pytest.mark.parametrize("layer", [None, 1])
+def test_all_that_is_counted_of_untrained_copies(
+    layer: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matching, "BEGINNING", 400)
+    model = tiny("gru", layers=2)
+    asked: dict[str, Any] = {"share": 0.6, "most": 7}
+    index = units.run(units.index(model, TEXT, tmp_path / "tiny"))
+    read = rnnviz.trace(model, TEXT[3:60])
+    copies = units.run(matching.copies(model, TEXT, 2))
+    found = index.elsewhere(model, read, 20, 23, threshold=0.05, layer=layer, copies=copies, **asked)
+    control = found.untrained
+    assert control is not None
+    assert found.ending is not None
+
+    networks = [model, *units.untrained(model, 2)]
+    share = np.mean(abs(units.activations(read, layer=layer)) >= 0.05)
+    ends: list[list[int]] = []
+    for number, network in enumerate(networks):
+        here = rnnviz.trace(network, read.text)
+        values = abs(units.activations(here, layer=layer))
+        threshold = 0.05 if number == 0 else float(np.quantile(values, 1 - share))
+        pattern = units.pattern(here, 20, 23, threshold=threshold, layer=layer)
+        if number:
+            assert np.mean(values >= threshold) == pytest.approx(share, abs=2 / values.size)
+            assert control.thresholds[number - 1] == pytest.approx(threshold)
+            assert control.units[number - 1] == len(pattern)
+        states = rnnviz.trace(network, TEXT[:400]).hidden.reshape(400, -1).T.astype(np.float16)
+        ends.append([m.stop - 1 for m in matching.find(states, 12, pattern, least=3, **asked).found])
+    own, theirs = ends[0], [*ends[1], *ends[2]]
+    assert (control.characters, control.own, control.matches) == (400, len(own), len(theirs))
+    assert min(len(own), len(ends[1]), len(ends[2])) > 2
+    assert [one.name for one in control.shares] == [TEXT[23:26], found.ending.text]
+    for shares in control.shares:
+        assert shares.own == sum(TEXT[: n + 1].endswith(shares.name) for n in own)
+        assert shares.untrained == sum(TEXT[: n + 1].endswith(shares.name) for n in theirs)
+
+
+def test_copies_may_have_no_unit_that_is_on_throughout(quotations: units.Index) -> None:
+    """A unit set by hand is on inside quotes and off beside them; no unit of random weights is."""
+    copies = units.run(matching.copies(built(), BOOK))
+    found = elsewhere(quotations, 3, 7, edges=1, copies=copies)
+    assert found.untrained is not None
+    assert found.untrained.own > 5
+    assert (found.untrained.units, found.untrained.matches) == ((0, 0, 0), 0)
+    assert found.untrained.shares[1].untrained == 0
+    assert "match.no-copy" in [said.code for said in found.sentences()]
+
+
+def test_copies_read_no_more_than_the_beginning_and_progress_runs_to_the_end() -> None:
+    steps: list[float] = []
+    made = units.run(matching.copies(built(), BOOK * 11), lambda now: steps.append(now.fraction))
+    assert [copy.states.shape for copy in made] == [(8, matching.BEGINNING)] * 3
+    assert made[0].states.dtype == np.float16
+    assert steps == sorted(steps)
+    assert steps[-1] == 1.0
+    first = rnnviz.trace(made[0].model, BOOK).hidden[:, 0].T
+    np.testing.assert_allclose(made[0].states[:, : len(BOOK)], first, atol=1e-3)
+
+
+PLACE = units.Match(70, 74, (Unit(0, 3), Unit(0, 9)), "a" * 60, "b\n c", "d" * 30, next=(("\n", 0.61),))
+COMPARED = matching.Compared("b\n c", 1, 4), matching.Compared(" c", 1, 5)
+CONTROL = matching.Untrained(300, (2, 0), (0.1, 0.2), 1, 9, COMPARED)
+FOUND = Matches(
+    pattern=Pattern((Unit(0, 9), Unit(0, 3)), (-1, 1), 0.5, 4),
+    found=(PLACE,),
+    needed=2,
+    least=4,
+    windows=3,
+    of=10_000,
+    characters=10_003,
+    passage=matching.Ending("b\n c", 1, 1, 0.0002),
+    ending=matching.Ending(" c", 1, 1, 0.01),
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"found": ()}, "nowhere"),
+        ({}, "places passage ending few rows"),
+        ({"ending": FOUND.passage}, "places passage few rows"),
+        ({"untrained": CONTROL}, "places passage ending control both both-ending alike few rows"),
+        ({"untrained": CONTROL, "ending": FOUND.passage}, "places passage control both alike few rows"),
+        (
+            {"untrained": replace(CONTROL, own=0), "ending": FOUND.passage},
+            "places passage control copies-alone few rows",
+        ),
+        (
+            {"untrained": replace(CONTROL, matches=0), "ending": FOUND.passage},
+            "places passage control no-copy few rows",
+        ),
+        ({"passage": None, "ending": None}, "places"),  # as `Index.match` returns it
+    ],
+)
+def test_what_is_said_of_matches(changed: dict[str, Any], said: str) -> None:
+    codes = [one.code.partition(".")[2] for one in replace(FOUND, **changed).sentences()]
+    assert codes == said.split()
+
+
+def test_with_which_values_matches_are_said() -> None:
+    values = replace(FOUND, untrained=CONTROL).sentences()[0].values
+    shown = {name: one.value if isinstance(one, Number) else one for name, one in values.items()}
+    assert (shown["needed"], shown["all"], shown["least"], shown["shown"]) == (2, 2, 4, 1)
+    assert (shown["share"], shown["everywhere"], shown["anywhere"]) == pytest.approx((0.03, 0.02, 1.0))
+    assert (shown["passage"], shown["ending"]) == ("b⏎·c", "·c")
+    assert (shown["inside"], shown["ends"], shown["first"], shown["copies"]) == (1, 1, 300, 2)
+    assert [shown[name] for name in ("own", "theirs", "a", "b", "c", "d")] == [1, 9, 1, 4, 1, 5]
+    assert tell(values["units"], "en") == "0 to 2"
+    (row,) = FOUND.table().rows
+    assert [one.value for one in row[:3] if isinstance(one, Number)] == [70, 2, 4]
+    assert row[3:] == ["a" * 30, "b⏎ c", "d" * 15, "⏎ 61%"]
+
+
+def test_which_units_are_on_is_said_in_their_order() -> None:
+    said = FOUND.pattern.said()
+    assert (said.code, said.values["units"]) == ("match.units", "+3, −9")
+    deeper = Pattern((Unit(1, 2), Unit(0, 7)), (1, 1)).said()
+    assert deeper.values["units"] == "+0:7, +1:2"
+    none = Pattern((), ())
+    assert [none.said(edges).code for edges in (0, 2)] == ["match.none", "match.margin"]
+
+
+def test_the_units_that_are_on_above_0_come_first_in_the_picture() -> None:
+    states = np.arange(20, dtype=np.float32).reshape(2, 10)
+    panel = FOUND.pattern.along(states, ("diverging", -1.0, 1.0))
+    assert isinstance(panel.picture, Heat)
+    assert panel.picture.names is not None
+    assert list(panel.picture.names) == [3, 9]
+    np.testing.assert_array_equal(panel.picture.values, states[:, [3, 9]].T)
+    everything = Pattern((), ()).along(states, ("diverging", -1.0, 1.0))
+    assert isinstance(everything.picture, Heat)
+    assert everything.title.code == "match.title-none"
+    np.testing.assert_array_equal(everything.picture.values, states.T)

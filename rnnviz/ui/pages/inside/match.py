@@ -1,32 +1,49 @@
-"""Match: the units that are on throughout a selected passage, and where else in a corpus most of them are."""
+"""Match: the units that are on throughout a selected passage, and where else in a text most of them are."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.figures import charts
-from rnnviz.figures.frame import Figure
-from rnnviz.figures.themes import Scale, Theme
-from rnnviz.ui import dashboard
-from rnnviz.ui.dashboard import Panel, ends, painted
-from rnnviz.ui.i18n import _, ngettext
-from rnnviz.ui.pages.inside import match_places
-from rnnviz.ui.pages.inside.common import LONGEST, View, cursor, fragment
-from rnnviz.ui.pages.inside.match_control import Asked
-from rnnviz.ui.pages.inside.match_places import SHARE, SHOWN, SPAN
-from rnnviz.units.matching import shares
+from rnnviz.figures.themes import Scale
+from rnnviz.findings import count, words
+from rnnviz.text import corpora
+from rnnviz.text.characters import normalise, visible
+from rnnviz.ui import dashboard, findings
+from rnnviz.ui.dashboard import Text, ends, painted
+from rnnviz.ui.hosting import allowed
+from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs import store
+from rnnviz.ui.jobs.store import checksum
+from rnnviz.ui.pages.inside import sources
+from rnnviz.ui.pages.inside.common import LONGEST, View, cursor, fragment, kept, say_start
+from rnnviz.ui.pages.inside.parts import Button, Part, found
+from rnnviz.ui.pages.inside.sources import Source
+from rnnviz.ui.words import spoken
+from rnnviz.units import Index, Match, Matches, matching
+from rnnviz.units.controls import COPIES
 
 if TYPE_CHECKING:
-    from rnnviz.units import Pattern
+    from rnnviz.networks.numpy_model import Network
+    from rnnviz.units.matching import Copy
 
-KEY = "inside.match"
-NAMED = 16  # rows of the heat map that have their number beside them, at most
+KEY, ROWS = "inside.match", "inside.matches"
+COMING = "inside.coming"  # read by page.py
+SPAN = "inside.match.span"  # of st.session_state: the text, and the passage selected in it
+
+SHARE = Scale("sequential", 0.0, 1.0)
+SHOWN = 12  # rows
+BARS = 4  # characters that are expected after a match
+VIEWED = 500  # characters before a match that become the text in view with it
+INDEXED = 1_000_000  # characters of a text
+AT_ONCE = 20_000  # characters that are read before anybody could press a button
 
 
 @fragment
@@ -35,43 +52,35 @@ def section(view: View) -> None:
     at = cursor(ask, view, None)
     start, stop = _span(view, ask)
     asked = _controls(view, stop - start)
-    pattern = units.pattern(
-        view.trace, start, stop, threshold=asked.threshold, edges=asked.edges, layer=view.layer
-    )
+    chosen = {"threshold": asked["threshold"], "edges": asked["edges"], "layer": view.layer}
+    pattern = units.pattern(view.trace, start, stop, **chosen)
     columns = [unit.unit for unit in pattern.units]
     states = units.activations(view.trace, layer=view.layer)
-    on = shares(states[:, columns], pattern) if columns else (abs(states) >= asked.threshold).mean(axis=1)
-    label = _("share of these units that are on") if columns else _("share of all units that are on")
+    if columns:
+        on, label = matching.shares(states[:, columns], pattern), _("share of these units that are on")
+    else:
+        on, label = (abs(states) >= pattern.threshold).mean(axis=1), _("share of all units that are on")
+    scale = view.scale("hidden")
     dashboard.mount(
         KEY,
         texts=[painted(view.text, on, SHARE, label)],
-        panels=[_heat(view, pattern, states)],
+        panels=[findings.panel(pattern.along(states, (scale.kind, scale.low, scale.high)), height=260)],
         at=at,
         spans=[(start, stop)],
         select=True,
         scale=ends(SHARE),
     )
+    said = findings.tell(pattern.said(chosen["edges"]))
     if not columns:
-        st.info(
-            _(
-                "No unit is on throughout the {n} selected characters and off for {k} on each side. Select "
-                "fewer, lower the threshold, or set the margin to 0."
-            ).format(n=stop - start, k=asked.edges)
-            if asked.edges
-            else _(
-                "No unit is on throughout the {n} selected characters. Select fewer, or lower the threshold."
-            ).format(n=stop - start),
-            icon=":material/search_off:",
-        )
+        st.info(said, icon=":material/search_off:")
         return
-    st.markdown(
-        ngettext(
-            "**{n} unit** is on throughout the selected passage (+: above 0, −: below 0): {units}",
-            "**{n} units** are on throughout the selected passage (+: above 0, −: below 0): {units}",
-            len(columns),
-        ).format(n=len(columns), units=_names(pattern))
-    )
-    match_places.section(view, pattern, asked, start)
+    st.markdown(said)
+    st.subheader(_("Other places where most of these units are on"), anchor=False)
+    with st.container(width=420):
+        source = sources.pick(view, "inside.match.source")
+    index = None if source is None else _index(view, source)
+    if source is not None and index is not None:
+        _elsewhere(view, source, index, (start, stop), asked)
 
 
 def _span(view: View, ask: dashboard.Ask) -> tuple[int, int]:
@@ -84,13 +93,14 @@ def _span(view: View, ask: dashboard.Ask) -> tuple[int, int]:
     text, span = st.session_state.get(SPAN, ("", None))
     if text == view.text and span is not None:
         return int(span[0]), int(span[1])
-    words = list(re.finditer(r"\b\w{3,10}\b", view.text))
-    often = Counter(word[0] for word in words)
-    again = [word.span() for word in words if often[word[0]] > 1] or [word.span() for word in words]
+    listed = list(re.finditer(r"\b\w{3,10}\b", view.text))
+    often = Counter(word[0] for word in listed)
+    again = [word.span() for word in listed if often[word[0]] > 1] or [word.span() for word in listed]
     return again[-1] if again else (len(view.text) - 1, len(view.text))
 
 
-def _controls(view: View, length: int) -> Asked:
+def _controls(view: View, length: int) -> dict[str, Any]:
+    """What is asked of `Index.elsewhere`."""
     first, second, third, fourth = st.columns(4, vertical_alignment="bottom")
     usual = 0.3 if view.cell == "lstm" else 0.5
     threshold = first.slider(
@@ -133,41 +143,124 @@ def _controls(view: View, length: int) -> Asked:
         key=f"inside.match.least.{length}",
         persist_state="session",
     )
-    return Asked(float(threshold), int(edges), share / 100, int(least), SHOWN)
+    return {"threshold": threshold, "edges": edges, "share": share / 100, "least": least, "most": SHOWN}
 
 
-def _heat(view: View, pattern: Pattern, states: Any) -> Panel:
-    order = sorted(range(len(pattern)), key=lambda k: -pattern.signs[k])
-    columns = [pattern.units[k].unit for k in order] or list(range(view.H))
-    return Panel(
-        "pattern",
-        _("The units that are on throughout the passage, along the text")
-        if len(pattern)
-        else _("All units along the text: none is on throughout the passage"),
-        partial(_table, states[:, columns].T, view.scale("hidden"), columns),
-        _(
-            "Inside the passage every row is strong and of one colour. Look for other places where most rows "
-            "have those colours again."
+def _index(view: View, source: Source) -> Index | None:
+    """The index of a source; while None, its progress is shown, or a button that starts it."""
+    part: Part[Index] = Part("index", lambda: _("Indexing the text"), partial(_indexing, view, source), True)
+    short = kept(source.key(view, "short"), lambda: len(_read(view, source)) <= AT_ONCE)
+    if not short and not allowed.to_index() and store.shared().get(source.key(view, part.name)) is None:
+        st.info(
+            _("Only the lecturer can index a long text. Choose one of at most {n} characters.").format(
+                n=f"{AT_ONCE:,}"
+            ),
+            icon=":material/database:",
         )
-        if len(pattern)
-        else _("No row is strong and of one colour throughout the passage, and weak in the margin, if any."),
-        _("why they are on, and whether anything depends on them; that is what Cause asks."),
-        height=260,
-        link="x",
-        pick="at",
+        return None
+    cost = _(
+        "Keeps the states of up to {n} characters on this machine while the app runs: {size} MB at most for "
+        "this network. A million characters take from half a minute to a few minutes."
+    )
+    size = 2 * INDEXED * view.H * int(view.model.config.layers) // 10**6
+    button = Button(
+        _("Index the text"), ":material/database:", cost.format(n=f"{INDEXED:,}", size=f"{size:,}")
+    )
+    return found(part, view, source, None if short else button)
+
+
+def _read(view: View, source: Source) -> str:
+    """The whole text, in its order."""
+    corpus = source.kind == "corpus"
+    text = corpora.read(source.name).text if corpus else source.read(view, sources.EVERYTHING)
+    return normalise(text, view.model.normaliser)
+
+
+def _indexing(view: View, source: Source, model: Network, _text: object) -> Any:
+    return units.index(model, _read(view, source)[:INDEXED], store.shared().folder())
+
+
+def _elsewhere(
+    view: View, source: Source, index: Index, passage: tuple[int, int], asked: dict[str, Any]
+) -> None:
+    """Where else most units of the passage are on, and the same in untrained copies, when asked for."""
+
+    def search(copies: Sequence[Copy] = ()) -> Matches | None:
+        def run(_model: Network, _text: object, of: str, passage: tuple[int, int], **given: Any) -> Matches:
+            return index.elsewhere(view.model, view.trace, *passage, copies=copies, **given)
+
+        name = "matches-control" if copies else "matches"
+        part: Part[Matches] = Part(name, lambda: _("Searching the text"), run)
+        return found(part, view, source, of=checksum(view.text), passage=passage, layer=view.layer, **asked)
+
+    matches = search()
+    if matches is None:
+        return
+    place = st.container()
+    if matches.found:
+        cost = _(
+            "Reads the first {n} characters with {copies} untrained copies of the network. It takes some "
+            "seconds, or more for a large network."
+        )
+        copies: Sequence[Copy] | None = found(
+            Part(
+                "match-copies",
+                lambda: _("Reading the text with {n} untrained copies of the network").format(n=COPIES),
+                lambda model, text: matching.copies(model, index.text(0, matching.BEGINNING)),
+            ),
+            view,
+            source,
+            Button(
+                _("Compare with untrained copies"),
+                ":material/compare_arrows:",
+                cost.format(n=f"{min(len(index), matching.BEGINNING):,}", copies=COPIES),
+            ),
+        )
+        if copies is not None:
+            matches = search(copies) or matches
+    with place:
+        findings.show(matches)
+        if matches.untrained is not None:
+            say_start(view)
+    if matches.found:
+        _show(view, index, matches)
+
+
+def _show(view: View, index: Index, matches: Matches) -> None:
+    picked = dashboard.asked(ROWS).pick(len(matches.found), "text")
+    if picked is not None:
+        _look_at(view, index, matches.found[picked])
+    dashboard.mount(
+        ROWS,
+        texts=[_row(matches, match, number) for number, match in enumerate(matches.found)],
+        quiet=True,
+        scale=ends(SHARE),
     )
 
 
-def _table(values: Any, scale: Scale, names: list[int], *, theme: Theme) -> Figure:
-    """A heat map whose rows are called as the units are."""
-    figure = charts.table(values, scale, x=_("character"), y=_("unit"), places="x", theme=theme)
-    every = -(-len(names) // NAMED)
-    shown = list(range(0, len(names), every))
-    figure["layout"]["yaxis"].update(tickvals=shown, ticktext=[str(names[row]) for row in shown])
-    return figure
+def _row(matches: Matches, match: Match, number: int) -> Text:
+    length = count(len(match))
+    units_on = {"overlap": count(match.overlap), "all": count(len(matches.pattern))}
+    begin = len(match.before)
+    return Text(
+        match.before + match.text + match.after,
+        SHARE.levels(np.array(match.on)),
+        palette=SHARE.kind,
+        label=spoken(words("match.row", length=length, at=count(match.start + 1), **units_on)),
+        linked=False,
+        marked=(begin, begin + len(match)),
+        bars=[(visible(symbol), p) for symbol, p in match.next[:BARS]],
+        pick=number,
+    )
 
 
-def _names(pattern: Pattern) -> str:
-    pairs = sorted(zip(pattern.units, pattern.signs, strict=True), key=lambda pair: pair[0])
-    named = [f"{'+' if sign > 0 else '−'}{unit.unit}" for unit, sign in pairs]
-    return ", ".join(named if len(named) <= 30 else [*named[:30], "…"])
+def _look_at(view: View, index: Index, match: Match) -> None:
+    """Make a match and what surrounds it the text in view, with the match selected."""
+    start = max(0, min(match.start - VIEWED, len(index) - LONGEST))
+    stop = min(len(index), start + LONGEST)
+    text = index.text(start, stop)
+    span = match.start - start, min(match.stop, stop) - start
+    st.session_state[SPAN] = text, span
+    st.session_state[COMING] = text
+    st.session_state.pop("inside.at", None)
+    st.rerun()
