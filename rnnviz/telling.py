@@ -74,9 +74,11 @@ def level(said: Said) -> str:
     return str(catalogue()[said.code].get("level", LEVELS[0]))
 
 
-def tell(value: object, language: str, escape: Callable[[str], str] = printable) -> str:
+def tell(
+    value: object, language: str, escape: Callable[[str], str] = printable, *, marked: bool = True
+) -> str:
     """A sentence, a number, words or a list of them in a language, as Markdown; `escape` is for the reader's
-    own text.
+    own text. `marked`: False where no Markdown is read.
 
     >>> from rnnviz.findings import words
     >>> tell(words("span", low=Number(0.91), high=Number(-1)), "en")
@@ -87,13 +89,17 @@ def tell(value: object, language: str, escape: Callable[[str], str] = printable)
         if isinstance(template, list):
             n = value.values["n"]
             template = template[0 if (n.value if isinstance(n, Number) else n) == 1 else 1]
+        if not marked:
+            template = flat(template)  # before a text that has such marks itself is put in
         named = ((name, each) for name, each in value.values.items() if f"{{{name}}}" in template)
-        told = {name: tell(each, language, escape) for name, each in named}
+        told = {name: tell(each, language, escape, marked=marked) for name, each in named}
         return str(template.format(**told))
     if isinstance(value, Number):
         return written(value, language)
     if isinstance(value, list):
-        return tell(Said("list"), language).join(tell(each, language, escape) for each in value)
+        return tell(Said("list"), language).join(
+            tell(each, language, escape, marked=marked) for each in value
+        )
     return escape(str(value))
 
 

@@ -306,7 +306,7 @@ def print_findings(
     language = telling.of_terminal()
 
     def tell(value: object) -> str:
-        return "" if value is None else telling.flat(telling.tell(value, language))
+        return "" if value is None else telling.tell(value, language, marked=False)
 
     said = [one for each in found for one in each.sentences()]
     for one in said:

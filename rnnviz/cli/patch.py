@@ -6,14 +6,11 @@ and what is expected most without and with the patch; beside it what random move
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rnnviz.cli.directions import add_direction, direction
-from rnnviz.cli.output import add_model, as_json, command, numbers, print_table, torch_network
-from rnnviz.text.characters import visible
-
-if TYPE_CHECKING:
-    from rnnviz.units import PatchControls, Patched
+from rnnviz.cli.output import add_model, command, numbers, print_findings, torch_network
+from rnnviz.findings import words
 
 AHEAD = 20
 """Predictions that the controls go over."""
@@ -96,82 +93,9 @@ def main(args: argparse.Namespace) -> int:
     )
     controls = units.patch_controls(model, done, args.unrelated, ahead=AHEAD, seed=args.seed)
     drawn = {"temperature": args.temperature, "seed": args.seed}
-    went_on = sampling.resume(done.target, done.to, args.length, **drawn)
-    goes_on = done.continuation(args.length, **drawn)
-    if args.json:
-        print(as_json(_object(args.model, done, controls, went_on, goes_on)))
-    else:
-        _print(done, controls, went_on, goes_on)
+    plain = sampling.resume(done.target, done.to, args.length, **drawn)
+    patched = done.continuation(args.length, **drawn)
+    more = {"continuation": plain, "continuation_patched": patched}
+    heading = words("patch.goes-on", plain=repr(plain), patched=repr(patched))
+    print_findings([controls], args, heading, lambda _found: more, model=args.model)
     return 0
-
-
-def _predictions(done: Patched) -> list[dict[str, Any]]:
-    """One for each row of the target's predictions from the patch on."""
-    out = []
-    for t in range(done.to, len(done.target) + 1):
-        (before, p), (now, q) = done.target.top(t, 1)[0], done.after.top(t, 1)[0]
-        came = t < len(done.target)
-        out.append(
-            {
-                "after": t,
-                "character": done.target.text[t] if came else None,
-                "kl": float(done.divergence[t]),
-                "loss": float(done.loss[t]) if came else None,
-                "expected": [before, p],
-                "expected_patched": [now, q],
-            }
-        )
-    return out
-
-
-def _object(model: str, done: Patched, controls: PatchControls, went_on: str, goes_on: str) -> dict[str, Any]:
-    along = done.part.direction
-    return {
-        "model": model,
-        "at": done.at,
-        "to": done.to,
-        "layers": list(done.part.layers),
-        "quantities": list(done.part.quantities),
-        "units": None if done.part.index is None else done.part.index.tolist(),
-        "direction": None if along is None else {"name": along.name, "origin": along.origin},
-        "moved": done.moved,
-        "loss": done.remainder,
-        "predictions": _predictions(done),
-        "controls": {
-            "ahead": controls.ahead,
-            "kl": controls.kl,
-            "random": controls.random.tolist(),
-            "elsewhere": controls.elsewhere.tolist(),
-            "left": controls.left,
-            "apart": controls.apart,
-            "random_left": controls.random_left.tolist(),
-            "elsewhere_left": controls.elsewhere_left.tolist(),
-        },
-        "continuation": went_on,
-        "continuation_patched": goes_on,
-    }
-
-
-def _print(done: Patched, controls: PatchControls, went_on: str, goes_on: str) -> None:
-    import numpy as np
-
-    if (along := done.part.direction) is not None:
-        print(f"patched along {along.name} ({along.origin}), {along.quantity} of layer {along.layer}\n")
-    rows = [
-        (
-            str(one["after"]),
-            "" if one["character"] is None else visible(one["character"]),
-            f"{one['kl']:.3f}",
-            "" if one["loss"] is None else f"{one['loss']:+.3f}",
-            "{} {:.1%}".format(visible(one["expected"][0]), one["expected"][1]),
-            "{} {:.1%}".format(visible(one["expected_patched"][0]), one["expected_patched"][1]),
-        )
-        for one in _predictions(done)
-    ]
-    print_table(("after", "character", "KL nats", "loss nats", "expected", "patched"), rows, {0, 2, 3})
-    print(f"\nmean KL over {controls.ahead} predictions, nats: {controls.kl:.3f}")
-    for name, found in (("random moves as long", controls.random), ("elsewhere", controls.elsewhere)):
-        if len(found):
-            median, high = np.quantile(found, [0.5, 0.95])
-            print(f"  {name}: median {median:.3f}, 95 % below {high:.3f}, of {len(found)}")
-    print(f"goes on with:         {went_on!r}\nwith the patch with:  {goes_on!r}")

@@ -5,21 +5,11 @@ A row a character from there on: how far apart the states are once it has been r
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rnnviz.cli.output import (
-    add_model,
-    add_text,
-    as_json,
-    command,
-    given_text,
-    print_table,
-    torch_network,
-)
+from rnnviz.cli.output import add_model, add_text, command, given_text, print_findings, torch_network
+from rnnviz.findings import count, words
 from rnnviz.text.characters import visible
-
-if TYPE_CHECKING:
-    from rnnviz.units import Perturbation
 
 EXAMPLE = """examples:
   python -m rnnviz perturb --model timemachine-gru "The Time Traveller smiled" --position 4 --character d
@@ -59,50 +49,9 @@ def main(args: argparse.Namespace) -> int:
     from rnnviz import units
 
     model = torch_network(args)
-    found = units.perturb(model, given_text(args), args.position, args.character)
-    remembered = found.remembered(args.threshold)
-    if args.json:
-        print(
-            as_json(
-                {
-                    "model": args.model,
-                    "position": found.position,
-                    "before": found.before.text[found.position],
-                    "after": args.character,
-                    "remembered": remembered,
-                    "threshold": args.threshold,
-                    "characters": _rows(found),
-                }
-            )
-        )
-        return 0
-    was = visible(found.before.text[found.position])
-    print(
-        f"{model.name}, {visible(args.character)} for {was} at {found.position}: predictions differ by "
-        f"{args.threshold:g} bits or more up to {remembered:,} characters later"
-        + (
-            ", and still where the text ends"
-            if 0 < len(found.before) - found.position - 1 <= remembered
-            else ""
-        )
-    )
-    rows = [
-        (str(one["position"]), visible(one["character"]), f"{one['distance']:.4f}", f"{one['bits']:.5f}")
-        for one in _rows(found)
-    ]
-    print_table(("position", "character", "states apart", "KL bits"), rows, {0, 2, 3})
+    text = given_text(args)
+    found = units.perturb(model, text, args.position, args.character, threshold=args.threshold)
+    came, letter = (visible(read.text[found.position]) for read in (found.before, found.after))
+    heading = words("perturbation.changed", came=came, letter=letter, at=count(found.position))
+    print_findings([found], args, heading, model=args.model)
     return 0
-
-
-def _rows(found: Perturbation) -> list[dict[str, Any]]:
-    """One for each character from the changed one on: once it has been read."""
-    text, bits = found.before.text, found.bits
-    return [
-        {
-            "position": t,
-            "character": text[t],
-            "distance": float(found.distance[t]),
-            "bits": float(bits[t + 1]),
-        }
-        for t in range(found.position, len(text))
-    ]

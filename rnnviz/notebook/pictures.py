@@ -126,7 +126,7 @@ def bars(picture: Bars) -> str:
 
 
 def _tell(value: object) -> str:
-    return telling.flat(telling.tell(value, telling.DEFAULT))
+    return telling.tell(value, telling.DEFAULT, marked=False)
 
 
 def model(thing: Any) -> str:

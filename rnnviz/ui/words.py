@@ -29,7 +29,7 @@ def signed(value: float, digits: int = 2) -> str:
 
 def spoken(value: object) -> str:
     """A finding's words in the session's language, where no Markdown is read: in a picture, a label."""
-    return telling.flat(telling.tell(value, language(), str))
+    return telling.tell(value, language(), str, marked=False)
 
 
 def measure(found: Any) -> str:

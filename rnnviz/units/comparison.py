@@ -14,13 +14,19 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Mask
 from rnnviz.errors import ConfigError
+from rnnviz.findings import Bars, Json, Lines, Number, Panel, Said, Table, count, say, words
 from rnnviz.networks.numpy_engine import LOGITS
 from rnnviz.networks.numpy_model import Network
+from rnnviz.pictured import Pictured
 from rnnviz.reading.trace import Trace, trace
+from rnnviz.text.characters import visible
+
+LISTED = 8
+"""Characters that each network's next prediction names."""
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Pictured):
     """Traces of one `text` by M models, in their order."""
 
     text: str
@@ -59,6 +65,81 @@ class Comparison:
             middle = (p + q) / 2
             out[begin:end] = (_against(p, middle) + _against(q, middle)) / 2
         return np.clip(out, 0, 1)
+
+    def facts(self) -> Json:
+        """What each network makes of the text as a whole."""
+        return {
+            "characters": len(self.text),
+            "networks": [
+                {
+                    "model": read.model_name,
+                    "perplexity": float(read.perplexity[-1]) if self.text else None,
+                    "unknown": int((~read.known).sum()),
+                }
+                for read in self.traces
+            ],
+        }
+
+    def table(self) -> Table:
+        """A row a network."""
+        return Table(
+            [words(f"head.{name}") for name in ("network", "perplexity", "unknown")],
+            [
+                (one["model"], Number(one["perplexity"], "perplexity", 2), count(one["unknown"]))
+                for one in self.facts()["networks"]
+            ],
+        )
+
+    def sentences(self) -> list[Said]:
+        """Which network predicted the text best."""
+        if len(self.traces) < 2 or not self.text:
+            return []
+        best = min(self.facts()["networks"], key=lambda one: one["perplexity"])
+        perplexity = Number(best["perplexity"], "perplexity", 2)
+        return say(
+            ["compare.lowest"],
+            characters=count(len(self.text)),
+            model=best["model"],
+            perplexity=perplexity,
+        )
+
+    def panels(self, at: int | None = None) -> list[Panel]:
+        """Running perplexity, and what each network expects after character `at`, counted from 0; left out:
+        the last one.
+        """
+        row = len(self.text) if at is None else at + 1
+        running = Panel(
+            "running",
+            words("compare.running"),
+            Lines(
+                [(read.model_name, read.perplexity) for read in self.traces],
+                words("axis.character"),
+                words("axis.perplexity"),
+                log=True,
+                places=True,
+            ),
+            [words("compare.running-notice")],
+            words("compare.running-limits"),
+            link="x",
+            pick="at",
+        )
+        return [running, *(_next(read, row) for read in self.traces)]
+
+
+def _next(read: Trace, row: int) -> Panel:
+    expected = read.top(row, LISTED)
+    return Panel(
+        f"next-{read.model_name}",
+        words("compare.next", model=read.model_name, at=count(row)),
+        Bars(
+            [visible(character) for character, _probability in expected],
+            [probability for _character, probability in expected],
+            words("axis.probability"),
+            last=1.0,
+        ),
+        [words("compare.next-notice")],
+        words("compare.next-limits"),
+    )
 
 
 def compare(models: Sequence[Network], text: str) -> Comparison:

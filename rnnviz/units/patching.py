@@ -14,8 +14,9 @@ patched gives the source's prediction by definition; what tells is a part of it,
 Shape letters: T, S characters of target and source, L layers, H units, V symbols, B states side by side.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, get_args, overload
 
 import numpy as np
@@ -23,18 +24,20 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS
-from rnnviz.networks.numpy_engine import LOGITS, Change, Changes, NetworkReader, Weights
+from rnnviz.networks.numpy_engine import Change, Changes, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network
 from rnnviz.reading import sampling
 from rnnviz.reading.trace import Trace, Tracer, trace
+from rnnviz.units import directions
 from rnnviz.units.directions import Direction
-from rnnviz.units.perturbation import kl
-from rnnviz.units.unit import Unit, check_layer, check_units, may_be_one, refuse_pair, within_layer
+from rnnviz.units.interventions import Intervention
+from rnnviz.units.perturbation import divergence, kl
+from rnnviz.units.unit import Unit
 
 Quantity = Literal["state", "hidden", "cell"]
 Units = int | Sequence[int] | Unit | Sequence[Unit] | Direction | None
-States = tuple[Floats, "Floats | None"]
-"""H, and C of an LSTM, (B, L, H) each."""
+States = dict[str, Floats]
+"""H, and C of an LSTM, (B, L, H) each, by quantity."""
 
 ROWS = 128
 """Patches that are read side by side."""
@@ -55,29 +58,25 @@ class Part:
     index: Ids | None = None
     direction: Direction | None = None
 
-    def put(self, states: Floats, source: Floats) -> None:
-        """Change `states` (B, H) of one layer and quantity to those of `source` (B or 1, H), in place."""
+    def changes(self, source: States, to: int) -> dict[tuple[int, str], Change]:
+        """What puts the states `source` in after input number `to`, by layer and quantity."""
+        return {
+            (layer, quantity): partial(self._put, source[quantity][:, layer], to)
+            for quantity in self.quantities
+            for layer in self.layers
+        }
+
+    def _put(self, source: Floats, to: int, t: int, states: Floats) -> None:
+        """After input number `to` change `states` (B, H) to those of `source` (B or 1, H), in place."""
+        if t != to:
+            return
         if self.direction is not None:
             v = self.direction.vector
             # What is missing is added, so that a state patched into itself stays as it is to the last bit.
             states += ((source.astype(np.float64) - states) @ v)[:, None] * v
-        elif self.index is None:
-            states[:] = source
         else:
-            states[:, self.index] = source[:, self.index]
-
-    def changes(self, source: States, to: int) -> dict[tuple[int, str], Change]:
-        """What puts the states `source` in after input number `to`, by layer and quantity."""
-        held = by_quantity(source)
-
-        def change(rows: Floats) -> Change:
-            return lambda t, states: self.put(states, rows) if t == to else None
-
-        found = {}
-        for quantity in self.quantities:
-            for layer in self.layers:
-                found[layer, quantity] = change(held[quantity][:, layer])
-        return found
+            index = slice(None) if self.index is None else self.index
+            states[:, index] = source[:, index]
 
 
 def part(
@@ -93,53 +92,27 @@ def part(
     `quantity` is "state", H and an LSTM's C; "hidden", H alone; or "cell", C alone, from which H follows. A
     Direction has its own. Raises ConfigError for what isn't there.
     """
-    L, H = len(weights.layers), weights.layers[0].units
     if quantity not in get_args(Quantity):
         raise ConfigError(
             "what is patched is the 'state', or 'hidden' or 'cell' alone; received {quantity!r}",
             quantity=quantity,
         )
-    if isinstance(units, Direction):
-        return _along(weights, units, layer)
-    index = None
-    if units is not None:
-        several: Sequence[int] | Sequence[Unit] = [units] if isinstance(units, int) else units
-        numbers, said = within_layer(several, layer)
-        if said is None and may_be_one(numbers):
-            refuse_pair(numbers, L)
-        layer = 0 if said is None else said
-        index = check_units(numbers, H)
-    if layer is not None:
-        check_layer(layer, L)
-    has_cell = KINDS[weights.cell].has_cell
-    if quantity == "cell" and not has_cell:
-        _no_cell(weights)
-    both = ("hidden", "cell") if has_cell else ("hidden",)
-    layers = tuple(range(L)) if layer is None else (layer,)
-    return Part(layers, both if quantity == "state" else (quantity,), index)
-
-
-def _along(weights: Weights, direction: Direction, layer: int | None) -> Part:
-    if direction.quantity not in ("hidden", "cell"):
-        raise ConfigError(
-            "what is patched is the hidden state or an LSTM's cell; this direction is of {quantity!r}",
-            quantity=direction.quantity,
-        )
-    if layer is not None and layer != direction.layer:
-        raise ConfigError(
-            "layer {layer} was asked for, and the direction is of layer {theirs}; leave `layer` out",
-            layer=layer,
-            theirs=direction.layer,
-        )
-    check_layer(direction.layer, len(weights.layers))
-    direction.check(weights.layers[0].units)
-    if direction.quantity == "cell" and not KINDS[weights.cell].has_cell:
-        _no_cell(weights)
-    return Part((direction.layer,), (direction.quantity,), direction=direction)
-
-
-def _no_cell(weights: Weights) -> None:
-    raise ConfigError("only an LSTM has a cell to change; this network has {cell} cells", cell=weights.cell)
+    along = () if units is None else directions.within(units)
+    if len(along) > 1:
+        raise ConfigError("a state is patched along one direction; received {count}", count=len(along))
+    one: Literal["hidden", "cell"] = "cell" if quantity == "cell" else "hidden"
+    # What isn't there is refused in the words that an intervention has for it.
+    of = Intervention(0 if units is None else units, layer=layer, quantity=None if along else one)
+    of.changes(weights)
+    if along:
+        return Part((of.layer,), (of.quantity,), direction=along[0])
+    layers: tuple[int, ...] = (of.layer,)
+    if units is None and layer is None:
+        layers = tuple(range(len(weights.layers)))
+    quantities: tuple[str, ...] = (one,)
+    if quantity == "state" and KINDS[weights.cell].has_cell:
+        quantities = ("hidden", "cell")
+    return Part(layers, quantities, None if units is None else np.array(of.units, np.int64))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -261,17 +234,15 @@ def patch(
     if ahead is not None:
         raise ConfigError("`ahead` belongs to at='all'; leave it out: a Patched has every later prediction")
     at, to = _place("at", at, taken), _place("to", to, before)
-    state = states_at(taken, [at])
-
-    after = Tracer(model, which.changes(state, to)).extend(before.text)
-    divergence, loss = np.zeros(len(before) + 1), np.zeros(len(before))
-    step = max(1, LOGITS // before.vocabulary.size)
-    for begin in range(to, len(before) + 1, step):
-        end = min(begin + step, len(before) + 1)
-        divergence[begin:end] = kl(before.log_probs_at(begin, end), after.log_probs_at(begin, end))
+    after = Tracer(model, which.changes(states_at(taken, [at]), to)).extend(before.text)
+    loss = np.zeros(len(before))
     loss[to:] = after.nll[to:] - before.nll[to:]
-    lengths = _lengths(which, state, states_at(before, [to]))
-    return Patched(taken, at, before, to, after, which, divergence, loss, lengths)
+    own, now = states_at(before, [to]), states_at(after, [to])
+    lengths = {}
+    for number, held in which.changes(own, to):
+        moved = now[held][0, number].astype(np.float64) - own[held][0, number]
+        lengths[number, held] = float(np.linalg.norm(moved))
+    return Patched(taken, at, before, to, after, which, divergence(before, after, to), loss, lengths)
 
 
 def _everywhere(taken: Trace, into: Trace, to: object, which: Part, ahead: int) -> Doubles:
@@ -301,13 +272,12 @@ def follow(target: Trace, to: int, changes: Changes, B: int, ahead: int) -> tupl
         state = hidden[:, None], None if cell is None else cell[:, None]
     reader = NetworkReader(weights, state, texts=B, time=to, changes=changes)
     inputs = np.concatenate(([target.vocabulary.start], target.ids))
-    divergence, first = np.zeros((B, ahead)), None
-    for k in range(ahead):
-        row = to + k
+    divergence = np.zeros((B, ahead))
+    for k, row in enumerate(range(to, to + ahead)):
         log_probs = weights.log_probs(reader.read(inputs[row : row + 1])[0])
         divergence[:, k] = kl(target.log_probs_at(row, row + 1), log_probs)
-        first = log_probs if first is None else first
-    assert first is not None
+        if k == 0:
+            first = log_probs
     return divergence, first
 
 
@@ -328,26 +298,8 @@ def _place(name: str, t: object, read: Trace) -> int:
     return int(t)
 
 
-def by_quantity(states: States) -> dict[str, Floats]:
-    """H and, of an LSTM, C, by name."""
-    hidden, cell = states
-    return {"hidden": hidden} if cell is None else {"hidden": hidden, "cell": cell}
-
-
-def states_at(read: Trace, places: Sequence[int] | Ids) -> States:
+def states_at(read: Trace, places: Iterable[int]) -> States:
     """The states after each of `places` characters of a Trace."""
-    found = [read.state_after(int(t)) for t in places]
-    cells = [c for _, c in found if c is not None]
-    return np.stack([h for h, _ in found]), np.stack(cells) if cells else None
-
-
-def _lengths(which: Part, source: States, own: States) -> dict[tuple[int, str], float]:
-    """By layer and quantity, the length of the change of one state (1, L, H) to that of `source`."""
-    out = {}
-    held = by_quantity(own)
-    for (layer, quantity), change in which.changes(source, 0).items():
-        values = held[quantity][:, layer]
-        changed = values.copy()
-        change(0, changed)
-        out[layer, quantity] = float(np.linalg.norm((changed - values).astype(np.float64)))
-    return out
+    hidden, cells = zip(*(read.state_after(int(t)) for t in places), strict=True)
+    held = {"hidden": hidden, "cell": cells}
+    return {quantity: np.stack(states) for quantity, states in held.items() if states[0] is not None}

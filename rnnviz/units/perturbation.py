@@ -8,6 +8,8 @@ Both are 0 before the change. A state may differ where predictions don't: rememb
 Shape letters: T time steps, L layers, H units, V symbols.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,19 +18,21 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
+from rnnviz.findings import Json, Lines, Number, Panel, Said, Table, count, say, words
 from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, side_by_side
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.pictured import Brief
+from rnnviz.pictured import Brief, Pictured
 from rnnviz.reading.trace import Trace, Tracer, trace
-from rnnviz.text.characters import normalise
+from rnnviz.text.characters import normalise, visible
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Perturbation(Brief):
+class Perturbation(Brief, Pictured):
     """Two readings that differ in the character at `position` (counted from 0).
 
     distance    (T,) ‖ΔH_t‖
     divergence  (T + 1,) KL_t in nats; row t is about character t + 1, as in `Trace.log_probs`
+    threshold   bits by which predictions differ that count as remembered
     """
 
     position: int
@@ -36,21 +40,104 @@ class Perturbation(Brief):
     after: Trace
     distance: Doubles
     divergence: Doubles
+    threshold: float = 0.01
 
     @property
     def bits(self) -> Doubles:
         """`divergence` in bits, (T + 1,)."""
         return self.divergence / math.log(2)
 
-    def remembered(self, threshold: float = 0.01) -> int:
+    def remembered(self, threshold: float | None = None) -> int:
         """For how many characters after the change predictions differ by `threshold` bits or more."""
-        last = np.flatnonzero(self.bits >= threshold)
+        last = np.flatnonzero(self.bits >= (self.threshold if threshold is None else threshold))
         return int(last[-1]) - (self.position + 1) if len(last) else 0
 
+    def facts(self) -> Json:
+        """The change, how long it is remembered, and each character from it on, once that has been read:
+        divergence in bits.
+        """
+        read = zip(self.before.text, self.distance.tolist(), self.bits[1:].tolist(), strict=True)
+        rows = [
+            {"position": t, "character": character, "distance": distance, "bits": bits}
+            for t, (character, distance, bits) in enumerate(read)
+        ]
+        return {
+            "position": self.position,
+            "before": self.before.text[self.position],
+            "after": self.after.text[self.position],
+            "remembered": self.remembered(),
+            "threshold": self.threshold,
+            "characters": rows[self.position :],
+        }
 
-def perturb(model: Network, text: str, position: int, character: str) -> Perturbation:
-    """Read `text`, and read it with `character` in place of the one at `position`, counted from 0. Raises
-    ConfigError for a position outside the text or an invalid or unchanged character, and TextError.
+    def table(self) -> Table:
+        """A row a character from the changed one on."""
+        rows = self.facts()["characters"]
+        return Table(
+            [words(f"head.{name}") for name in ("position", "letter", "states-apart", "kl-bits")],
+            [
+                (
+                    count(row["position"]),
+                    visible(row["character"]),
+                    Number(row["distance"], digits=4),
+                    Number(row["bits"], digits=5),
+                )
+                for row in rows
+            ],
+        )
+
+    def sentences(self) -> list[Said]:
+        """For how long predictions differ."""
+        n = self.remembered()
+        to_the_end = 0 < len(self.before) - self.position - 1 <= n
+        return say(
+            ["perturbation.remembered", *(["perturbation.to-the-end"] if to_the_end else [])],
+            model=self.before.model_name,
+            bits=f"{self.threshold:g}",
+            n=count(n),
+        )
+
+    def panels(self, others: Sequence[Perturbation] = ()) -> list[Panel]:
+        """How far apart predictions and states are; `others` are of the same change in other networks."""
+        at = self.position
+        found = [(one.before.model_name, one) for one in (self, *others)]
+        # A line ends where a difference may be rounding alone.
+        apart = {
+            "divergence": [(name, _beyond(one.bits[at + 1 :], 1e-6)) for name, one in found],
+            "distance": [(name, _beyond(one.distance[at:], 1e-5)) for name, one in found],
+        }
+        return [
+            Panel(
+                kind,
+                words(f"perturbation.{kind}"),
+                Lines(
+                    curves,
+                    words("axis.character"),
+                    words(f"perturbation.{kind}-axis"),
+                    first=at,
+                    log=True,
+                    places=True,
+                ),
+                [words(f"perturbation.{kind}-notice")],
+                words(f"perturbation.{kind}-limits"),
+                link="x",
+                pick="at",
+            )
+            for kind, curves in apart.items()
+        ]
+
+
+def _beyond(values: Doubles, least: float) -> Doubles:
+    return np.where(values > least, values, np.nan)
+
+
+def perturb(
+    model: Network, text: str, position: int, character: str, *, threshold: float = 0.01
+) -> Perturbation:
+    """Read `text`, and read it with `character` in place of the one at `position`, counted from 0.
+
+    Predictions that differ by `threshold` bits count as remembered. Raises ConfigError for a position outside
+    the text or an invalid or unchanged character, and TextError.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -82,12 +169,7 @@ def perturb(model: Network, text: str, position: int, character: str) -> Perturb
     apart = after.hidden[position:].astype(np.float64) - before.hidden[position:]
     distance = np.zeros(len(text))
     distance[position:] = np.sqrt((apart**2).sum(axis=(1, 2)))
-    divergence = np.zeros(len(text) + 1)
-    step = max(1, LOGITS // before.vocabulary.size)
-    for begin in range(position + 1, len(text) + 1, step):
-        end = min(begin + step, len(text) + 1)
-        divergence[begin:end] = kl(before.log_probs_at(begin, end), after.log_probs_at(begin, end))
-    return Perturbation(position, before, after, distance, divergence)
+    return Perturbation(position, before, after, distance, divergence(before, after, position + 1), threshold)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,6 +241,16 @@ def kl(p: Floats, q: Floats) -> Doubles:
     """KL(P ‖ Q) in nats, (n,), of log-probabilities (n, V); rounding errors below 0 are cut off."""
     p64 = p.astype(np.float64)
     return np.asarray(np.maximum((np.exp(p64) * (p64 - q)).sum(axis=1), 0.0))
+
+
+def divergence(before: Trace, after: Trace, first: int) -> Doubles:
+    """KL_t in nats, (T + 1,), between two readings of as many characters; 0 before row `first`."""
+    found = np.zeros(len(before) + 1)
+    step = max(1, LOGITS // before.vocabulary.size)
+    for begin in range(first, len(found), step):
+        end = min(begin + step, len(found))
+        found[begin:end] = kl(before.log_probs_at(begin, end), after.log_probs_at(begin, end))
+    return found
 
 
 def perturb_all(models: Sequence[Network], text: str, position: int, character: str) -> list[Perturbation]:

@@ -10,14 +10,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
-from rnnviz.networks.checkpoint import available, save
+from rnnviz.networks.checkpoint import save
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.trace import trace
 from rnnviz.runs import unit_findings
 from rnnviz.text import corpora
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.inside import compare, sources
+from rnnviz.ui.pages.inside import sources
 from rnnviz.ui.pages.inside import units as page_units
 from rnnviz.units.claims import ENOUGH
 from tests.conftest import TEXT, tiny, tiny_card
@@ -136,7 +136,7 @@ def test_a_unit_has_its_card_before_any_click(
 
 
 def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
-    app = open_app("inside", model="tiny-gru", part="compare")
+    app = settled(open_app("inside", model="tiny-gru", part="compare"), "inside")
     assert len(boards["inside.compare"]["texts"]) == 3  # two networks and their difference
     heats = [panel for panel in boards["inside.compare"]["panels"] if panel["name"].startswith("heat-")]
     for one in heats:
@@ -144,29 +144,13 @@ def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
         assert drawn["showscale"]
         assert drawn["colorbar"]["ticktext"] == ["−1", "0", "1"]
     assert len(heats) == 2
-    app.multiselect[0].set_value(["tiny-gru, untrained"]).run()  # the same one, before its training
+    settled(
+        app.multiselect[0].set_value(["tiny-gru, untrained"]).run(), "inside"
+    )  # the same one, before its training
     assert boards["inside.compare"]["texts"][1]["label"].startswith("tiny-gru, untrained")
     app.multiselect[0].set_value([]).run()
     assert "Choose one or two networks" in everything(app)
     clean(app)
-
-
-@pytest.mark.parametrize(
-    ("name", "without", "beside"),
-    [
-        ("timemachine-rnn", "", "timemachine-gru"),  # of the same text
-        ("shakespeare-lstm", "", "shakespeare-mingru"),
-        ("shakespeare-lstm", "shakespeare-mingru", "holmes-lstm"),  # of the same language, the same kind
-        ("chinese-gru", "", None),  # nobody else speaks Chinese: itself, before its training
-    ],
-)
-def test_a_network_is_first_compared_with_one_that_reads_alike(
-    name: str, without: str, beside: str | None
-) -> None:
-    listed, _damaged = available()
-    networks = {m.name: m for m in listed if m.kind != "ngram" and m.name != without}
-    own = networks.pop(name)
-    assert compare._usual(own, list(networks.values())) == beside
 
 
 @pytest.mark.usefixtures("boards")

@@ -118,7 +118,7 @@ def test_a_changed_letter_is_followed_in_several_networks(open_app: Open, boards
     app.session_state["inside.way"] = "letter"
     app.run()
     ask(app, "inside.changed", what="at", value=3)
-    app.text_input(key="inside.letter").set_value("z").run()
+    app = settled(app.text_input(key="inside.letter").set_value("z").run(), "inside")
     clean(app)
     lines = boards["inside.changed"]["panels"][0]["figures"]["light"]["data"]
     assert [line["name"] for line in lines] == ["tiny-gru", "tiny-lstm"]

@@ -1,56 +1,61 @@
-"""Inside's part Patch: two texts, the state of one put into the other, and what is said of it."""
+"""Cause's way Patch: two texts, the state of one put into the other, and what is said of it."""
 
 from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
 from rnnviz.reading.trace import trace
-from rnnviz.ui.pages.inside import patch, patched
+from rnnviz.ui import findings
+from rnnviz.ui.pages.inside import changed, patch
 from tests.conftest import tiny, tiny_card
-from tests.ui.apptest import clean
+from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
 from tests.ui.test_inside import ask, boards
 
 __all__ = ["boards"]
 
-KEY = patched.KEY
+KEY = patch.KEY
 SOURCE, TARGET = (text.replace("|", "") for text in patch.OTHER)
 AT, TO = (text.index("|") for text in patch.OTHER)
+GRU = tiny("gru", card=tiny_card())
 
 
-def kl(sent: dict[str, Any], line: int = 0) -> np.ndarray:
+def shows(sent: dict[str, Any], done: units.Patched) -> None:
+    """A board has the figures of a patch."""
     panel = next(p for p in sent["panels"] if p["name"] == "lines")
-    return np.asarray(sent["arrays"][panel["figures"]["light"]["data"][line]["y"]["$"]])
+    kl = sent["arrays"][panel["figures"]["light"]["data"][0]["y"]["$"]]
+    np.testing.assert_allclose(kl, done.divergence[done.to : done.to + patch.AHEAD], atol=1e-5)
+    values = sent["arrays"][sent["texts"][0]["values"]]
+    np.testing.assert_allclose(values, -done.loss / np.log(2), atol=1e-5)
+
+
+def choose(app: AppTest, name: str, value: str) -> AppTest:
+    return settled(
+        next(c for c in app.segmented_control if c.key == f"{KEY}.{name}").set_value(value).run(), "inside"
+    )
 
 
 def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dict[str, Any]) -> None:
-    app = open_app("inside", part="patch", model="tiny-gru")
+    app = settled(open_app("inside", part="patch", model="tiny-gru"), "inside")
     clean(app)
-    model = tiny("gru", card=tiny_card())
-    done = units.patch(model, SOURCE, AT, TARGET, TO)
+    done = units.patch(GRU, SOURCE, AT, TARGET, TO)
     sent = boards[KEY]
-    np.testing.assert_allclose(kl(sent), done.divergence[TO : TO + patch.AHEAD], atol=1e-5)
-    values = sent["arrays"][sent["texts"][0]["values"]]
-    np.testing.assert_allclose(values, -done.loss / np.log(2), atol=1e-5)
+    shows(sent, done)
     texts = [bytes(sent["arrays"][one["codes"]].astype("<u4")).decode("utf-32-le") for one in sent["texts"]]
     assert texts[0] == TARGET
-    assert texts[2] == done.continuation(patched.LENGTH, temperature=0.8, seed=patched.SEED)
-    assert f"{patch._nats(done.divergence[TO])} nats" in everything(app)
-    assert "random moves of the same size" in everything(app)
+    assert texts[2] == done.continuation(changed.LENGTH, temperature=0.8, seed=changed.SEED)
+    unrelated = app.text_area(key="inside.text").value
+    found = units.patch_controls(GRU, done, unrelated, ahead=patch.AHEAD)
+    assert findings.told(found.sentences(), "said", "hint") in everything(app)
     # A click in each text moves its place.
     ask(app, f"{KEY}.source", what="at", value=3)
     ask(app, f"{KEY}.target", what="at", value=7)
-    ask(app, f"{KEY}.target", what="at", value=10_000)  # no such character
-    done = units.patch(model, SOURCE, 4, TARGET, 8)
-    np.testing.assert_allclose(kl(boards[KEY]), done.divergence[8 : 8 + patch.AHEAD], atol=1e-5)
+    settled(ask(app, f"{KEY}.target", what="at", value=10_000), "inside")  # no such character
+    shows(boards[KEY], units.patch(GRU, SOURCE, 4, TARGET, 8))
     assert (boards[f"{KEY}.source"]["at"], boards[f"{KEY}.target"]["at"]) == (3, 7)
-    # A state put into itself moves nothing.
-    app.text_area(key=f"{KEY}.target.text").set_value(SOURCE).run()
-    ask(app, f"{KEY}.source", what="at", value=7)
-    assert "nothing moves" in everything(app)
-    assert not np.nan_to_num(kl(boards[KEY])).any()
     clean(app)
 
 
@@ -58,32 +63,22 @@ def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, An
     app = open_app("inside", part="patch", model="tiny-lstm")
     app.text_area(key=f"{KEY}.source.text").set_value("a machine").run()
     app.text_area(key=f"{KEY}.target.text").set_value("his voice was quiet").run()
-    next(c for c in app.segmented_control if c.key == f"{KEY}.part").set_value("part").run()
+    choose(app, "part", "part")
     app.text_input(key=f"{KEY}.units").set_value("2-4").run()
-    next(c for c in app.segmented_control if c.key == f"{KEY}.quantity").set_value("cell").run()
+    choose(app, "quantity", "cell")
     clean(app)
     model = tiny("lstm", name="tiny-lstm")
-    at, to = min(AT, 9), min(TO, 19)
-    done = units.patch(model, "a machine", at, "his voice was quiet", to, units=[2, 3, 4], quantity="cell")
-    np.testing.assert_allclose(kl(boards[KEY]), done.divergence[to : to + patch.AHEAD], atol=1e-5)
+    texts = {"source": "a machine", "at": min(AT, 9), "target": "his voice was quiet", "to": min(TO, 19)}
+    shows(boards[KEY], units.patch(model, **texts, units=[2, 3, 4], quantity="cell"))
     app.text_input(key=f"{KEY}.units").set_value("99").run()
     assert "Write the numbers of units" in app.info[0].value
+    app.text_input(key=f"{KEY}.units").set_value("0").run()
+    app.selectbox(key="inside.patch.what").set_value("random").run()
+    settled(app.number_input(key="inside.patch.random").set_value(3).run(), "inside")
+    shows(boards[KEY], units.patch(model, **texts, units=units.directions.random(12, 3)))
     app.text_area(key=f"{KEY}.target.text").set_value("").run()
     assert "both fields" in app.info[0].value
     clean(app)
-
-
-def test_a_direction_moves_less_than_the_state(open_app: Open, boards: dict[str, Any]) -> None:
-    app = open_app("inside", part="patch", model="tiny-gru")
-    whole = kl(boards[KEY])
-    next(c for c in app.segmented_control if c.key == f"{KEY}.part").set_value("part").run()
-    app.selectbox(key="inside.patch.what").set_value("random").run()
-    app.number_input(key="inside.patch.random").set_value(3).run()
-    clean(app)
-    assert 0 < kl(boards[KEY])[0] < whole[0]
-    along = units.directions.random(12, 3)
-    done = units.patch(tiny("gru", card=tiny_card()), SOURCE, AT, TARGET, TO, units=along)
-    np.testing.assert_allclose(kl(boards[KEY]), done.divergence[TO : TO + patch.AHEAD], atol=1e-5)
 
 
 @pytest.mark.parametrize("texts", [patch.OTHER, *patch.EXAMPLES.values()])

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import rnnviz
+from rnnviz.findings import Number
 from rnnviz.networks.config import Cell, ModelConfig
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
@@ -106,6 +107,20 @@ def test_a_comparison_lines_models_up() -> None:
     )
     np.testing.assert_allclose(found.divergence(), js, atol=1e-6)
     np.testing.assert_allclose(found.divergence(1, 0), found.divergence(0, 1))
+
+
+def test_a_comparison_says_which_network_predicts_best_and_what_each_expects() -> None:
+    found = compare([tiny("gru"), tiny("lstm")], TEXT[:60])
+    rows = found.facts()["networks"]
+    (said,) = found.sentences()
+    assert said.values["perplexity"] == Number(found.perplexity[:, -1].min(), "perplexity", 2)
+    assert [one["perplexity"] for one in rows] == found.perplexity[:, -1].tolist()
+    assert [row[0] for row in found.table().rows] == [one["model"] for one in rows]
+    running, *expected = found.panels(9)
+    assert [values.tolist() for _name, values in running.picture.curves] == found.perplexity.tolist()
+    for panel, read in zip(expected, found.traces, strict=True):
+        assert panel.picture.values == [p for _character, p in read.top(10, 8)]
+    assert not compare([tiny("gru")], TEXT[:60]).sentences()
 
 
 def test_different_vocabularies_are_compared_over_what_both_know() -> None:

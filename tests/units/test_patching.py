@@ -1,5 +1,6 @@
 """Patching changes what it says and nothing else: against itself, the source, a plain loop, and by hand."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,6 @@ import rnnviz
 from rnnviz import units
 from rnnviz.reading import sampling
 from rnnviz.units import patching
-from rnnviz.units.patching import Patched
 from tests.conftest import TEXT, tiny
 from tests.units.built import LATCHES, UNUSED, built
 
@@ -148,24 +148,64 @@ def test_a_latch_that_is_patched_alone_opens_the_quote() -> None:
     assert controls.kl > 3 * np.quantile(controls.elsewhere, 0.95)
 
 
-def controlled(model: Any, **part: Any) -> tuple[Patched, units.PatchControls]:
+def controlled(model: Any, **part: Any) -> units.PatchControls:
     done = units.patch(model, SOURCE, 20, TARGET, 30, **part)
-    return done, units.patch_controls(model, done, TEXT[200:260], n=6, ahead=7)
+    return units.patch_controls(model, done, TEXT[200:260], n=6, ahead=7)
 
 
 @each_cell
 @pytest.mark.parametrize("part", PARTS, ids=str)
-def test_controls_are_as_long_and_of_the_same_predictions(
+def test_controls_are_of_the_same_predictions(
     cell: str, options: dict[str, Any], part: dict[str, Any]
 ) -> None:
-    done, found = controlled(tiny(cell, **options), **part)
-    assert found.ahead == 7
-    assert found.kl == pytest.approx(done.divergence[30:37].mean())
-    assert len(found.random) == len(found.elsewhere) == len(found.random_left) == 6
+    found = controlled(tiny(cell, **options), **part)
+    assert found.random_each.shape == found.elsewhere_each.shape == (6, 7)
+    assert found.kl == pytest.approx(found.patched.divergence[30:37].mean())
     assert (found.random > 0).any()
     if not part:
         assert found.left == 0
         assert found.apart > 0
+
+
+CONTROLLED = controlled(tiny("gru"), units=units.directions.random(12, 1))
+SAME = replace(CONTROLLED.patched, lengths={(0, "hidden"): 0.0})
+WHOLE = replace(CONTROLLED.patched, part=patching.Part((0,), ("hidden",)))
+NONE = np.zeros((0, 7))
+
+
+@pytest.mark.parametrize(
+    ("changed", "codes"),
+    [
+        ({"patched": SAME}, ["along", "same", "same-click"]),
+        ({"patched": WHOLE, "kl": 9.0}, ["moves", "random", "elsewhere", "elsewhere-here"]),
+        ({"kl": 9.0, "elsewhere_each": NONE}, ["along", "moves", "random"]),
+        ({"kl": 0.0, "elsewhere_each": NONE}, ["along", "moves", "random", "no-more-than-random"]),
+        (
+            {"kl": 1.0, "elsewhere_each": np.full((6, 7), 2.0)},
+            ["along", "moves", "random", "elsewhere", "elsewhere-here", "no-more-than-elsewhere"],
+        ),
+    ],
+)
+def test_a_patch_says_what_its_controls_allow(changed: dict[str, Any], codes: list[str]) -> None:
+    found = replace(CONTROLLED, **changed)
+    said = found.sentences()
+    assert [one.code for one in said] == [f"patch.{code}" for code in codes]
+    assert said[0].values["random"].value == np.quantile(found.random, 0.95)
+    assert said[0].values["kl"].value == found.kl
+
+
+def test_a_patchs_table_and_pictures_hold_the_same_numbers() -> None:
+    done, facts = CONTROLLED.patched, CONTROLLED.facts()
+    following, lines = CONTROLLED.panels()
+    assert [row["after"] for row in facts["predictions"]] == list(range(30, 71))
+    assert [row[2].value for row in CONTROLLED.table().rows] == done.divergence[30:].tolist()
+    assert [row["loss"] for row in facts["predictions"]] == [*done.loss[30:].tolist(), None]
+    assert following.picture.after.max() == pytest.approx(done.after.top(30, 1)[0][1])
+    levels = [done.divergence[30:37], np.quantile(CONTROLLED.random_each, 0.95, axis=0)]
+    for (_name, curve), level in zip(lines.picture.curves, levels, strict=False):
+        assert curve.tolist() == level.tolist()
+    assert len(lines.picture.curves) == 3
+    assert len(replace(CONTROLLED, elsewhere_each=NONE).panels()[1].picture.curves) == 2
 
 
 def test_the_patch_itself_among_the_controls_is_the_patch() -> None:
@@ -187,7 +227,7 @@ def test_random_moves_are_as_long_as_the_patch(monkeypatch: pytest.MonkeyPatch) 
         return follow(target, to, changes, B, ahead)
 
     monkeypatch.setattr(patch_effects, "follow", watch)
-    done, _ = controlled(tiny("lstm"))
+    done = controlled(tiny("lstm")).patched
     target, to, changes = made[0]
     own = dict(zip(("hidden", "cell"), target.state_after(to), strict=True))
     for (layer, quantity), change in changes.items():

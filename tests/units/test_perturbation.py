@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rnnviz
+from rnnviz.findings import count
 from rnnviz.units import memory, perturb, perturb_all
 from tests.conftest import TEXT, tiny
 
@@ -33,10 +34,28 @@ def test_a_perturbation_is_the_difference_of_two_traces(cell: str) -> None:
         assert found.remembered(1e-6) > 0
 
 
-def test_several_models_at_once() -> None:
-    found = perturb_all([tiny("gru"), tiny("mlp")], SHORT, 3, "x")
-    assert [len(p.distance) for p in found] == [80, 80]
-    assert found[0].distance[4] > 1e-3 > found[1].distance[4]
+def test_several_models_are_told_and_drawn_together() -> None:
+    gru, mlp = perturb_all([tiny("gru"), tiny("mlp")], SHORT, 3, "x")
+    assert gru.distance[4] > 1e-3 > mlp.distance[4]
+    apart, states = gru.panels([mlp])
+    # A line begins at the change, and ends where differences are rounding.
+    curves = [values for _name, values in (*apart.picture.curves, *states.picture.curves)]
+    np.testing.assert_allclose(np.nan_to_num(curves[0]), gru.bits[4:], atol=1e-6)
+    np.testing.assert_allclose(np.nan_to_num(curves[2]), gru.distance[3:], atol=1e-5)
+    assert np.isnan(curves[1][1:]).all()
+    assert (apart.picture.first, states.picture.first) == (3, 3)
+
+
+@pytest.mark.parametrize(("threshold", "codes"), [(0.0, ["remembered", "to-the-end"]), (9.0, ["remembered"])])
+def test_it_is_said_how_long_a_letter_is_remembered(threshold: float, codes: list[str]) -> None:
+    found = perturb(tiny("gru"), SHORT, 3, "x", threshold=threshold)
+    said = found.sentences()
+    assert [one.code for one in said] == [f"perturbation.{code}" for code in codes]
+    facts = found.facts()
+    assert said[0].values["n"] == count(facts["remembered"]) == count(76 if len(codes) == 2 else 0)
+    assert (facts["position"], facts["before"], facts["after"]) == (3, SHORT[3], "x")
+    assert [row["bits"] for row in facts["characters"]] == found.bits[4:].tolist()
+    assert [row[2].value for row in found.table().rows] == found.distance[3:].tolist()
 
 
 @pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])

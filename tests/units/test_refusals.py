@@ -277,7 +277,10 @@ REFUSED: Refusals = {
     "patch: a pair": (lambda: patched(units=(0, 5)), ConfigError, "Unit(0, 5)"),
     "patch: another size": (lambda: patched(units=directions.random(5)), ConfigError, "5 units"),
     "patch: a direction's layer": (
-        lambda: patched(units=ALONG, layer=1), ConfigError, "leave `layer` out",
+        lambda: patched(units=ALONG, layer=1), ConfigError, "leave it out",
+    ),
+    "patch: two directions": (
+        lambda: patched(units=[ALONG, directions.random(H, 2)]), ConfigError, "along one direction",
     ),
     "patch: a direction's cell": (
         lambda: patched(units=directions.random(H, quantity="cell")), ConfigError, "only an LSTM",

@@ -9,7 +9,7 @@ shows progress and trouble, and keeps what comes.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from types import GeneratorType
 from typing import Any, Generic, TypeVar
@@ -20,7 +20,7 @@ from rnnviz.text.characters import normalise
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
-from rnnviz.ui.pages.inside.common import LONGEST, View
+from rnnviz.ui.pages.inside.common import LONGEST, Networks, View
 from rnnviz.ui.pages.inside.sources import OWN, Source
 
 R = TypeVar("R")
@@ -33,6 +33,14 @@ class Button:
     label: str
     icon: str
     cost: str
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a page has already and gives to a run, known by its `mark`."""
+
+    mark: Hashable
+    value: Any = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +58,12 @@ class Part(Generic[R]):
     title: Callable[[], str]
     run: Callable[..., Any]
     shared: bool = False
+
+
+def held(networks: Networks) -> Held:
+    """Networks for a run: names with models."""
+    marks = tuple((name, mark) for name, (mark, _model) in networks.items())
+    return Held(marks, [(name, model) for name, (_mark, model) in networks.items()])
 
 
 def found(

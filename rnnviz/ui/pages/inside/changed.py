@@ -1,0 +1,92 @@
+"""What the ways of Cause share: a field for units, and a text read without and with a change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from rnnviz.figures.themes import VERSUS_FULL, Scale
+from rnnviz.ui import dashboard
+from rnnviz.ui.dashboard import Panel, Text, painted
+from rnnviz.ui.i18n import _
+
+if TYPE_CHECKING:
+    from rnnviz.arrays import Array
+    from rnnviz.ui.pages.inside.common import View
+
+LENGTH = 120  # characters of a continuation
+SEED = 0
+DIFFERENCE = Scale("diverging", -VERSUS_FULL, VERSUS_FULL)  # bits
+MARKED = Scale("sequential", 0.0, 5.0)  # 1 is a pale mark, of no number
+
+
+def write(view: View, key: str, **options: Any) -> tuple[int, ...]:
+    """A field for the numbers of units; while they are unfit, none, and what to write."""
+    written = st.text_input(
+        _("Units, 0 to {last}").format(last=view.H - 1),
+        key=key,
+        max_chars=2000,
+        help=_("One, or several with commas between them; a range such as 10-19 too."),
+        **options,
+    )
+    return numbers(written, view.H)
+
+
+def wanted(view: View) -> None:
+    """Say what to write."""
+    st.info(
+        _("Write the numbers of units, from 0 to {last}, such as 3, 17 or 10-19.").format(last=view.H - 1),
+        icon=":material/pin:",
+    )
+
+
+def numbers(written: str, H: int) -> tuple[int, ...]:
+    """The units that a reader wrote, in order, each once; empty if any doesn't exist."""
+    found: set[int] = set()
+    for part in filter(None, re.split(r"[\s,;，、]+", written)):
+        match = re.fullmatch(r"(\d{1,6})(?:[-–](\d{1,6}))?", part)
+        if match is None:
+            return ()
+        first = int(match[1])
+        last = int(match[2]) if match[2] else first
+        if not first <= last < H:
+            return ()
+        found.update(range(first, last + 1))
+    return tuple(sorted(found))
+
+
+def show(
+    key: str,
+    text: str,
+    gained: Array,
+    continuations: tuple[str, str],
+    labels: tuple[str, str, str],
+    panels: Sequence[Panel],
+    at: int,
+) -> None:
+    """A text by the bits (T,) `gained` with a change, how it goes on without and with it, and pictures.
+    `labels` are of these three texts.
+    """
+    full = f"{VERSUS_FULL:g}"
+    plain, changed = continuations
+    dashboard.mount(
+        key,
+        texts=[
+            painted(text, gained, DIFFERENCE, labels[0], "versus", said=_("change in bits")),
+            Text(plain, apart(plain, changed), "sequential", labels[1], linked=False),
+            Text(changed, apart(changed, plain), "sequential", labels[2], linked=False),
+        ],
+        panels=panels,
+        at=at,
+        scale=("versus", _("{n} bits less").format(n=full), _("{n} bits more").format(n=full)),
+    )
+
+
+def apart(one: str, other: str) -> Array:
+    """The levels behind a continuation: coloured from where it is no longer the other."""
+    same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+    return MARKED.levels(np.where(np.arange(len(one)) < same, 0.0, 1.0))
