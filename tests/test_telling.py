@@ -79,7 +79,8 @@ def test_one_thing_and_many_have_their_sentences() -> None:
 def test_a_readers_text_is_escaped_and_our_words_are_not() -> None:
     said = words("search.unanswered", target="a*b")
     assert tell(said, "en", lambda text: f"<{text}>").startswith("<a*b> is the same")
-    assert telling.flat("**One** `unit`") == "One unit"
+    said = words("perturbation.remembered", model="`**k", bits="1", n=2)
+    assert tell(said, "en", marked=False).startswith("`**k predicts")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import rnnviz
 from rnnviz import units
 from rnnviz.reading import sampling
-from rnnviz.units import patching
+from rnnviz.units import patch_effects, patching
 from tests.conftest import TEXT, tiny
 from tests.units.built import LATCHES, UNUSED, built
 
@@ -78,14 +78,11 @@ def test_only_the_part_is_changed(cell: str, options: dict[str, Any], part: dict
         done.target.state_after(to),
         done.after.state_after(to),
     )
-    expected = own[0].copy()
-    if "units" not in part:
-        expected = theirs[0]
-    elif isinstance(part["units"], list):
-        expected[part["units"]] = theirs[0][part["units"]]
-    else:
-        v = part["units"].vector
-        expected = own[0] + (theirs[0] - own[0]) @ v * v
+    expected, chosen = theirs[0], part.get("units")
+    if isinstance(chosen, list):
+        expected = np.where(np.isin(np.arange(12), chosen), theirs[0], own[0])
+    elif chosen is not None:
+        expected = own[0] + (theirs[0] - own[0]) @ chosen.vector * chosen.vector
     np.testing.assert_allclose(now[0], expected, rtol=0, atol=1e-6)
     before = done.target.state_after(to)[1]
     if cells is not None and before is not None and (part == {"quantity": "hidden"} or "vector" in str(part)):
@@ -179,9 +176,12 @@ NONE = np.zeros((0, 7))
         ({"patched": SAME}, ["along", "same", "same-click"]),
         ({"patched": WHOLE, "kl": 9.0}, ["moves", "random", "elsewhere", "elsewhere-here"]),
         ({"kl": 9.0, "elsewhere_each": NONE}, ["along", "moves", "random"]),
-        ({"kl": 0.0, "elsewhere_each": NONE}, ["along", "moves", "random", "no-more-than-random"]),
         (
-            {"kl": 1.0, "elsewhere_each": np.full((6, 7), 2.0)},
+            {"kl": 1.0, "random_each": np.ones((6, 7)), "elsewhere_each": NONE},
+            ["along", "moves", "random", "no-more-than-random"],
+        ),
+        (
+            {"kl": 1.0, "elsewhere_each": np.ones((6, 7))},
             ["along", "moves", "random", "elsewhere", "elsewhere-here", "no-more-than-elsewhere"],
         ),
     ],
@@ -216,22 +216,13 @@ def test_the_patch_itself_among_the_controls_is_the_patch() -> None:
     np.testing.assert_allclose(found.elsewhere_left, found.left, atol=1e-6)
 
 
-def test_random_moves_are_as_long_as_the_patch(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rnnviz.units import patch_effects
-
-    made = []
-    follow = patch_effects.follow
-
-    def watch(target: Any, to: int, changes: Any, B: int, ahead: int) -> Any:
-        made.append((target, to, changes))
-        return follow(target, to, changes, B, ahead)
-
-    monkeypatch.setattr(patch_effects, "follow", watch)
-    done = controlled(tiny("lstm")).patched
-    target, to, changes = made[0]
-    own = dict(zip(("hidden", "cell"), target.state_after(to), strict=True))
-    for (layer, quantity), change in changes.items():
-        states = np.zeros((6, 12), np.float32)
-        change(to, states)
-        lengths = np.linalg.norm(states - own[quantity][layer], axis=1)
-        np.testing.assert_allclose(lengths, done.lengths[layer, quantity], rtol=1e-5)
+def test_random_moves_are_as_long_as_the_patch() -> None:
+    own = np.ones(12, np.float32)
+    states = np.zeros((6, 12), np.float32)
+    change = patch_effects._random_move(own, 0.7, 6, 3, np.random.default_rng(0))
+    change(3, states)
+    np.testing.assert_allclose(np.linalg.norm(states - own, axis=1), 0.7, rtol=1e-5)
+    done = CONTROLLED.patched
+    still = replace(done, lengths=dict.fromkeys(done.lengths, 0.0))
+    unmoved = units.patch_controls(tiny("gru"), still, n=3, ahead=7)
+    assert unmoved.random.max() < CONTROLLED.random.min() / 10
