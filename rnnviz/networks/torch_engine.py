@@ -209,8 +209,8 @@ def states(
         return found
     if x.is_cuda:
         # cuDNN's layers would round what they multiply to 10 bits (TF32), and states be off by 0.002: float32
-        # is float32 on every device, and who wants speed takes bfloat16. It is a setting of the whole process,
-        # and stays, as the way back reads it too.
+        # is float32 on every device; who wants speed takes bfloat16. This is a setting of the whole process,
+        # and stays: the way back reads it too.
         torch.backends.cudnn.allow_tf32 = False
     start: Any = state if CELLS[config.cell].has_cell else state[0]
     if between is None or config.layers == 1:
