@@ -18,9 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
-from rnnviz.arrays import Array
+if TYPE_CHECKING:  # the command line answers --help without numpy
+    from rnnviz.arrays import Array
 
 Json = dict[str, Any]
 Form = Literal["decimal", "signed", "count", "percent", "whole percent", "perplexity", "significant"]

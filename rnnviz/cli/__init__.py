@@ -9,13 +9,14 @@ import errno
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from rnnviz import __version__
 from rnnviz.cli import (
     ablate,
     attribute,
+    bind,
     connectivity,
     match,
     models,
@@ -41,10 +42,49 @@ GONE = {
 
 
 class Command(Protocol):
-    """A command's module."""
+    """A command's module, of the rooms above or not yet a typed function."""
 
     def add_parser(self, commands: Any) -> None:
         """Add its parser to the others; its default `run` takes the arguments and returns the exit code."""
+
+
+COMMANDS: tuple[Callable[..., int] | Command, ...] = (
+    train,
+    perplexity,
+    sample.sample,
+    trace.trace,
+    units.units,
+    probe.probe,
+    match.match,
+    patch,
+    attribute,
+    connectivity,
+    ablate,
+    perturb,
+    models.models,
+    sketch.sketch,
+)
+
+LISTED = """\
+look     app           open the app in a browser, as rnnviz alone does
+         trace         what a network expected at every character, and its states
+         models        the models on this machine
+score    perplexity    score text files
+         sample        continue a text
+train    train         train a model on a text
+         sketch        store hashes of its training text in a model's file
+inside   units         which units respond to something in a text
+         probe         is something held by one unit, or by many together
+         match         where else the same units are on as in a passage
+         patch         put a state into the reading of another text
+         attribute     what each character adds to a prediction
+         connectivity  how far back predictions reach
+         ablate        how much worse it predicts without each unit
+         perturb       how long a changed character is remembered
+share    host          serve the app to a class
+         page          write the live view as one HTML file
+
+rnnviz COMMAND --help says more of one."""
 
 
 def run(*more: Command) -> None:
@@ -104,28 +144,20 @@ def _hush() -> None:
 def _parser(more: Sequence[Command] = ()) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="rnnviz",
-        description="Train character-level recurrent language models and look inside them. At a terminal, "
-        "without a command, the app opens.",
+        usage="rnnviz [-h] [--version] COMMAND ...",
+        description="Train character-level recurrent language models and look inside them.",
+        epilog=LISTED,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=False,
     )
-    parser.add_argument("--version", action="version", version=f"rnnviz {__version__}")
+    parser.add_argument("--help", "-h", action="help", help=argparse.SUPPRESS)
+    version = f"rnnviz {__version__}"
+    parser.add_argument("--version", action="version", version=version, help=argparse.SUPPRESS)
     parser.set_defaults(run=None)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for each in (
-        train,
-        perplexity,
-        sample,
-        trace,
-        units,
-        probe,
-        match,
-        patch,
-        attribute,
-        connectivity,
-        ablate,
-        perturb,
-        models,
-        sketch,
-        *more,
-    ):
-        each.add_parser(commands)
+    commands = parser.add_subparsers(metavar="COMMAND", help=argparse.SUPPRESS, prog="rnnviz")
+    for each in (*COMMANDS, *more):
+        if callable(each):
+            bind.add(commands, each)
+        else:
+            each.add_parser(commands)
     return parser

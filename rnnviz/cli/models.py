@@ -1,52 +1,47 @@
 """`python -m rnnviz models`: the models on this machine."""
 
-import argparse
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from rnnviz.cli.output import as_json, command, complain, print_table
+from rnnviz.cli.bind import Help, OneOf
+from rnnviz.cli.output import as_json, complain, print_table
 from rnnviz.networks.checkpoint import ModelInfo, available
 
-
-def add_parser(commands: Any) -> None:
-    """Add the `models` command."""
-    parser = command(commands, "models", main, "List the models on this machine")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--json", action="store_true", help="one JSON object a model, with its card")
-    how.add_argument("--markdown", action="store_true", help="a page of cards, as in models/README.md")
-    how.add_argument(
-        "--check", action="store_true", help="compute the cards' figures again; exit status 1 if one differs"
-    )
-    parser.add_argument(
-        "--corpora",
-        type=Path,
-        metavar="DIR",
-        help="with --check: text files beside the corpora known by name",
-    )
+HOW = OneOf()
 
 
-def main(args: argparse.Namespace) -> int:
-    """Run `models`; returns the exit status."""
-    models, damaged = available()
+def models(
+    *,
+    json: Annotated[bool, Help("one JSON object a model, with its card", one_of=HOW)] = False,
+    markdown: Annotated[bool, Help("a page of cards, as in models/README.md", one_of=HOW)] = False,
+    check: Annotated[
+        bool, Help("compute the cards' figures again; exit status 1 if one differs", one_of=HOW)
+    ] = False,
+    corpora: Annotated[
+        Path | None, Help("with --check: text files beside the corpora known by name", metavar="DIR")
+    ] = None,
+) -> int:
+    """List the models on this machine."""
+    found, damaged = available()
     differs = False
-    if args.check:
-        differs = _check(models, args.corpora)
-    elif args.json:
-        for info in models:
+    if check:
+        differs = _check(found, corpora)
+    elif json:
+        for info in found:
             print(as_json({**vars(info), "path": str(info.path)}))
-    elif args.markdown:
+    elif markdown:
         from rnnviz.runs.card import to_markdown
 
-        print(to_markdown(models), end="")
-    elif models:
+        print(to_markdown(found), end="")
+    elif found:
         print_table(
             ("name", "kind", "V", "parameters", "perplexity", "size", "title"),
-            [_row(info.card, info.name, info.kind, info.vocabulary_size, info.bytes) for info in models],
+            [_row(info.card, info.name, info.kind, info.vocabulary_size, info.bytes) for info in found],
             numbers=range(2, 6),
         )
     for file in damaged:
         complain(file.reason)
-    if not models:
+    if not found:
         complain("no models here; train one, or name a folder of models in RNNVIZ_MODELS")
     return int(differs)
 

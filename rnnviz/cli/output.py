@@ -12,9 +12,11 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
+from rnnviz.cli.bind import Help, OneOf, flatten, not_below
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
 from rnnviz.findings import Finding, Number, Said
 from rnnviz.text.files import printable, without_folders
@@ -61,30 +63,77 @@ def command(
     examples: str | None = None,
 ) -> Any:
     """A parser for the command `name`; `about` is its description, without a full stop."""
-    parser = commands.add_parser(name, help=about[0].lower() + about[1:], description=f"{about}.")
+    parser = commands.add_parser(name, description=f"{about}.")
     parser.set_defaults(run=run)
     if examples is not None:
         parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, examples
     return parser
 
 
+@dataclass(frozen=True)
+class Named:
+    """A model."""
+
+    model: Annotated[str, Help("a name that `rnnviz models` lists, or a file", "-m", metavar="NAME")]
+
+
+@dataclass(frozen=True)
+class OnDevice(Named):
+    """A model, and where torch runs it."""
+
+    device: Annotated[str, "auto, cpu or cuda (default: auto, a GPU where there is one)"] = "auto"
+
+
+GIVEN, WHERE = OneOf(required=True), OneOf(required=True)
+FILE = Help("read the text from a file; - reads standard input", "-f", one_of=GIVEN)
+ALL = Help("a text file, of which all is read; - reads standard input", "-f", one_of=WHERE)
+HELD_OUT = Help(
+    "a corpus's name or the text file of one: its held-out part, the last 10 %, is read", one_of=WHERE
+)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text, or a file of one."""
+
+    text: Annotated[str | None, Help("the text to read", metavar="TEXT", positional=True, one_of=GIVEN)] = (
+        None
+    )
+    file: Annotated[str | None, FILE] = None
+    encoding: Annotated[str | None, "the file's encoding (default: found)"] = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text to search: what a corpus held out, or all of a file."""
+
+    corpus: Annotated[str | None, HELD_OUT] = None
+    file: Annotated[str | None, ALL] = None
+    encoding: Annotated[str | None, "the file's encoding (default: found)"] = None
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """How far a command is may not be shown."""
+
+    quiet: Annotated[bool, Help("show no progress; results, errors and warnings stay", "-q")] = False
+
+
+@dataclass(frozen=True)
+class Shown(Quiet):
+    """How a command's results are shown."""
+
+    json: Annotated[bool, "print JSON: one object for each line of the table, with more in it"] = False
+
+
 def add_model(parser: argparse.ArgumentParser, *, device: bool = True) -> None:
     """Add --model and, where torch runs it, --device."""
-    parser.add_argument(
-        "--model", "-m", required=True, metavar="NAME", help="a name that `rnnviz models` lists, or a file"
-    )
-    if device:
-        parser.add_argument(
-            "--device", default="auto", help="auto, cpu or cuda (default: auto, a GPU where there is one)"
-        )
+    flatten(parser, OnDevice if device else Named)
 
 
 def add_text(parser: argparse.ArgumentParser) -> None:
     """Add a text, or --file with --encoding."""
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("text", nargs="?", metavar="TEXT", help="the text to read")
-    what.add_argument("--file", "-f", help="read the text from a file; - reads standard input")
-    parser.add_argument("--encoding", help="the file's encoding (default: found)")
+    flatten(parser, Text)
 
 
 def add_source(
@@ -100,6 +149,12 @@ def add_source(
     parser.add_argument("--encoding", help="the file's encoding (default: found)")
 
 
+Unclosed = Annotated[
+    Literal["paragraph", "line"],
+    "where quotes and brackets end that are never closed: paragraph or line",
+]
+
+
 def add_unclosed(parser: argparse.ArgumentParser) -> None:
     """Add --unclosed, of targets."""
     parser.add_argument(
@@ -110,33 +165,18 @@ def add_unclosed(parser: argparse.ArgumentParser) -> None:
     )
 
 
-class Gone(argparse.Action):
-    """An option that is gone; `const` says what to do instead."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, const: str) -> None:
-        super().__init__(option_strings, dest, nargs="?", const=const, help=argparse.SUPPRESS)
-
-    def __call__(self, _parser: object, _args: object, _given: object, option: str | None = None) -> None:
-        raise ConfigError("{option} is gone: {instead}", option=option, instead=self.const)
-
-
 def at_least(args: argparse.Namespace, **least: int) -> None:
     """Raises ConfigError for an option of `args` that is lower than its number here."""
     for name, lowest in least.items():
-        if (value := getattr(args, name)) < lowest:
-            raise ConfigError(
-                "{name} is at least {least}; received {value}", name=name, least=lowest, value=value
-            )
+        not_below(name, getattr(args, name), lowest)
 
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
     """Add --quiet, for a command that shows how far it is."""
-    parser.add_argument(
-        "--quiet", "-q", action="store_true", help="show no progress; results, errors and warnings stay"
-    )
+    flatten(parser, Quiet)
 
 
-def given_text(args: argparse.Namespace) -> str:
+def given_text(args: Any) -> str:
     """What `add_text` asks for."""
     text: str = args.text if args.file is None else read_text(args.file, args.encoding)
     return text
@@ -147,14 +187,14 @@ def numbers(written: str) -> list[int]:
     return [int(number) for number in written.split(",")]
 
 
-def load(args: argparse.Namespace, name: str | None = None) -> CharModel | NgramModel:
+def load(args: Any, name: str | None = None) -> CharModel | NgramModel:
     """The model of --model, or the one called `name`."""
     from rnnviz.networks.checkpoint import load
 
     return load(args.model if name is None else name, device=args.device)
 
 
-def torch_network(args: argparse.Namespace) -> CharModel:
+def torch_network(args: Any) -> CharModel:
     """The network of --model on --device. Raises ConfigError for an n-gram model."""
     from rnnviz.networks.ngram import NgramModel
 
@@ -164,7 +204,7 @@ def torch_network(args: argparse.Namespace) -> CharModel:
     return model
 
 
-def network(args: argparse.Namespace) -> NumpyModel:
+def network(args: Any) -> NumpyModel:
     """The network of --model, without torch. Raises ConfigError for an n-gram model."""
     from rnnviz.networks.checkpoint import load_numpy
     from rnnviz.networks.ngram import NgramModel
@@ -175,7 +215,7 @@ def network(args: argparse.Namespace) -> NumpyModel:
     return model
 
 
-def _counts(args: argparse.Namespace) -> ConfigError:
+def _counts(args: Any) -> ConfigError:
     return ConfigError(
         "this command looks inside a network; {model} counts n-grams and has no hidden state; choose another "
         "that `rnnviz models` lists",
@@ -183,11 +223,11 @@ def _counts(args: argparse.Namespace) -> ConfigError:
     )
 
 
-def say_start(model: NumpyModel, args: argparse.Namespace) -> None:
+def say_start(model: NumpyModel, args: Any) -> None:
     """On standard error, how untrained copies begin, where the network itself may have begun otherwise."""
     from rnnviz.networks.untrained import of_known_start
 
-    if args.untrained and not args.quiet and not of_known_start(model):
+    if not args.quiet and not of_known_start(model):
         print("untrained copies have torch's default initial weights", file=sys.stderr)
 
 
@@ -215,7 +255,7 @@ def read_text(file: str, encoding: str | None) -> str:
         return "".join(stream)
 
 
-def source_text(args: argparse.Namespace, *, whole: bool = False) -> str:
+def source_text(args: Any, *, whole: bool = False) -> str:
     """What `add_source` asks for: all of --file; of --corpus what is held out, or the `whole`."""
     if args.file is not None:
         text = read_text(args.file, args.encoding)
@@ -236,7 +276,7 @@ def source_text(args: argparse.Namespace, *, whole: bool = False) -> str:
 
 @contextlib.contextmanager
 def progress_bar(
-    title: str, args: argparse.Namespace, *, transient: bool = True
+    title: str, args: Any, *, transient: bool = True
 ) -> Iterator[Callable[[float, str], None] | None]:
     """A callback for the share done and words, a bar on standard error; None if that is no terminal, or if
     `args` say --quiet.
@@ -265,7 +305,7 @@ def progress_bar(
 
 
 @contextlib.contextmanager
-def scoring_bar(file: str, args: argparse.Namespace) -> Iterator[Callable[[Progress], None] | None]:
+def scoring_bar(file: str, args: Any) -> Iterator[Callable[[Progress], None] | None]:
     """The same for Progress of scoring."""
     with progress_bar(os.path.basename(file), args) as show:
 
@@ -291,7 +331,7 @@ def _finite(value: Any) -> Any:
 
 def print_findings(
     found: Sequence[Finding],
-    args: argparse.Namespace,
+    args: Any,
     heading: Said | None = None,
     more: Callable[[Any], dict[str, Any]] = lambda found: {},
     **known: object,

@@ -7,27 +7,27 @@ of all that.
 
 from __future__ import annotations
 
-import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from rnnviz.cli.bind import Help
 from rnnviz.cli.output import (
-    add_quiet,
-    at_least,
-    command,
+    Named,
+    Shown,
+    Source,
     network,
     print_findings,
     progress_bar,
     say_start,
     source_text,
 )
-from rnnviz.cli.units import COPIES, add_question, asked
+from rnnviz.cli.units import COPIES, Question
 from rnnviz.findings import count, words
-from rnnviz.units.claims import Unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rnnviz.units import Probe, Searcher, Target
+    from rnnviz.units.claims import Unanswered
 
 MOST = 50_000
 """Characters that are looked at, unless --characters says otherwise: those of the copies are kept too."""
@@ -35,78 +35,62 @@ MOST = 50_000
 CONTROLS = 5
 """Draws of the control task, unless --controls says otherwise."""
 
-EXAMPLE = """example:
-  python -m rnnviz probe --model python-gru --corpus python-source --target quotes --target brackets
-"""
 
+def probe(
+    of: Named,
+    source: Source,
+    question: Question,
+    shown: Shown,
+    *,
+    characters: Annotated[int, Help("characters to read at most", least=1)] = MOST,
+    controls: Annotated[int, Help("probes for labels that mean nothing", metavar="N", least=0)] = CONTROLS,
+    seed: Annotated[int, "chooses those labels"] = 0,
+    untrained: Annotated[
+        int, Help("probe N untrained copies of the network too, 0 for none", metavar="N", least=0)
+    ] = COPIES,
+    weights: Annotated[bool, "with --json: the probe's weight of every unit too"] = False,
+) -> int:
+    """Fit a linear probe on all units: does one hold a target, or many together.
 
-def add_parser(commands: Any) -> None:
-    """Add the `probe` command."""
-    parser = command(
-        commands,
-        "probe",
-        main,
-        "Fit a linear probe on all units: does one hold a target, or many together",
-        EXAMPLE,
-    )
-    add_question(parser, MOST)
-    parser.add_argument(
-        "--controls",
-        type=int,
-        default=CONTROLS,
-        metavar="N",
-        help=f"probes for labels that mean nothing (default: {CONTROLS})",
-    )
-    parser.add_argument("--seed", type=int, default=0, help="chooses those labels (default: 0)")
-    parser.add_argument(
-        "--untrained",
-        type=int,
-        default=COPIES,
-        metavar="N",
-        help=f"probe N untrained copies of the network too, 0 for none (default: {COPIES})",
-    )
-    parser.add_argument(
-        "--weights", action="store_true", help="with --json: the probe's weight of every unit too"
-    )
-    add_quiet(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON object a target")
-
-
-def main(args: argparse.Namespace) -> int:
-    """Run `probe`; returns the exit status. Raises ConfigError for a model without hidden state and for
-    settings out of range.
+    example:
+      python -m rnnviz probe --model python-gru --corpus python-source --target quotes --target brackets
     """
     from rnnviz import units
     from rnnviz.reading.trace import trace
 
-    model = network(args)
-    at_least(args, characters=1, untrained=0, controls=0)
-    traced = trace(model, source_text(args)[: args.characters])
-    targets = asked(args, traced.text)
-    say_start(model, args)
-    copies = [trace(copy, traced.text) for copy in units.untrained(model, args.untrained)]
-    for quantity in args.quantity or ["hidden"]:
-        searchers = [units.Searcher(one, layer=args.layer, quantity=quantity) for one in (traced, *copies)]
-        probes = [_probe(target, searchers, args) for target in targets]
+    model = network(of)
+    traced = trace(model, source_text(source)[:characters])
+    targets = question.targets(traced.text)
+    if untrained:
+        say_start(model, shown)
+    copies = [trace(copy, traced.text) for copy in units.untrained(model, untrained)]
+    for quantity in question.quantity or ["hidden"]:
+        searchers = [
+            units.Searcher(one, layer=question.layer, quantity=quantity) for one in (traced, *copies)
+        ]
+        probes = [_probe(target, searchers, controls, seed, shown) for target in targets]
         heading = words("read", model=model.name, quantity=quantity, n=count(len(traced)))
-        more = _weights if args.weights else lambda found: {}
-        print_findings(probes, args, heading, more, model=args.model)
+        more = _weights if weights else lambda found: {}
+        print_findings(probes, shown, heading, more, model=of.model)
     return 0
 
 
-def _probe(target: Target, searchers: Sequence[Searcher], args: argparse.Namespace) -> Probe | Unanswered:
+def _probe(
+    target: Target, searchers: Sequence[Searcher], controls: int, seed: int, shown: Shown
+) -> Probe | Unanswered:
     """The probe of the first Searcher beside the others, where the target isn't the same throughout."""
     from rnnviz import units
+    from rnnviz.units.claims import Unanswered
 
     if not target.varies and len(target):
         return Unanswered(target)
     own, *copies = searchers
     steps = units.probing.steps(
-        own, target, untrained=copies, controls=args.controls, seed=args.seed, copies=len(copies)
+        own, target, untrained=copies, controls=controls, seed=seed, copies=len(copies)
     )
-    with progress_bar(target.name, args) as show:
+    with progress_bar(target.name, shown) as show:
         return units.run(steps, show and (lambda now: show(now.fraction, "")))
 
 
 def _weights(found: Probe | Unanswered) -> dict[str, Any]:
-    return {} if isinstance(found, Unanswered) else {"weights": found.weights.tolist()}
+    return {"weights": found.weights.tolist()} if hasattr(found, "weights") else {}

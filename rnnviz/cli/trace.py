@@ -5,16 +5,16 @@ and quantity, as `Trace.to_frame` has them.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import csv
 import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, TextIO
 
-from rnnviz.cli.output import add_model, add_text, as_json, command, given_text, torch_network
+from rnnviz.cli.bind import Help
+from rnnviz.cli.output import OnDevice, Text, as_json, given_text, torch_network
 from rnnviz.errors import ConfigError
 from rnnviz.text import files
 
@@ -28,97 +28,93 @@ FORMATS = ("csv", "json", "npz", "parquet")
 BINARY = ("npz", "parquet")
 ROWS = 1 << 18  # rows at a time: one row group of a Parquet file
 
-EXAMPLE = """examples:
-  python -m rnnviz trace "machine" --model timemachine-gru
-  python -m rnnviz trace --file book.txt --model timemachine-gru --quantity hidden --quantity update \\
-      --layer 0 --out states.parquet
-  python -m rnnviz trace "machine" --model timemachine-gru --out machine.npz
 
-Without --quantity, a row a character: position, which counts from 1, character, nll, rank, entropy, and
-index, the position counted from 0. nll and entropy are in nats, entropy is that of the prediction which the
-character met, rank 1 is the most probable.
+def trace(
+    source: Text,
+    on: OnDevice,
+    *,
+    quantity: Annotated[
+        list[str] | None,
+        Help(
+            "write these values of the units instead: hidden, cell, or a gate's name, again for more "
+            "(default: what the network expected)",
+            metavar="NAME",
+        ),
+    ] = None,
+    layer: Annotated[int | None, "with --quantity: one layer, counted from 0 (default: all)"] = None,
+    format: Annotated[
+        Literal["csv", "json", "npz", "parquet"] | None,
+        "csv, json, npz or parquet (default: as the ending of --out says, or csv)",
+    ] = None,
+    out: Annotated[
+        str | None, Help("the file to write (default: standard output)", "-o", metavar="FILE")
+    ] = None,
+) -> int:
+    """Show what a network expected at every character of a text.
 
-With --quantity, a row for each value: position, character, layer, unit, quantity, value; positions, layers
-and units count from 0. JSON has instead a list of characters x layers x units by quantity. An npz file is
-the whole trace, for rnnviz.Trace.load or numpy.load, with the gates that --quantity names.
-"""
+    examples:
+      python -m rnnviz trace "machine" --model timemachine-gru
+      python -m rnnviz trace --file book.txt --model timemachine-gru --quantity hidden --quantity update \\
+          --layer 0 --out states.parquet
+      python -m rnnviz trace "machine" --model timemachine-gru --out machine.npz
 
+    Without --quantity, a row a character: position, which counts from 1, character, nll, rank, entropy, and
+    index, the position counted from 0. nll and entropy are in nats, entropy is that of the prediction which
+    the character met, rank 1 is the most probable.
 
-def add_parser(commands: Any) -> None:
-    """Add the `trace` command."""
-    parser = command(commands, "trace", main, "Show what a network expected at every character of a text")
-    parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, EXAMPLE
-    add_text(parser)
-    add_model(parser)
-    parser.add_argument(
-        "--quantity",
-        action="append",
-        metavar="NAME",
-        help="write these values of the units instead: hidden, cell, or a gate's name, again for more "
-        "(default: what the network expected)",
-    )
-    parser.add_argument("--layer", type=int, help="with --quantity: one layer, counted from 0 (default: all)")
-    parser.add_argument(
-        "--format",
-        choices=FORMATS,
-        help="csv, json, npz or parquet (default: as the ending of --out says, or csv)",
-    )
-    parser.add_argument("--out", "-o", metavar="FILE", help="the file to write (default: standard output)")
-
-
-def main(args: argparse.Namespace) -> int:
-    """Run `trace`; returns the exit status. Raises ConfigError for an n-gram model, a quantity or layer that
-    isn't there, and a format that can't be written so.
+    With --quantity, a row for each value: position, character, layer, unit, quantity, value; positions,
+    layers and units count from 0. JSON has instead a list of characters x layers x units by quantity. An npz
+    file is the whole trace, for rnnviz.Trace.load or numpy.load, with the gates that --quantity names.
     """
-    from rnnviz.reading.trace import trace
+    from rnnviz.reading import trace as reading
 
-    chosen = _format(args)
-    model = torch_network(args)
-    traced = trace(model, given_text(args))
-    asked = {name: traced.values(name) for name in args.quantity or ()}
+    chosen = _format(quantity, layer, format, out)
+    model = torch_network(on)
+    traced = reading.trace(model, given_text(source))
+    asked = {name: traced.values(name) for name in quantity or ()}
     if asked:
-        traced[:0].columns(*asked, layer=args.layer)  # raises for a layer that isn't there, before a file is
-    _write(args, chosen, traced, asked)
-    if args.out is not None:
-        print(f"Wrote {args.out} ({Path(args.out).stat().st_size:,} bytes): {len(traced):,} characters")
+        traced[:0].columns(*asked, layer=layer)  # raises for a layer that isn't there, before a file is
+    _write(chosen, traced, asked, layer, out)
+    if out is not None:
+        print(f"Wrote {out} ({Path(out).stat().st_size:,} bytes): {len(traced):,} characters")
     return 0
 
 
-def _write(args: argparse.Namespace, chosen: str, traced: Trace, asked: Columns) -> None:
+def _write(chosen: str, traced: Trace, asked: Columns, layer: int | None, out: str | None) -> None:
     if chosen == "npz":
-        with _bytes(args.out) as file:
+        with _bytes(out) as file:
             file.write(traced.to_bytes(*asked))
         return
     if chosen == "json":
-        with _text(args.out) as out:
-            print(as_json(_object(traced, asked, args.layer)), file=out)
+        with _text(out) as file:
+            print(as_json(_object(traced, asked, layer)), file=file)
         return
-    stretches = _values(traced, asked, args.layer) if asked else iter([_expected(traced)])
+    stretches = _values(traced, asked, layer) if asked else iter([_expected(traced)])
     if chosen == "parquet":
-        with _bytes(args.out) as file:
+        with _bytes(out) as file:
             _write_parquet(file, stretches)
         return
-    with _text(args.out) as out:
-        _write_csv(out, stretches)
+    with _text(out) as file:
+        _write_csv(file, stretches)
 
 
-def _format(args: argparse.Namespace) -> str:
+def _format(quantity: list[str] | None, layer: int | None, format: str | None, out: str | None) -> str:
     """The format asked for; fails early where it can't be written."""
     from rnnviz.figures import export
 
-    ending = Path(args.out or "").suffix.lower().removeprefix(".")
-    chosen: str = args.format or (ending if ending in FORMATS else "csv")
-    if args.layer is not None and not args.quantity:
+    ending = Path(out or "").suffix.lower().removeprefix(".")
+    chosen: str = format or (ending if ending in FORMATS else "csv")
+    if layer is not None and not quantity:
         raise ConfigError(
-            "--layer {layer} chooses among the values of --quantity; add --quantity hidden", layer=args.layer
+            "--layer {layer} chooses among the values of --quantity; add --quantity hidden", layer=layer
         )
-    if args.layer is not None and chosen == "npz":
+    if layer is not None and chosen == "npz":
         raise ConfigError(
             "an npz file holds all layers; leave out --layer {layer}, or write csv, json or parquet",
-            layer=args.layer,
+            layer=layer,
         )
-    if args.out is not None:
-        export.check(args.out, ())
+    if out is not None:
+        export.check(out, ())
     elif chosen in BINARY and sys.stdout.isatty():
         raise ConfigError(
             "{format} is no text and would garble the terminal; name a file with --out", format=chosen

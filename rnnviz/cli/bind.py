@@ -1,0 +1,177 @@
+"""A typed function as a command of argparse.
+
+    def sample(on: OnDevice, *, prompt: Annotated[str, Help("the text to continue", "-p")] = "") -> int:
+        '''Continue a text.'''
+
+A parameter is an option of its name. Its type says how it is read: a bool is a flag, a Literal a choice, a
+list may be given again, another type converts the word. What has no default is required; None is for what was
+not given. A parameter whose type is a dataclass stands for the options that are its fields. The docstring's
+first paragraph describes the command, the rest stands below its options.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from rnnviz.errors import ConfigError
+
+
+@dataclass(frozen=True, eq=False)
+class OneOf:
+    """Options that exclude each other; `required`: one of them is."""
+
+    required: bool = False
+
+
+class Help:
+    """What is said of an option, in Annotated.
+
+    about       its help; its default is added
+    names       other names, as "-p"; a long one replaces that of the parameter
+    metavar     what stands for its value
+    convert     reads it from a word
+    least       the lowest number; a lower one is an error of ours, which names the parameter
+    positional  it has no dashes
+    one_of      what excludes it
+    action      one of argparse's own, such as Gone, to which `about` is the constant
+    """
+
+    def __init__(
+        self,
+        about: str,
+        *names: str,
+        metavar: str | None = None,
+        convert: Callable[[str], Any] | None = None,
+        least: int | None = None,
+        positional: bool = False,
+        one_of: OneOf | None = None,
+        action: type[argparse.Action] | None = None,
+    ) -> None:
+        self.about, self.names, self.metavar, self.convert = about, names, metavar, convert
+        self.least, self.positional, self.one_of, self.action = least, positional, one_of, action
+
+
+class Gone(argparse.Action):
+    """An option that is gone; `const` says what to do instead."""
+
+    def __init__(self, option_strings: Any, dest: str, const: str) -> None:
+        super().__init__(option_strings, dest, nargs="?", const=const, help=argparse.SUPPRESS)
+
+    def __call__(self, _parser: object, _args: object, _given: object, option: str | None = None) -> None:
+        raise ConfigError("{option} is gone: {instead}", option=option, instead=self.const)
+
+
+class Misspelt(Exception):
+    """Options that contradict each other: usage, and exit status 2."""
+
+
+def add(commands: Any, function: Callable[..., int]) -> argparse.ArgumentParser:
+    """The parser of a command that is called as the function is; its default `run` calls it."""
+    about, _, more = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
+    parser: argparse.ArgumentParser = commands.add_parser(
+        function.__name__,
+        description=_escaped(about.replace("\n", " ")),
+        epilog=_escaped(more),
+        formatter_class=argparse.RawDescriptionHelpFormatter if more else argparse.HelpFormatter,
+    )
+    hints = get_type_hints(function, include_extras=True)
+    parameters = inspect.signature(function).parameters.values()
+    excluding: dict[OneOf, Any] = {}
+    for each in parameters:
+        if is_dataclass(hints[each.name]):
+            flatten(parser, hints[each.name], excluding)
+        else:
+            default = MISSING if each.default is each.empty else each.default
+            _option(parser, each.name, hints[each.name], default, excluding)
+
+    def run(given: argparse.Namespace) -> int:
+        try:
+            return function(**{each.name: _taken(each.name, hints[each.name], given) for each in parameters})
+        except Misspelt as error:
+            parser.error(str(error))
+
+    parser.set_defaults(run=run)
+    return parser
+
+
+def flatten(parser: Any, kind: Any, excluding: dict[OneOf, Any] | None = None) -> None:
+    """Add the options that are the fields of a dataclass."""
+    hints, excluding = get_type_hints(kind, include_extras=True), {} if excluding is None else excluding
+    for field in fields(kind):
+        _option(parser, field.name, hints[field.name], field.default, excluding)
+
+
+def taken(kind: Any, given: argparse.Namespace) -> Any:
+    """The dataclass whose fields are these options. Raises ConfigError for a number that is too low."""
+    hints = get_type_hints(kind, include_extras=True)
+    return kind(**{field.name: _taken(field.name, hints[field.name], given) for field in fields(kind)})
+
+
+def _taken(name: str, kind: Any, given: argparse.Namespace) -> Any:
+    if is_dataclass(kind):
+        return taken(kind, given)
+    value, least = getattr(given, name), _help(kind).least
+    if least is not None and value is not None:
+        not_below(name, value, least)
+    return value
+
+
+def not_below(name: str, value: float, least: float) -> None:
+    """Raise ConfigError for an option that is too low."""
+    if value < least:
+        raise ConfigError("{name} is at least {least}; received {value}", name=name, least=least, value=value)
+
+
+def _help(kind: Any) -> Help:
+    said = next(iter(getattr(kind, "__metadata__", ())), "")
+    return said if isinstance(said, Help) else Help(said)
+
+
+def _option(parser: Any, name: str, kind: Any, default: Any, excluding: dict[OneOf, Any]) -> None:
+    said, bare, optional = _help(kind), kind, default is not MISSING
+    if get_origin(bare) is Annotated:
+        bare = get_args(bare)[0]
+    if get_origin(bare) in (Union, UnionType):
+        bare = next(one for one in get_args(bare) if one is not NoneType)
+    how: dict[str, Any] = {"help": _escaped(said.about) + _default(said.about, default)}
+    if said.action is not None:
+        how = {"action": said.action, "const": said.about}
+    elif bare is bool:
+        how["action"] = "store_true"
+    elif get_origin(bare) is Literal:
+        how |= {"choices": get_args(bare), "metavar": said.metavar}
+    else:
+        many = get_origin(bare) is list
+        how |= {"type": said.convert or (get_args(bare)[0] if many else bare), "metavar": said.metavar}
+        if many:
+            how |= {"nargs": "+"} if said.positional else {"action": "append"}
+    if said.one_of is not None:
+        if said.one_of not in excluding:
+            excluding[said.one_of] = parser.add_mutually_exclusive_group(required=said.one_of.required)
+        parser, optional = excluding[said.one_of], True
+    if said.positional:
+        parser.add_argument(name, **({"nargs": "?"} if optional else {}), **how)
+        return
+    long = [one for one in said.names if one.startswith("--")]
+    names = [*(long or [f"--{name.replace('_', '-')}"]), *(one for one in said.names if one not in long)]
+    if default is not MISSING and said.action is None:
+        how["default"] = default
+    if not optional:
+        how["required"] = True
+    parser.add_argument(*names, dest=name, **how)
+
+
+def _default(about: str, default: Any) -> str:
+    """A default as the help says it, where it doesn't in words."""
+    if "default:" in about or not isinstance(default, int | float | str) or default is False or default == "":
+        return ""
+    return f" (default: {default})" if isinstance(default, str) else f" (default: {default:,})"
+
+
+def _escaped(said: str) -> str:
+    return said.replace("%", "%%")
