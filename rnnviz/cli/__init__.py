@@ -50,7 +50,7 @@ class Command(Protocol):
 
 COMMANDS: tuple[Callable[..., int] | Command, ...] = (
     train,
-    perplexity,
+    perplexity.perplexity,
     sample.sample,
     trace.trace,
     units.units,

@@ -311,7 +311,8 @@ def scoring_bar(file: str, args: Any) -> Iterator[Callable[[Progress], None] | N
 
         def step(done: Progress) -> None:
             assert show is not None
-            show(done.fraction, f"{done.characters:,} characters, perplexity {done.perplexity:.3f}")
+            perplexity = "" if math.isnan(done.nll) else f", perplexity {done.perplexity:.3f}"
+            show(done.fraction, f"{done.characters:,} characters{perplexity}")
 
         yield None if show is None else step
 

@@ -1,5 +1,5 @@
 """`python -m rnnviz perplexity`: score files, compare models on them, and write the results. The numbers are
-exactly those of rnnviz.reading.scoring; a file that can't be scored doesn't stop the others.
+exactly those of rnnviz.reports.many; a file that can't be scored doesn't stop the others.
 """
 
 from __future__ import annotations
@@ -8,24 +8,26 @@ import argparse
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal
 
+from rnnviz.cli.bind import Help, Misspelt
 from rnnviz.cli.output import (
     STANDARD_INPUT,
-    add_model,
-    add_quiet,
+    OnDevice,
+    Quiet,
     as_json,
-    command,
     complain,
     complain_of_guess,
+    load,
+    opened,
+    scoring_bar,
 )
-from rnnviz.cli.perplexity_scoring import Found, Outputs, Scoring
 from rnnviz.cli.perplexity_words import (
     LEARNED,
-    Compared,
     complain_of_rows,
     in_words,
     print_averages,
@@ -34,118 +36,15 @@ from rnnviz.cli.perplexity_words import (
     range_json,
     rows_in_words,
 )
-from rnnviz.errors import RnnvizError, TextError
+from rnnviz.errors import ModelNotFoundError, RnnvizError, TextError
 
 if TYPE_CHECKING:
-    from rnnviz.reading.scoring import Report
+    from rnnviz.figures.row_table import RowTable
+    from rnnviz.reading.scoring import LanguageModel, Report
+    from rnnviz.reports.many import Compared, Found, Other, Scoring
+    from rnnviz.reports.record import Record
 
 PLACE = "{file}"  # in an output's name: where the scored file's name goes
-
-_EXAMPLES = """\
-files of rows:
-  .jsonl and .csv, as they are or packed (.gz, .zst), and .parquet hold a text a row. Each row is read from a
-  text's beginning; the figures of the file are those of all characters of all rows. A row that can't be
-  scored is left out and counted.
-
-  rnnviz perplexity corpus/ 'more/*.jsonl.gz' --model timemachine-gru --output scored.parquet
-  rnnviz perplexity pairs.jsonl --column answer --given question --model timemachine-gru
-
-learning from the text:
-  --mix and --dynamic are exact and causal: a character is predicted from what came before it alone. Rows are
-  texts of their own, each begins anew. --compare shows the model without them beside it.
-
-  rnnviz perplexity a.txt --model timemachine-gru --mix timemachine-6gram --compare timemachine-gru
-  rnnviz perplexity a.txt --model timemachine-gru --dynamic --mix timemachine-6gram
-
-words:
-  a word's perplexity is exp(total cost / words): all that the characters cost, white space too, shared out
-  among the words, which are runs of characters between white space.
-"""
-
-
-def add_parser(commands: Any) -> None:
-    """Add the `perplexity` command."""
-    parser = command(commands, "perplexity", main, "Score text files", _EXAMPLES)
-    parser.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="text files, files of rows, folders, or patterns with *; - reads standard input",
-    )
-    add_model(parser)
-    parser.add_argument("--encoding", help="the files' encoding (default: found for each file)")
-    parser.add_argument(
-        "--mix",
-        metavar="NAME",
-        help="mix the model with this one, an n-gram say; how much each counts is learned from the text as "
-        "it is read, so figures aren't comparable with those of a model alone",
-    )
-    parser.add_argument(
-        "--dynamic",
-        action="store_true",
-        help="let the network go on learning from the text as it reads it (dynamic evaluation), many times "
-        "slower; figures aren't comparable then either",
-    )
-    parser.add_argument(
-        "--precise",
-        action="store_true",
-        help="compute in float64, in sequence: many times slower, for texts on which the network magnifies "
-        "rounding",
-    )
-    add_quiet(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON object a file, one file a line")
-    parser.add_argument(
-        "--compare",
-        type=_names,
-        default=(),
-        metavar="A,B,…",
-        help="score the files with these models too, and show what a uniform guess, letter frequencies, "
-        "the model's n-gram, gzip and xz make of them (of rows: the models alone)",
-    )
-    parser.add_argument(
-        "--per-character",
-        metavar="OUT",
-        help="write a row for each character: position, which counts from 1, character, code_point, nll and "
-        "entropy in nats, rank, known, and index, the position counted from 0. The ending, .csv or .parquet, "
-        f"is the format; {PLACE} stands for the file's name",
-    )
-    parser.add_argument(
-        "--html",
-        metavar="OUT",
-        help=f"write a page with the figures, the curve and the coloured text; {PLACE} too",
-    )
-    _add_rows(parser)
-    parser.set_defaults(misspelt=parser.error)
-
-
-def _add_rows(parser: argparse.ArgumentParser) -> None:
-    rows = parser.add_argument_group("files of rows")
-    rows.add_argument(
-        "--column", metavar="NAME", help="the column of the texts (default: the only one with texts)"
-    )
-    rows.add_argument(
-        "--given",
-        metavar="NAME",
-        help="the column of what comes before each text: it is read first and not counted",
-    )
-    rows.add_argument(
-        "--output",
-        metavar="OUT",
-        help="write every row with its perplexity beside it, as .parquet, .jsonl or .csv; a text file is one "
-        "row",
-    )
-    rows.add_argument(
-        "--as",
-        dest="read_as",
-        choices=("text", "jsonl", "csv", "parquet"),
-        help="what the files are, whatever their names; text: each is one text",
-    )
-    rows.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="share the work among the machines of a Dask cluster, such as tcp://host:8786 (default: this "
-        "process)",
-    )
 
 
 def _names(value: str) -> tuple[str, ...]:
@@ -155,40 +54,167 @@ def _names(value: str) -> tuple[str, ...]:
     return names
 
 
-def main(args: argparse.Namespace) -> int:
-    """Run `perplexity`; returns the exit status, 1 where a file could not be scored."""
-    learns = "--dynamic" if args.dynamic else "--mix" if args.mix is not None else ""
-    if learns and args.scheduler is not None:
-        args.misspelt(f"{learns} learns from a text in its order: leave out --scheduler")
-    files, failed = _files(args)
-    outputs = _outputs(args, files)
+@dataclass(frozen=True)
+class Learning:
+    """What learns from a text as it is read."""
+
+    mix: Annotated[
+        str | None,
+        Help(
+            "mix the model with this one, an n-gram say; how much each counts is learned from the text as it "
+            "is read, so figures aren't comparable with those of a model alone",
+            metavar="NAME",
+        ),
+    ] = None
+    dynamic: Annotated[
+        bool,
+        "let the network go on learning from the text as it reads it (dynamic evaluation), many times "
+        "slower; figures aren't comparable then either",
+    ] = False
+
+
+@dataclass(frozen=True)
+class Read:
+    """How files are read; what the fields of `rnnviz.reports.many.Scoring` are called."""
+
+    encoding: Annotated[str | None, "the files' encoding (default: found for each file)"] = None
+    precise: Annotated[
+        bool,
+        "compute in float64, in sequence: many times slower, for texts on which the network magnifies "
+        "rounding",
+    ] = False
+    column: Annotated[
+        str | None,
+        Help("of files of rows: the column of the texts (default: the only one with texts)", metavar="NAME"),
+    ] = None
+    given: Annotated[
+        str | None,
+        Help("the column of what comes before each text: it is read first and not counted", metavar="NAME"),
+    ] = None
+    read_as: Annotated[
+        Literal["text", "jsonl", "csv", "parquet"] | None,
+        Help(
+            "what the files are, whatever their names: text (each is one text), jsonl, csv, parquet", "--as"
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Written:
+    """What is written beside what is printed."""
+
+    per_character: Annotated[
+        str | None,
+        Help(
+            "write a row for each character: position, which counts from 1, character, code_point, nll and "
+            "entropy in nats, rank, known, and index, the position counted from 0. The ending, .csv or "
+            f".parquet, is the format; {PLACE} stands for the file's name",
+            metavar="OUT",
+        ),
+    ] = None
+    html: Annotated[
+        str | None,
+        Help(f"write a page with the figures, the curve and the coloured text; {PLACE} too", metavar="OUT"),
+    ] = None
+    output: Annotated[
+        str | None,
+        Help(
+            "write every row of files of rows with its perplexity beside it, as .parquet, .jsonl or .csv; a "
+            "text file is one row",
+            metavar="OUT",
+        ),
+    ] = None
+
+
+def perplexity(
+    files: Annotated[
+        list[str],
+        Help(
+            "text files, files of rows, folders, or patterns with *; - reads standard input",
+            metavar="FILE",
+            positional=True,
+        ),
+    ],
+    on: OnDevice,
+    learning: Learning,
+    read: Read,
+    written: Written,
+    bars: Quiet,
+    *,
+    json: Annotated[bool, "one JSON object a file, one file a line"] = False,
+    compare: Annotated[
+        tuple[str, ...],
+        Help(
+            "score the files with these models too, and show what a uniform guess, letter frequencies, the "
+            "model's n-gram, gzip and xz make of them (of rows: the models alone)",
+            metavar="A,B,…",
+            convert=_names,
+        ),
+    ] = (),
+    scheduler: Annotated[
+        str | None,
+        Help(
+            "share the work among the machines of a Dask cluster, such as tcp://host:8786 (default: this "
+            "process)",
+            metavar="ADDRESS",
+        ),
+    ] = None,
+) -> int:
+    """Score text files.
+
+    files of rows:
+      .jsonl and .csv, as they are or packed (.gz, .zst), and .parquet hold a text a row. Each row is read
+      from a text's beginning; the figures of the file are those of all characters of all rows. A row that
+      can't be scored is left out and counted.
+
+      rnnviz perplexity corpus/ 'more/*.jsonl.gz' --model timemachine-gru --output scored.parquet
+      rnnviz perplexity pairs.jsonl --column answer --given question --model timemachine-gru
+
+    learning from the text:
+      --mix and --dynamic are exact and causal: a character is predicted from what came before it alone.
+      Rows are texts of their own, each begins anew. --compare shows the model without them beside it.
+
+      rnnviz perplexity a.txt --model timemachine-gru --mix timemachine-6gram --compare timemachine-gru
+      rnnviz perplexity a.txt --model timemachine-gru --dynamic --mix timemachine-6gram
+
+    words:
+      a word's perplexity is exp(total cost / words): all that the characters cost, white space too, shared
+      out among the words, which are runs of characters between white space.
+    """
+    learns = "--dynamic" if learning.dynamic else "--mix" if learning.mix is not None else ""
+    if learns and scheduler is not None:
+        raise Misspelt(f"{learns} learns from a text in its order: leave out --scheduler")
+    named, failed = _files(files)
+    keep = _written(written, named)
     compared: dict[str, list[Compared]] = {}
     reports: list[Report] = []
     with contextlib.ExitStack() as stack:
-        for file, found in Scoring(args, stack).each(list(zip(files, outputs, strict=True))):
+        scoring = _scoring(stack, on, learning, read, bars, compare, scheduler)
+        table = stack.enter_context(_table(scoring, written.output, named)) if written.output else None
+        for file, found in scoring.each(named, table.add if table else None, keep):
             if isinstance(found, RnnvizError):
                 complain(f"{file}: {found}" if file not in str(found) else str(found))
                 failed = True
                 continue
             failed |= found.rows is not None and found.rows.damage is not None
-            _print(args, found)
+            _print(found, json=json, learned=bool(learns))
             reports.append(found.report)
             if found.compared:
                 compared[file] = found.compared
-    if len(reports) > 1 and not args.json:
+    if len(reports) > 1 and not json:
         print_averages(reports)
-    if len(compared) > 1 and not args.json:
+    if len(compared) > 1 and not json:
         print_matrix(compared)
     return 1 if failed else 0
 
 
-def _files(args: argparse.Namespace) -> tuple[list[str], bool]:
+def _files(named_files: Sequence[str]) -> tuple[list[str], bool]:
     """The files that are named, and whether something is named that isn't there."""
     from rnnviz.text.files import gathered
 
     files: list[str] = []
     failed = False
-    for named in args.files:
+    for named in named_files:
         try:
             files += [named] if named == STANDARD_INPUT else gathered(named)
         except TextError as error:
@@ -197,11 +223,72 @@ def _files(args: argparse.Namespace) -> tuple[list[str], bool]:
     return files, failed
 
 
-def _print(args: argparse.Namespace, found: Found) -> None:
+def _scoring(
+    stack: contextlib.ExitStack,
+    on: OnDevice,
+    learning: Learning,
+    read: Read,
+    bars: Quiet,
+    compare: Sequence[str],
+    scheduler: str | None,
+) -> Scoring:
+    """The models that files are scored with, and how."""
+    from rnnviz.reports.many import Scoring
+
+    model: LanguageModel = load(on)
+    if learning.dynamic:
+        from rnnviz.reading.dynamic import dynamic
+
+        model = dynamic(model)
+    if learning.mix is not None:
+        from rnnviz.reading.mixing import mix
+
+        model = mix(model, load(on, learning.mix))
+    others = _others(on, model, compare, learning) if compare else []
+    sources: dict[str, str | BinaryIO] = {}
+
+    def source(file: str) -> str | BinaryIO:
+        if file not in sources:
+            sources[file] = stack.enter_context(opened(file))
+        return sources[file]
+
+    bar = partial(scoring_bar, args=bars)
+    scoring = Scoring(model, others, bool(compare), source=source, bar=bar, **vars(read))
+    if scheduler is None:
+        return scoring
+    from rnnviz.reading.cluster import cluster
+
+    machines = stack.enter_context(cluster(scheduler))
+    return replace(
+        scoring,
+        model=machines.model(model, device=on.device),
+        others=[one._replace(model=machines.model(one.model, device=on.device)) for one in others],
+        at_once=2 * machines.threads,
+        bar=partial(scoring_bar, args=Quiet(True)),  # of many bars at once none could be read
+    )
+
+
+def _others(on: OnDevice, model: LanguageModel, compare: Sequence[str], learning: Learning) -> list[Other]:
+    """The models to compare with and what they are, with the model's own n-gram if it is installed."""
+    from rnnviz.reports.many import Other
+
+    itself = learning.mix is None and not learning.dynamic
+    others = {name: load(on, name) for name in compare if not (itself and name == on.model)}
+    found = [Other("model", "another model", other) for other in others.values()]
+    ngram = getattr(model, "card", {}).get("ngram")
+    if isinstance(ngram, str) and ngram not in {model.name, *(other.name for other in others.values())}:
+        try:
+            found.append(Other("n-gram", "counts of what the model read", load(on, ngram)))
+        except ModelNotFoundError:
+            complain(f"{on.model} was compared with {ngram} when it was trained; that model is not here")
+    return found
+
+
+def _print(found: Found, *, json: bool, learned: bool) -> None:
     complain_of_guess(found.report.file, found.report.encoding, found.report.certainty)
     if found.rows is not None:
         complain_of_rows(found.rows)
-    if args.json:
+    if json:
         values = {**found.report.to_json(), **range_json(found.interval)}
         compared = {"compared": [asdict(one) for one in found.compared]} if found.compared else {}
         print(as_json({**values, **compared}), flush=True)
@@ -210,7 +297,7 @@ def _print(args: argparse.Namespace, found: Found) -> None:
         print(in_words(found.report, found.interval), flush=True)
     elif found.rows is not None:
         print(rows_in_words(found.rows), flush=True)
-    if args.mix is not None or args.dynamic:
+    if learned:
         print(LEARNED.format(found.report.model), flush=True)
     if found.compared:
         print_rows(found.compared)
@@ -219,34 +306,60 @@ def _print(args: argparse.Namespace, found: Found) -> None:
 # what to write
 
 
-def _outputs(args: argparse.Namespace, files: Sequence[str]) -> list[Outputs]:
-    """Where to write each file's table and page; fails early if that is impossible."""
-    from rnnviz.figures import row_table
-    from rnnviz.figures.export import check
+def _written(written: Written, files: Sequence[str]) -> dict[str, Callable[[Record], None]]:
+    """What writes each file's table and page; fails early if that is impossible."""
+    from rnnviz.figures import export, row_table
 
     read = {_identity(file) for file in files if file != STANDARD_INPUT}
 
     def keep_texts(path: str) -> None:
-        if (written := _identity(path)) is not None and written in read:
-            args.misspelt(f"{path} is a text to be scored, and would be written over; give another name")
+        if (there := _identity(path)) is not None and there in read:
+            raise Misspelt(f"{path} is a text to be scored, and would be written over; give another name")
 
     outputs: list[list[str | None]] = []
-    for option, formats in ((args.per_character, None), (args.html, ("html",))):
+    for option, formats in ((written.per_character, None), (written.html, ("html",))):
         paths = [option and option.replace(PLACE, _stem(file)) for file in files]
         twice = [path for path, n in Counter(paths).items() if path and n > 1]
-        if twice:
-            args.misspelt(
+        if option and twice:
+            raise Misspelt(
                 f"{len(files)} files would be written to {twice[0]}; put {PLACE} into its name, as in "
                 f"{PLACE}-{Path(option).name}, and give files of the same name one at a time"
             )
         for path in filter(None, paths):
-            check(path) if formats is None else check(path, formats)
+            export.check(path) if formats is None else export.check(path, formats)
             keep_texts(path)
         outputs.append(paths)
-    if args.output is not None:
-        check(args.output, (row_table.format_of(args.output),))
-        keep_texts(args.output)
-    return [Outputs(*paths) for paths in zip(*outputs, strict=True)]
+    if written.output is not None:
+        export.check(written.output, (row_table.format_of(written.output),))
+        keep_texts(written.output)
+    each = zip(files, *outputs, strict=True)
+    return {file: partial(_write, table, page) for file, table, page in each if table or page}
+
+
+def _write(table: str | None, page: str | None, scored: Record) -> None:
+    from rnnviz.figures import export
+
+    if table is not None:
+        export.per_character(scored, table)
+    if page is not None:
+        export.html(scored, scored.report, page)
+
+
+@contextlib.contextmanager
+def _table(scoring: Scoring, output: str, files: Sequence[str]) -> Iterator[RowTable]:
+    """The table that rows are written to."""
+    from rnnviz.figures import row_table
+
+    own: row_table.Kinds = {}
+    if row_table.format_of(output) != "jsonl":
+        rows = []
+        for file in files:
+            with contextlib.suppress(RnnvizError):  # said when it is to be scored
+                if scoring.format(file) is not None:
+                    rows.append(scoring.rows(file))
+        own = row_table.kinds(rows)
+    with row_table.writing(output, own) as table:
+        yield table
 
 
 def _identity(path: str) -> tuple[int, int] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.cli.output import complain, print_table
@@ -13,21 +12,7 @@ if TYPE_CHECKING:
     from rnnviz.reading.rows import RowsReport
     from rnnviz.reading.scoring import Report
     from rnnviz.reports.interval import Interval
-
-
-@dataclass(frozen=True)
-class Compared:
-    """What a file costs under something. `kind` is model, n-gram, uniform, unigram or compressor; `about`
-    describes it. Costs are the whole text's, unknown characters' included; the `best` row has the fewest
-    bits, except the unigram, which is no code.
-    """
-
-    name: str
-    kind: str
-    about: str
-    perplexity: float
-    bits_per_character: float
-    best: bool = False
+    from rnnviz.reports.many import Compared
 
 
 def range_json(lies: Interval | None) -> dict[str, Any]:
