@@ -67,7 +67,7 @@ COMMANDS: tuple[Callable[..., int] | Command, ...] = (
 
 LISTED = """\
 look     app           open the app in a browser, as rnnviz alone does
-         trace         what a network expected at every character, and its states
+         trace         what a network expected at each character, its states
          models        the models on this machine
 score    perplexity    score text files
          sample        continue a text

@@ -1,0 +1,156 @@
+"""Typed functions as commands: which options they have, what is passed on, and what is refused."""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import pytest
+
+from rnnviz import cli
+from rnnviz.cli import bind
+from rnnviz.cli.bind import Gone, Help, Misspelt, OneOf
+from rnnviz.errors import ConfigError
+
+WHERE = OneOf(required=True)
+GOT: list[dict[str, Any]] = []
+
+
+@dataclass(frozen=True)
+class Source:
+    corpus: Annotated[str | None, Help("a corpus", one_of=WHERE)] = None
+    file: Annotated[str | None, Help("a file", "-f", one_of=WHERE)] = None
+
+
+@dataclass(frozen=True)
+class Whole(Source):
+    corpus: Annotated[str | None, Help("a corpus, 100 % of it", one_of=WHERE)] = None
+
+
+def look(
+    names: Annotated[list[str], Help("what to look for", metavar="NAME", positional=True)],
+    source: Whole,
+    *,
+    model: Annotated[str, Help("a model", "-m")],
+    quantity: Annotated[list[str] | None, "again for more"] = None,
+    controls: Annotated[int, Help("how many", least=0)] = 1_000,
+    share: float = 0.75,
+    until: Annotated[Literal["line", "paragraph"] | None, "line or paragraph"] = None,
+    units: Annotated[
+        tuple[int, ...], Help("units", convert=lambda said: tuple(map(int, said.split(","))))
+    ] = (),
+    as_json: Annotated[bool, Help("print JSON", "--json")] = False,
+    gone: Annotated[str | None, Help("write quantity", "--value", action=Gone)] = None,
+) -> int:
+    """Look for something.
+
+    examples:
+      look 100 %
+    """
+    if until == "line" and as_json:
+        raise Misspelt("lines are no JSON")
+    GOT.append({**locals()})
+    return 3
+
+
+def main(words: str) -> int:
+    parser = argparse.ArgumentParser(prog="rnnviz")
+    bind.add(parser.add_subparsers(), look)
+    given = parser.parse_args(words.split())
+    run: Callable[[argparse.Namespace], int] = given.run
+    return run(given)
+
+
+def got(words: str) -> dict[str, Any]:
+    assert main(words) == 3
+    return GOT.pop()
+
+
+LEAST = "look a -m gru --file b.txt"
+
+
+def test_parameters_are_options_with_their_types_and_defaults() -> None:
+    found = got(LEAST)
+    assert (found["names"], found["source"], found["model"]) == (["a"], Whole(file="b.txt"), "gru")
+    assert (found["quantity"], found["controls"], found["units"], found["as_json"]) == (
+        None,
+        1_000,
+        (),
+        False,
+    )
+    found = got("look a b --corpus c --model gru --quantity x --quantity y --units 1,2 --json --share 1")
+    assert (found["names"], found["source"].corpus, found["quantity"]) == (["a", "b"], "c", ["x", "y"])
+    assert (found["units"], found["as_json"], found["share"]) == ((1, 2), True, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "value"),
+    [
+        ("--mod lstm", "model", "lstm"),  # abbreviated; of an option given twice the last counts
+        ("--controls 2 --controls 7", "controls", 7),
+        ("--controls 0", "controls", 0),
+        ("--until line", "until", "line"),
+        ("--json", "as_json", True),
+    ],
+)
+def test_what_argparse_takes_is_taken(words: str, name: str, value: object) -> None:
+    assert got(f"{LEAST} {words}")[name] == value
+
+
+def test_a_dash_is_a_files_name() -> None:
+    found = got("look - -m gru -f -")
+    assert (found["names"], found["source"].file) == (["-"], "-")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "look a -m gru",
+        "look a --file b",
+        "look -m gru --file b",
+        f"{LEAST} --corpus c",
+        f"{LEAST} --controls 1.5",
+        f"{LEAST} --until page",
+        f"{LEAST} --contrl 2",
+        f"{LEAST} --until line --json",
+    ],
+)
+def test_what_is_misspelt_says_the_usage_and_ends_with_2(words: str, capsys: Any) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: rnnviz")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [("--controls -1", "controls is at least 0; received -1"), ("--value 3", "gone: write")],
+)
+def test_our_own_errors_stay_ours(words: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        main(f"{LEAST} {words}")
+
+
+def test_the_help_is_the_docstring_and_the_annotations(capsys: Any) -> None:
+    with pytest.raises(SystemExit):
+        main("look --help")
+    said = capsys.readouterr().out
+    assert "Look for something." in said
+    assert "examples:\n  look 100 %" in said
+    assert "a corpus, 100 % of it" in said
+    assert "how many (default: 1,000)" in " ".join(said.split())
+    assert "--value" not in said
+
+
+def test_the_commands_fit_one_screen(capsys: Any) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    (names,) = (a for a in cli._parser()._actions if isinstance(a, argparse._SubParsersAction))
+    listed = {line[9:].split()[0] for line in lines if line[9:].strip() and line[:9].strip() in GROUPS}
+    assert listed == {*names.choices, "app", "host", "page"}
+
+
+GROUPS = ("", "look", "score", "train", "inside", "share")
