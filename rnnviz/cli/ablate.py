@@ -6,26 +6,23 @@ another text would have others on top.
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rnnviz.cli.output import (
     add_model,
     add_quiet,
     add_source,
     add_unclosed,
-    as_json,
     at_least,
     command,
     network,
     numbers,
-    print_table,
+    print_findings,
     progress_bar,
     source_text,
 )
 from rnnviz.errors import ConfigError
-
-if TYPE_CHECKING:
-    from rnnviz.units import Ablation
+from rnnviz.findings import count, words
 
 EXAMPLE = """examples:
   python -m rnnviz ablate --model timemachine-rnn --corpus timemachine
@@ -102,10 +99,8 @@ def main(args: argparse.Namespace) -> int:
     )
     with progress_bar("Reading without each unit", args) as show:
         found = units.run(steps, show and (lambda now: show(now.fraction, f"{now.done:,} characters")))
-    if args.json:
-        print(as_json(_object(args.model, found)))
-    else:
-        _print(model.name, found, asked=args.units is not None)
+    heading = words("ablation.read", model=model.name, layer=found.layer, characters=count(found.characters))
+    print_findings([found], args, heading, model=args.model)
     return 0
 
 
@@ -118,77 +113,3 @@ def _held(written: str) -> Any:
         raise ConfigError(
             "a missing unit is held at zero, mean or a number; received {written!r}", written=written
         ) from None
-
-
-def _row(found: Ablation, place: int) -> dict[str, Any]:
-    drawn = found.interval
-    out = {
-        "unit": int(found.units[place]),
-        "loss": float(found.loss[place]),
-        "interval": [float(drawn.low[place]), float(drawn.high[place])],
-        "perplexity": float(found.perplexity[place]),
-    }
-    if found.within is not None:
-        for name in ("inside", "outside", "difference"):
-            part = getattr(found.within, name)
-            out[name] = float(part.estimate[place])
-            out[f"{name}_interval"] = [float(part.low[place]), float(part.high[place])]
-    return out
-
-
-def _object(model: str, found: Ablation) -> dict[str, Any]:
-    random = found.random
-    return {
-        "model": model,
-        "layer": found.layer,
-        "characters": found.characters,
-        "perplexity": found.baseline,
-        "replication": found.replication,
-        "replicates": found.replicates,
-        "characters_needed": found.needed,
-        "target": None if found.within is None else found.within.target,
-        "inside": None if found.within is None else found.within.characters,
-        "units": [_row(found, place) for place in range(len(found.units))],
-        "random_directions": [] if random is None else random.loss.tolist(),
-        "beyond_random": found.beyond,
-    }
-
-
-def _print(name: str, found: Ablation, *, asked: bool) -> None:
-    print(f"{name}, layer {found.layer}, {found.characters:,} characters, perplexity {found.baseline:.3f}")
-    if not asked:
-        print(f"the two halves rank the units with a correlation of {found.replication:.2f}")
-        if not found.replicates:
-            needed = f"at least {found.needed:,.0f} characters are needed; see --characters"
-            why = needed if found.needed < 1e7 else "the halves have nothing in common"
-            print(f"too little for a ranking (0.5): {why}")
-            return
-    order = range(len(found.units)) if asked else (-found.loss).argsort(kind="stable").tolist()
-    head = ["unit", "loss nats", "95 %", "perplexity"]
-    inside = [] if found.within is None else ["inside", "outside", "difference", "95 %"]
-    rows = []
-    for place in order:
-        one = _row(found, place)
-        row = [
-            str(one["unit"]),
-            f"{one['loss']:+.5f}",
-            _interval(one["interval"]),
-            f"{one['perplexity']:.3f}",
-        ]
-        if inside:
-            row += [f"{one[column]:+.5f}" for column in ("inside", "outside", "difference")]
-            row.append(_interval(one["difference_interval"]))
-        rows.append(row)
-    print_table([*head, *inside], rows, {0, 1, 3, 4, 5, 6})
-    if found.random is not None:
-        loss = found.random.loss
-        print(
-            f"{len(loss)} random directions: {loss.min():+.5f} to {loss.max():+.5f}, mean {loss.mean():+.5f}"
-        )
-        if found.beyond is not None:
-            of = f"{found.beyond} of {len(found.units)} units"
-            print(f"{of} cost more than all of these: the interval of the lead excludes 0")
-
-
-def _interval(ends: list[float]) -> str:
-    return "–" if ends[0] != ends[0] else f"{ends[0]:+.5f} to {ends[1]:+.5f}"

@@ -48,8 +48,9 @@ def direction(args: argparse.Namespace, model: Network, quantity: str) -> Direct
         if given:
             raise ConfigError("--corpus and --file are what a --direction is found in; give one, or neither")
         return None
+    from rnnviz import units
     from rnnviz.networks.numpy_model import weights_of
-    from rnnviz.units import directions
+    from rnnviz.reading.trace import trace
 
     kind, _, of = args.direction.partition(":")
     if kind == "component":
@@ -59,42 +60,24 @@ def direction(args: argparse.Namespace, model: Network, quantity: str) -> Direct
             instead="name difference:TARGET or probe:TARGET; in Python, make a `Direction` of one of "
             "`rnnviz.units.project(trace).axes`",
         )
-    if kind not in ("random", "difference", "probe") or not of:
-        raise _form(args.direction)
-    layer = args.layer or 0
-    if kind == "random":
-        if given:
-            raise ConfigError("a random direction needs no text; leave --corpus and --file out")
-        if not of.isdecimal():
-            raise _form(args.direction)
-        H = weights_of(model).layers[0].units
-        return directions.random(H, int(of), layer=layer, quantity=quantity)
-    if not given:
+    if kind not in ("random", "difference", "probe") or not of or (kind == "random" and not of.isdecimal()):
+        raise ConfigError(
+            "a direction is {forms}; received {written!r}", forms=_FORMS, written=args.direction
+        )
+    if kind == "random" and given:
+        raise ConfigError("a random direction needs no text; leave --corpus and --file out")
+    if kind != "random" and not given:
         raise ConfigError(
             "--direction {direction} is found in the states of a text: give one with --corpus or --file",
             direction=args.direction,
         )
     at_least(args, characters=1)
-    return _found(args, model, kind, of, layer, quantity)
-
-
-def _found(
-    args: argparse.Namespace, model: Network, kind: str, of: str, layer: int, quantity: str
-) -> Direction:
-    """The direction in the states of the text."""
-    from rnnviz import units
-    from rnnviz.reading.trace import trace
-
+    layer = args.layer or 0
+    if kind == "random":
+        H = weights_of(model).layers[0].units
+        return units.directions.random(H, int(of), layer=layer, quantity=quantity)
     read = trace(model, source_text(args)[: args.characters])
     target = units.target(of, read.text, unclosed=args.unclosed)
     if kind == "difference":
         return units.directions.mean_difference(read, target, layer=layer, quantity=quantity)
     return units.probe(read, target, layer=layer, quantity=quantity, controls=0).direction(layer)
-
-
-def _form(written: str) -> ConfigError:
-    return ConfigError(
-        "a direction is {forms}; received {written!r}",
-        forms=_FORMS,
-        written=written,
-    )

@@ -362,7 +362,8 @@ def print_findings(
     table = stacked([each.table() for each in found])
     rows = [[tell(cell) for cell in row] for row in table.rows]
     right = {n for row in table.rows for n, cell in enumerate(row) if isinstance(cell, Number)}
-    print_table([tell(column) for column in table.columns], rows, right)
+    if rows:
+        print_table([tell(column) for column in table.columns], rows, right)
     if len(found) == 1:
         print(*(tell(one) for one in said if telling.level(one) in ("said", "aside", "detail")), sep="\n")
 

@@ -1,18 +1,21 @@
 """What is found by reading without units: the losses, whether their ranking replicates, and where they fall.
 
-Shape letters: n characters, U units, m passages, R random directions.
+Shape letters: n characters, U units, m passages, R random directions, K columns of losses: those asked for,
+then those of random changes. S sides: 1, the text; with a target 2, outside it and inside.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from rnnviz.arrays import Doubles, Ids, Mask
-from rnnviz.pictured import Brief
+from rnnviz.arrays import Doubles, Ids
+from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, Value, count, say, span, words
+from rnnviz.pictured import Brief, Pictured
 from rnnviz.reading import scoring
 from rnnviz.reading.resampling import Resampled, from_correlation, resample
 from rnnviz.units.ranking import correlation, ranks
@@ -28,6 +31,12 @@ REPLICATES = 0.5
 """The rank correlation of losses between two halves of a text below which no ranking should be shown."""
 
 SAMPLES = 500
+
+FORESEEABLE = 1e7
+"""Characters beyond which no text is long enough to say that so many are needed."""
+
+LISTED = 16
+"""Units in the picture."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,36 +55,71 @@ class Within(Brief):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ablation(Brief):
-    """What each unit is worth on a text of `characters` characters.
+class Ablation(Brief, Pictured):
+    """What each unit is worth on a text.
 
-    units       (U,) of `layer`, in the order asked for
-    loss        (U,) nats a character lost without the unit; 0: nothing depends on it
-    error       (U,) standard error of `loss`, from parts of the text; nan for a text that is too short
-    baseline    the perplexity of the whole network
-    perplexity  (U,) without each unit
-    characters  that were read; fewer than the text's where the ranking replicated before its end
-    passages    (m, U) the losses of the passages of the text, added up over `counts` (m,) characters
-    within      the losses inside a target and outside, where one was given
-    random      the same of random directions, numbered by their seeds; None where none were asked for
+    units   (U,) of `layer`, in the order asked for
+    nats    -log P of the text by the whole network
+    sums    (S, m, U) nats lost without each unit, added up by the passages of the text, of which
+            `counts` (S, m) are the characters
+    target  what tells the two sides apart; None where there is one
+    random  the same of random directions, numbered by their seeds; None where none were asked for
+    ranked  whether all units were asked for: what is said is who leads
     """
 
     layer: int
     units: Ids
-    loss: Doubles
-    error: Doubles
-    baseline: float
-    perplexity: Doubles
-    characters: int
-    passages: Doubles | None = None
-    counts: Doubles | None = None
-    within: Within | None = None
+    nats: float
+    sums: Doubles
+    counts: Doubles
+    target: str | None = None
     random: Ablation | None = None
+    ranked: bool = True
+
+    @cached_property
+    def characters(self) -> int:
+        """How many were read; fewer than the text's where the ranking replicated before its end."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def passages(self) -> Doubles:
+        """(m, U) the losses of the passages of the text, added up."""
+        return np.asarray(self.sums.sum(axis=0))
+
+    @cached_property
+    def loss(self) -> Doubles:
+        """(U,) nats a character lost without the unit; 0: nothing depends on it."""
+        return np.asarray(self.sums.sum(axis=(0, 1)) / self.characters)
+
+    @property
+    def error(self) -> Doubles:
+        """(U,) standard error of `loss`, from parts of the text; nan for a text that is too short."""
+        if len(self.passages) < STRETCHES:
+            return np.full(len(self.units), np.nan)
+        starts = np.arange(STRETCHES) * len(self.passages) // STRETCHES
+        counts = np.add.reduceat(self.counts.sum(axis=0), starts)
+        parts = np.add.reduceat(self.passages, starts) / counts[:, None]
+        return np.asarray(parts.std(axis=0, ddof=1) / np.sqrt(STRETCHES))
+
+    @property
+    def baseline(self) -> float:
+        """The perplexity of the whole network."""
+        return scoring.of_sum(self.nats, self.characters)
+
+    @cached_property
+    def perplexity(self) -> Doubles:
+        """(U,) without each unit."""
+        without = self.nats + self.sums.sum(axis=(0, 1))
+        return np.array([scoring.of_sum(float(nats), self.characters) for nats in without])
 
     @property
     def order(self) -> Ids:
         """The units, largest loss first."""
-        return self.units[np.argsort(-self.loss, kind="stable")]
+        return self.units[self._order]
+
+    @property
+    def _order(self) -> Ids:
+        return np.argsort(-self.loss, kind="stable")
 
     @cached_property
     def replication(self) -> float:
@@ -83,9 +127,9 @@ class Ablation(Brief):
 
         nan for fewer than three units or two passages.
         """
-        if self.passages is None or len(self.passages) < 2 or len(self.units) < 3:
-            return math.nan
         half = len(self.passages) // 2
+        if half == 0 or len(self.units) < 3:
+            return math.nan
         one, other = self.passages[:half].sum(axis=0), self.passages[half:].sum(axis=0)
         return float(correlation(ranks(one[:, None]), ranks(other))[0])
 
@@ -108,9 +152,12 @@ class Ablation(Brief):
     @cached_property
     def interval(self) -> Resampled:
         """`loss` (U,) with its interval over passages."""
-        assert self.passages is not None
-        assert self.counts is not None
-        return _per_character(self.passages, self.counts)
+        return whole(self.sums, self.counts)
+
+    @cached_property
+    def within(self) -> Within | None:
+        """The losses inside the target and outside, where one was given."""
+        return within(self.target, self.sums, self.counts)
 
     @cached_property
     def lead(self) -> Resampled | None:
@@ -119,11 +166,7 @@ class Ablation(Brief):
         """
         if self.random is None:
             return None
-        assert self.passages is not None
-        assert self.counts is not None
-        assert self.random.passages is not None
-        most = self.random.passages[:, [int(self.random.loss.argmax())]]
-        return _per_character(self.passages - most, self.counts)
+        return whole(self.sums - self.random.sums[..., self.random._order[:1]], self.counts)
 
     @property
     def beyond(self) -> int | None:
@@ -132,19 +175,126 @@ class Ablation(Brief):
         """
         return int((self.lead.low > 0).sum()) if self.lead is not None and self.lead.enough else None
 
+    def facts(self) -> Json:
+        """What --json prints."""
+        return {
+            "layer": self.layer,
+            "characters": self.characters,
+            "perplexity": self.baseline,
+            "replication": self.replication,
+            "replicates": self.replicates,
+            "characters_needed": self.needed,
+            "target": self.target,
+            "inside": self.within and self.within.characters,
+            "units": [self._unit(place) for place in range(len(self.units))],
+            "random_directions": [] if self.random is None else self.random.loss.tolist(),
+            "beyond_random": self.beyond,
+        }
+
+    def _unit(self, place: int) -> Json:
+        out: Json = {
+            "unit": int(self.units[place]),
+            "loss": float(self.loss[place]),
+            "interval": [float(self.interval.low[place]), float(self.interval.high[place])],
+            "perplexity": float(self.perplexity[place]),
+        }
+        for name, side in self._sides():
+            out[name] = float(side.estimate[place])
+            out[f"{name}_interval"] = [float(side.low[place]), float(side.high[place])]
+        return out
+
+    def _sides(self) -> list[tuple[str, Resampled]]:
+        names = ("inside", "outside", "difference") if self.within is not None else ()
+        return [(name, getattr(self.within, name)) for name in names]
+
+    def table(self) -> Table:
+        """A row a unit: in the order asked for, else the one missed most first; none without a ranking."""
+        sides = self._sides()
+        heads = ["unit", "loss", "interval", "perplexity", *(name for name, _side in sides)]
+        listed = self._order if self.ranked else np.arange(len(self.units))
+        rows: list[list[Value]] = [
+            [
+                Number(int(self.units[place]), "count"),
+                Number(float(self.loss[place]), "signed", 5),
+                between(self.interval, place, 5),
+                Number(float(self.perplexity[place])),
+                *(Number(float(side.estimate[place]), "signed", 5) for _name, side in sides),
+                *(between(side, place, 5) for _name, side in sides[2:]),
+            ]
+            for place in listed
+            if self.replicates or not self.ranked
+        ]
+        columns = [words(f"head.{name}") for name in (*heads, *["interval-difference"][: len(sides)])]
+        return Table(columns, rows)
+
+    def sentences(self) -> list[Said]:
+        """Which unit is missed most, or why that can't be told."""
+        first = self._order[0]
+        random = np.array([math.nan]) if self.random is None else self.random.loss
+        return say(
+            self._codes(),
+            characters=count(self.characters),
+            baseline=Number(self.baseline),
+            unit=int(self.units[first]),
+            without=Number(float(self.perplexity[first])),
+            replication=Number(self.replication, digits=2),
+            least=Number(REPLICATES, digits=1),
+            needed=count(float(f"{self.needed:.1g}")),
+            beyond=self.beyond,
+            units=len(self.units),
+            controls=len(random),
+            low=Number(float(random.min()), "signed", 5),
+            high=Number(float(random.max()), "signed", 5),
+            mean=Number(float(random.mean()), "signed", 5),
+        )
+
+    def _codes(self) -> Iterator[str]:
+        """Which sentences are true of it, in their order."""
+        if not self.ranked:
+            yield "ablation.whole"
+        elif math.isnan(self.replication):
+            yield "ablation.too-short"
+            return
+        elif not self.replicates:
+            yield "ablation.no-ranking"
+            yield "ablation.needed" if self.needed <= FORESEEABLE else "ablation.unforeseeable"
+            return
+        else:
+            yield "ablation.most"
+        if self.beyond is not None:
+            yield "ablation.beyond"
+        if self.random is not None:
+            yield "ablation.random"
+
+    def panels(self) -> list[Panel]:
+        """The units that are missed most, beside random directions, where they are ranked."""
+        if not (self.ranked and self.replicates):
+            return []
+        listed, drawn, random = self._order[:LISTED], self.interval, self.random
+        units = self.units[listed].tolist()
+        level = () if random is None else (("ablation.level", len(random.units), float(random.loss.max())),)
+        picture = Bars(
+            [str(unit) for unit in units],
+            self.loss[listed].tolist(),
+            words("ablation.x"),
+            [(words(code, controls=controls), most) for code, controls, most in level],
+            errors=(drawn.high - drawn.low)[listed] / 2 if drawn.enough else None,
+        )
+        notice = [words("ablation.notice"), words("ablation.notice-click")]
+        title, limits = words("ablation.title"), words("ablation.limits")
+        return [Panel("ablation", title, picture, notice, limits, pick="bar", picks=units)]
+
 
 class Tally:
-    """Adds up losses by passage: of `columns` units and directions over n characters; by `mask` (n,) too."""
+    """Adds up losses by passage: of K `columns` over n characters, inside a `target` (n,) and outside."""
 
-    def __init__(self, columns: int, n: int, mask: Mask | None) -> None:
-        self._passage = self.passage_of(n)
-        m = -(-n // self._passage)
-        self._at = np.arange(n) // self._passage
-        self._sums = np.zeros((2, m, columns))  # outside, inside
+    def __init__(self, columns: int, n: int, target: Target | None) -> None:
+        self._at = np.arange(n) // self.passage_of(n)
+        self._sums = np.zeros((1 if target is None else 2, int(self._at[-1]) + 1, columns))
         # Row t holds once character t has been read: what is predicted there is character t + 1.
-        self._inside = np.zeros(n, np.int64)
-        if mask is not None:
-            self._inside[1:] = mask[:-1]
+        self._side = np.zeros(n, np.int64)
+        if target is not None:
+            self._side[1:] = target.values[:-1]
 
     @staticmethod
     def passage_of(n: int) -> int:
@@ -153,105 +303,58 @@ class Tally:
 
     def add(self, here: slice, columns: slice, extra: Doubles) -> None:
         """The losses (k, B) of characters `here`."""
-        np.add.at(self._sums[:, :, columns], (self._inside[here], self._at[here]), extra)
+        np.add.at(self._sums[:, :, columns], (self._side[here], self._at[here]), extra)
 
-    def resampled(self, target: Target | None) -> tuple[Resampled, Within | None]:
-        """The losses (columns,) of all n characters, and of those inside and outside."""
-        counts = self._counts(len(self._at))
-        sums = self._sums.sum(axis=0)
-        # The block is that of the first column: a few controls that wander would leave no interval to any.
-        losses = _per_character(sums, counts.sum(axis=0), from_correlation(sums[:, 0]))
-        return losses, None if target is None else _within(target.name, self._sums, counts, one=True)
-
-    def _counts(self, n: int) -> Doubles:
-        """(2, m) of the first n characters, outside and inside."""
-        m, inside = int(self._at[n - 1]) + 1, self._inside[:n]
-        sides = [np.bincount(self._at[:n][inside == side], minlength=m) for side in (0, 1)]
-        return np.stack(sides).astype(np.float64)
-
-    def ablation(self, layer: int, units: Ids, nats: float, n: int, target: Target | None) -> Ablation:
-        """The result of the first n characters, which cost the whole network `nats`; columns beyond `units`
-        are of random directions.
-        """
-        counts = self._counts(n)
-        m = counts.shape[1]
-
-        def of(which: Ids, columns: slice, random: Ablation | None = None) -> Ablation:
-            sums = self._sums[:, :m, columns]
-            within = None if target is None else _within(target.name, sums, counts)
-            return _ablation(layer, which, sums.sum(axis=0), counts.sum(axis=0), nats, within, random)
-
-        U, every = len(units), self._sums.shape[2]
-        random = None if every == U else of(np.arange(every - U), slice(U, every))
-        return of(units, slice(0, U), random)
+    def until(self, n: int) -> tuple[Doubles, Doubles]:
+        """The sums (S, m, K) of the first n characters, and how many characters they are of (S, m)."""
+        m = int(self._at[n - 1]) + 1
+        counts = np.zeros((len(self._sums), m))
+        np.add.at(counts, (self._side[:n], self._at[:n]), 1)
+        return self._sums[:, :m], counts
 
 
-def _ablation(
-    layer: int,
-    units: Ids,
-    sums: Doubles,
-    counts: Doubles,
-    nats: float,
-    within: Within | None,
-    random: Ablation | None,
-) -> Ablation:
-    """Of the losses (m, U) of passages of `counts` (m,) characters."""
-    n, error = int(counts.sum()), np.full(len(units), np.nan)
-    if len(counts) >= STRETCHES:
-        starts = np.arange(STRETCHES) * len(counts) // STRETCHES
-        parts = np.add.reduceat(sums, starts) / np.add.reduceat(counts, starts)[:, None]
-        error = parts.std(axis=0, ddof=1) / np.sqrt(STRETCHES)
-    total = sums.sum(axis=0)
-    return Ablation(
-        layer=layer,
-        units=units,
-        loss=total / n,
-        error=error,
-        baseline=scoring.of_sum(nats, n),
-        perplexity=np.array([scoring.of_sum(float(nats + more), n) for more in total]),
-        characters=n,
-        passages=sums,
-        counts=counts,
-        within=within,
-        random=random,
+def whole(sums: Doubles, counts: Doubles, typical: slice = slice(None)) -> Resampled:
+    """The losses a character (K,) of `sums` (S, m, K) over `counts` (S, m), all sides together, with an
+    interval over passages; `typical` columns say how long its blocks are.
+    """
+    sums, counts = sums.sum(axis=0, keepdims=True), counts.sum(axis=0, keepdims=True)
+    return _sides(sums, counts, typical).of(lambda losses: losses[..., 0, :])
+
+
+def within(target: str | None, sums: Doubles, counts: Doubles, typical: slice = slice(None)) -> Within | None:
+    """The same on each of two sides, and apart; None without a target."""
+    if target is None:
+        return None
+    sides = _sides(sums, counts, typical)
+    return Within(
+        target,
+        int(counts[1].sum()),
+        sides.of(lambda losses: losses[..., 1, :]),
+        sides.of(lambda losses: losses[..., 0, :]),
+        sides.of(lambda losses: losses[..., 1, :] - losses[..., 0, :]),
     )
 
 
-def _per_character(sums: Doubles, counts: Doubles, block: int | None = None) -> Resampled:
-    """The mean (U,) of losses (m, U) over `counts` (m,) characters; nan where there are none."""
+def _sides(sums: Doubles, counts: Doubles, typical: slice) -> Resampled:
+    """The losses a character (S, K); nan for a side without any."""
+    S, _m, K = sums.shape
+    block = max(_block(side[:, typical]) for side in sums)
 
-    def ratio(means: Doubles) -> Doubles:
+    def rate(means: Doubles) -> Doubles:
+        losses = means[..., S:].reshape(*means.shape[:-1], S, K)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(means[..., :-1] / means[..., -1:])
+            return np.asarray(losses / means[..., :S, None])
 
-    return resample(np.column_stack([sums, counts]), samples=SAMPLES, block=block or _block(sums)).of(ratio)
+    return resample(np.column_stack([*counts, *sums]), samples=SAMPLES, block=block).of(rate)
 
 
 def _block(sums: Doubles) -> int:
-    """The passages of a block for losses (m, U): the middle one of sixteen columns' at most."""
+    """The passages of a block for losses (m, K): the middle one of sixteen columns' at most."""
     columns = np.argsort(-sums.var(axis=0))[:16].tolist()
     return int(np.median([from_correlation(sums[:, column]) for column in columns]))
 
 
-def _within(name: str, sums: Doubles, counts: Doubles, *, one: bool = False) -> Within:
-    """Of the losses (2, m, U) outside and inside, and the characters (2, m)."""
-    U = sums.shape[2]
-    table = np.column_stack([sums[1], sums[0], counts[1], counts[0]])  # (m, 2 U + 2)
-    block = max(_block(side[:, :1] if one else side) for side in sums)
-    drawn = resample(table, samples=SAMPLES, block=block)
-
-    def inside(means: Doubles) -> Doubles:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(means[..., :U] / means[..., -2, None])
-
-    def outside(means: Doubles) -> Doubles:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(means[..., U : 2 * U] / means[..., -1, None])
-
-    return Within(
-        name,
-        int(counts[1].sum()),
-        drawn.of(inside),
-        drawn.of(outside),
-        drawn.of(lambda means: inside(means) - outside(means)),
-    )
+def between(drawn: Resampled, place: int | tuple[()] = (), digits: int = 4) -> Said | Number:
+    """An interval; a dash where there is none."""
+    low, high = float(drawn.low[place]), float(drawn.high[place])
+    return Number(None) if math.isnan(low) else span(low, high, digits)

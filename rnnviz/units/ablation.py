@@ -94,17 +94,23 @@ def ablate(
     inputs = np.concatenate(([model.vocabulary.start], ids[:-1]))
 
     clock, total = Clock(), (len(which) + controls + 1) * len(ids)
-    sums, parts = np.zeros(weights.layers[layer].units), []
+    added, parts = np.zeros(weights.layers[layer].units), []
     for start, top, own in stretches(NetworkReader(weights, texts=1), inputs, layer):
         parts.append(costs(weights, top, ids[start : start + len(top)])[:, 0])
-        sums += own.sum(axis=0, dtype=np.float64)
+        added += own.sum(axis=0, dtype=np.float64)
         if clock.due():
             yield AblationProgress(start + len(top), total)
     whole = np.concatenate(parts)  # (n,) nats of the whole network
-    groups = _groups(weights, layer, which, controls, sums / len(ids), to, batch)
+    random = [directions.random(len(added), seed).vector for seed in range(controls)]
+    # To hold a unit is to hold the direction of its axis, exactly: one way for both.
+    vectors = np.array([*np.eye(len(added))[which], *random])
+    values = (
+        vectors @ (added / len(ids)) if to == "mean" else np.full(len(vectors), 0.0 if to == "zero" else to)
+    )
+    groups = _groups(weights, layer, vectors, values, batch)
 
-    tally = Tally(len(which) + controls, len(ids), None if target is None else target.values)
-    done, begin, found = len(ids), 0, None
+    tally = Tally(len(vectors), len(ids), target)
+    done, begin, found, name = len(ids), 0, None, None if target is None else target.name
     for end in _rounds(len(ids), until):
         for columns, without in groups:
             for start, top, _ in stretches(without, inputs[begin:end], layer):
@@ -113,8 +119,11 @@ def ablate(
                 done += top.shape[0] * top.shape[1]
                 if clock.due():
                     yield AblationProgress(done, total)
-        nats = scoring.costs(-whole[:end], ids[:end], model.vocabulary).sum()
-        found = tally.ablation(layer, which, float(nats), end, target)
+        nats = float(scoring.costs(-whole[:end], ids[:end], model.vocabulary).sum())
+        sums, counts = tally.until(end)
+        asked, rest = sums[..., : len(which)], sums[..., len(which) :]
+        beside = Ablation(layer, np.arange(controls), nats, rest, counts, name) if controls else None
+        found = Ablation(layer, which, nats, asked, counts, name, beside, units is None)
         begin = end
         if until is not None and found.replication >= until:
             break
@@ -156,45 +165,25 @@ def _rounds(n: int, until: float | None) -> list[int]:
 
 
 def _groups(
-    weights: Weights,
-    layer: int,
-    which: Ids,
-    controls: int,
-    mean: Doubles,
-    to: Literal["zero", "mean"] | float,
-    batch: int,
+    weights: Weights, layer: int, vectors: Doubles, values: Doubles, batch: int
 ) -> list[tuple[slice, NetworkReader]]:
-    """Copies of the network that each lack one of `which` or a random direction, and their columns."""
-
-    def values(own: Doubles) -> Floats:
-        held = own if to == "mean" else np.full(len(own), 0.0 if to == "zero" else float(to))
-        return held.astype(np.float32)
-
-    vectors = np.array([directions.random(len(mean), seed).vector for seed in range(controls)])
-    out = []
-    for begin in range(0, len(which), batch):
-        now = which[begin : begin + batch]
-        changes = {(layer, "hidden"): _held(now, values(mean[now]))}
-        out.append((slice(begin, begin + len(now)), NetworkReader(weights, texts=len(now), changes=changes)))
-    for begin in range(0, controls, batch):
-        some = vectors[begin : begin + batch]
-        columns = slice(len(which) + begin, len(which) + begin + len(some))
-        changes = {(layer, "hidden"): _held(some, values(some @ mean))}
-        out.append((columns, NetworkReader(weights, texts=len(some), changes=changes)))
-    return out
-
-
-def _held(units: Ids | Doubles, values: Floats) -> Change:
-    """One unit of each text held at `values` (B,): `units` (B,), or directions of length 1 (B, H), whose
-    value is v · H_t.
+    """Copies of the network, each with another of the `vectors` (K, H) held at its of the `values` (K,), and
+    their columns.
     """
+    groups = []
+    for begin in range(0, len(vectors), batch):
+        columns = slice(begin, min(begin + batch, len(vectors)))
+        change = {(layer, "hidden"): _held(vectors[columns], values[columns])}
+        groups.append((columns, NetworkReader(weights, texts=columns.stop - begin, changes=change)))
+    return groups
+
+
+def _held(vectors: Doubles, values: Doubles) -> Change:
+    """A direction of length 1 of each text (B, H) whose value v · H_t is held (B,)."""
 
     def change(t: int, h: Floats) -> None:
-        if units.ndim == 1:
-            h[np.arange(len(h)), units] = values
-            return
-        own = np.einsum("bh,bh->b", h, units)[:, None]
-        h[:] = (h - own * units) + values[:, None] * units
+        own = np.einsum("bh,bh->b", h, vectors)[:, None]
+        h[:] = (h - own * vectors) + values[:, None] * vectors
 
     return change
 

@@ -15,19 +15,21 @@ Shape letters: n characters, R controls of each kind, B = 1 + 2 R texts side by 
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
+from rnnviz.findings import Json, Number, Panel, Said, Table, count, one_row, say, words
 from rnnviz.networks.numpy_engine import Changes, NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share
-from rnnviz.pictured import Brief
+from rnnviz.pictured import Brief, Pictured
 from rnnviz.reading.resampling import Resampled
 from rnnviz.text.characters import normalise
 from rnnviz.units import directions
-from rnnviz.units.ablated import Tally, Within
+from rnnviz.units.ablated import Tally, Within, between, whole, within
 from rnnviz.units.ablation import check_text, costs, stretches
 from rnnviz.units.directions import Direction
 from rnnviz.units.interventions import Intervention
@@ -45,7 +47,7 @@ class EffectProgress(Share):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Effect(Brief):
+class Effect(Brief, Pictured):
     """What an intervention costs on `characters` characters.
 
     intervention, controls   the first, and 2 R others: random units, then random directions
@@ -93,6 +95,63 @@ class Effect(Brief):
         """() the same of the differences between inside and outside: above 0 it matters more inside."""
         return None if self.within is None else self.within.difference.of(_lead)
 
+    def facts(self) -> Json:
+        """Losses in nats a character, and the leads over random changes, each with its interval."""
+        within, conditional = self.within, self.conditional
+        return {
+            "characters": self.characters,
+            "loss": [each[0] for each in _plain(self.losses)],
+            "random_units": self.units.tolist(),
+            "random_directions": self.directions.tolist(),
+            "beyond_random": self.beyond,
+            "lead": _plain(self.lead),
+            "target": within and within.target,
+            "inside": within and within.characters,
+            "conditional": conditional and _plain(conditional),
+        }
+
+    def table(self) -> Table:
+        """One row."""
+        return one_row(
+            (words("head.loss"), Number(self.loss, "signed", 5)),
+            (words("head.interval"), between(self.losses, 0, 5)),
+            (words("head.random-units"), Number(float(self.units.mean()), "signed", 5)),
+            (words("head.random-directions"), Number(float(self.directions.mean()), "signed", 5)),
+            (words("head.lead"), Number(float(self.lead.estimate), "signed", 5)),
+            (words("head.interval-lead"), between(self.lead, digits=5)),
+        )
+
+    def sentences(self) -> list[Said]:
+        """What it costs beside random changes, and whether that matters more inside."""
+        said = say(
+            ("effect.loss", f"effect.{_sure(self.lead)}"),
+            characters=count(self.characters),
+            loss=Number(self.loss, "signed", 4),
+            interval=between(self.losses, 0),
+            units=int((self.units < self.loss).sum()),
+            directions=int((self.directions < self.loss).sum()),
+            half=len(self.units),
+            lead=Number(float(self.lead.estimate), digits=4),
+            sure=between(self.lead),
+        )
+        if self.within is None or self.conditional is None:
+            return said
+        codes = ("effect.part", f"effect.part-{_sure(self.conditional)}")
+        return said + say(
+            codes if self.within.characters else ["effect.no-part"],
+            characters=count(self.within.characters),
+            inside=Number(float(self.within.inside.estimate[0]), "signed", 4),
+            inside_interval=between(self.within.inside, 0),
+            outside=Number(float(self.within.outside.estimate[0]), "signed", 4),
+            outside_interval=between(self.within.outside, 0),
+            apart=Number(float(self.conditional.estimate), "signed", 4),
+            apart_interval=between(self.conditional),
+        )
+
+    def panels(self) -> list[Panel]:
+        """None."""
+        return []
+
 
 def effect(
     model: Network,
@@ -125,7 +184,7 @@ def effect(
         one._check(weights)
     ids = model.vocabulary.encode(text)
     inputs = np.concatenate(([model.vocabulary.start], ids[:-1]))
-    tally = Tally(len(every), len(ids), None if target is None else target.values)
+    tally = Tally(len(every), len(ids), target)
     clock, layer, B = Clock(), intervention.layer, len(every)
     unchanged = stretches(NetworkReader(weights, texts=1), inputs, layer, B)
     changed = stretches(NetworkReader(weights, texts=B, changes=_changes(every)), inputs, layer, B)
@@ -135,8 +194,11 @@ def effect(
         if clock.due():
             yield EffectProgress(here.stop / len(ids))
     yield EffectProgress(1.0)
-    losses, within = tally.resampled(target)
-    return Effect(intervention, every[1:], losses, within, len(ids))
+    sums, counts = tally.until(len(ids))
+    # The blocks are those of the change itself: a few controls that wander would leave no interval to any.
+    own = slice(0, 1)
+    apart = within(None if target is None else target.name, sums, counts, own)
+    return Effect(intervention, every[1:], whole(sums, counts, own), apart, len(ids))
 
 
 def _changes(every: tuple[Intervention, ...]) -> Changes:
@@ -178,3 +240,17 @@ def _lead(values: Doubles) -> Doubles:
     """The first of (…, 1 + 2 R), less the larger of the two kinds' quantiles."""
     kinds = np.stack(np.split(values[..., 1:], 2, axis=-1))
     return np.asarray(values[..., 0] - np.quantile(kinds, UNUSUAL, axis=-1).max(axis=0))
+
+
+def _sure(lead: Resampled) -> str:
+    """Whether it is above 0."""
+    if not lead.enough:
+        return "too-short"
+    if lead.estimate <= 0:
+        return "nothing"
+    return "more" if lead.excludes() else "unsure"
+
+
+def _plain(drawn: Resampled) -> list[Any]:
+    """A figure and the ends of its interval."""
+    return [drawn.estimate.tolist(), drawn.low.tolist(), drawn.high.tolist()]

@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from rnnviz import gradients, units
 from rnnviz.cli import main
+from rnnviz.cli.output import as_json
 from rnnviz.networks.checkpoint import save
 from rnnviz.units import ablated
 from tests.conftest import TEXT, tiny
@@ -55,61 +57,27 @@ def test_connectivity_of_one_prediction(model: str, capsys: Out) -> None:
     assert "log P(i) after 4 characters" in capsys.readouterr().out
 
 
-def test_ablate_shows_no_ranking_where_two_halves_disagree(model: str, book: str, capsys: Out) -> None:
-    assert main(["ablate", "-m", model, "-f", book, "--until", "2"]) == 0
-    said = capsys.readouterr().out
-    expected = units.run(units.ablate(tiny("lstm", layers=2), Path(book).read_text("utf-8"), to="mean"))
-    assert f"a correlation of {expected.replication:.2f}" in said
-    assert ("too little for a ranking" in said) == (not expected.replicates)
-
-
-def test_ablate_ranks_units_that_two_halves_agree_on(
-    tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("asked", [[], ["--units", "4,3", "--target", "quotes", "--to", "0.5"]])
+def test_ablate_prints_what_it_finds(
+    asked: list[str], tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, book = save(built(), tmp_path / "built.safetensors"), tmp_path / "quoted.txt"
+    book = tmp_path / "quoted.txt"
     book.write_text(quoted(2000), encoding="utf-8")
-    asked = ["ablate", "-m", str(path), "-f", str(book), "--controls", "3"]
-    assert main(asked) == 0
+    path = str(save(built(), tmp_path / "built.safetensors"))
+    command = ["ablate", "-m", path, "-f", str(book), "--controls", "3", *asked]
+    which: dict[str, Any] = {"to": "mean"}
+    if asked:
+        which = {"units": [4, 3], "to": 0.5, "target": units.target("quotes", quoted(2000))}
+    expected = units.run(units.ablate(built(), quoted(2000), controls=3, **which))
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(as_json({"model": path, **expected.facts()}))
+    assert main(command) == 0
     rows = capsys.readouterr().out.splitlines()
-    expected = units.run(units.ablate(built(), quoted(2000), to="mean", controls=3))
-    assert expected.replicates
-    assert [int(row.split()[0]) for row in rows[3:11]] == expected.order.tolist()
-    assert rows[-2].startswith("3 random directions")
-    assert rows[-1].startswith(f"{expected.beyond} of 8 units cost more than all of these")
+    order = [4, 3] if asked else expected.order.tolist()
+    assert [int(row.split()[0]) for row in rows[2 : 2 + len(order)]] == order
     monkeypatch.setattr(ablated, "REPLICATES", 2.0)
-    assert main(asked) == 0
-    assert "too little for a ranking" in capsys.readouterr().out
-
-
-def test_ablate_tells_losses_apart_by_a_target(tmp_path: Path, capsys: Out) -> None:
-    path, book = save(built(), tmp_path / "built.safetensors"), tmp_path / "quoted.txt"
-    book.write_text(quoted(2000), encoding="utf-8")
-    asked = [
-        "ablate",
-        "-m",
-        str(path),
-        "-f",
-        str(book),
-        "--units",
-        "4,3",
-        "--target",
-        "quotes",
-        "--to",
-        "0.5",
-    ]
-    assert main([*asked, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    target = units.target("quotes", quoted(2000))
-    expected = units.run(units.ablate(built(), quoted(2000), units=[4, 3], to=0.5, target=target))
-    assert expected.within is not None
-    assert [row["unit"] for row in found["units"]] == [4, 3]
-    assert [row["loss"] for row in found["units"]] == pytest.approx(expected.loss.tolist(), abs=1e-6)
-    apart = expected.within.difference.estimate.tolist()
-    assert [row["difference"] for row in found["units"]] == pytest.approx(apart, abs=1e-6)
-    assert found["inside"] == expected.within.characters
-    assert len(found["random_directions"]) == 16
-    assert main(asked) == 0
-    assert "difference" in capsys.readouterr().out.splitlines()[1]
+    assert main(command) == 0
+    assert (len(capsys.readouterr().out.splitlines()) == len(rows)) == bool(asked)
 
 
 def test_perturb_follows_a_changed_character(model: str, capsys: Out) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.units import Intervention, ablate, ablation, directions, intervene, run, target
+from rnnviz.units import Ablation, Intervention, ablate, ablation, directions, intervene, run, target
 from tests.conftest import TEXT, tiny
 from tests.units.built import IGNORES, UNUSED, built, quoted
 
@@ -111,14 +111,10 @@ def test_only_a_unit_that_surely_costs_more_than_random_directions_is_counted() 
     np.testing.assert_allclose(found.lead.estimate, found.loss - found.random.loss.max(), atol=1e-9)
     assert found.beyond == int((found.lead.low > 0).sum()) > 0
     # A unit that leads here and trails there, by a little less, is ahead on the whole.
-    assert found.passages is not None
-    assert found.random.passages is not None
     most = found.random.passages[:, int(found.random.loss.argmax())]
     signs = np.random.default_rng(0).permutation(np.arange(len(most)) % 2)
     swing = np.where(signs == 0, 1.0, -0.95) * np.abs(most).max()
-    doubtful = replace(
-        found, passages=most[:, None] + swing[:, None], loss=found.random.loss.max()[None] + 0.01
-    )
+    doubtful = replace(found, sums=(most + swing)[None, :, None], units=found.units[:1])
     assert doubtful.lead is not None
     assert doubtful.lead.estimate[0] > 0
     assert doubtful.beyond == 0
@@ -140,11 +136,40 @@ def test_a_loss_has_an_interval_and_is_told_apart_by_a_target() -> None:
     assert found.within.difference.estimate[1] == pytest.approx(0, abs=1e-7)
 
 
-def test_progress_reaches_the_end_and_it_can_be_stopped() -> None:
-    said: list[float] = []
-    run(ablate(tiny("gru"), SHORT), lambda step: said.append(step.fraction))
-    assert said == sorted(said)
-    assert said[-1] == 1.0
+def test_an_ablation_can_be_stopped_and_its_progress_reaches_the_end() -> None:
     steps = ablate(tiny("gru"), TEXT * 20, batch=1)
     assert 0 < next(steps).fraction < 1
     steps.close()
+    shares = [step.fraction for step in ablate(tiny("gru"), SHORT)]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+RANKED = run(ablate(built(), quoted(1000), controls=3))
+RANDOM = ["beyond", "random"]
+TURNS = np.sign(np.arange(RANKED.sums.shape[1]) - RANKED.sums.shape[1] // 2 + 0.5)[:, None]
+NOISE = np.random.default_rng(3).normal(size=RANKED.sums.shape)
+
+
+@pytest.mark.parametrize(
+    ("found", "codes"),
+    [
+        (RANKED, ["most", *RANDOM]),
+        (replace(RANKED, random=None), ["most"]),
+        (replace(RANKED, ranked=False), ["whole", *RANDOM]),
+        (replace(RANKED, sums=NOISE, random=None), ["no-ranking", "needed"]),
+        (replace(RANKED, sums=-RANKED.sums * TURNS), ["no-ranking", "unforeseeable"]),
+        (run(ablate(built(), "It's.", units=[1, 2])), ["whole"]),
+        (replace(RANKED, units=RANKED.units[:2], sums=RANKED.sums[..., :2], random=None), ["too-short"]),
+    ],
+)
+def test_an_ablation_says_what_is_true_of_it(found: Ablation, codes: list[str]) -> None:
+    assert [one.code.removeprefix("ablation.") for one in found.sentences()] == codes
+    listed = found.table().rows
+    assert bool(listed) == (found.replicates or not found.ranked)
+    assert bool(found.panels()) == ("most" in codes)
+    facts = {one["unit"]: one for one in found.facts()["units"]}
+    assert all(row[1].value == facts[row[0].value]["loss"] for row in listed)
+    if panels := found.panels():
+        assert panels[0].picture.values == [facts[unit]["loss"] for unit in panels[0].picks]
+        assert panels[0].picks == found.order.tolist()

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.units import Intervention, Unit, directions, effect, intervene, run, target
+from rnnviz.reading.resampling import resample
+from rnnviz.units import Effect, Intervention, Unit, Within, directions, effect, intervene, run, target
 from tests.conftest import TEXT, tiny
 from tests.units.built import RANDOM, UNUSED, built, quoted
 
@@ -23,7 +24,10 @@ SHORT = TEXT[:150]
 )
 def test_every_change_costs_what_reading_under_it_alone_costs(cell: str, one: Intervention) -> None:
     model = tiny(cell, layers=2)
-    found = run(effect(model, SHORT, one, controls=3))
+    shares: list[float] = []
+    found = run(effect(model, SHORT, one, controls=3), lambda step: shares.append(step.fraction))
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
     base = rnnviz.trace(model, SHORT)
     every = (one, *found.controls)
     assert len(every) == 7
@@ -95,8 +99,38 @@ def test_what_is_changed_only_inside_is_missed_only_there() -> None:
     assert found.within.outside.estimate[0] == pytest.approx(0, abs=1e-7)
 
 
-def test_progress_reaches_the_end() -> None:
-    said: list[float] = []
-    run(effect(tiny("gru"), SHORT, Intervention((1,)), controls=2), lambda step: said.append(step.fraction))
-    assert said == sorted(said)
-    assert said[-1] == 1.0
+NOISE = np.random.default_rng(0).normal(0, 0.001, (400, 1))
+
+
+def made(lead: float, noise: float = 1.0, within: Within | None = None) -> Effect:
+    """The effect of a change that costs so much more than its two controls."""
+    losses = resample((NOISE - NOISE.mean()) * noise * [1.0, 0.0, 0.0] + [lead, 0.0, 0.0], block=4)
+    return Effect(Intervention((1,)), (Intervention((2,)), Intervention((3,))), losses, within, 400)
+
+
+def inside(lead: float, noise: float = 1.0, characters: int = 9) -> Within:
+    losses = made(lead, noise).losses
+    return Within("quotes", characters, losses, losses, losses)
+
+
+@pytest.mark.parametrize(
+    ("found", "codes"),
+    [
+        (made(0.02), ["loss", "more"]),
+        (made(0.02, noise=1000), ["loss", "unsure"]),
+        (made(-0.01), ["loss", "nothing"]),
+        (run(effect(tiny("gru"), "It's", Intervention((1,)), controls=1)), ["loss", "too-short"]),
+        (made(0.02, within=inside(0.02)), ["loss", "more", "part", "part-more"]),
+        (made(0.02, within=inside(0.02, noise=1000)), ["loss", "more", "part", "part-unsure"]),
+        (made(0.02, within=inside(-0.02)), ["loss", "more", "part", "part-nothing"]),
+        (made(0.02, within=inside(np.nan, characters=0)), ["loss", "more", "no-part"]),
+    ],
+)
+def test_an_effect_says_what_is_true_of_it(found: Effect, codes: list[str]) -> None:
+    said = found.sentences()
+    assert [one.code.removeprefix("effect.") for one in said] == codes
+    facts, (row,) = found.facts(), found.table().rows
+    assert said[0].values["loss"].value == facts["loss"][0]
+    assert said[0].values["units"] + said[0].values["directions"] == facts["beyond_random"]
+    assert (row[0].value, row[4].value) == (facts["loss"][0], facts["lead"][0])
+    assert not found.panels()
