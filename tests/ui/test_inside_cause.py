@@ -8,9 +8,8 @@ import pytest
 
 from rnnviz import units
 from rnnviz.networks.checkpoint import save
-from rnnviz.reading.resampling import Resampled
 from rnnviz.reading.trace import trace
-from rnnviz.ui.pages.inside import cause, effect
+from rnnviz.ui.pages.inside import changed
 from rnnviz.units import ablated
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
@@ -30,7 +29,7 @@ def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boa
     held = units.intervene(GRU, text, units.Intervention((0, 1, 2, 3), "clamp", 1.0))
     wanted = [f"{read.perplexity[-1]:.2f}" for read in (trace(GRU, text), held)]
     assert [m.value for m in app.metric] == wanted
-    app.slider(key="inside.value").set_value(-1.0).run()
+    app.slider(key="inside.value.of.1").set_value(-1.0).run()
     assert boards["inside.cause"]["panels"][0]["figures"]["light"]["data"][1]["x"] != before[1]["x"]
     app.text_input(key="inside.units").set_value("0, nine").run()
     assert "Write the numbers of units" in everything(app)
@@ -52,28 +51,6 @@ def test_a_change_stands_beside_random_ones_and_is_told_apart_by_a_target(open_a
     assert "leave too few others" in everything(settled(app, "inside"))
 
 
-@pytest.mark.parametrize(
-    ("lead", "low", "high", "said"),
-    [
-        (0.02, 0.01, 0.03, "So it costs **more than 95 % of the random changes**, by 0.0200 nats"),
-        (
-            0.02,
-            -0.01,
-            0.05,
-            "0.0200 nats more than 95 % of the random changes cost, which is **not sure** (95 % interval",
-        ),
-        (-0.01, -0.02, -0.001, "**Nothing special here.**"),
-        (0.02, None, None, "too short, or too uneven, for an interval"),
-    ],
-)
-def test_what_is_said_of_a_lead_over_random_changes(
-    lead: float, low: float | None, high: float | None, said: str
-) -> None:
-    drawn = np.zeros((0 if low is None else 9,))
-    ends = (np.array(np.nan if end is None else end) for end in (low, high))
-    assert said in effect._beyond(Resampled(np.array(lead), *ends, drawn, 0.95, 100, 40.0))
-
-
 def test_of_a_program_pythons_tokeniser_finds_the_part(
     open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,27 +63,18 @@ def test_of_a_program_pythons_tokeniser_finds_the_part(
     assert "how many Python brackets are open" not in offered
 
 
-def test_no_ranking_is_shown_where_two_halves_disagree(open_app: Open, boards: dict[str, Any]) -> None:
+def test_ablation_ranks_units_if_two_halves_agree_and_a_click_takes_one_to_the_slider(
+    open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = open_app("inside", model="tiny-gru", part="cause")
     app.session_state["inside.way"] = "rank"
     app.run()
     app.button(key="inside.ablate.start").click().run()
     app = settled(app, "inside")
     clean(app)
-    assert "No ranking is shown" in everything(app)
     assert "inside.ablation" not in boards
-
-
-def test_ablation_ranks_units_and_a_click_takes_one_to_the_slider(
-    open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(ablated, "REPLICATES", -2.0)
-    app = open_app("inside", model="tiny-gru", part="cause")
-    app.session_state["inside.way"] = "rank"
     app.run()
-    app.button(key="inside.ablate.start").click().run()
-    settled(app, "inside")
-    clean(app)
     panel = boards["inside.ablation"]["panels"][0]
     ask(app, "inside.ablation", what="pick", panel="ablation", value=panel["picks"][2])
     clean(app)
@@ -139,7 +107,7 @@ def test_a_changed_letter_is_followed_in_several_networks(open_app: Open, boards
     ],
 )
 def test_units_are_written_as_numbers(written: str, found: list[int]) -> None:
-    assert cause.numbers(written, 8) == found
+    assert changed.numbers(written, 8) == tuple(found)
 
 
 def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any]) -> None:

@@ -1,151 +1,116 @@
-"""Cause: clamp, silence or scale units and see what changes; rank them by the loss; change a letter."""
+"""Cause: what happens if it is changed? Units are held, silenced or scaled, or each of them ablated in turn;
+the other ways are modules.
+"""
 
 from __future__ import annotations
 
-import re
-from functools import partial
-from typing import TYPE_CHECKING, cast
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import streamlit as st
 
 from rnnviz import units
 from rnnviz.errors import RnnvizError
-from rnnviz.figures import charts
-from rnnviz.figures.themes import VERSUS_FULL, Scale
+from rnnviz.figures.pictures import draw
+from rnnviz.findings import Pair
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.reading import sampling
-from rnnviz.ui import choice, dashboard
-from rnnviz.ui.dashboard import Panel, Text, painted
-from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import ablation, change_letter, direction, effect
-from rnnviz.ui.pages.inside.common import View, cursor, fragment, kept, key_of, symbols
+from rnnviz.ui import choice, dashboard, findings
+from rnnviz.ui.dashboard import Panel
+from rnnviz.ui.i18n import N_, _
+from rnnviz.ui.jobs.worker import Step, Steps
+from rnnviz.ui.pages.inside import change_letter, changed, compare, direction, patch, sources, words
+from rnnviz.ui.pages.inside.common import UNIT, WAY, View, cursor, fragment, kept, key_of, symbols
+from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.words import signed
-from rnnviz.units import Direction, Intervention
+from rnnviz.units import Ablation, Effect, Intervention
+from rnnviz.units.ablated import REPLICATES
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from rnnviz.reading.trace import Trace
-    from rnnviz.units.interventions import Action, Quantity
+    from rnnviz.ui.context import Network
+    from rnnviz.units.interventions import Action
 
-KEY = "inside.cause"
-LENGTH = 120  # characters of a continuation
-SEED = 0
+    Read = Callable[[int], str]
+
+KEY, RANKED = "inside.cause", "inside.ablation"
 ROOM = 96  # pixels for what random changes cost
-DIFFERENCE = Scale("diverging", -VERSUS_FULL, VERSUS_FULL)  # bits
-MARKED = Scale("sequential", 0.0, 5.0)  # 1 is a pale mark, of no number
-_UNITS = "inside.units"
+READ, ABLATED = 20_000, 64_000  # characters of a longer text: with a change, and without each unit
+REST = 0.5  # seconds that the page has to itself
+_UNITS, _NEXT = "inside.units", f"{WAY}.next"
 
 
 def section(view: View) -> None:
-    words = {"change": _("Change units"), "rank": _("Ablate each unit"), "letter": _("Change a letter")}
-    if follow := st.session_state.pop("inside.way.next", None):  # a click in the ranking
-        st.session_state["inside.way"] = follow
-    way = choice.pick(_("What to change"), words, "inside.way", default="change", hidden=True)
-    {"change": _change, "rank": ablation.section, "letter": change_letter.section}[way](view)
+    if follow := st.session_state.pop(_NEXT, None):  # a click in the ranking
+        st.session_state[WAY] = follow
+    labels = {key: _(label) for key, (label, _show) in WAYS.items()}
+    way = choice.pick(_("What to change"), labels, WAY, default="change", hidden=True)
+    WAYS[way][1](view)
 
 
 @fragment
 def _change(view: View) -> None:
     at = cursor(dashboard.asked(KEY), view, len(view.text) - 1)
-    intervention = _controls(view)
-    if intervention is None:
+    change = _controls(view)
+    if change is None:
+        changed.wanted(view)
         return
     try:
-        key = view.key("changed", intervention)
-        after = kept(key, lambda: units.intervene(view.model, view.text, intervention))
-        _figures(view, after)
-        with st.container(height=ROOM, border=False):  # the text below stays where it is
-            effect.here(view, intervention)
-        _show(view, after, at, intervention)
-        effect.elsewhere(view, intervention)
+        after = kept(view.key("changed", change), lambda: units.intervene(view.model, view.text, change))
     except RnnvizError as error:
         st.warning(describe(error), icon=":material/error:")
+        return
+    _perplexities(float(view.trace.perplexity[-1]), float(after.perplexity[-1]))
+    with st.container(height=ROOM, border=False):  # the text below stays where it is
+        effect = found(EFFECT, view, change=change)
+        if effect is not None:
+            findings.show(effect)
+    _show(view, after, at, change)
+    _elsewhere(view, change)
 
 
 def _controls(view: View) -> Intervention | None:
+    """The change that is asked for; None while the units that are written are unfit."""
     state = st.session_state
-    if _UNITS not in state or state.get("inside.units.of") != view.mark:
-        state[_UNITS] = str(min(state.get("inside.unit", loudest(view)), view.H - 1))
-        state["inside.units.of"] = view.mark
-    words = {"zero": _("set to 0"), "clamp": _("hold at a value"), "scale": _("multiply")}
+    if _UNITS not in state or state.get(f"{_UNITS}.of") != view.mark:
+        state[_UNITS] = str(min(state.get(UNIT, loudest(view)), view.H - 1))
+        state[f"{_UNITS}.of"] = view.mark
+    actions = {"zero": _("set to 0"), "clamp": _("hold at a value"), "scale": _("multiply")}
     cell = CELLS[view.cell].has_cell and st.toggle(
         _("Change the cell C instead of the state H"), key="inside.cell", persist_state="session"
     )
-    quantity: Quantity = "cell" if cell else "hidden"
+    where: dict[str, Any] = {"layer": view.layer, "quantity": "cell" if cell else "hidden"}
     left, middle, right = st.columns([5, 4, 3], vertical_alignment="bottom")
     with left, st.container(horizontal=True, vertical_alignment="bottom"):
-        named = direction.pick(view, quantity, "cause", _("What to change"), _("units"))
-        chosen = _units(view) if named is None else []
+        named = direction.pick(view, where["quantity"], "cause", _("What to change"), _("units"))
+        chosen: Any = changed.write(view, _UNITS, persist_state="session") if named is None else named[1]
     with middle:
-        action = cast("Action", choice.pick(_("How"), words, "inside.action", default="clamp"))
+        action = cast("Action", choice.pick(_("How"), actions, "inside.action", default="clamp"))
     with right:
-        value = _value(view, action, None if named is None else named[1])
-    if named is not None:
-        return Intervention(named[1], action, value)
-    if chosen:
-        return Intervention(tuple(chosen), action, value, layer=view.layer, quantity=quantity)
-    st.info(
-        _("Write the numbers of units, from 0 to {last}, such as 3, 17 or 10-19.").format(last=view.H - 1),
-        icon=":material/pin:",
-    )
-    return None
+        value = _value(view, action, None if named is None else named[1].along(view.trace))
+    return None if chosen == () else Intervention(chosen, action, value, **where)
 
 
-def _units(view: View) -> list[int]:
-    written = st.text_input(
-        _("Units, 0 to {last}").format(last=view.H - 1),
-        key=_UNITS,
-        persist_state="session",
-        max_chars=2000,
-        help=_("One, or several with commas between them; a range such as 10-19 too."),
-    )
-    return numbers(written, view.H)
-
-
-def _value(view: View, action: Action, along: Direction | None) -> float:
+def _value(view: View, action: Action, along: Any) -> float:
     """What it is held at, or multiplied by; directions, and units that no tanh bounds, go beyond 1."""
     if action == "zero":
         return 0.0
     if action == "scale":
         return st.slider(_("times"), -1.0, 3.0, 0.5, 0.1, key="inside.times", persist_state="session")
-    if along is None and view.model.config.span == "tanh":
-        return st.slider(_("value"), -1.0, 1.0, 1.0, 0.05, key="inside.value", persist_state="session")
-    values = view.trace.hidden[:, view.layer] if along is None else along.along(view.trace)
-    far, highest = direction.reach(values)
-    largest = (
-        _("On this text the layer's largest value is {n}.")
-        if along is None
-        else _("On this text its largest value is {n}.")
-    )
+    far, usual, about = 1.0, 1.0, None
+    if along is not None or view.model.config.span != "tanh":
+        values = np.nan_to_num(view.trace.hidden[:, view.layer] if along is None else along)
+        far = float(np.ceil(max(0.1, np.abs(values).max(initial=0)) * 10) / 10)
+        usual = 1.0 if along is None else round(float(values.max(initial=0)), 1)
+        about = _("On this text the largest value is {n}.").format(n=f"{values.max(initial=0):.2f}")
+    key = f"inside.value.{'of' if along is None else 'along'}.{far:g}"
     return st.slider(
-        _("value"),
-        -far,
-        far,
-        min(1.0 if along is None else round(highest, 1), far),
-        far / 20,
-        key=f"inside.value.{'of' if along is None else 'along'}.{far:g}",
-        persist_state="session",
-        help=largest.format(n=f"{highest:.2f}"),
+        _("value"), -far, far, min(usual, far), far / 20, key=key, persist_state="session", help=about
     )
-
-
-def numbers(written: str, H: int) -> list[int]:
-    """The units that a reader wrote, in order, each once; empty if any doesn't exist."""
-    found: set[int] = set()
-    for part in filter(None, re.split(r"[\s,;，、]+", written)):
-        match = re.fullmatch(r"(\d{1,6})(?:[-–](\d{1,6}))?", part)
-        if match is None:
-            return []
-        first = int(match[1])
-        last = int(match[2]) if match[2] else first
-        if not first <= last < H:
-            return []
-        found.update(range(first, last + 1))
-    return sorted(found)
 
 
 def loudest(view: View) -> int:
@@ -157,8 +122,7 @@ def loudest(view: View) -> int:
     return int(np.nan_to_num(says).argmax())
 
 
-def _figures(view: View, after: Trace) -> None:
-    before, now = float(view.trace.perplexity[-1]), float(after.perplexity[-1])
+def _perplexities(before: float, now: float) -> None:
     one, other = st.columns(2)
     one.metric(_("Perplexity without the change"), f"{before:.2f}")
     other.metric(
@@ -170,56 +134,129 @@ def _figures(view: View, after: Trace) -> None:
     )
 
 
-def _show(view: View, after: Trace, at: int, intervention: Intervention) -> None:
-    bits = (view.trace.nll - after.nll) / np.log(2)
+def _show(view: View, after: Trace, at: int, change: Intervention) -> None:
     temperature, prompt = view.context.temperature, view.text[: at + 1]
+    drawn: dict[str, Any] = {"temperature": temperature, "seed": changed.SEED}
     plain = kept(
         key_of(prompt, "on", view.mark, temperature),
-        lambda: sampling.resume(view.trace, at + 1, LENGTH, temperature=temperature, seed=SEED),
+        lambda: sampling.resume(view.trace, at + 1, changed.LENGTH, **drawn),
     )
-    changed = kept(
-        key_of(prompt, "on", view.mark, temperature, intervention),
-        lambda: units.resume(after, at + 1, LENGTH, intervention, temperature=temperature, seed=SEED),
+    other = kept(
+        key_of(prompt, "on", view.mark, temperature, change),
+        lambda: units.resume(after, at + 1, changed.LENGTH, change, **drawn),
     )
-    label = _("bits: with the change, a character is more (blue) or less (orange) expected")
-    plain_label = _("continuation without the change, coloured from where the two differ")
-    changed_label = _("continuation with the change, from the same random numbers")
-    full = f"{VERSUS_FULL:g}"
-    dashboard.mount(
-        KEY,
-        texts=[
-            painted(view.text, bits, DIFFERENCE, label, "versus", said=_("change in bits")),
-            Text(plain, apart(plain, changed), "sequential", plain_label, linked=False),
-            Text(changed, apart(changed, plain), "sequential", changed_label, linked=False),
-        ],
-        panels=[_next(view, after, at)],
-        at=at,
-        scale=("versus", _("{n} bits less").format(n=full), _("{n} bits more").format(n=full)),
+    labels = (
+        _("bits: with the change, a character is more (blue) or less (orange) expected"),
+        _("continuation without the change, coloured from where the two differ"),
+        _("continuation with the change, from the same random numbers"),
     )
-
-
-def apart(one: str, other: str) -> npt.NDArray[np.uint8]:
-    """The levels behind a continuation: coloured from where it is no longer the other."""
-    same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
-    return MARKED.levels(np.where(np.arange(len(one)) < same, 0.0, 1.0))
+    bits = (view.trace.nll - after.nll) / np.log(2)
+    changed.show(KEY, view.text, bits, (plain, other), labels, [_next(view, after, at)], at)
 
 
 def _next(view: View, after: Trace, at: int) -> Panel:
     before, now = (np.exp(t.log_probs_at(at + 1, at + 2)[0].astype(np.float64)) for t in (view.trace, after))
     order = np.argsort(-np.maximum(before, now), kind="stable")[:10]
-    names = symbols(view.model.vocabulary, order)
+    labels = (_("without the change"), _("with the change"))
+    picture = Pair(symbols(view.model.vocabulary, order), before[order], now[order], labels, _("probability"))
     return Panel(
         "next",
         _("Next-character probabilities after character {n}").format(n=f"{at + 1:,}"),
-        partial(
-            charts.pair,
-            names,
-            before[order],
-            now[order],
-            labels=(_("without the change"), _("with the change")),
-            x=_("probability"),
-        ),
+        lambda theme: draw(picture, str, theme),
         _("Bars that grow or shrink are characters whose probability depends on what was changed."),
         _("what real texts lead to: perhaps no text leads to a state like this. Trust small changes more."),
         height=360,
     )
+
+
+def _elsewhere(view: View, change: Intervention) -> None:
+    """What the change costs on a longer text: in all, and where a target holds."""
+    st.subheader(_("On a longer text, and on a part of it"), anchor=False)
+    unfit = (words.PATTERN, words.SPAN, *words.GRADED)
+    names = {name: about for name, about in words.targets(view.python).items() if name not in unfit}
+    usual = "py-string" if view.python else "quotes"
+    left, right = st.columns(2, vertical_alignment="bottom")
+    with left:
+        target = st.selectbox(
+            _("Part of the text to compare with the rest"),
+            list(names),
+            index=list(names).index(usual),
+            key=f"inside.effect.target.{usual}",
+            persist_state="session",
+            format_func=names.__getitem__,
+        )
+    with right:
+        source = sources.pick(view, "inside.effect.source")
+    if source is None:
+        return
+    cost = _("Reads up to {n} characters with the change, and with {controls} random changes.")
+    button = Button(
+        _("Measure it on a longer text"),
+        ":material/straighten:",
+        cost.format(n=f"{READ:,}", controls=2 * units.effects.CONTROLS),
+    )
+    effect = found(LONGER, view, source, button, change=change, target=target, unclosed=view.unclosed)
+    if effect is not None:
+        findings.show(effect)
+
+
+def _effect(
+    model: Network, text: Read, change: Intervention, target: str = "", unclosed: Any = None
+) -> Steps[Effect]:
+    """A change beside random ones; without a target on the text in view."""
+    if not target:
+        time.sleep(REST)  # until a reader has let go of the slider: the page answers first
+        yield Step(0.0)
+    read = text(READ)
+    inside = units.target(target, read, unclosed=unclosed) if target else None
+    return (yield from units.effect(model, read, change, target=inside))  # type: ignore[misc]
+
+
+def _changing() -> str:
+    return _("Changing random units and directions for comparison")
+
+
+EFFECT: Part[Effect] = Part("effect", _changing, _effect, patience=0.0)
+LONGER: Part[Effect] = Part("effect.longer", _changing, _effect)
+
+
+@fragment
+def _rank(view: View) -> None:
+    unit = dashboard.asked(RANKED).pick(view.H)
+    if unit is not None:
+        st.session_state[UNIT], st.session_state[_NEXT] = unit, "change"
+        st.session_state.pop(_UNITS, None)
+        st.rerun()
+    left, right = st.columns(2, vertical_alignment="bottom")
+    with left:
+        source = sources.pick(view, "inside.ablate.source")
+    with right:
+        held = {"zero": "0", "mean": _("its own mean")}
+        to = choice.pick(_("An ablated unit is held at"), held, "inside.to", default="mean")
+    if source is None:
+        return
+    cost = _(
+        "Reads up to {n} characters once for each unit, and stops as soon as both halves of what it has "
+        "read rank the units alike. That takes minutes; you can cancel it."
+    ).format(n=f"{ABLATED:,}")
+    button = Button(_("Ablate each of {n} units").format(n=view.H), ":material/content_cut:", cost)
+    ablation = found(ABLATION, view, source, button, layer=view.layer, to=to)
+    if ablation is not None:
+        findings.show(ablation)
+        if panels := ablation.panels():
+            dashboard.mount(RANKED, panels=[findings.panel(one, height=440) for one in panels], quiet=True)
+
+
+def _ablate(model: Network, text: Read, layer: int, to: Any) -> Any:
+    return units.ablate(model, text(ABLATED), layer=layer, to=to, until=REPLICATES, controls=16)
+
+
+ABLATION: Part[Ablation] = Part("ablate", lambda: _("Ablating each unit"), _ablate)
+
+WAYS: dict[str, tuple[str, Callable[[View], None]]] = {
+    "change": (N_("Change units"), _change),
+    "rank": (N_("Ablate each unit"), _rank),
+    "letter": (N_("Change a letter"), change_letter.section),
+    "patch": (N_("Patch"), patch.section),
+    "compare": (N_("Compare"), compare.section),
+}

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import streamlit as st
 
 from rnnviz.figures.themes import Scale
@@ -72,10 +71,3 @@ def coloured(view: View, along: Direction) -> tuple[np.ndarray[Any, Any], Scale]
     step = 10.0 ** np.floor(np.log10(far) - 1)  # two digits
     far = float(np.ceil(far / step) * step)
     return values, Scale("diverging", -far, far)
-
-
-def reach(values: npt.NDArray[Any]) -> tuple[float, float]:
-    """How far from 0 values go, rounded up, and the largest of them."""
-    values = np.nan_to_num(values)
-    far = max(0.1, float(np.abs(values).max(initial=0)))
-    return float(np.ceil(far * 10) / 10), float(values.max(initial=0.0))

@@ -18,7 +18,7 @@ import streamlit as st
 
 from rnnviz.text.characters import normalise
 from rnnviz.ui.jobs import store
-from rnnviz.ui.jobs.pending import ask
+from rnnviz.ui.jobs.pending import PATIENCE, ask
 from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
 from rnnviz.ui.pages.inside.common import LONGEST, Networks, View
 from rnnviz.ui.pages.inside.sources import OWN, Source
@@ -52,12 +52,14 @@ class Part(Generic[R]):
     run     (model, text, **given) returns the result, or generates anything with a `fraction` and returns it;
             `text` is called with the most characters to read
     shared  kept for everybody who asks the same of the same text
+    patience  seconds that the page waits for it before it shows a bar
     """
 
     name: str
     title: Callable[[], str]
     run: Callable[..., Any]
     shared: bool = False
+    patience: float = PATIENCE
 
 
 def held(networks: Networks) -> Held:
@@ -89,7 +91,12 @@ def found(
 
     run = partial(part.run, view.model, text, **given)
     pending = ask(
-        key, part.title(), partial(_job, run), pressed=None if started else False, shared=part.shared
+        key,
+        part.title(),
+        partial(_job, run),
+        pressed=None if started else False,
+        patience=part.patience,
+        shared=part.shared,
     )
     if pending.value is None and pending.job is None and button is not None:
 

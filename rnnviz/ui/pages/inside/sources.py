@@ -10,7 +10,6 @@ from typing import Any
 
 import streamlit as st
 
-from rnnviz import units
 from rnnviz.networks.progress import run
 from rnnviz.reading.sampling import stream
 from rnnviz.reading.trace import PIECE
@@ -22,16 +21,14 @@ from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key, checksum
-from rnnviz.ui.jobs.worker import Step, Steps, as_steps
+from rnnviz.ui.jobs.worker import Step, Steps
 from rnnviz.ui.pages.inside.common import View
-from rnnviz.units.ablated import REPLICATES, Ablation
 
 OWN, FILE, SAMPLED, CARD = "own", "file", "sampled", "card"
 WRITTEN = 40_000  # characters that the network writes
 SEARCHED = 50_000  # characters that are ranked and measured on
 SCANNED = 300_000  # characters that are read for contexts
 EVERYTHING = sys.maxsize  # characters: all there are
-ABLATED = 64_000  # characters that are read without each unit, at most
 NOW = "inside.search.now"  # of st.session_state: a text was chosen by a button that says to search it
 TOY = 5_000  # bytes: shorter corpora are no place to search
 
@@ -181,11 +178,3 @@ def _writing(view: View, most: int) -> Steps[str]:
         if len(characters) % PIECE == 0:
             yield Step(len(characters) / most)
     return store.shared().put(key, "".join(characters))
-
-
-def ablating(view: View, source: Source, to: Any) -> Steps[Ablation]:
-    """A job: how much every unit of the layer contributes."""
-    steps = units.ablate(
-        view.model, source.read(view, ABLATED), layer=view.layer, to=to, until=REPLICATES, controls=16
-    )
-    return as_steps(steps, lambda now: Step(now.fraction, now.done))
