@@ -86,19 +86,6 @@ def test_a_loss_inside_a_target_is_of_what_is_predicted_there() -> None:
     assert found.conditional.estimate == pytest.approx(apart.estimate[0] - most)
 
 
-def test_what_is_changed_only_inside_is_missed_only_there() -> None:
-    """A change of a few positions costs nothing elsewhere, where no memory carries it on."""
-    text = quoted(600)
-    inside = target("quotes", text)
-    begin, end = inside.spans()[2]
-    # Row t of an intervention is the state that expects character t + 1, counted from 1.
-    one = Intervention((3, 4), "clamp", 1.0, start=begin + 1, stop=end + 1)
-    found = run(effect(tiny("mlp"), text, one, target=inside, controls=1))
-    assert found.within is not None
-    assert abs(found.within.inside.estimate[0]) > 1e-5
-    assert found.within.outside.estimate[0] == pytest.approx(0, abs=1e-7)
-
-
 NOISE = np.random.default_rng(0).normal(0, 0.001, (400, 1))
 
 
