@@ -166,7 +166,19 @@ class Square:
     y: object
 
 
-Picture = Bars | Pair | Histogram | Lines | Heat | Square
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Points (n, 2) of each name in a plane, with the line that bounds them: where two shares add up to 1, a
+    "diagonal"; of complex numbers, the unit "circle".
+    """
+
+    groups: Sequence[tuple[object, Array]]
+    bound: Literal["diagonal", "circle"]
+    x: object
+    y: object
+
+
+Picture = Bars | Pair | Histogram | Lines | Heat | Square | Points
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,27 +5,21 @@ of the gradient beyond it; or, with --at, which characters one prediction rests 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rnnviz.cli.output import (
     add_model,
     add_quiet,
     add_text,
-    as_json,
     at_least,
     command,
     given_text,
-    print_table,
+    print_findings,
     progress_bar,
     torch_network,
 )
+from rnnviz.findings import count, words
 from rnnviz.text.characters import visible
-
-if TYPE_CHECKING:
-    from rnnviz.gradients import ConnectivityRow, Reach
-
-LAGS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
-"""Lags that are printed, those there are."""
 
 EXAMPLE = """examples:
   python -m rnnviz connectivity --model timemachine-gru --file book.txt
@@ -84,68 +78,13 @@ def main(args: argparse.Namespace) -> int:
     if args.at is not None:
         row = gradients.connectivity_row(model, text, at=args.at, target=args.target)
         symbol = model.vocabulary.symbol(row.target)
-        if args.json:
-            print(as_json({"model": args.model, "at": len(row), "target": symbol, "characters": _row(row)}))
-        else:
-            print(f"{model.name}: what log P({visible(symbol)}) after {len(row):,} characters rests on")
-            rows = [
-                (str(one["position"]), visible(one["character"]), f"{one['norm']:.3g}", f"{one['share']:.1%}")
-                for one in _row(row)
-            ]
-            print_table(("position", "character", "gradient", "share"), rows, {0, 2, 3})
+        heading = words(
+            "connectivity.heading", model=model.name, target=visible(symbol), characters=count(len(row))
+        )
+        print_findings([row], args, heading, model=args.model, target=symbol)
         return 0
     with progress_bar("Going back", args) as show:
         steps = gradients.reach(model, text, lags=args.lags, target=args.target)
         found = units.run(steps, show and (lambda now: show(now.fraction, "")))
-    if args.json:
-        print(as_json(_object(args.model, found)))
-    else:
-        _print(model.name, found)
+    print_findings([found], args, words("reach.heading", model=model.name), model=args.model)
     return 0
-
-
-def _row(row: ConnectivityRow) -> list[dict[str, Any]]:
-    """One for each character, counted from 0."""
-    norms = row.norms.astype(float)
-    total = float(norms.sum()) or 1.0
-    columns = zip(row.text, norms.tolist(), strict=True)
-    return [
-        {"position": t, "character": c, "norm": norm, "share": norm / total}
-        for t, (c, norm) in enumerate(columns)
-    ]
-
-
-def _object(model: str, found: Reach) -> dict[str, Any]:
-    half, beyond = found.half, found.beyond
-    return {
-        "model": model,
-        "predictions": found.predictions,
-        "lags": found.lags,
-        "half_within": float(half.estimate),
-        "half_within_interval": [float(half.low), float(half.high)],
-        "beyond": beyond.estimate.tolist(),
-        "beyond_low": beyond.low.tolist(),
-        "beyond_high": beyond.high.tolist(),
-        "block": half.block,
-    }
-
-
-def _print(name: str, found: Reach) -> None:
-    half, beyond = found.half, found.beyond
-    print(
-        f"{name}, {found.predictions:,} predictions with {found.lags} characters before each: half of the "
-        f"gradient lies within the last {half.estimate:.2f}"
-        + (f" ({half.low:.2f} to {half.high:.2f}, 95 % over passages)" if half.enough else "")
-    )
-    if not half.enough:
-        print("too few, or too uneven, for an interval over passages: give a longer text")
-    rows = [
-        (
-            str(lag),
-            f"{beyond.estimate[lag]:.2%}",
-            f"{beyond.low[lag]:.2%} to {beyond.high[lag]:.2%}" if beyond.enough else "–",
-        )
-        for lag in LAGS
-        if lag < found.lags - 1
-    ]
-    print_table(("lag", "share beyond", "95 %"), rows, {0, 1})

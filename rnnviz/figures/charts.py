@@ -422,31 +422,38 @@ def path(
     }
 
 
-def saturation(
-    gates: Mapping[str, tuple[Array, Array]],
+def points(
+    groups: Mapping[str, Array],
+    bound: str,
     *,
     x: str = "",
     y: str = "",
     theme: Theme = LIGHT,
 ) -> Figure:
-    """A point per unit and gate, by name: the shares of steps with the gate shut, and open. After Karpathy,
-    Johnson & Fei-Fei (2015). No point can lie above the diagonal.
+    """Points (n, 2) of each name, beside the line that bounds them: the "diagonal" of two shares that add up
+    to at most 1, after Karpathy, Johnson & Fei-Fei (2015); or the unit "circle", which matrices' eigenvalues
+    may leave.
     """
     data = [
-        _dots(name, colour, np.stack([low, high], axis=1).astype(np.float32), 0.6)
-        for (name, (low, high)), colour in zip(gates.items(), colours(theme), strict=False)
+        _dots(name, colour, np.asarray(places, np.float32), 0.6)
+        for (name, places), colour in zip(groups.items(), colours(theme), strict=False)
     ]
-    edge = {"type": "line", "x0": 0, "y0": 1, "x1": 1, "y1": 0, "line": {"color": theme.axis, "width": 1}}
-    ends = {"range": [-0.03, 1.03], "tickformat": ".0%", "nticks": 6}
+    across: Figure = {"range": [-0.03, 1.03], "tickformat": ".0%", "nticks": 6}
+    along = across
+    edge = {"type": "line", "x0": 0, "y0": 1, "x1": 1, "y1": 0}
+    if bound == "circle":
+        edge = {"type": "circle", "x0": -1, "y0": -1, "x1": 1, "y1": 1}
+        # One unit is as long up as across, or the circle would be none.
+        across, along = {"nticks": 6}, {"nticks": 6, "scaleanchor": "x", "scaleratio": 1}
     return {
         "data": data,
         "layout": layout(
             theme,
-            axis(theme, x, **ends),
-            axis(theme, y, **ends),
+            axis(theme, x, **across),
+            axis(theme, y, **along),
             showlegend=True,
             legend=legend(theme),
-            shapes=[edge],
+            shapes=[{**edge, "line": {"color": theme.axis, "width": 1}}],
         ),
     }
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from rnnviz.figures import charts
 from rnnviz.figures.frame import Figure
 from rnnviz.figures.themes import LIGHT, Scale, Theme
-from rnnviz.findings import Bars, Heat, Histogram, Lines, Pair, Picture, Square
+from rnnviz.findings import Bars, Heat, Histogram, Lines, Pair, Picture, Points, Square
 
 TENTHS = ("10⁻⁴", "10⁻²", "1")
 """What stands at the ends of a share's logarithm and between them."""
@@ -64,4 +64,12 @@ def draw(picture: Picture, tell: Callable[[object], str], theme: Theme = LIGHT) 
         case Square():
             return charts.square(
                 picture.log10, x=tell(picture.x), y=tell(picture.y), words=TENTHS, theme=theme
+            )
+        case Points():
+            return charts.points(
+                {tell(name): places for name, places in picture.groups},
+                picture.bound,
+                x=tell(picture.x),
+                y=tell(picture.y),
+                theme=theme,
             )

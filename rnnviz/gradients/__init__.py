@@ -8,7 +8,14 @@ from rnnviz.gradients.memory import Connectivity, ConnectivityRow, connectivity,
 from rnnviz.gradients.reaching import Reach, ReachProgress, reach, reach_of
 from rnnviz.gradients.remaining import Remaining, remaining
 from rnnviz.gradients.small import SmallRNN, unroll
-from rnnviz.gradients.spectrum import eigenvalues, hidden_weights, power_norms, scaled
+from rnnviz.gradients.spectra import (
+    Spectrum,
+    eigenvalues,
+    hidden_weights,
+    power_norms,
+    scaled,
+    spectrum,
+)
 from rnnviz.gradients.states import StateNorms, jacobian_norms, state_gradients
 from rnnviz.gradients.truncation import (
     Clipped,
@@ -32,6 +39,7 @@ __all__ = [
     "ReachProgress",
     "Remaining",
     "SmallRNN",
+    "Spectrum",
     "StateNorms",
     "attribute",
     "attributing",
@@ -54,6 +62,7 @@ __all__ = [
     "reach_of",
     "remaining",
     "scaled",
+    "spectrum",
     "state_gradients",
     "truncated_gradient",
     "unroll",

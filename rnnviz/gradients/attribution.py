@@ -22,20 +22,25 @@ about, G blocks, H units, L layers, B texts side by side.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.errors import ConfigError, TextError
+from rnnviz.findings import Json, Number, Panel, Said, Table, count, say, words
 from rnnviz.gradients.backward import Exponents, sweep
 from rnnviz.gradients.linearisation import Reading, layer_slopes, read, top_slopes
+from rnnviz.gradients.memory import ConnectivityRow, connectivity_row
 from rnnviz.gradients.occlusion import beginning, driven, scores, without_each
 from rnnviz.networks.numpy_engine import Weights
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.progress import run
+from rnnviz.networks.progress import Share, mapped, run
+from rnnviz.pictured import Pictured
+from rnnviz.text.characters import visible
 from rnnviz.text.vocabulary import UNKNOWN
 
 Method = Literal["integrated", "occlusion"]
@@ -55,6 +60,9 @@ NEAR = 0.01
 
 FLOOR = 1e-3
 """Nats by which a sum may be off however small the difference is that it should have."""
+
+CANCELS = 3.0
+"""Values cancel where their sizes add up to more than so many times their sum."""
 
 ROWS = 128
 """Texts that are read side by side."""
@@ -116,6 +124,99 @@ class Attribution:
         """|gap| as a share of |whole - without|; nan for occlusion."""
         difference = abs(self.whole - self.without)
         return abs(self.gap) / difference if difference else (0.0 if self.gap == 0 else float("inf"))
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions(Pictured):
+    """What each character adds to one prediction, three ways.
+
+    target      the character whose log P is looked at, less that of `against`, if there is one
+    integrated  integrated gradients; `occluded`: occlusion
+    row         the sizes of the gradient
+    """
+
+    target: str
+    against: str | None
+    integrated: Attribution
+    occluded: Attribution
+    row: ConnectivityRow
+
+    def facts(self) -> Json:
+        """What --json prints; nats."""
+        integrated, occluded = self.integrated, self.occluded
+        of = ("first", "instead", "without", "gap", "size", "error", "adds_up", "beyond", "steps")
+        return {
+            "text": integrated.text,
+            "target": self.target,
+            "against": self.against,
+            "whole": integrated.whole,
+            "integrated": {
+                "values": integrated.values.tolist(),
+                **{name: getattr(integrated, name) for name in of},
+            },
+            "occlusion": {
+                "values": occluded.values.tolist(),
+                "first": occluded.first,
+                "instead": occluded.instead,
+            },
+            "gradient": self.row.norms.tolist(),
+        }
+
+    def table(self) -> Table:
+        """A row a character; what was not asked, or does not add up, stays empty."""
+        heads = ("position", "character", "integrated", "occlusion", "gradient")
+        first = self.integrated.first if self.integrated.adds_up else len(self.row)
+        return Table(
+            [words(f"head.{name}") for name in heads],
+            [
+                (
+                    count(s),
+                    visible(character),
+                    Number(float(self.integrated.values[s]), "signed") if s >= first else None,
+                    Number(float(self.occluded.values[s]), "signed") if s >= self.occluded.first else None,
+                    Number(float(self.row.norms[s]), "significant"),
+                )
+                for s, character in enumerate(self.row.text)
+            ],
+        )
+
+    def sentences(self) -> list[Said]:
+        """What integrated gradients add up to, and what each of the three shows."""
+        found = self.integrated
+        return say(
+            self._codes(),
+            last=count(len(found) - found.first),
+            error=Number(found.error, "whole percent"),
+            y=self.y,
+            difference=Number(found.whole - found.without, "signed", 2),
+            sum=Number(float(found.values.sum()), "signed", 2),
+            size=Number(found.size, digits=2),
+        )
+
+    @property
+    def y(self) -> Said:
+        """What is attributed, in words."""
+        against = visible(self.against or "")
+        code = "attribution.log-p" if self.against is None else "attribution.log-p-against"
+        return words(code, target=visible(self.target), against=against)
+
+    def _codes(self) -> Iterator[str]:
+        """Which sentences are true of it, in their order."""
+        found = self.integrated
+        if found.adds_up:
+            yield "attribution.sum"
+            if found.size > CANCELS * abs(found.whole - found.without):
+                yield "attribution.cancel"
+            if not math.isnan(found.beyond):
+                yield "attribution.cut"
+        else:
+            yield "attribution.wrong"
+        yield "attribution.notice"
+        yield "attribution.limits"
+
+    def panels(self) -> list[Panel]:
+        """None: a text is coloured by each."""
+        return []
 
 
 def attribute(
@@ -183,6 +284,30 @@ def attributing(
         if shorter.first == asked.first or not found.adds_up:
             return best
         reach *= 2
+
+
+def contributions(
+    model: Network,
+    text: str,
+    *,
+    at: int | None = None,
+    target: str | None = None,
+    against: str | None = None,
+    instead: Instead = "average",
+    last: int | None = None,
+) -> Generator[Share, None, Contributions]:
+    """`attribute` by both methods, beside the gradient; integrated gradients take the average for a character
+    left "out". Arguments and errors as `attribute` has them.
+    """
+    asked = partial(attributing, model, text, at=at, target=target, against=against, last=last)
+    path = "average" if instead == "out" else instead
+    integrated = yield from mapped(asked(instead=path), lambda share: Share(share / 2))
+    both = asked(instead=instead, method="occlusion")
+    occluded = yield from mapped(both, lambda share: Share((1 + share) / 2))
+    row = connectivity_row(model, text, at=at, target=target)
+    symbol = model.vocabulary.symbol
+    than = None if integrated.against is None else symbol(integrated.against)
+    return Contributions(symbol(integrated.target), than, integrated, occluded, row)
 
 
 def _check(method: str, instead: str, last: int | None) -> None:

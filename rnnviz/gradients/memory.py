@@ -16,9 +16,11 @@ import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Ids, read_only
 from rnnviz.errors import ConfigError
+from rnnviz.findings import Json, Number, Panel, Said, Square, Table, count, say, words
 from rnnviz.gradients.backward import Exponents, norms, sweep
 from rnnviz.gradients.linearisation import Reading, place, read
 from rnnviz.networks.numpy_model import Network
+from rnnviz.text.characters import visible
 
 MAX_SQUARE = 1_000
 """Characters of a whole T × T picture."""
@@ -55,10 +57,17 @@ class Connectivity:
     @cached_property
     def normalised(self) -> Floats:
         """`norms` without the start symbol, each row divided by its sum, (T, T); a row of zeros stays one."""
-        with np.errstate(under="ignore"):
-            scaled = np.exp2((self.log10 - largest(self.log10)) / math.log10(2))
-            scaled /= np.maximum(scaled.sum(axis=1, keepdims=True), np.float32(1e-30))
-        return read_only(scaled.astype(np.float32))
+        return shares(self.log10)
+
+    def panels(self) -> list[Panel]:
+        """The whole picture: in row t what the prediction of character t rests on; row 0 is empty."""
+        with np.errstate(divide="ignore"):
+            log10 = np.roll(np.log10(self.normalised), 1, axis=0)
+        log10[:1] = -np.inf  # the last prediction is of no character in the text
+        picture = Square(log10, words("connectivity.read"), words("connectivity.predicted"))
+        notice, limits = words("connectivity.notice"), words("connectivity.limits")
+        title = words("connectivity.title", characters=count(len(self)))
+        return [Panel("square", title, picture, [notice], limits, link="xy", pick="at")]
 
     def decay(self, average: Average = "median") -> Doubles:
         """The norm at each lag, its "median" or "mean" (else ConfigError) over rows: (T,), float64."""
@@ -98,6 +107,44 @@ class ConnectivityRow:
 
     def __len__(self) -> int:
         return len(self.norms)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """`norms` divided by their sum, (t,)."""
+        return shares(self.log10)
+
+    def facts(self) -> Json:
+        """What --json prints: a character each, counted from 0."""
+        columns = zip(self.text, self.norms.tolist(), self.shares.tolist(), strict=True)
+        characters = [
+            {"position": t, "character": c, "norm": norm, "share": share}
+            for t, (c, norm, share) in enumerate(columns)
+        ]
+        return {"at": len(self), "characters": characters}
+
+    def table(self) -> Table:
+        """A row a character."""
+        heads = ("position", "character", "gradient", "share")
+        return Table(
+            [words(f"head.{name}") for name in heads],
+            [
+                (
+                    count(each["position"]),
+                    visible(each["character"]),
+                    Number(each["norm"], "significant"),
+                    Number(each["share"], "percent"),
+                )
+                for each in self.facts()["characters"]
+            ],
+        )
+
+    def sentences(self) -> list[Said]:
+        """What a gradient does not show."""
+        return say(["connectivity.saturated"])
+
+    def panels(self) -> list[Panel]:
+        """None: a text is coloured by the shares."""
+        return []
 
 
 def connectivity(model: Network, text: str, *, target: str | None = None) -> Connectivity:
@@ -198,9 +245,17 @@ def half_life(curve: npt.ArrayLike) -> float:
     return math.inf if slope >= 0 else float(-1 / slope)
 
 
+def shares(logs: npt.NDArray[np.floating[Any]]) -> Floats:
+    """The shares of each row of decimal logarithms (…, T); all 0 where nothing flows."""
+    with np.errstate(under="ignore"):
+        scaled = np.exp2((logs - largest(logs)) / math.log10(2))
+        scaled /= np.maximum(scaled.sum(axis=-1, keepdims=True), np.float32(1e-30))
+    return read_only(scaled.astype(np.float32))
+
+
 def largest(logs: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
-    """The largest entry of each row of logarithms, (T, 1), as a finite number."""
-    found = logs.max(axis=1, keepdims=True)
+    """The largest entry of each row of logarithms, (…, 1), as a finite number."""
+    found = logs.max(axis=-1, keepdims=True)
     return np.asarray(np.where(np.isfinite(found), found, found.dtype.type(0)))
 
 

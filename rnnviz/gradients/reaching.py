@@ -10,18 +10,20 @@ smaller tails join it.
 Shape letters: n predictions, K lags, S drawn texts.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Integers
 from rnnviz.errors import ConfigError
+from rnnviz.findings import Json, Lines, Number, Panel, Said, Table, count, say, span, words
 from rnnviz.gradients.backward import Exponents, norms, sweep
 from rnnviz.gradients.linearisation import Reading, read
 from rnnviz.gradients.memory import MAX_ROW, Connectivity, largest
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Clock, Share
+from rnnviz.pictured import Pictured
 from rnnviz.reading.resampling import Resampled, resample
 
 LAGS = 100
@@ -29,13 +31,21 @@ LAGS = 100
 
 SAMPLES = 1000
 
+ROUNDING = 1e-6
+"""A smaller share of the gradient is rounding."""
+
+LISTED = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
+"""Lags of a table, those there are; FURTHER are those of a sentence."""
+
+FURTHER = (10, 20, 50)
+
 
 class ReachProgress(Share):
     """The share of the work that is done, 0 to 1."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reach:
+class Reach(Pictured):
     """How far back the predictions of a text reach, of the K characters before each.
 
     predictions  n, each with K characters before it
@@ -55,6 +65,85 @@ class Reach:
     def lags(self) -> int:
         """K."""
         return len(self.beyond.estimate)
+
+    def facts(self) -> Json:
+        """What --json prints."""
+        half, beyond = self.half, self.beyond
+        return {
+            "predictions": self.predictions,
+            "lags": self.lags,
+            "half_within": float(half.estimate),
+            "half_within_interval": [float(half.low), float(half.high)],
+            "beyond": beyond.estimate.tolist(),
+            "beyond_low": beyond.low.tolist(),
+            "beyond_high": beyond.high.tolist(),
+            "block": half.block,
+        }
+
+    def table(self) -> Table:
+        """A row a lag."""
+        rows = [
+            (count(lag), self._beyond(lag, 2)["share"], words("span", **self._beyond(lag, 2)))
+            for lag in LISTED
+            if lag < self.lags - 1
+        ]
+        return Table([words(f"head.{name}") for name in ("lag", "beyond", "interval")], rows)
+
+    def sentences(self) -> list[Said]:
+        """Where half of the gradient lies, how sure that is, and what lies further back."""
+        half = self.half
+        within = float(half.estimate)
+        shares = [words("reach.share", lag=lag, **self._beyond(lag)) for lag in FURTHER if lag < self.lags]
+        return say(
+            self._codes(),
+            last=max(round(within), 1),
+            lags=count(self.lags),
+            predictions=count(self.predictions),
+            half=Number(within, digits=1),
+            interval=span(float(half.low), float(half.high), 1),
+            shares=shares,
+        )
+
+    def _codes(self) -> Iterator[str]:
+        """Which sentences are true of it, in their order."""
+        if self.beyond.estimate[0] <= ROUNDING:
+            yield "reach.last-alone"
+            return
+        yield "reach.half" if self.half.estimate >= 1.5 else "reach.half-last"
+        if not self.half.enough:
+            yield "reach.unsure"
+            return
+        yield "reach.interval"
+        if self.lags > min(FURTHER):
+            yield "reach.further"
+
+    def panels(self) -> list[Panel]:
+        """The share beyond each lag."""
+        return fading([(words("reach.beyond"), self)])
+
+    def _beyond(self, lag: int, digits: int = 1) -> dict[str, Number]:
+        """The share beyond a lag and its interval's ends, in per cent."""
+        beyond = self.beyond
+        ends = {"share": beyond.estimate, "low": beyond.low, "high": beyond.high}
+        # Where nothing is left, a drawn text may have less than nothing by rounding.
+        return {name: Number(100 * max(float(of[lag]), 0.0), digits=digits) for name, of in ends.items()}
+
+
+def fading(found: Iterable[tuple[object, Reach]]) -> list[Panel]:
+    """The share beyond each lag of several networks, by name; no picture where none reaches beyond the last
+    character.
+    """
+    curves = [
+        (name, np.where(one.beyond.estimate > ROUNDING, one.beyond.estimate, np.nan))
+        for name, one in found
+        if one.beyond.estimate[0] > ROUNDING
+    ]
+    if not curves:
+        return []
+    lags = count(max(len(curve) for _name, curve in curves))
+    title, notice, limits = (words(f"reach.{name}", lags=lags) for name in ("title", "notice", "limits"))
+    picture = Lines(curves, words("reach.lag"), words("reach.beyond"), log=True)
+    return [Panel("reach", title, picture, [notice], limits)]
 
 
 def reach_of(found: Connectivity, lags: int = LAGS) -> Reach:

@@ -16,6 +16,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.errors import ConfigError
+from rnnviz.findings import Panel, Square, words
 from rnnviz.gradients.linearisation import own_weights, place, read
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import layer_parts
@@ -60,6 +61,16 @@ class Remaining:
             np.abs(left[: t + 1]).sum(axis=1, out=sizes[t, : t + 1])
         total = sizes.sum(axis=1, keepdims=True)
         return np.asarray(np.divide(sizes, total, out=np.zeros_like(sizes), where=total > 0))
+
+    def panels(self) -> list[Panel]:
+        """What is left of each character in each state, without the start symbol."""
+        with np.errstate(divide="ignore"):
+            log10 = np.log10(self.shares()[1:, 1:]).astype(np.float32)
+        picture = Square(log10, words("connectivity.read"), words("remaining.state"))
+        title, notice, limits = (
+            words(f"remaining.{name}", layer=self.layer) for name in ("title", "notice", "limits")
+        )
+        return [Panel("left", title, picture, [notice], limits, link="xy", pick="at")]
 
 
 def remaining(model: Network, text: str, *, layer: int = 0) -> Remaining:

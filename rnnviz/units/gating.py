@@ -21,8 +21,9 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.findings import Json, Lines, Number, Panel, Points, Said, Table, count, say, span, words
 from rnnviz.networks.config import KINDS
-from rnnviz.pictured import Brief
+from rnnviz.pictured import Brief, Pictured
 from rnnviz.reading.resampling import Resampled, resample
 from rnnviz.reading.trace import Trace
 from rnnviz.units.unit import activations, check_layer
@@ -30,12 +31,15 @@ from rnnviz.units.unit import activations, check_layer
 LOW, HIGH = 0.1, 0.9
 """A gate below or above them counts as saturated (Karpathy, Johnson & Fei-Fei 2015)."""
 
+LONGEST = 10_000.0
+"""Characters, in a picture: a gate that is never less than open has no end."""
+
 SAMPLES = 200
 """Texts that are drawn for the median's interval."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Gates(Brief):
+class Gates(Brief, Pictured):
     """The gates of one layer over a text; each mapping goes from a gate's name to (H,).
 
     low, high      the share of time steps with the gate below LOW, above HIGH
@@ -50,6 +54,70 @@ class Gates(Brief):
     mean: Mapping[str, Doubles]
     time_constant: Doubles
     median: Resampled
+
+    @property
+    def longest(self) -> list[int]:
+        """The three units with the longest time constant."""
+        return [int(unit) for unit in np.argsort(-self.time_constant, kind="stable")[:3]]
+
+    def facts(self) -> Json:
+        """Arrays as lists, a number a unit."""
+        median = self.median
+        gates = {"mean": self.mean, "low": self.low, "high": self.high}
+        return {
+            "layer": self.layer,
+            "characters": round(median.block * median.blocks),
+            "median": float(median.estimate),
+            "median_interval": [float(median.low), float(median.high)] if median.enough else None,
+            "time_constant": self.time_constant.tolist(),
+            **{what: {name: each.tolist() for name, each in of.items()} for what, of in gates.items()},
+        }
+
+    def table(self) -> Table:
+        """A row a gate: means over the units."""
+        return Table(
+            [words(f"head.{name}") for name in ("gate", "mean", "shut", "open")],
+            [
+                (
+                    words(f"gate.{name}"),
+                    Number(float(self.mean[name].mean())),
+                    Number(float(self.low[name].mean()), "percent"),
+                    Number(float(self.high[name].mean()), "percent"),
+                )
+                for name in self.mean
+            ],
+        )
+
+    def sentences(self) -> list[Said]:
+        """The median time constant, and the units with the longest."""
+        median = self.median
+        return say(
+            ["gates.median" if median.enough else "gates.median-unsure"],
+            median=Number(float(median.estimate), digits=2),
+            interval=span(float(median.low), float(median.high), 2),
+            units=[str(unit) for unit in self.longest],
+            characters=count(round(median.block * median.blocks)),
+        )
+
+    def panels(self) -> list[Panel]:
+        """How often each gate is saturated, and the time constants."""
+        saturated = Points(
+            [
+                (words(f"gate.{name}"), np.stack([self.low[name], self.high[name]], axis=1))
+                for name in self.mean
+            ],
+            "diagonal",
+            words("gates.shut", level=Number(LOW, digits=1)),
+            words("gates.open", level=Number(HIGH, digits=1)),
+        )
+        constants = np.sort(np.minimum(self.time_constant, LONGEST))[::-1]
+        falling = Lines(
+            [(words("gates.constant"), constants)], words("gates.units"), words("gates.left"), log=True
+        )
+        return [
+            Panel(name, words(f"{name}.title"), picture, [words(f"{name}.notice")], words(f"{name}.limits"))
+            for name, picture in (("saturation", saturated), ("constants", falling))
+        ]
 
 
 def gates(trace: Trace, *, layer: int = 0) -> Gates:

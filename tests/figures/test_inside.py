@@ -131,10 +131,16 @@ def test_a_path_has_a_point_for_each_character_first_and_kinds_in_colours(theme:
     assert titles == ["component 0 (50%)", "component 1 (25%)"]
 
 
-def test_saturation_has_a_point_for_each_unit_of_each_gate() -> None:
-    made = charts.saturation({"reset": (np.zeros(3), np.ones(3)), "update": (np.ones(3), np.zeros(3))})
+@pytest.mark.parametrize(("bound", "largest"), [("diagonal", 1), ("circle", 3)])
+def test_points_have_their_names_and_a_line_that_bounds_them(bound: str, largest: int) -> None:
+    groups = {"one": np.zeros((3, 2)), "other": np.full((2, 2), largest)}
+    made = charts.points(groups, bound)
     valid(made)
-    assert [(t["name"], len(t["x"])) for t in made["data"]] == [("reset", 3), ("update", 3)]
+    assert [(t["name"], len(t["x"])) for t in made["data"]] == [("one", 3), ("other", 2)]
+    (shape,) = made["layout"]["shapes"]
+    assert {abs(shape[end]) for end in ("x0", "x1")} == ({0, 1} if bound == "diagonal" else {1})
+    # A circle is round: one unit is as long up as across.
+    assert made["layout"]["yaxis"].get("scaleanchor") == ("x" if bound == "circle" else None)
 
 
 def test_colours_come_from_the_theme_alone() -> None:

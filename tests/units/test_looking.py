@@ -1,6 +1,7 @@
 """Projections, gates and comparisons: known answers."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from rnnviz.findings import Number
 from rnnviz.networks.config import Cell, ModelConfig
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.units import compare, gates, project
+from rnnviz.units import Gates, compare, gates, project
 from tests.conftest import TEXT, tiny
 
 
@@ -47,6 +48,10 @@ def zeros(cell: Cell, characters: str, units: int = 1) -> CharModel:
     return model.eval()
 
 
+def pictures(found: Gates) -> list[Any]:
+    return [panel.picture for panel in found.panels()]
+
+
 def constant(cell: Cell, gate: float) -> CharModel:
     """A network whose gates have one value each, whatever it reads."""
     model = zeros(cell, "ab", units=2)
@@ -68,6 +73,8 @@ def test_gates_that_do_not_move_have_the_time_constant_of_their_value(
     assert (found.high[other].tolist(), found.low[other].tolist()) == ([0, 0], [0, 0])
     assert found.mean[other].tolist() == [0.5, 0.5]
     assert "candidate" not in found.mean
+    drawn = {name.code: places for name, places in pictures(found)[0].groups}
+    assert drawn[f"gate.{keeps}"].tolist() == [[0, 1], [0, 1]]  # never shut, always open
 
 
 def test_a_kept_value_falls_to_one_in_e_after_its_time_constant() -> None:
@@ -89,7 +96,18 @@ def test_the_median_constant_has_an_interval_where_the_text_is_long_enough() -> 
     again = float(gates(rnnviz.trace(model, other), layer=1).median.estimate)
     width = found.median.high - found.median.low
     assert found.median.low - width < again < found.median.high + width
-    assert not gates(rnnviz.trace(model, "machine")).median.enough
+    short = gates(rnnviz.trace(model, "machine"))
+    assert not short.median.enough
+    for each, code in ((found, "gates.median"), (short, "gates.median-unsure")):
+        (said,) = each.sentences()
+        assert said.code == code
+        median = said.values["median"]
+        assert isinstance(median, Number)
+        assert median.value == each.facts()["median"] == each.median.estimate
+        assert said.values["units"] == [str(unit) for unit in each.longest]
+        _points, lines = pictures(each)
+        assert lines.curves[0][1].tolist() == sorted(each.time_constant, reverse=True)
+    assert found.facts()["median_interval"] == [found.median.low, found.median.high]
 
 
 def test_a_comparison_lines_models_up() -> None:
