@@ -1,11 +1,14 @@
-"""Inside's Connectivity: its rows are the package's, wherever the cursor is; its work can be cancelled."""
+"""Inside's Memory: its rows are the package's, wherever the cursor is; gates and W_hh stand below."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from rnnviz import gradients
+from rnnviz.networks.progress import run
+from rnnviz.ui import findings
 from rnnviz.ui.pages.inside import memory
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
@@ -15,39 +18,85 @@ from tests.ui.test_jobs import SOON, Endless
 
 __all__ = ["boards"]
 
+GRU = tiny("gru", card=tiny_card())
 
-@pytest.mark.parametrize("at_once", [500, 10])
+
+def values(board: dict[str, Any], n: int) -> Any:
+    return board["arrays"][board["texts"][n]["values"]]
+
+
 def test_a_row_within_the_picture_and_beyond_it(
-    open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch, at_once: int
+    open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Beyond `AT_ONCE` characters a row is a job's."""
     monkeypatch.setattr(memory, "SQUARE", 60)
-    monkeypatch.setattr(memory, "AT_ONCE", at_once)
     app = settled(write(open_app("inside", part="memory", model="tiny-gru"), TEXT[:150]), "inside")
-    model = tiny("gru", card=tiny_card())
     for at, target in ((41, None), (60, None), (120, None), (120, "e")):
         app.text_input(key="inside.asked").set_value(target or "").run()
         app = settled(ask(app, "inside.memory", what="at", value=at), "inside")
         clean(app)
         sent = boards["inside.memory"]
-        shares = sent["arrays"][sent["texts"][0]["values"]]
-        row = 10.0 ** gradients.connectivity_row(model, TEXT[:150], at=at, target=target).log10
-        np.testing.assert_allclose(shares[:at], 100 * row / row.sum(), rtol=1e-3)
+        shares = values(sent, 0)
+        row = gradients.connectivity_row(GRU, TEXT[:150], at=at, target=target)
+        np.testing.assert_allclose(shares[:at], 100 * row.shares, rtol=1e-3)
         assert np.isnan(shares[at:]).all()
         assert f"character {at + 1}" in sent["texts"][0]["label"]
-    assert "the first 60 characters" in sent["panels"][0]["title"]
+    assert [panel["name"] for panel in sent["panels"]] == ["square-tiny-gru", "square-tiny-lstm"]
+    assert [panel["name"] for panel in boards["inside.reach"]["panels"]] == ["reach"]
+
+
+@pytest.mark.parametrize("model", ["tiny-gru", "tiny-lstm"])
+def test_gates_and_the_eigenvalues_stand_there_before_any_click(
+    open_app: Open, boards: dict[str, Any], model: str
+) -> None:
+    app = settled(open_app("inside", part="memory", model=model), "inside")
+    clean(app)
+    assert [panel["name"] for panel in boards["inside.gates"]["panels"]] == [
+        "gate",
+        "saturation",
+        "constants",
+    ]
+    network = tiny(model.removeprefix("tiny-"), card=tiny_card())
+    found = gradients.spectrum(network)
+    assert findings.told(found.sentences()) in everything(app)
+    sent = boards["inside.spectrum"]
+    trained, untrained = sent["panels"][0]["figures"]["light"]["data"]
+    np.testing.assert_allclose(sent["arrays"][trained["x"]["$"]], found.trained.real, atol=1e-6)
+    np.testing.assert_allclose(sent["arrays"][untrained["y"]["$"]], found.untrained.imag, atol=1e-6)
 
 
 def test_what_takes_long_shows_progress_and_can_be_cancelled(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endless = Endless()
-    monkeypatch.setattr(memory, "_reading", lambda *asked: endless(asked[-1]))
+    part = replace(memory.CONNECTIVITY, run=lambda model, text, **given: endless(lambda: None))
+    monkeypatch.setattr(memory, "CONNECTIVITY", part)
     app = open_app("inside", part="memory", model="tiny-gru")
     assert endless.started.wait(SOON)
     assert "inside.memory" not in boards
     next(b for b in app.button if b.label == "Cancel").click().run()
     assert endless.closed.wait(SOON)
-    assert "Following the gradient back in tiny" in everything(app)
     assert "cancelled" in everything(app)
     clean(app)
+
+
+def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boards: dict[str, Any]) -> None:
+    app = write(open_app("inside", part="memory", model="tiny-gru"), TEXT[:90])
+    assert memory.ADDED not in boards
+    app.toggle(key="inside.attribution.on").set_value(True).run()
+    app = settled(app, "inside")
+    ask(app, memory.ADDED, what="at", value=41)
+    app = settled(app, "inside")
+    clean(app)
+    found = run(gradients.attribution.contributions(GRU, TEXT[:90], at=41))
+    sent = boards[memory.ADDED]
+    assert len(sent["texts"]) == 3
+    np.testing.assert_allclose(np.nansum(values(sent, 0)), 100, atol=1e-2)
+    np.testing.assert_allclose(values(sent, 1)[:41], found.integrated.values, atol=1e-5)
+    np.testing.assert_allclose(values(sent, 2)[:41], found.occluded.values, atol=1e-5)
+    assert np.isnan(values(sent, 1)[41:]).all()
+    assert findings.told(found.sentences()) in everything(app)
+    # Another baseline gives other numbers.
+    next(c for c in app.segmented_control if c.key == "inside.instead").set_value("unknown").run()
+    app = settled(app, "inside")
+    clean(app)
+    assert not np.array_equal(values(boards[memory.ADDED], 2)[:41], found.occluded.values)
