@@ -1,4 +1,4 @@
-"""Many files scored: each has the figures of one alone, and what is wrong with one takes nothing from others."""
+"""Many files scored: each has the figures of one alone; what is wrong with one takes nothing from others."""
 
 from pathlib import Path
 from typing import Any
