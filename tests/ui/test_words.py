@@ -1,4 +1,4 @@
-"""docs/words.md holds: its Chinese is the catalogue's, what it gave up is gone, and sentences are short."""
+"""docs/words.md holds, for pages and findings: its Chinese is the catalogue's, what it gave up is gone, and sentences are short."""
 
 import re
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from babel.messages.extract import extract_from_dir
 
+from rnnviz.telling import catalogue
 from rnnviz.ui import i18n
 from tests.ui.test_i18n import entries, forms
 
@@ -22,9 +23,11 @@ def rows() -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def said() -> list[str]:
-    """What the pages say."""
+    """What the pages and the findings say."""
     found = extract_from_dir(PACKAGE / "ui")
-    return sorted({form for _file, _line, message, _comments, _context in found for form in forms(message)})
+    pages = {form for _file, _line, message, _comments, _context in found for form in forms(message)}
+    english = [entry["en"] for entry in catalogue().values()]
+    return sorted(pages.union(*(form if isinstance(form, list) else [form] for form in english)))
 
 
 def test_every_term_stands_once_and_says_where_it_is_explained() -> None:
@@ -40,7 +43,8 @@ def test_what_was_given_up_is_said_nowhere(said: list[str], row: list[str]) -> N
 
 
 def test_the_chinese_terms_are_the_catalogues() -> None:
-    chinese = "\n".join(form for message in entries("zh").values() for form in forms(message.string))
+    pages = [form for message in entries("zh").values() for form in forms(message.string)]
+    chinese = "\n".join([*pages, *(entry["zh"] for entry in catalogue().values())])
     missing = [term for row in rows() for term in row[1].split(", ") if term not in chinese]
     assert missing == []
 
