@@ -94,7 +94,6 @@ CONTROLS: dict[str, str | tuple[str, ...]] = {
     "pages.inside.cause._show mount": EVERYBODY,
     "pages.inside.change_letter._show mount": EVERYBODY,
     "pages.inside.changed.show mount": EVERYBODY,
-    "pages.inside.common.done_on_request button": EVERYBODY,
     "pages.inside.compare._continuations mount": EVERYBODY,
     "pages.inside.compare.section mount": EVERYBODY,
     "pages.inside.corpus_scan._show mount": EVERYBODY,

@@ -22,9 +22,8 @@ from rnnviz.ui import address, choice, model_cache, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.dashboard import Ask, Panel
 from rnnviz.ui.i18n import _
-from rnnviz.ui.jobs.pending import ask, working
+from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.jobs.store import Key, checksum
-from rnnviz.ui.jobs.worker import Make
 from rnnviz.ui.words import quantities, title, titles
 
 if TYPE_CHECKING:
@@ -150,26 +149,6 @@ def kept(key: Key, make: Callable[[], T]) -> T:
     memory.move_to_end(key)
     found: T = memory[key]
     return found
-
-
-def done(key: Key, title: str, make: Make, name: str, *, patience: float = 0.3) -> Any:
-    """The result of a job, started if unknown; while None, its progress or failure is shown here."""
-    return ask(key, title, make, patience=patience).show(f"inside-{name}")
-
-
-def done_on_request(key: Key, title: str, make: Make, name: str, *, label: str, icon: str, said: str) -> Any:
-    """The result of a job that a button starts, beside the text `said`; see `done`."""
-    wanted = f"inside.{name}.wanted"
-    if st.session_state.get(wanted) == key:
-        return done(key, title, make, name)
-
-    def start() -> None:  # before the next run, which then has no button
-        st.session_state[wanted] = key
-
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(label, key=f"inside.{name}.start", icon=icon, type="primary", on_click=start)
-        st.caption(said)
-    return None
 
 
 def quantity(view: View, key: str, first: str = "hidden") -> str:
