@@ -101,15 +101,14 @@ def ablate(
         if clock.due():
             yield AblationProgress(start + len(top), total)
     whole = np.concatenate(parts)  # (n,) nats of the whole network
-    random = [directions.random(len(added), seed).vector for seed in range(controls)]
-    # To hold a unit is to hold the direction of its axis, exactly: one way for both.
-    vectors = np.array([*np.eye(len(added))[which], *random])
-    values = (
-        vectors @ (added / len(ids)) if to == "mean" else np.full(len(vectors), 0.0 if to == "zero" else to)
+    random = np.array([directions.random(len(added), seed).vector for seed in range(controls)])
+    mean = added / len(ids)
+    groups = _groups(weights, layer, which, mean[which] if to == "mean" else to, batch, 0)
+    groups += _groups(
+        weights, layer, random, random @ mean if controls and to == "mean" else to, batch, len(which)
     )
-    groups = _groups(weights, layer, vectors, values, batch)
 
-    tally = Tally(len(vectors), len(ids), target)
+    tally = Tally(len(which) + controls, len(ids), target)
     done, begin, found, name = len(ids), 0, None, None if target is None else target.name
     for end in _rounds(len(ids), until):
         for columns, without in groups:
@@ -165,25 +164,32 @@ def _rounds(n: int, until: float | None) -> list[int]:
 
 
 def _groups(
-    weights: Weights, layer: int, vectors: Doubles, values: Doubles, batch: int
+    weights: Weights, layer: int, what: Ids | Doubles, to: Doubles | str | float, batch: int, first: int
 ) -> list[tuple[slice, NetworkReader]]:
-    """Copies of the network, each with another of the `vectors` (K, H) held at its of the `values` (K,), and
-    their columns.
+    """Copies of the network that each lack one of `what`: units (K,), or directions of length 1 (K, H). They
+    are held at `to`, one value for all or (K,); and their columns from the `first` on.
     """
+    held = np.broadcast_to(np.asarray(0.0 if isinstance(to, str) else to, np.float32), len(what))
     groups = []
-    for begin in range(0, len(vectors), batch):
-        columns = slice(begin, min(begin + batch, len(vectors)))
-        change = {(layer, "hidden"): _held(vectors[columns], values[columns])}
-        groups.append((columns, NetworkReader(weights, texts=columns.stop - begin, changes=change)))
+    for begin in range(0, len(what), batch):
+        here = slice(begin, begin + batch)
+        count, changes = len(what[here]), {(layer, "hidden"): _held(what[here], held[here])}
+        columns = slice(first + begin, first + begin + count)
+        groups.append((columns, NetworkReader(weights, texts=count, changes=changes)))
     return groups
 
 
-def _held(vectors: Doubles, values: Doubles) -> Change:
-    """A direction of length 1 of each text (B, H) whose value v · H_t is held (B,)."""
+def _held(what: Ids | Doubles, values: Floats) -> Change:
+    """One unit of each text (B,), or direction (B, H), held at `values` (B,). An axis is a direction too, but
+    to set one number takes less than products with all.
+    """
 
     def change(t: int, h: Floats) -> None:
-        own = np.einsum("bh,bh->b", h, vectors)[:, None]
-        h[:] = (h - own * vectors) + values[:, None] * vectors
+        if what.ndim == 1:
+            h[np.arange(len(h)), what] = values
+            return
+        own = np.einsum("bh,bh->b", h, what)[:, None]
+        h[:] = (h - own * what) + values[:, None] * what
 
     return change
 
