@@ -111,14 +111,16 @@ def section(view: View) -> None:
     if read is not None:
         reached = {name: one.reach for name, one in read.items() if one.reach}
         _say(reached)
-        _connectivity(view, read, at, target)
-        _how_far(view, networks, reached)
+        _connectivity(view, read, reached, at, target)
+        _how_far(view, networks)
         _attribution(view, at, target)
     gates.show(view, at)
 
 
-def _connectivity(view: View, read: dict[str, Read], at: int, target: str | None) -> None:
-    """The text in the colours of each network, and the pictures of all predictions."""
+def _connectivity(
+    view: View, read: dict[str, Read], reached: dict[str, Reach], at: int, target: str | None
+) -> None:
+    """The text in the colours of each network, and the pictures of all predictions and of how they fade."""
     texts, pictures = [], []
     for name, one in read.items():
         label = _("{model}: each character's share of the gradient of log P(“{c}”), character {n}")
@@ -132,10 +134,13 @@ def _connectivity(view: View, read: dict[str, Read], at: int, target: str | None
             lambda: gradients.remaining(view.model, view.text[:SQUARE], layer=view.layer).panels(),
         )
         pictures += left
+    panels = [findings.panel(one, height=380, width=3 if len(pictures) < 3 else 2) for one in pictures]
+    wide = 3 if len(pictures) == 1 else 6
+    panels += [findings.panel(one, height=380, width=wide) for one in fading(reached.items())]
     dashboard.mount(
         KEY,
         texts=texts,
-        panels=[findings.panel(one, height=380, width=3 if len(pictures) != 3 else 2) for one in pictures],
+        panels=panels,
         at=at,
         scale=("sequential", _("0.01 % of all"), "100 %"),
     )
@@ -151,8 +156,8 @@ def _say(reached: dict[str, Reach]) -> None:
     st.markdown("\n".join(lines))
 
 
-def _how_far(view: View, networks: Held, reached: dict[str, Reach]) -> None:
-    """The share of the gradient beyond each lag: of the page's text, until a longer one is measured."""
+def _how_far(view: View, networks: Held) -> None:
+    """The share of the gradient beyond each lag, in a longer text."""
     st.subheader(_("How far back, on a longer text"), anchor=False)
     said = _("Follows the gradient back from up to {n} characters: some seconds for each network.")
     button = Button(_("Measure it on a longer text"), ":material/straighten:", said.format(n=f"{REACHED:,}"))
@@ -160,11 +165,8 @@ def _how_far(view: View, networks: Held, reached: dict[str, Reach]) -> None:
     longer = found(REACH, view, source, button, networks=networks) if source is not None else None
     if longer is not None:
         _say(longer)
-    dashboard.mount(
-        "inside.reach",
-        panels=[findings.panel(one, height=320) for one in fading((longer or reached).items())],
-        quiet=True,
-    )
+        panels = [findings.panel(one, height=320) for one in fading(longer.items())]
+        dashboard.mount("inside.reach", panels=panels, quiet=True)
 
 
 def _attribution(view: View, at: int, target: str | None) -> None:

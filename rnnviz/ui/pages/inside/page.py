@@ -52,8 +52,8 @@ def looks() -> dict[str, Look]:
             _("Memory"),
             _("What does it still know of earlier characters?"),
             _(
-                "The darker a character, the more the prediction in view rests on it. Click another "
-                "character to see what its prediction rests on."
+                "The stronger a character's colour, the more the prediction in view rests on it. Click "
+                "another one to see what its prediction rests on."
             ),
         ),
         "match": Look(
