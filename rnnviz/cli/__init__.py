@@ -66,6 +66,10 @@ COMMANDS: tuple[Callable[..., int] | Command, ...] = (
 )
 
 LISTED = """\
+usage: rnnviz [-h] [--version] COMMAND ...
+
+Train character-level recurrent language models and look inside them.
+
 look     app           open the app in a browser, as rnnviz alone does
          trace         what a network expected at each character, its states
          models        the models on this machine
@@ -84,7 +88,8 @@ inside   units         which units respond to something in a text
 share    host          serve the app to a class
          page          write the live view as one HTML file
 
-rnnviz COMMAND --help says more of one."""
+rnnviz COMMAND --help says more of one.
+"""
 
 
 def run(*more: Command) -> None:
@@ -141,20 +146,18 @@ def _hush() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+class _All(argparse.ArgumentParser):
+    """The parser of all commands, whose help is written by hand: argparse has no groups of commands."""
+
+    def format_help(self) -> str:
+        return LISTED
+
+
 def _parser(more: Sequence[Command] = ()) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="rnnviz",
-        usage="rnnviz [-h] [--version] COMMAND ...",
-        description="Train character-level recurrent language models and look inside them.",
-        epilog=LISTED,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        add_help=False,
-    )
-    parser.add_argument("--help", "-h", action="help", help=argparse.SUPPRESS)
-    version = f"rnnviz {__version__}"
-    parser.add_argument("--version", action="version", version=version, help=argparse.SUPPRESS)
+    parser = _All(prog="rnnviz", usage="rnnviz [-h] [--version] COMMAND ...")
+    parser.add_argument("--version", action="version", version=f"rnnviz {__version__}")
     parser.set_defaults(run=None)
-    commands = parser.add_subparsers(metavar="COMMAND", help=argparse.SUPPRESS, prog="rnnviz")
+    commands = parser.add_subparsers(metavar="COMMAND", prog="rnnviz", parser_class=argparse.ArgumentParser)
     for each in (*COMMANDS, *more):
         if callable(each):
             bind.add(commands, each)

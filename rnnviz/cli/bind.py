@@ -75,7 +75,8 @@ def add(commands: Any, function: Callable[..., int]) -> argparse.ArgumentParser:
     about, _, more = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
     parser: argparse.ArgumentParser = commands.add_parser(
         function.__name__,
-        description=_escaped(about.replace("\n", " ")),
+        help=_escaped(about),  # read by programs that write completions for shells
+        description=_escaped(about),
         epilog=_escaped(more),
         formatter_class=argparse.RawDescriptionHelpFormatter if more else argparse.HelpFormatter,
     )
@@ -106,15 +107,11 @@ def flatten(parser: Any, kind: Any, excluding: dict[OneOf, Any] | None = None) -
         _option(parser, field.name, hints[field.name], field.default, excluding)
 
 
-def taken(kind: Any, given: argparse.Namespace) -> Any:
-    """The dataclass whose fields are these options. Raises ConfigError for a number that is too low."""
-    hints = get_type_hints(kind, include_extras=True)
-    return kind(**{field.name: _taken(field.name, hints[field.name], given) for field in fields(kind)})
-
-
 def _taken(name: str, kind: Any, given: argparse.Namespace) -> Any:
+    """What was given for a parameter or a field. Raises ConfigError for a number that is too low."""
     if is_dataclass(kind):
-        return taken(kind, given)
+        hints = get_type_hints(kind, include_extras=True)
+        return kind(**{field.name: _taken(field.name, hints[field.name], given) for field in fields(kind)})
     value, least = getattr(given, name), _help(kind).least
     if least is not None and value is not None:
         not_below(name, value, least)

@@ -63,7 +63,7 @@ def command(
     examples: str | None = None,
 ) -> Any:
     """A parser for the command `name`; `about` is its description, without a full stop."""
-    parser = commands.add_parser(name, description=f"{about}.")
+    parser = commands.add_parser(name, help=about, description=f"{about}.")
     parser.set_defaults(run=run)
     if examples is not None:
         parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, examples
