@@ -109,7 +109,7 @@ def flatten(parser: Any, kind: Any, excluding: dict[OneOf, Any] | None = None) -
 
 def _taken(name: str, kind: Any, given: argparse.Namespace) -> Any:
     """What was given for a parameter or a field. Raises ConfigError for a number that is too low."""
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind, include_extras=True)
         return kind(**{field.name: _taken(field.name, hints[field.name], given) for field in fields(kind)})
     value, least = getattr(given, name), _help(kind).least
