@@ -34,7 +34,7 @@ class Help:
     about       its help; its default is added
     names       other names, as "-p"; a long one replaces that of the parameter
     metavar     what stands for its value
-    convert     reads it from a word
+    convert     reads it from a word, a whole list too
     least       the lowest number; a lower one is an error of ours, which names the parameter
     positional  it has no dashes
     one_of      what excludes it
@@ -143,7 +143,7 @@ def _option(parser: Any, name: str, kind: Any, default: Any, excluding: dict[One
     elif get_origin(bare) is Literal:
         how |= {"choices": get_args(bare), "metavar": said.metavar}
     else:
-        many = get_origin(bare) is list
+        many = get_origin(bare) is list and said.convert is None
         how |= {"type": said.convert or (get_args(bare)[0] if many else bare), "metavar": said.metavar}
         if many:
             how |= {"nargs": "+"} if said.positional else {"action": "append"}

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
-from rnnviz.cli.bind import Help, OneOf, flatten, not_below
+from rnnviz.cli.bind import Help, OneOf
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
 from rnnviz.findings import Finding, Number, Said
 from rnnviz.text.files import printable, without_folders
@@ -120,33 +120,15 @@ class Quiet:
 
 
 @dataclass(frozen=True)
-class Shown(Quiet):
+class Json:
     """How a command's results are shown."""
 
-    json: Annotated[bool, "print JSON: one object for each line of the table, with more in it"] = False
+    json: Annotated[bool, "print JSON: one object for each result, with more in it"] = False
 
 
-def add_model(parser: argparse.ArgumentParser, *, device: bool = True) -> None:
-    """Add --model and, where torch runs it, --device."""
-    flatten(parser, OnDevice if device else Named)
-
-
-def add_text(parser: argparse.ArgumentParser) -> None:
-    """Add a text, or --file with --encoding."""
-    flatten(parser, Text)
-
-
-def add_source(
-    parser: argparse.ArgumentParser,
-    held_out: str = ": its held-out part, the last 10 %%, is read",
-    *,
-    required: bool = True,
-) -> None:
-    """Add --corpus, of which `held_out` says what is read, or --file with --encoding."""
-    where = parser.add_mutually_exclusive_group(required=required)
-    where.add_argument("--corpus", help="a corpus's name or the text file of one" + held_out)
-    where.add_argument("--file", "-f", help="a text file, of which all is read; - reads standard input")
-    parser.add_argument("--encoding", help="the file's encoding (default: found)")
+@dataclass(frozen=True)
+class Shown(Json, Quiet):
+    """The same of a command that takes a while."""
 
 
 Unclosed = Annotated[
@@ -155,29 +137,8 @@ Unclosed = Annotated[
 ]
 
 
-def add_unclosed(parser: argparse.ArgumentParser) -> None:
-    """Add --unclosed, of targets."""
-    parser.add_argument(
-        "--unclosed",
-        choices=("paragraph", "line"),
-        default="paragraph",
-        help="where quotes and brackets end that are never closed (default: paragraph)",
-    )
-
-
-def at_least(args: argparse.Namespace, **least: int) -> None:
-    """Raises ConfigError for an option of `args` that is lower than its number here."""
-    for name, lowest in least.items():
-        not_below(name, getattr(args, name), lowest)
-
-
-def add_quiet(parser: argparse.ArgumentParser) -> None:
-    """Add --quiet, for a command that shows how far it is."""
-    flatten(parser, Quiet)
-
-
 def given_text(args: Any) -> str:
-    """What `add_text` asks for."""
+    """The text that was given, or a file's."""
     text: str = args.text if args.file is None else read_text(args.file, args.encoding)
     return text
 
@@ -256,7 +217,7 @@ def read_text(file: str, encoding: str | None) -> str:
 
 
 def source_text(args: Any, *, whole: bool = False) -> str:
-    """What `add_source` asks for: all of --file; of --corpus what is held out, or the `whole`."""
+    """All of --file; of --corpus what is held out, or the `whole`."""
     if args.file is not None:
         text = read_text(args.file, args.encoding)
         if not text:

@@ -16,7 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rnnviz.cli.output import add_quiet, command_line, complain, progress_bar
+from rnnviz.cli.bind import flatten
+from rnnviz.cli.output import Quiet, command_line, complain, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint, has_torch, modelfile
 from rnnviz.networks.cells import CELLS
@@ -36,7 +37,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "threads and engine that aren't given are found by a trial of a second as the run begins.",
     )
     _add(parser, OPTIONS)
-    add_quiet(parser)
+    flatten(parser, Quiet)
     parser.add_argument(
         "--resume", type=Path, metavar="RUN_DIR", help="resume a stopped run; no other option is needed"
     )

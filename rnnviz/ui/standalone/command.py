@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from rnnviz.cli.output import add_model, command
+from rnnviz.cli.bind import flatten
+from rnnviz.cli.output import Named, command
 from rnnviz.errors import ConfigError
 
 
@@ -12,7 +13,7 @@ def add_parser(commands: Any) -> None:
     """Add the `page` command."""
     about = "Write the live view of a network as one HTML file, which any browser opens without a server"
     parser = command(commands, "page", main, about)
-    add_model(parser, device=False)
+    flatten(parser, Named)
     parser.add_argument("--output", type=Path, required=True, help="the HTML file to write")
     parser.add_argument(
         "--check",
