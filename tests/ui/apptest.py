@@ -39,6 +39,6 @@ def addressed(app: AppTest) -> dict[str, str | None]:
 
 
 def sent(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What the one component on the page was given."""
-    (component,) = components(app)
+    """What the first component on the page was given."""
+    component, *_others = components(app)
     return unpack(component.proto.bytes)

@@ -37,9 +37,9 @@ def test_every_page_says_what_belongs_in_its_address(open_app: Open) -> None:
     assert addressed(open_app("explore")) == {"lang": None, "model": "tiny-gru"}
     assert addressed(open_app("perplexity", model="tiny-lstm"))["model"] == "tiny-lstm"
     assert addressed(open_app("learn", lang="zh")) == {"lang": "zh"}
-    app = open_app("inside", part="gates")
-    assert addressed(app)["part"] == "gates"
-    assert addressed(app.segmented_control(key="part").set_value("map").run())["part"] == "map"
+    app = open_app("inside", part="match")
+    assert addressed(app)["part"] == "match"
+    assert addressed(app.segmented_control(key="part").set_value("cause").run())["part"] == "cause"
 
 
 def test_a_model_is_the_one_chosen_though_the_address_names_another(open_app: Open) -> None:
@@ -140,11 +140,11 @@ def test_going_back_brings_model_text_and_looks_back(open_app: Open, back: Any) 
 
 
 def test_going_back_to_another_part_or_page(open_app: Open, back: Any) -> None:
-    app = open_app("inside", model="tiny-gru", part="gates")
-    app.segmented_control(key="part").set_value("map").run()
-    back(app, model="tiny-gru", part="gates")
-    assert app.segmented_control(key="part").value == "gates"
-    assert addressed(app)["part"] == "gates"
+    app = open_app("inside", model="tiny-gru", part="match")
+    app.segmented_control(key="part").set_value("cause").run()
+    back(app, model="tiny-gru", part="match")
+    assert app.segmented_control(key="part").value == "match"
+    assert addressed(app)["part"] == "match"
     back(app, model="tiny-gru")
     assert app.segmented_control(key="part").value == "units"
 
@@ -180,17 +180,17 @@ def test_who_arrives_inside_sees_the_text_the_character_and_the_unit(open_app: O
 
 
 def test_a_part_has_more_than_one_name_and_one_that_is_none_is_named(open_app: Open) -> None:
-    for name, part in {"Gates": "gates", "connectivity": "memory", "Find": "units"}.items():
+    for name, part in {"Gates": "memory", "connectivity": "memory", "Find": "units"}.items():
         app = open_app("inside", model="tiny-gru", part=name)
         assert addressed(app)["part"] == part
         assert not app.warning
     app = open_app("inside", model="tiny-gru", part="<b>no*such*part")
     assert addressed(app)["part"] == "units"
-    said = r"This page has no part called **\<b\>no\*such\*part**. This is **Find the units**."
+    said = r"This page has no part called **\<b\>no\*such\*part**. This is **Units**."
     assert [warning.value for warning in app.warning] == [said]
     settled(app, "inside")
     assert app.warning  # what a later run says is said beside it
-    app.segmented_control(key="part").set_value("map").run()
+    app.segmented_control(key="part").set_value("match").run()
     assert not app.warning
     app = open_app("perplexity", section="nothing")
     assert addressed(app)["section"] == "origin"

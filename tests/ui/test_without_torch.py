@@ -39,13 +39,12 @@ def test_inside_compares_two_networks_but_not_with_one_before_its_training(
 ) -> None:
     app = settled(open_app("inside", part="compare", model="tiny-gru"), "inside")
     clean(app)
-    (chosen,) = app.multiselect
+    chosen = next(box for box in app.multiselect if box.label.startswith("Compare"))
     assert (chosen.options, chosen.value) == (["tiny-lstm"], ["tiny-lstm"])
     assert f"`{install('train')}`" in everything(app)
     assert boards
     boards.clear()
     app = settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
     app.toggle(key="inside.attribution.on").set_value(True).run()
-    clean(app)
-    assert any("needs torch" in each.value for each in app.info)
-    assert boards
+    clean(settled(app, "inside"))
+    assert boards["inside.attribution"]["texts"]  # in numpy

@@ -9,7 +9,7 @@ again. No page lists its jobs: what a part of it asked for before and doesn't as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -26,7 +26,6 @@ from rnnviz.ui.trouble import describe, plain
 
 R = TypeVar("R")
 PATIENCE = 0.3  # seconds that a page waits for short work before it shows a bar
-_GONE: tuple[State, ...] = ("left", "done")  # done, but the result had to make room
 _WANTED, _NEWEST = "pending.wanted", "pending.newest"  # of st.session_state: keys by parts of pages
 
 
@@ -75,9 +74,11 @@ def ask(
     jobs, kept = _jobs(), store.shared()
     if part := _part.get():
         part.wanted[part.name].add(key)
+    before = jobs.get(key)  # first: if it is done, its result is there, unless that had to make room
     value = kept.get(key) if shared else None
     if value is None and pressed is not False:
-        again = OVER if pressed else _GONE if shared else ("left",)
+        gone = shared and before is not None and before.state == "done"
+        again: Collection[State] = OVER if pressed else ("left", "done") if gone else ("left",)
         jobs.ask(key, title, cast(Make, partial(_keeping, key, make)) if shared else make, again=again)
         jobs.wait([key], patience)
     job = jobs.get(key)
