@@ -236,8 +236,8 @@ def test_inside_a_reload_brings_part_unit_and_character_back(page: Page, app_url
     holds(page, {"unit": "7"})  # said by a part of the page that is run by itself
     page.reload()
     expect(unit).to_have_value("7")
-    page.get_by_text("Gates", exact=True).click()
-    holds(page, {"part": "gates", "at": "3"})
+    page.get_by_text("Memory", exact=True).click()
+    holds(page, {"part": "memory", "at": "3"})
     page.go_back()
     expect(unit).to_have_value("7")
     holds(page, {"part": "units", "unit": "7"})

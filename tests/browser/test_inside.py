@@ -20,13 +20,10 @@ pytestmark = pytest.mark.usefixtures("kept")
 
 
 PARTS = {
-    "units": "Find the units",
+    "units": "Units",
+    "memory": "Memory",
     "match": "Match",
-    "map": "Map",
-    "gates": "Gates",
-    "memory": "Connectivity",
     "cause": "Cause",
-    "compare": "Compare",
 }
 
 
@@ -59,8 +56,8 @@ def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_
     page.mouse.up()
     expect(board.locator(".bd-in")).to_have_count(5)
     expect(page.get_by_text("Too little text to tell")).to_be_visible()
-    pad = board.locator("[data-name=ranking] .bd-pad")
-    expect(board.locator("[data-name=ranking] .barlayer .point")).to_have_count(12)
+    pad = page.locator("[data-name=ranking] .bd-pad")
+    expect(page.locator("[data-name=ranking] .barlayer .point")).to_have_count(12)
     before, unit = board.evaluate(COLOURS), page.get_by_label("The unit, 0 to").input_value()
     box = box_of(pad)
     pad.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
@@ -94,14 +91,13 @@ def test_a_row_of_matches_becomes_the_text_with_the_match_selected(page: Page, a
 
 
 def test_pointing_finds_the_character_in_every_picture(page: Page, app_url: str) -> None:
-    board = open_part(page, app_url, "map")
+    board = open_part(page, app_url, "match")
     letter(board, 3).hover()
     expect(board.locator(".bd-said")).to_contain_text("character 4")
-    expect(board.locator("[data-name=clustered] .bd-upright")).to_be_visible()
-    expect(board.locator("[data-name=path] .bd-dot")).to_be_visible()
+    expect(board.locator("[data-name=pattern] .bd-upright")).to_be_visible()
     page.mouse.move(5, 5)
     expect(board.locator(".bd-said")).to_contain_text("Point at a character")
-    expect(board.locator("[data-name=path] .bd-dot")).to_be_hidden()
+    expect(board.locator("[data-name=pattern] .bd-upright")).to_be_hidden()
 
 
 def test_holding_units_changes_the_probabilities(page: Page, app_url: str) -> None:
@@ -142,7 +138,10 @@ def test_a_changed_letter_is_felt_from_there_on(page: Page, app_url: str) -> Non
 
 
 def test_two_networks_share_a_cursor(page: Page, app_url: str) -> None:
-    board = open_part(page, app_url, "compare")
+    board = open_part(page, app_url, "cause")
+    page.get_by_role("radio", name="Compare").click()
+    expect(page.locator("[data-name=running]")).to_be_visible()
+    board = page.get_by_test_id("rnnviz-board").first
     expect(board.locator(".bd-open")).to_have_count(3)
     letter(board, 5).hover()
     expect(board.locator(".bd-here")).to_have_count(3)
@@ -152,4 +151,4 @@ def test_two_networks_share_a_cursor(page: Page, app_url: str) -> None:
 
 def test_colours_follow_the_appearance(page: Page, app_url: str) -> None:
     page.emulate_media(color_scheme="dark")
-    expect(open_part(page, app_url, "gates")).to_have_attribute("data-theme", "dark")
+    expect(open_part(page, app_url, "memory")).to_have_attribute("data-theme", "dark")

@@ -73,7 +73,7 @@ def test_a_model_that_is_damaged(open_app: Open, models_folder: Path) -> None:
     try:
         app = open_app("explore", model="tiny-broken", locale="zh-CN")
         chinese(app, "非有限")
-        assert "文件头不完整" in next(c.value for c in app.sidebar.caption if "tiny" in c.value)
+        assert "不完整；请重新复制或下载" in next(c.value for c in app.sidebar.caption if "tiny" in c.value)
     finally:
         path.unlink()
         cut.unlink()

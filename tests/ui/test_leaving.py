@@ -37,12 +37,12 @@ def test_what_was_chosen_is_still_chosen_after_another_part_and_another_page(
     app.number_input(key="inside.unit").set_value(other).run()
     for part in PARTS[1:]:
         clean(app.segmented_control(key="part").set_value(part).run())
-    app.segmented_control(key="part").set_value("gates").run()
+    settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
     app.segmented_control(key="inside.gate.gru").set_value("reset").run()
     turn(turn(app, "learn"), "inside")
-    assert app.segmented_control(key="part").value == "gates"
+    assert app.segmented_control(key="part").value == "memory"
     assert app.segmented_control(key="inside.gate.gru").value == "reset"
-    assert addressed(app)["part"] == "gates"
+    assert addressed(app)["part"] == "memory"
     clean(app.segmented_control(key="part").set_value("units").run())
     assert app.number_input(key="inside.unit").value == other
 

@@ -1,4 +1,4 @@
-"""docs/words.md holds, for pages and findings: its Chinese is the catalogue's, what it gave up is gone, and sentences are short."""
+"""docs/words.md holds, for pages and findings: its Chinese is theirs, what it gave up is gone, no sentence is long."""
 
 import re
 from pathlib import Path
