@@ -25,6 +25,9 @@ def test_every_sentence_stands_in_all_languages_with_the_same_values(code: str) 
     assert len(english) == 1 or "n" in _places(english[0])
     assert all(_places(each) == _places(entry["zh"]) for each in english)
     assert entry.get("level", "said") in telling.LEVELS
+    bold = [pair for each in [*english, entry["zh"]] for pair in re.findall(r"[*]{2}([^*]+)[*]{2}(.?)", each)]
+    for inside, after in bold:  # Markdown doesn't end it between punctuation and a letter
+        assert re.search(r"[\w}]$", inside) or not re.match(r"[\w{]", after), inside
     assert re.search(r"[\u3000-\u9fff\uff00-\uffef]|^[^A-Za-z]*({\w+}[^A-Za-z]*)+$", entry["zh"]), (
         "not Chinese"
     )

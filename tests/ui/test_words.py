@@ -1,4 +1,4 @@
-"""docs/words.md holds, for pages and findings: its Chinese is theirs, what it gave up is gone, no sentence is long."""
+"""docs/words.md holds for pages and findings: its Chinese, what it gave up, and that sentences are short."""
 
 import re
 from pathlib import Path
