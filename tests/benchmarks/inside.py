@@ -18,7 +18,7 @@ from tests.browser.driving import ROOT, serve
 
 LIMIT, MEDIAN = 200, 120  # milliseconds that an answer may take: 95 in 100, and the median
 REST = 250  # milliseconds between an answer and the next key
-PARTS = ("units", "match", "map", "gates", "memory", "cause", "compare")
+PARTS = ("units", "memory", "match", "cause", "compare")
 
 WATCH = """
 (board) => {
@@ -59,8 +59,8 @@ def main() -> None:
             board = page.locator("[data-testid=rnnviz-board][data-drawn]:has(.bd-open)").first
             board.wait_for(timeout=120_000)
             page.get_by_test_id("stProgress").wait_for(state="detached", timeout=120_000)
-            if part == "units":  # the corpus has been read when the ranking is there
-                page.locator("[data-name=ranking]").wait_for(timeout=120_000)
+            if part == "units":  # the card's text has been read when the histogram is there
+                page.locator("[data-name=histogram]").wait_for(timeout=120_000)
             board.evaluate(WATCH)
             places = [board.locator(f".bd-open span[data-t='{t}']").first for t in (200, 205, 210)]
             rows = {"a click": answers(page, lambda n, at=places: at[n % 3].click(), options.rounds)}
