@@ -8,7 +8,6 @@ find(model, text, what)     one of these in one call
 """
 
 from collections.abc import Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
@@ -18,7 +17,6 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks import untrained as networks
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped, run
-from rnnviz.networks.threads import cores
 from rnnviz.networks.untrained import Fresh
 from rnnviz.reading.trace import PIECE, Trace, trace, tracing
 from rnnviz.units.claims import Search
@@ -132,15 +130,9 @@ def controlled(
     steps = echoes(model, traced.text, varying, layer=layer, quantity=quantity, edges=edges, copies=copies)
     columns = yield from mapped(steps, lambda now: ControlProgress(ECHOES * now.fraction))
     weighed = []
-
-    def weighing(search: Search, target: Target, each: Sequence[Floats], edges: int) -> Search:
-        return run(weigh(searcher, search, target, each, edges=edges))
-
-    # A target on each core: sorting, and the products of the contexts' fits, let go of the interpreter.
-    with ThreadPoolExecutor(cores(), "rnnviz-weigh") as pool:
-        for search in pool.map(weighing, found, varying, columns, near):
-            weighed.append(search)
-            yield ControlProgress(ECHOES + (1 - ECHOES) * len(weighed) / len(varying))
+    for one, search, e, each in zip(varying, found, near, columns, strict=True):
+        weighed.append(run(weigh(searcher, search, one, each, edges=e)))
+        yield ControlProgress(ECHOES + (1 - ECHOES) * len(weighed) / len(varying))
     left = iter(weighed)
     return [next(left) if target.varies or not len(target) else None for target in targets]
 
