@@ -17,6 +17,7 @@ from rnnviz.runs import unit_findings
 from rnnviz.text import corpora
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.browser.payload import unpack
+from rnnviz.ui.jobs import worker
 from rnnviz.ui.pages.inside import sources
 from rnnviz.ui.pages.inside import units as page_units
 from rnnviz.units.claims import ENOUGH
@@ -264,6 +265,7 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
 ) -> None:
     monkeypatch.setattr(sources, "here", lambda: [corpora.describe("python-docs")])
     monkeypatch.setattr(sources, "SEARCHED", ENOUGH)
+    monkeypatch.setattr(worker, "GRACE", 600.0)  # the work takes longer, and no browser is there
     split = corpora.read("python-docs").split()
     text = (split.held_out + split.validation + split.train)[:ENOUGH]
     app = settled(open_app("inside", model="tiny-gru"), "inside")
