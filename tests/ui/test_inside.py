@@ -128,7 +128,7 @@ def test_a_unit_has_its_card_before_any_click(
     clean(app)
     assert app.number_input(key="inside.unit").value == 5
     panels = [panel["name"] for panel in boards["inside.finding"]["panels"]]
-    assert panels == ["histogram", "moves", "pushes"]
+    assert panels == ["histogram", "moves", "pushes", "clustered"]
     report = units.run(units.scan(model, text=TEXT[:900], contexts=4, before=40, after=20))[0, 5]
     for name, places in (("highest", report.top), ("lowest", report.bottom)):
         labels = [float(one["label"].replace("−", "-")) for one in boards[f"inside.{name}"]["texts"]]
@@ -258,6 +258,25 @@ def test_it_opens_on_what_the_card_has_and_says_what_that_is(
     assert app.selectbox(key="inside.target.digit").value == "digit"
     assert "**Unit 4 follows this: a digit.**" in everything(app)
     clean(app)
+
+
+def test_a_named_unit_of_another_layer_is_a_click_away(
+    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beaten = tuple(units.Rival(kind, 8, 0.5, 0.2, 0.4, 0.001) for kind in ("context", "untrained"))
+    evidence = units.Evidence(beaten, (0.8, 0.9), 1.0, 50, units.Report(0.84, (0.8, 0.88), beaten))
+    stands = unit_findings.Recorded("vowel", "hidden", "AUC", 1, 9, 0.85, 0.6, 0.5, (0.5,), ENOUGH, evidence)
+    entry = {"command": "units", "findings": [stands.to_json()], "others": []}
+    save(tiny("gru", layers=2, card=tiny_card(units=entry)), tmp_path / "deep.safetensors")
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
+    app = settled(open_app("inside", model="deep"), "inside")
+    assert (app.selectbox(key="inside.layer.2").value, app.number_input(key="inside.unit").value) == (1, 9)
+    app = settled(app.selectbox(key="inside.layer.2").set_value(0).run(), "inside")
+    app.number_input(key="inside.unit").set_value(2).run()
+    app = settled(app.button(key="inside.named.9.vowel").click().run(), "inside")
+    clean(app)
+    assert (app.selectbox(key="inside.layer.2").value, app.number_input(key="inside.unit").value) == (1, 9)
+    assert "**Unit 9 follows this: a vowel.**" in everything(app)
 
 
 def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(

@@ -1,9 +1,9 @@
 """One way to ask the network in view for a result: a Part says what is asked and what it costs, `found` asks,
 shows progress and trouble, and keeps what comes.
 
-    PROBE = Part("probe", lambda: _("Probing …"), probing, Button(…))
+    PROBE = Part("probe", lambda: _("Probing …"), probing)
     ...
-    if (probe := found(PROBE, view, source, quantity="hidden", target="quotes")) is not None: ...
+    if (probe := found(PROBE, view, source, Button(…), layer=0, asked=asked)) is not None: ...
 """
 
 from __future__ import annotations

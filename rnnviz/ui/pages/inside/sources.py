@@ -48,7 +48,7 @@ class Source:
 
     def key(self, view: View, what: str, *rest: Hashable) -> Key:
         """The key of what is found of its text in the network in view."""
-        text = view.text if self.kind in (OWN, CARD) else ""
+        text = view.text if self.kind == OWN else ""
         content = checksum(self.kind, self.name, self.data and hashlib.sha256(self.data).digest(), text)
         return Key(what, content, (view.mark, *rest))
 
@@ -57,7 +57,7 @@ class Source:
         if self.kind == OWN:
             return view.text
         if self.kind == CARD:
-            return str(view.context.info.card.get("text") or view.text)
+            return str(view.context.info.card["text"])
         if self.kind == FILE:
             return "".join(open_text(io.BytesIO(self.data or b"")))[:most]
         if self.kind == SAMPLED:

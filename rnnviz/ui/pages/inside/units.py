@@ -154,6 +154,8 @@ def section(view: View) -> None:
     ask = dashboard.asked(KEY)
     if (clicked := dashboard.asked(FOUND).pick(view.H, "ranking")) is not None:
         st.session_state[UNIT] = clicked
+    if st.session_state.get(layer_key(int(view.model.config.layers)), view.layer) != view.layer:
+        st.rerun()  # a unit of another layer was chosen: the layer's own widget stands outside this part
     spans, at = _spans(view, ask), cursor(ask, view, None)
     top, card, below = st.container(), st.container(), st.container()
     with top:
@@ -176,7 +178,8 @@ def section(view: View) -> None:
         for one in unit_findings.of(view.context.info.card):
             if (one.layer, one.unit, one.quantity, one.verdict) == (view.layer, unit, looked, "remembers"):
                 st.markdown(findings.told(one.follows()))
-        report = longer or found(SCAN, view, Source(CARD), layer=view.layer, quantity=looked)
+        own = Source(CARD if view.context.info.card.get("text") else OWN)
+        report = longer or found(SCAN, view, own, layer=view.layer, quantity=looked)
         marked = spans if asked and asked.target == SPAN else []
         _card(view, looked, unit, along, at, marked, None if report is None else report[view.layer, unit])
 
@@ -355,7 +358,7 @@ def _card(
     dashboard.mount(
         KEY,
         texts=[painted(view.text, values, scale, label)],
-        panels=drawn[:-1],
+        panels=drawn,
         at=at,
         spans=spans,
         select=True,
@@ -368,7 +371,6 @@ def _card(
                 st.markdown(f"**{findings.tell(words(f'unit.{name}'))}**")
                 places = report.top if name == "highest" else report.bottom
                 dashboard.mount(f"inside.{name}", texts=_places(view.scale(looked), places), quiet=True)
-    dashboard.mount("inside.all", texts=[], panels=drawn[-1:], at=at, quiet=True)
 
 
 def _pushes(view: View, unit: int, along: tuple[str, Direction] | None, at: int | None) -> Panel:
