@@ -132,6 +132,7 @@ def test_back_and_forward_pass_through_models_and_examples(live: Live) -> None:
 def test_what_is_typed_after_going_back_belongs_to_that_entry(live: Live) -> None:
     page = live.page
     page.get_by_role("button", name="One word", exact=True).click()
+    live.painted(7)  # the address may be faster
     holds_text(page, "machine")
     page.go_back()
     live.painted(18)

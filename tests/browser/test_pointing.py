@@ -75,7 +75,7 @@ def test_a_click_on_a_row_colours_the_text_by_that_unit(live: Live) -> None:
     assert by_unit != by_surprisal
     live.page.get_by_role("button", name="Surprise").click()
     expect(live.page.locator(".rv-row")).to_be_hidden()
-    assert colours(live) == by_surprisal
+    coloured(live, by_surprisal)
 
 
 def coloured_by(live: Live) -> int:
@@ -125,7 +125,7 @@ def test_a_button_asks_about_the_letter_before_the_caret_and_escape_ends_it(live
     live.page.keyboard.press("Escape")
     expect(caption).to_have_text(said)
     expect(ask).to_have_attribute("aria-pressed", "false")
-    assert colours(live) == plain
+    coloured(live, plain)
     live.page.mouse.click(*middle(live, 0))
     expect(caption).to_have_text("Why “T”? Nothing stands before it.")
     live.page.get_by_role("button", name="Surprise").click()
@@ -174,6 +174,14 @@ def framed(live: Live, kind: str, t: int) -> bool:
 def colours(live: Live) -> str:
     """All colours behind the text."""
     return str(live.page.locator(".rv-tint").evaluate("(canvas) => canvas.toDataURL()"))
+
+
+def coloured(live: Live, colours: str) -> None:
+    """Wait until all colours behind the text are these: they are painted with the next frame."""
+    live.page.wait_for_function(
+        "([canvas, wanted]) => canvas.toDataURL() === wanted",
+        arg=[live.page.locator(".rv-tint").element_handle(), colours],
+    )
 
 
 def test_the_colour_stands_behind_its_character(live: Live) -> None:
