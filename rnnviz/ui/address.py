@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from rnnviz.i18n import _, language
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.browser.payload import pack
-from rnnviz.ui.i18n import _, language
 from rnnviz.ui.packed import LONGEST
 
 KEY = "address"

@@ -5,8 +5,8 @@ from typing import Any
 
 import streamlit as st
 
+from rnnviz.i18n import _
 from rnnviz.ui import address
-from rnnviz.ui.i18n import _
 from rnnviz.ui.trouble import plain
 
 

@@ -16,13 +16,13 @@ import streamlit as st
 
 from rnnviz.arrays import Array
 from rnnviz.figures.themes import LEVELS, THEMES, Scale, Theme, contrast, ramp
+from rnnviz.i18n import _, language
 from rnnviz.text.vocabulary import code_points
 from rnnviz.ui import address, asks
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.browser.payload import TYPES, pack
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.figure_words import alternative
-from rnnviz.ui.i18n import _, language
 
 Figure = dict[str, Any]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rnnviz.figures.frame import Finding, of
-from rnnviz.ui.i18n import _
+from rnnviz.i18n import _
 
 MOST = 4
 """Parts of a figure that are told; a longer alternative is a table read aloud."""

@@ -12,8 +12,8 @@ from rnnviz import telling
 from rnnviz.figures.pictures import draw
 from rnnviz.findings import Finding, Said
 from rnnviz.findings import Panel as Found
+from rnnviz.i18n import _, language
 from rnnviz.ui.dashboard import Panel
-from rnnviz.ui.i18n import _, language
 from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import spoken, together
 

@@ -6,8 +6,8 @@ from typing import Protocol, runtime_checkable
 
 import streamlit as st
 
+from rnnviz.i18n import _
 from rnnviz.ui.hosting import uploads
-from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import memory, store
 from rnnviz.ui.jobs.worker import Jobs
 

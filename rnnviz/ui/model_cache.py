@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 import streamlit as st
 
 from rnnviz.errors import CheckpointError, ModelNotFoundError
+from rnnviz.i18n import language
 from rnnviz.networks import checkpoint, has_torch
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.ui.i18n import language
 
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from rnnviz.i18n import _, ngettext
 from rnnviz.runs import choice
-from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.trouble import plain
 
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from rnnviz.ui.i18n import _
+from rnnviz.i18n import _
 
 LONGEST = 1_000_000
 

@@ -2,7 +2,7 @@
 and ends it, without a run of the script.
 """
 
-from rnnviz.ui.i18n import _
+from rnnviz.i18n import _
 
 _ON = "html[data-rv-presenting]"
 

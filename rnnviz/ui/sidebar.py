@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from rnnviz import telling
+from rnnviz import i18n, telling
+from rnnviz.i18n import _
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import Damaged, ModelInfo, gone
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.ui import address, i18n, model_cache
+from rnnviz.ui import address, model_cache
 from rnnviz.ui.hosting import person
-from rnnviz.ui.i18n import _
 from rnnviz.ui.model_card import in_words
 from rnnviz.ui.trouble import plain, sentence
 from rnnviz.ui.words import choices, network, title, titles

@@ -8,9 +8,9 @@ from pathlib import PurePath
 import streamlit as st
 
 from rnnviz.errors import Phrase, RnnvizError, TorchMissingError
+from rnnviz.i18n import _
 from rnnviz.text import files
 from rnnviz.ui.hosting import person
-from rnnviz.ui.i18n import _
 
 log = logging.getLogger("rnnviz")
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from rnnviz import telling
 from rnnviz.findings import Number, Said
+from rnnviz.i18n import N_, _, language
 from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS
 from rnnviz.telling import HUGE, written
-from rnnviz.ui.i18n import N_, _, language
 
 
 def rounded(value: float, digits: int = 2) -> str:

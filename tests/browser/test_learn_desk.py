@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from rnnviz.ui import i18n
+from rnnviz import i18n
 from rnnviz.ui.pages.learn import notes, scenes
 from tests.browser.lecturing import Lectern
 from tests.browser.test_accessible import wrong

@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, expect
 
-from rnnviz.ui import i18n
+from rnnviz import i18n
 from rnnviz.ui.browser import views
 from rnnviz.ui.pages.learn import scene_7_backwards, symbols
 from tests.browser.lecturing import Lectern

@@ -8,6 +8,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from rnnviz import i18n
 from rnnviz.errors import ConfigError
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
@@ -15,7 +16,6 @@ from rnnviz.runs import event_log
 from rnnviz.runs.folder import RunFolder
 from rnnviz.runs.process import in_words
 from rnnviz.training import estimate
-from rnnviz.ui import i18n
 from rnnviz.ui.browser.payload import unpack
 from tests.conftest import tiny, tiny_card
 from tests.runs.made_runs import made

@@ -11,10 +11,9 @@ from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.pofile import read_po
 
 from rnnviz import errors as known
-from rnnviz import telling
-from rnnviz.ui import i18n
+from rnnviz import i18n, telling
 
-PACKAGE = Path(i18n.__file__).resolve().parents[1]
+PACKAGE = Path(i18n.__file__).resolve().parent
 
 Id = str | tuple[str, ...]
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 
-from rnnviz.ui import i18n
+from rnnviz import i18n
 from rnnviz.ui.browser.views import VIEWS
 from rnnviz.ui.pages.learn import controls, page, scenes
 from rnnviz.ui.pages.learn.session import ADDRESS, Lecture

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rnnviz import i18n
 from rnnviz.lecture import shannon
-from rnnviz.ui import i18n
 from rnnviz.ui.pages.learn import scenes, snippets
 from rnnviz.ui.pages.learn.session import Lecture
 from tests.lecture.test_snippets import printed

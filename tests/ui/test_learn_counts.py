@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rnnviz import i18n
 from rnnviz.lecture import counts, states
-from rnnviz.ui import i18n
 from rnnviz.ui.pages.learn import models
 from rnnviz.ui.pages.learn.scene_1_counts import NAMES, ORDER
 from rnnviz.ui.pages.learn.session import Lecture

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import rnnviz
+from rnnviz import i18n
 from rnnviz.lecture import memorising, perplexity, shannon
 from rnnviz.lecture.machine import Machine
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.compression import FIXED, compress
-from rnnviz.ui import i18n
 from rnnviz.ui.pages.learn import examples, models, scene_6_perplexity, scored_texts, shannon_game
 from rnnviz.ui.pages.learn.scene_6_perplexity import BITS, BOOKS, GAME, HEART, LENGTH, RAIN, SHANNON
 from rnnviz.ui.pages.learn.session import Lecture

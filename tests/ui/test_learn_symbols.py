@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from rnnviz import i18n
 from rnnviz.networks import checkpoint
-from rnnviz.ui import i18n
 from rnnviz.ui.browser.views import VIEWS
 from rnnviz.ui.pages.learn import scenes, symbols
 from rnnviz.ui.pages.learn.session import Lecture

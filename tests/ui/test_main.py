@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from rnnviz import telling
+from rnnviz import i18n, telling
 from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks import checkpoint
-from rnnviz.ui import i18n, model_cache, model_card, sidebar, trouble
+from rnnviz.ui import model_cache, model_card, sidebar, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.words import titles
 from tests.conftest import tiny, tiny_card

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from babel.messages.extract import extract_from_dir
 
+from rnnviz import i18n
 from rnnviz.telling import catalogue
-from rnnviz.ui import i18n
 from tests.ui.test_i18n import entries, forms
 
-PACKAGE = Path(i18n.__file__).resolve().parents[1]
+PACKAGE = Path(i18n.__file__).resolve().parent
 GLOSSARY = PACKAGE.parent / "docs" / "words.md"
 LONGEST = 25  # words in a sentence on a page
 

@@ -11,9 +11,8 @@ from urllib.parse import quote
 from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from rnnviz import telling
-from rnnviz.ui import i18n
-from rnnviz.ui.i18n import N_
+from rnnviz import i18n, telling
+from rnnviz.i18n import N_
 
 HERE = Path(__file__).parent
 

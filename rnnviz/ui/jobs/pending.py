@@ -18,7 +18,7 @@ from typing import Generic, TypeVar, cast
 
 import streamlit as st
 
-from rnnviz.ui.i18n import _
+from rnnviz.i18n import _
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import OVER, Check, Job, Jobs, Make, State, Steps, of_session

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 
 import streamlit as st
 
-from rnnviz.ui.i18n import _, ngettext
+from rnnviz.i18n import _, ngettext
 from rnnviz.ui.jobs.worker import Job, Jobs
 from rnnviz.ui.trouble import describe, plain
 from rnnviz.ui.words import duration, rounded

@@ -7,10 +7,10 @@ from typing import Any
 
 import streamlit as st
 
+from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.ui import address, model_cache, sidebar, trouble
 from rnnviz.ui.context import Context
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.explore.words import unnamed
 from rnnviz.ui.pages.inside.words import found
 from rnnviz.ui.server import returning, sessions

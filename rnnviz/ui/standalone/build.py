@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.figures.live import quantities
+from rnnviz.i18n import _, language
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
@@ -34,7 +35,6 @@ from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.browser.modules import PACKAGE, modules
 from rnnviz.ui.browser.payload import pack, unpack
-from rnnviz.ui.i18n import _, language
 from rnnviz.ui.pages.explore import named, rows
 from rnnviz.ui.pages.explore.fixed import fixed, opening
 from rnnviz.ui.standalone import CELLS

@@ -25,8 +25,8 @@ def add_parser(commands: Any) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run `page`; returns the exit status. Raises ConfigError where a page can't be, or isn't current."""
+    from rnnviz import i18n
     from rnnviz.networks import checkpoint, modelfile
-    from rnnviz.ui import i18n
     from rnnviz.ui.standalone import build
 
     info = checkpoint.read_info(checkpoint.find(args.model))

@@ -6,11 +6,12 @@ from html import escape
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from rnnviz import i18n
 from rnnviz.errors import RnnvizError
+from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.ui import i18n, trouble
+from rnnviz.ui import trouble
 from rnnviz.ui.hosting import allowed, greeting, setting
-from rnnviz.ui.i18n import _
 from rnnviz.ui.room import rooms
 from rnnviz.ui.standalone import serving
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.ui.i18n import _
+from rnnviz.i18n import _
 
 if TYPE_CHECKING:
     from rnnviz.networks.checkpoint import ModelInfo

@@ -8,11 +8,11 @@ from typing import Any
 
 import streamlit as st
 
+from rnnviz.i18n import language
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.ui import address, better, model_cache, presenting, sidebar
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.context import Context
-from rnnviz.ui.i18n import language
 from rnnviz.ui.jobs.worker import OVER
 from rnnviz.ui.pages.explore import bookmark, direct
 from rnnviz.ui.pages.explore.bookmark import Bookmark

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from rnnviz.figures import live
 from rnnviz.gradients.occlusion import LAST
+from rnnviz.i18n import _
 from rnnviz.ui import presenting
-from rnnviz.ui.i18n import _
 from rnnviz.ui.words import measure, notices, quantities, together, view_words
 
 if TYPE_CHECKING:

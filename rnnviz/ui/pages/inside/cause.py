@@ -15,12 +15,12 @@ from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures.pictures import draw
 from rnnviz.findings import Pair
+from rnnviz.i18n import N_, _
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.reading import sampling
 from rnnviz.ui import choice, dashboard, findings
 from rnnviz.ui.dashboard import Panel
-from rnnviz.ui.i18n import N_, _
 from rnnviz.ui.jobs.worker import Step, Steps
 from rnnviz.ui.pages.inside import change_letter, changed, compare, direction, patch, sources, words
 from rnnviz.ui.pages.inside.common import UNIT, WAY, View, cursor, fragment, kept, key_of, symbols

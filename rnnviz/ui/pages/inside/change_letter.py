@@ -9,10 +9,10 @@ import streamlit as st
 
 from rnnviz import units
 from rnnviz.figures.themes import Scale
+from rnnviz.i18n import _
 from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.dashboard import painted
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside.common import View, beside, cursor, fragment, of_the_same_text
 from rnnviz.ui.pages.inside.parts import Held, Part, found, held
 

@@ -10,9 +10,9 @@ import numpy as np
 import streamlit as st
 
 from rnnviz.figures.themes import VERSUS_FULL, Scale
+from rnnviz.i18n import _
 from rnnviz.ui import dashboard
 from rnnviz.ui.dashboard import Panel, Text, painted
-from rnnviz.ui.i18n import _
 
 if TYPE_CHECKING:
     from rnnviz.arrays import Array

@@ -14,6 +14,7 @@ import streamlit as st
 from rnnviz import gradients, units
 from rnnviz.figures import charts, live
 from rnnviz.figures.themes import Scale
+from rnnviz.i18n import _
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.untrained import of_known_start
 from rnnviz.reading.trace import Trace, trace
@@ -21,7 +22,6 @@ from rnnviz.text.characters import normalise, visible
 from rnnviz.ui import address, choice, model_cache, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.dashboard import Ask, Panel
-from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.words import quantities, title, titles

@@ -13,11 +13,11 @@ from rnnviz.errors import install
 from rnnviz.figures import live
 from rnnviz.figures.live import seriate
 from rnnviz.figures.themes import SURPRISAL_FULL, VERSUS_FULL, Scale
+from rnnviz.i18n import _
 from rnnviz.networks import has_torch
 from rnnviz.reading import sampling
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.dashboard import Panel, Text, painted
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside.common import (
     Networks,
     View,

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from rnnviz.figures.themes import Scale
-from rnnviz.ui.i18n import _
+from rnnviz.i18n import _
 from rnnviz.ui.pages.inside import words
 from rnnviz.ui.pages.inside.common import View
 from rnnviz.units import Direction, directions

@@ -10,12 +10,12 @@ import streamlit as st
 from rnnviz import gradients, units
 from rnnviz.figures.live import seriate
 from rnnviz.findings import words
+from rnnviz.i18n import _
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.progress import Share, mapped
 from rnnviz.reading.trace import tracing
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.dashboard import ends, painted
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import sources
 from rnnviz.ui.pages.inside.common import View, gate, heat_panel, kept, say_start
 from rnnviz.ui.pages.inside.parts import Button, Part, found

@@ -14,12 +14,12 @@ import streamlit as st
 from rnnviz import units
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import count, words
+from rnnviz.i18n import _
 from rnnviz.text import corpora
 from rnnviz.text.characters import normalise, visible
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.dashboard import Text, ends, painted
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import checksum
 from rnnviz.ui.pages.inside import sources

@@ -21,12 +21,12 @@ from rnnviz.findings import words
 from rnnviz.gradients.attribution import Contributions, Instead, contributions
 from rnnviz.gradients.memory import Connectivity, ConnectivityRow, Rows
 from rnnviz.gradients.reaching import LAGS, Reach, fading
+from rnnviz.i18n import _
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.progress import Share, mapped
 from rnnviz.text.characters import visible
 from rnnviz.ui import choice, dashboard, findings
 from rnnviz.ui.dashboard import Text
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import gates, sources
 from rnnviz.ui.pages.inside.common import View, beside, cursor, fragment, kept, of_the_same_text
 from rnnviz.ui.pages.inside.parts import Button, Held, Part, found, held

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from rnnviz.errors import TextError
+from rnnviz.i18n import _
 from rnnviz.ui import address, choice, examples, sidebar
 from rnnviz.ui.context import Context
-from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.packed import unpack
 from rnnviz.ui.pages.inside import question

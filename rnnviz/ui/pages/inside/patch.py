@@ -10,12 +10,12 @@ import streamlit as st
 
 from rnnviz import units
 from rnnviz.figures.themes import Scale
+from rnnviz.i18n import _
 from rnnviz.networks.cells import CELLS
 from rnnviz.reading import sampling
 from rnnviz.text.characters import normalise
 from rnnviz.ui import choice, dashboard, findings
 from rnnviz.ui.dashboard import Text
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import changed, direction
 from rnnviz.ui.pages.inside.common import View, fragment
 from rnnviz.ui.pages.inside.parts import Held, Part, found

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from rnnviz import units
+from rnnviz.i18n import _
 from rnnviz.runs import unit_findings
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import words
 from rnnviz.ui.pages.inside.common import NAMED, View
 from rnnviz.ui.pages.inside.sources import OWN, Source, pick

@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from rnnviz.i18n import _
 from rnnviz.networks.progress import run
 from rnnviz.reading.sampling import stream
 from rnnviz.reading.trace import PIECE
@@ -18,7 +19,6 @@ from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui import forgetting
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.jobs.worker import Step, Steps

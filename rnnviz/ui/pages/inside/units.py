@@ -13,13 +13,13 @@ from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures.live import seriate
 from rnnviz.findings import Bars, Number, Panel, words
+from rnnviz.i18n import _
 from rnnviz.networks.progress import mapped
 from rnnviz.reading.trace import tracing
 from rnnviz.runs import unit_findings
 from rnnviz.text.characters import visible
 from rnnviz.ui import address, dashboard, findings
 from rnnviz.ui.dashboard import Text, ends, painted
-from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.pages.inside import direction, question, sources
 from rnnviz.ui.pages.inside.common import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rnnviz.findings import Said
+from rnnviz.i18n import _, ngettext
 from rnnviz.runs import unit_findings
-from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.words import measure, spoken
 from rnnviz.units.targets import KINDS, PYTHON_KINDS
 

@@ -14,8 +14,8 @@ from typing import Any
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.errors import RnnvizError
+from rnnviz.i18n import _, language
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.i18n import _, language
 from rnnviz.ui.room import rooms
 from rnnviz.ui.room.room import Question
 

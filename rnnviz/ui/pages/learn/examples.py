@@ -7,9 +7,9 @@ Of the latter only a GRU and a 6-gram model ship: steps about other networks rea
 from collections.abc import Mapping
 from typing import TypeVar
 
+from rnnviz.i18n import _, language
 from rnnviz.networks.numpy_model import Model
 from rnnviz.telling import DEFAULT
-from rnnviz.ui.i18n import _, language
 from rnnviz.ui.pages.learn import models
 
 T = TypeVar("T")

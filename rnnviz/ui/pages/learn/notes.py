@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from rnnviz.ui.i18n import N_, _
+from rnnviz.i18n import N_, _
 from rnnviz.ui.pages.learn import scenes
 from rnnviz.ui.pages.learn.question_words import WORDS
 

@@ -3,7 +3,7 @@
 import math
 from decimal import Decimal
 
-from rnnviz.ui.i18n import N_
+from rnnviz.i18n import N_
 from rnnviz.ui.pages.learn.question import Words
 from rnnviz.ui.pages.learn.question_words_writing import WRITING
 

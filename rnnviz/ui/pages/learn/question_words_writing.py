@@ -1,6 +1,6 @@
 """The words of scene 8's last questions: what goes wrong when a model writes."""
 
-from rnnviz.ui.i18n import N_
+from rnnviz.i18n import N_
 from rnnviz.ui.pages.learn.question import Words
 
 WRITING = {

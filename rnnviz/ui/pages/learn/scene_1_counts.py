@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from rnnviz.i18n import _
 from rnnviz.lecture import counts
 from rnnviz.networks.numpy_model import Model
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import examples, scene_1_rules
 from rnnviz.ui.pages.learn.controls import Control, State, text, whole
 from rnnviz.ui.pages.learn.scene_1_rules import SHORT

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from rnnviz.i18n import _
 from rnnviz.lecture import counts, states
 from rnnviz.lecture.prediction import expected
 from rnnviz.lecture.recurrence import Recurrence
 from rnnviz.text.characters import visible
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import models
 from rnnviz.ui.pages.learn.controls import State
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.i18n import _
 from rnnviz.lecture import memoryless
 from rnnviz.lecture.machine import SYMBOLS, WORD, Machine
 from rnnviz.text.characters import visible
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import models, symbols
 from rnnviz.ui.pages.learn.controls import Control, State, one_of, text, whole
 

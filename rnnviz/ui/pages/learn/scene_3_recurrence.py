@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from rnnviz.i18n import _
 from rnnviz.lecture import machine
 from rnnviz.lecture.machine import SEED, SYMBOLS, WORD, Machine, numbers
 from rnnviz.lecture.recurrence import Recurrence, walk
 from rnnviz.text.characters import visible
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import models, symbols
 from rnnviz.ui.pages.learn.controls import Control, State, text, whole
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from rnnviz.i18n import _
 from rnnviz.lecture import tokens, word
 from rnnviz.lecture.machine import SEED, SYMBOLS, WORD, Machine
 from rnnviz.text.characters import visible
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import symbols
 from rnnviz.ui.pages.learn.controls import Control, State, text, whole
 

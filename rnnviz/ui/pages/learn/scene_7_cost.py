@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from rnnviz.i18n import _
 from rnnviz.lecture import cost
 from rnnviz.lecture.machine import Machine
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import symbols
 from rnnviz.ui.pages.learn.controls import Ask, State
 

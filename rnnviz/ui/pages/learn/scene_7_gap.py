@@ -5,9 +5,9 @@ import random
 import statistics
 from typing import Any
 
+from rnnviz.i18n import _
 from rnnviz.lecture import long_gap
 from rnnviz.lecture.many_networks import CUE, FILLERS, LETTERS
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn.controls import State
 from rnnviz.ui.pages.learn.question_words import said
 

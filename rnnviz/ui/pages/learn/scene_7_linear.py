@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from rnnviz.i18n import _
 from rnnviz.lecture import linear
 from rnnviz.lecture.word import LONGEST, STEPS, Parameters
 from rnnviz.text.characters import visible
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import symbols
 from rnnviz.ui.pages.learn.controls import State
 

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.gradients import state_gradients
+from rnnviz.i18n import _
 from rnnviz.lecture import backwards
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import models, symbols
 from rnnviz.ui.pages.learn.controls import State
 from rnnviz.ui.pages.learn.question_words import said

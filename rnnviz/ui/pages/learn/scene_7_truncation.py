@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from rnnviz import gradients
+from rnnviz.i18n import _
 from rnnviz.lecture import backwards
 from rnnviz.lecture.machine import Machine
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import symbols
 from rnnviz.ui.pages.learn.controls import State
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from rnnviz.i18n import _
 from rnnviz.lecture.machine import Machine
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import symbols
 from rnnviz.ui.pages.learn.controls import State
 

@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any
 
+from rnnviz.i18n import _
 from rnnviz.lecture.questions import BY_KEY, QUESTIONS, Evidence, Question
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import models
 from rnnviz.ui.pages.learn.controls import Ask, Control, State, whole
 from rnnviz.ui.pages.learn.question_words import WORDS, said, setting

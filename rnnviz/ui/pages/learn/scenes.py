@@ -12,7 +12,7 @@ exports `draw(board, data, ask)` (board: `static/board.js`).
 import importlib
 from typing import Any, Protocol, cast
 
-from rnnviz.ui.i18n import _
+from rnnviz.i18n import _
 from rnnviz.ui.pages.learn import controls
 from rnnviz.ui.pages.learn.controls import Ask, Controls, State
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from rnnviz.i18n import _, language
 from rnnviz.lecture import perplexity
 from rnnviz.lecture.prediction import nats
-from rnnviz.ui.i18n import _, language
 from rnnviz.ui.pages.learn import examples, symbols
 from rnnviz.ui.pages.learn.controls import Control, Controls, Row, State, one_of, text, whole
 

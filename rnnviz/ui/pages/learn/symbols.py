@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from rnnviz.ui.i18n import N_, _
+from rnnviz.i18n import N_, _
 
 SHOWN = 7
 """Rows and columns of a value that are sent."""

@@ -8,12 +8,12 @@ from typing import Any
 
 import streamlit as st
 
+from rnnviz.i18n import _, ngettext
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.reading.scoring import of_sum
 from rnnviz.ui import choice, model_cache
 from rnnviz.ui.context import Context
-from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import OVER, Jobs, Make

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from rnnviz.i18n import _
 from rnnviz.reading.scoring import Report
 from rnnviz.ui.context import Context
-from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import caution, details, foreign, scale

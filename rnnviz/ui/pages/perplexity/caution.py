@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from rnnviz.i18n import _
 from rnnviz.reports.interval import SHORTEST, Interval
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.words import percent, rounded
 

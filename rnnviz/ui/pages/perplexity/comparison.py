@@ -6,7 +6,7 @@ from html import escape
 from typing import Literal
 
 from rnnviz.figures.themes import DARK, LIGHT
-from rnnviz.ui.i18n import _
+from rnnviz.i18n import _
 from rnnviz.ui.words import rounded
 
 Kind = Literal["own", "model", "baseline"]

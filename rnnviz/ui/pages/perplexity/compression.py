@@ -6,11 +6,11 @@ from importlib.util import find_spec
 import streamlit as st
 
 from rnnviz.errors import install
+from rnnviz.i18n import _
 from rnnviz.reading.scoring import Report
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import OVER, Jobs, Make

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from rnnviz.i18n import _, ngettext
 from rnnviz.reading.scoring import Report
 from rnnviz.text.characters import visible
-from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.pages.perplexity import caution, encodings
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored

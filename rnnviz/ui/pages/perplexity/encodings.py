@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
+from rnnviz.i18n import _
 from rnnviz.text.decoding import binary_format, decode, guesses
-from rnnviz.ui.i18n import _
 from rnnviz.ui.trouble import plain
 
 if TYPE_CHECKING:

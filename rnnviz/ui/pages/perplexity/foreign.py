@@ -2,11 +2,11 @@
 
 import streamlit as st
 
+from rnnviz.i18n import _
 from rnnviz.reading.scoring import Report
 from rnnviz.reports.contamination import why
 from rnnviz.ui import better, model_cache, sidebar
 from rnnviz.ui.context import Context
-from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import OVER, Job
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.trouble import plain

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from rnnviz.i18n import _
 from rnnviz.reports.record import Record
 from rnnviz.ui import model_cache
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.context import Context
-from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Jobs

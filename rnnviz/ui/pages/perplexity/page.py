@@ -6,9 +6,9 @@ from functools import partial
 
 import streamlit as st
 
+from rnnviz.i18n import _
 from rnnviz.ui import address, choice, forgetting, sidebar
 from rnnviz.ui.context import Context
-from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Job, Jobs, of_session

@@ -9,12 +9,12 @@ from pathlib import Path
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
+from rnnviz.i18n import _, ngettext
 from rnnviz.reading.rows import RowsReport
 from rnnviz.text.files import packing
 from rnnviz.text.row_files import RowFile, format_of
 from rnnviz.ui.context import Context
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Jobs

@@ -6,9 +6,9 @@ from html import escape
 from typing import Any
 
 from rnnviz.figures.themes import DARK, LIGHT
+from rnnviz.i18n import _
 from rnnviz.reading.scoring import Report
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.ui.i18n import _
 from rnnviz.ui.words import rounded
 
 

@@ -13,10 +13,10 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import perplexity as figures
 from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL
+from rnnviz.i18n import _, language
 from rnnviz.reports.analysis import Difference, difference
 from rnnviz.reports.record import Record
 from rnnviz.ui.browser.themes import themes
-from rnnviz.ui.i18n import _, language
 from rnnviz.ui.pages.perplexity.expected import CONTEXT, Expected
 from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession
 from rnnviz.ui.pages.perplexity.viewer_words import words

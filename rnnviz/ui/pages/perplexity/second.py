@@ -5,10 +5,10 @@ from functools import partial
 
 import streamlit as st
 
+from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
-from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Job, Jobs

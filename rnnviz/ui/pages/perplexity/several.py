@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from rnnviz.i18n import _
 from rnnviz.reading.scoring import Report
 from rnnviz.reports.interval import averages
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.words import rounded

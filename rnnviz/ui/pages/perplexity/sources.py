@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from rnnviz.i18n import _, ngettext
 from rnnviz.ui import address
-from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.trouble import plain
 

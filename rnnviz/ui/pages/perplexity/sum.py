@@ -5,10 +5,10 @@ import math
 import numpy as np
 import streamlit as st
 
+from rnnviz.i18n import _
 from rnnviz.reports.record import Record
 from rnnviz.text.characters import visible
 from rnnviz.ui.context import Context
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.words import percent, rounded
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
+from rnnviz.i18n import _
 from rnnviz.reports.analysis import By
 from rnnviz.reports.record import Record
 from rnnviz.text.characters import visible
 from rnnviz.ui import choice
-from rnnviz.ui.i18n import _
 from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import column_format, signed
 

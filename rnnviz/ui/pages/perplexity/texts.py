@@ -10,11 +10,11 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
+from rnnviz.i18n import _
 from rnnviz.text import corpora
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui import choice, examples, pasting
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import OVER, Jobs

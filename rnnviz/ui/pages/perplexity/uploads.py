@@ -5,9 +5,9 @@ from typing import Any
 
 import streamlit as st
 
+from rnnviz.i18n import _
 from rnnviz.ui import forgetting
 from rnnviz.ui.hosting import allowed, limits, uploads
-from rnnviz.ui.i18n import _
 from rnnviz.ui.trouble import plain
 
 FIELD = "files"

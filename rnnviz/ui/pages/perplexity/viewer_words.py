@@ -1,6 +1,6 @@
 """The viewer's words in the session's language; its modules hold none and fill in the braces."""
 
-from rnnviz.ui.i18n import _
+from rnnviz.i18n import _
 
 
 def words() -> dict[str, str]:

@@ -9,11 +9,11 @@ from pathlib import Path
 import streamlit as st
 
 from rnnviz.errors import CheckpointError, RnnvizError
+from rnnviz.i18n import _
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.text.files import LONGEST_NAME
 from rnnviz.ui import trouble
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train.texts import file_name
 from rnnviz.ui.trouble import plain
 

@@ -12,11 +12,11 @@ import streamlit as st
 from rnnviz.figures import export, training
 from rnnviz.figures.themes import THEMES
 from rnnviz.figures.training import compared
+from rnnviz.i18n import _
 from rnnviz.runs import api as runs
 from rnnviz.runs.folder import RunFolder
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.words import rounded
 

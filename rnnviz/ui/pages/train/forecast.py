@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
+from rnnviz.i18n import _
 from rnnviz.networks.config import TrainConfig
 from rnnviz.training import estimate
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import OVER, Check, Jobs, Step

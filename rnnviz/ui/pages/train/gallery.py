@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from rnnviz.i18n import _
 from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import listing, subject
 from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import titles

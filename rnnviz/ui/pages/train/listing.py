@@ -3,12 +3,12 @@
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
+from rnnviz.i18n import _
 from rnnviz.runs import api as runs
 from rnnviz.runs import queue, visitors
 from rnnviz.runs.folder import VISITOR, RunFolder
 from rnnviz.ui import address, trouble
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.i18n import _
 from rnnviz.ui.model_cache import FIRST
 from rnnviz.ui.pages.train import subject
 from rnnviz.ui.pages.train import words as say

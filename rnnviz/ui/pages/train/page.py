@@ -5,6 +5,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
+from rnnviz.i18n import _
 from rnnviz.networks import checkpoint, has_torch
 from rnnviz.runs import api as runs
 from rnnviz.runs import visitors
@@ -12,7 +13,6 @@ from rnnviz.training.estimate import cores
 from rnnviz.training.presets import twice
 from rnnviz.ui import presenting, sidebar, trouble
 from rnnviz.ui.hosting import allowed, limits
-from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.train import (
     bring,

@@ -7,12 +7,12 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import ConfigError
+from rnnviz.i18n import _
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import TrainConfig
 from rnnviz.training import presets
 from rnnviz.training.estimate import cores
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.texts import Chosen
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import streamlit as st
 
+from rnnviz.i18n import _, language
 from rnnviz.runs import queue
 from rnnviz.runs.folder import RunFolder
 from rnnviz.ui.browser.component import Component
-from rnnviz.ui.i18n import _, language
 from rnnviz.ui.pages.train import toolbar
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.subject import Subject, find

@@ -10,13 +10,13 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import ConfigError, RnnvizError
+from rnnviz.i18n import _
 from rnnviz.text import corpora
 from rnnviz.text.characters import visible
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.training.presets import twice
 from rnnviz.ui import forgetting, pasting
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import texts as shared
 from rnnviz.ui.pages.perplexity import uploads

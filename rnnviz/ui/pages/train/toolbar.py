@@ -8,13 +8,13 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
+from rnnviz.i18n import _
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.runs import api as runs
 from rnnviz.runs.folder import VISITOR, RunFolder
 from rnnviz.text import files
 from rnnviz.ui import trouble
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.subject import Subject, called
 from rnnviz.ui.trouble import plain

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from rnnviz.i18n import _, ngettext
 from rnnviz.networks.cells import CELLS
 from rnnviz.ui import presenting
-from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.words import duration, network, rounded, view_words
 
 VALIDATION, AT_THE_END = "validation", "end"

@@ -7,8 +7,8 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
+from rnnviz.i18n import N_, translations
 from rnnviz.telling import LANGUAGES
-from rnnviz.ui.i18n import N_, translations
 
 HERE = Path(__file__).parent
 

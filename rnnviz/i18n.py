@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rnnviz.telling import DEFAULT, LANGUAGES
 
-FOLDER = Path(__file__).resolve().parent.parent / "locale"
+FOLDER = Path(__file__).resolve().parent / "locale"
 STATE = "language"  # of st.session_state; also read in fragments, which don't run main.py
 
 
