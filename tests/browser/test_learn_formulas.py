@@ -6,8 +6,9 @@ from typing import Any
 from playwright.sync_api import Browser, Locator, expect
 
 from rnnviz import i18n
+from rnnviz.lecture import symbols
 from rnnviz.ui.browser import views
-from rnnviz.ui.pages.learn import scene_7_backwards, symbols
+from rnnviz.ui.pages.learn import scene_7_backwards
 from tests.browser.lecturing import Lectern
 from tests.ui.formulas import every_formula
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from rnnviz.ui.pages.learn import controls, scenes
+from rnnviz.lecture import controls
+from rnnviz.ui.pages.learn import scenes
 
 # Values that some control takes: names of cells, cases and players, and small numbers.
 VALUES = (

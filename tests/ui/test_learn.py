@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from rnnviz import i18n
+from rnnviz.lecture import controls
 from rnnviz.ui.browser.views import VIEWS
-from rnnviz.ui.pages.learn import controls, page, scenes
+from rnnviz.ui.pages.learn import page, scenes
 from rnnviz.ui.pages.learn.session import ADDRESS, Lecture
 from tests.ui.apptest import components
 from tests.ui.conftest import Open, everything

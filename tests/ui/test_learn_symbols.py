@@ -9,11 +9,12 @@ import pytest
 from safetensors.numpy import load_file
 
 from rnnviz import i18n
+from rnnviz.lecture import symbols
+from rnnviz.lecture.symbols import SYMBOLS
 from rnnviz.networks import checkpoint
 from rnnviz.ui.browser.views import VIEWS
-from rnnviz.ui.pages.learn import scenes, symbols
+from rnnviz.ui.pages.learn import scenes
 from rnnviz.ui.pages.learn.session import Lecture
-from rnnviz.ui.pages.learn.symbols import SYMBOLS
 from tests.ui.formulas import every_formula
 from tests.ui.test_learn import answered
 

@@ -10,10 +10,11 @@ import streamlit as st
 
 from rnnviz.figures.themes import THEMES
 from rnnviz.i18n import _, language
+from rnnviz.lecture import symbols
 from rnnviz.ui import presenting
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.browser.themes import themes
-from rnnviz.ui.pages.learn import asking, scenes, symbols
+from rnnviz.ui.pages.learn import asking, scenes
 from rnnviz.ui.pages.learn.session import Lecture
 from rnnviz.ui.trouble import describe
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from rnnviz.i18n import _
 from rnnviz.lecture import counts
+from rnnviz.lecture.controls import Control, State, text, whole
+from rnnviz.lecture.symbols import here
 from rnnviz.networks.numpy_model import Model
 from rnnviz.ui.pages.learn import examples, scene_1_rules
-from rnnviz.ui.pages.learn.controls import Control, State, text, whole
 from rnnviz.ui.pages.learn.scene_1_rules import SHORT
-from rnnviz.ui.pages.learn.symbols import here
 
 NAMES = ("grows", "book", "surprise", "state", "any", "memory")
 STEPS = len(NAMES)

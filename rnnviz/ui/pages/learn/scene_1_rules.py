@@ -6,11 +6,11 @@ import numpy as np
 
 from rnnviz.i18n import _
 from rnnviz.lecture import counts, states
+from rnnviz.lecture.controls import State
 from rnnviz.lecture.prediction import expected
 from rnnviz.lecture.recurrence import Recurrence
 from rnnviz.text.characters import visible
 from rnnviz.ui.pages.learn import models
-from rnnviz.ui.pages.learn.controls import State
 
 SHORT = 22  # characters of a text
 LISTED = 3

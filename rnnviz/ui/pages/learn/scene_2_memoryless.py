@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.i18n import _
-from rnnviz.lecture import memoryless
+from rnnviz.lecture import memoryless, symbols
+from rnnviz.lecture.controls import Control, State, one_of, text, whole
 from rnnviz.lecture.machine import SYMBOLS, WORD, Machine
 from rnnviz.text.characters import visible
-from rnnviz.ui.pages.learn import models, symbols
-from rnnviz.ui.pages.learn.controls import Control, State, one_of, text, whole
+from rnnviz.ui.pages.learn import models
 
 NAMES = ("prediction", "layer", "hidden", "output", "state", "gates")
 STEPS = len(NAMES)

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from rnnviz.i18n import _
-from rnnviz.lecture import machine
+from rnnviz.lecture import machine, symbols
+from rnnviz.lecture.controls import Control, State, text, whole
 from rnnviz.lecture.machine import SEED, SYMBOLS, WORD, Machine, numbers
 from rnnviz.lecture.recurrence import Recurrence, walk
 from rnnviz.text.characters import visible
-from rnnviz.ui.pages.learn import models, symbols
-from rnnviz.ui.pages.learn.controls import Control, State, text, whole
+from rnnviz.ui.pages.learn import models
 
 NAMES = ("first", "second", "third", "parameters", "apart", "adjacent", "minibatch", "unit")
 STEPS = len(NAMES)

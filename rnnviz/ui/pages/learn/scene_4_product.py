@@ -4,10 +4,10 @@ from typing import Any
 
 from rnnviz.errors import ConfigError
 from rnnviz.i18n import _
+from rnnviz.lecture.controls import Control, State, Valid, whole
 from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.product import NAMES as MATRICES
 from rnnviz.lecture.product import Factors
-from rnnviz.ui.pages.learn.controls import Control, State, Valid, whole
 
 NAMES = ("two", "joined", "one", "try", "word")
 STEPS = len(NAMES)

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from rnnviz.i18n import _
-from rnnviz.lecture import tokens, word
+from rnnviz.lecture import symbols, tokens, word
+from rnnviz.lecture.controls import Control, State, text, whole
 from rnnviz.lecture.machine import SEED, SYMBOLS, WORD, Machine
 from rnnviz.text.characters import visible
-from rnnviz.ui.pages.learn import symbols
-from rnnviz.ui.pages.learn.controls import Control, State, text, whole
 
 NAMES = ("labels", "softmax", "path", "why", "batch", "train", "writes")
 STEPS = len(NAMES)

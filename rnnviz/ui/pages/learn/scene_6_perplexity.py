@@ -5,10 +5,10 @@ from fractions import Fraction
 from typing import Any
 
 from rnnviz.i18n import _
-from rnnviz.lecture import memorising, perplexity
+from rnnviz.lecture import memorising, perplexity, symbols
+from rnnviz.lecture.controls import Control, Row, State, numbers, one_of, text, whole
 from rnnviz.lecture.machine import Machine
-from rnnviz.ui.pages.learn import examples, scored_texts, shannon_game, symbols
-from rnnviz.ui.pages.learn.controls import Control, Row, State, numbers, one_of, text, whole
+from rnnviz.ui.pages.learn import examples, scored_texts, shannon_game
 from rnnviz.ui.room.room import Question
 
 NAMES = ("game", "rain", "books", "length", "bits", "heart", "shannon")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rnnviz.lecture import backwards, cost, long_gap, machine
+from rnnviz.lecture.controls import Ask, Control, State, Valid, number, numbers, one_of, text, whole
 from rnnviz.lecture.questions import SEED, TEXT
 from rnnviz.lecture.word import LONGEST
 from rnnviz.ui.pages.learn import (
@@ -18,7 +19,6 @@ from rnnviz.ui.pages.learn import (
     scene_7_truncation,
     scene_7_word,
 )
-from rnnviz.ui.pages.learn.controls import Ask, Control, State, Valid, number, numbers, one_of, text, whole
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from rnnviz.i18n import _
-from rnnviz.lecture import cost
+from rnnviz.lecture import cost, symbols
+from rnnviz.lecture.controls import Ask, State
 from rnnviz.lecture.machine import Machine
-from rnnviz.ui.pages.learn import symbols
-from rnnviz.ui.pages.learn.controls import Ask, State
 
 COUNT = len(cost.LENGTHS)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from rnnviz.i18n import _
 from rnnviz.lecture import long_gap
+from rnnviz.lecture.controls import State
 from rnnviz.lecture.many_networks import CUE, FILLERS, LETTERS
-from rnnviz.ui.pages.learn.controls import State
 from rnnviz.ui.pages.learn.question_words import said
 
 GATES = ("open", "usual")

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from rnnviz.i18n import _
-from rnnviz.lecture import linear
+from rnnviz.lecture import linear, symbols
+from rnnviz.lecture.controls import State
 from rnnviz.lecture.word import LONGEST, STEPS, Parameters
 from rnnviz.text.characters import visible
-from rnnviz.ui.pages.learn import symbols
-from rnnviz.ui.pages.learn.controls import State
 
 WORD = "remember"
 AGAINST = ("same", "other")

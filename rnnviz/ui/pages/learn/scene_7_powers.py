@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from rnnviz.gradients import state_gradients
 from rnnviz.i18n import _
-from rnnviz.lecture import backwards
-from rnnviz.ui.pages.learn import models, symbols
-from rnnviz.ui.pages.learn.controls import State
+from rnnviz.lecture import backwards, symbols
+from rnnviz.lecture.controls import State
+from rnnviz.ui.pages.learn import models
 from rnnviz.ui.pages.learn.question_words import said
 
 LONGEST = 120

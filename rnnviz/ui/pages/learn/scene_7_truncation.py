@@ -7,10 +7,9 @@ import numpy as np
 
 from rnnviz import gradients
 from rnnviz.i18n import _
-from rnnviz.lecture import backwards
+from rnnviz.lecture import backwards, symbols
+from rnnviz.lecture.controls import State
 from rnnviz.lecture.machine import Machine
-from rnnviz.ui.pages.learn import symbols
-from rnnviz.ui.pages.learn.controls import State
 
 DRAWS = 10_000
 FEW = 5

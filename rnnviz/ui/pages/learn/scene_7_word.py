@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from rnnviz.i18n import _
+from rnnviz.lecture import symbols
+from rnnviz.lecture.controls import State
 from rnnviz.lecture.machine import Machine
-from rnnviz.ui.pages.learn import symbols
-from rnnviz.ui.pages.learn.controls import State
 
 NETS = ("state", "memoryless")
 

@@ -4,9 +4,9 @@ from functools import cache
 from typing import Any
 
 from rnnviz.i18n import _
+from rnnviz.lecture.controls import Ask, Control, State, whole
 from rnnviz.lecture.questions import BY_KEY, QUESTIONS, Evidence, Question
 from rnnviz.ui.pages.learn import models
-from rnnviz.ui.pages.learn.controls import Ask, Control, State, whole
 from rnnviz.ui.pages.learn.question_words import WORDS, said, setting
 from rnnviz.ui.room.room import Question as Asked
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from rnnviz.i18n import _
 from rnnviz.lecture import summary
+from rnnviz.lecture.controls import State
 from rnnviz.lecture.machine import WORD
 from rnnviz.ui.pages.learn import models, scene_8_questions, scenes
-from rnnviz.ui.pages.learn.controls import State
 from rnnviz.ui.pages.learn.question_words import said
 
 NAMES = ("points", "backwards", "further")

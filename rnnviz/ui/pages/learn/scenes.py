@@ -13,8 +13,8 @@ import importlib
 from typing import Any, Protocol, cast
 
 from rnnviz.i18n import _
-from rnnviz.ui.pages.learn import controls
-from rnnviz.ui.pages.learn.controls import Ask, Controls, State
+from rnnviz.lecture import controls
+from rnnviz.lecture.controls import Ask, Controls, State
 
 
 class Scene(Protocol):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from rnnviz.i18n import _, language
-from rnnviz.lecture import perplexity
+from rnnviz.lecture import perplexity, symbols
+from rnnviz.lecture.controls import Control, Controls, Row, State, one_of, text, whole
 from rnnviz.lecture.prediction import nats
-from rnnviz.ui.pages.learn import examples, symbols
-from rnnviz.ui.pages.learn.controls import Control, Controls, Row, State, one_of, text, whole
+from rnnviz.ui.pages.learn import examples
 
 GOOD = {
     "en": "It was a quiet evening, and for some time we sat and looked into the fire without a word.",

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlencode
 
 from rnnviz.errors import RnnvizError
-from rnnviz.ui.pages.learn import controls, notes, scenes, snippets, symbols
-from rnnviz.ui.pages.learn.controls import State
+from rnnviz.lecture import controls, symbols
+from rnnviz.lecture.controls import State
+from rnnviz.ui.pages.learn import notes, scenes, snippets
 from rnnviz.ui.pages.learn.scenes import Scene
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any
 from rnnviz.i18n import _
 from rnnviz.lecture import shannon
 from rnnviz.lecture import votes as class_votes
+from rnnviz.lecture.controls import Control, Controls, State, text, whole
 from rnnviz.ui.pages.learn import examples, models
-from rnnviz.ui.pages.learn.controls import Control, Controls, State, text, whole
 from rnnviz.ui.room.room import Counts, Question
 
 KEYS = "abcdefghijklmnopqrstuvwxyz "

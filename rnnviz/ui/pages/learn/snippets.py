@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rnnviz.lecture import counts, shannon, tokens, word
+from rnnviz.lecture.controls import State
 from rnnviz.lecture.counts import shortened
 from rnnviz.lecture.machine import WORD, Machine
 from rnnviz.lecture.product import NAMES as MATRICES
@@ -24,7 +25,6 @@ from rnnviz.lecture.snippets import product as products
 from rnnviz.lecture.snippets import recurrence as loops
 from rnnviz.lecture.snippets import word as words
 from rnnviz.ui.pages.learn import examples, models, scene_7_linear, scene_7_powers
-from rnnviz.ui.pages.learn.controls import State
 
 Shown = dict[str, Any]
 Make = Callable[[State, Shown], Cell | None]
