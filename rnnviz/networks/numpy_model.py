@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -22,17 +20,15 @@ from rnnviz.text.checked import received
 from rnnviz.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from rnnviz.networks.custom import CustomModel
     from rnnviz.networks.modelfile import Sketch
     from rnnviz.networks.ngram import NgramModel
-    from rnnviz.networks.torch_network import TorchNetwork
+    from rnnviz.networks.torch_model import CharModel
 
-Network: TypeAlias = "TorchNetwork | NumpyModel | CustomModel"
+Network: TypeAlias = "CharModel | NumpyModel | CustomModel"
 """What has a hidden state: a CharModel, one without torch, or one whose step is a Python function."""
 
-Model: TypeAlias = "TorchNetwork | NumpyModel | CustomModel | NgramModel"
+Model: TypeAlias = "CharModel | NumpyModel | CustomModel | NgramModel"
 """What predicts a text's characters."""
 
 
@@ -79,34 +75,17 @@ class NumpyModel(Pictured, Brief):
         return CharScorer(NumpyEngine(weights), self.vocabulary.start, wide=False)
 
 
-_made: WeakKeyDictionary[TorchNetwork, tuple[list[Tensor], Weights]] = WeakKeyDictionary()
-_lock = threading.Lock()
-
-
 def weights_of(model: Network) -> Weights:
-    """The weights of `model` for stepping: copies on the CPU, cached until the model's own change.
-
-    A change, as in training, is found by comparing values: torch's count of changes misses what fused
-    optimisers write, and a comparison takes under 1 ms where making a large table takes 20. Raises
-    ConfigError for a model without a hidden state.
-    """
-    if isinstance(getattr(model, "weights", None), Weights):
-        return cast("NumpyModel | CustomModel", model).weights
+    """The weights of `model` for stepping. Raises ConfigError for a model without a hidden state."""
     if not hasattr(model, "vocabulary"):
         raise no_model(model)
-    if not hasattr(model, "state_dict"):
+    weights = getattr(model, "weights", None)
+    if not isinstance(weights, Weights):
         raise ConfigError(
             "{name!r} has no hidden state to look at, as tables and guesses have none; choose a network",
             name=getattr(model, "name", type(model).__name__),
         )
-    network = cast("TorchNetwork", model)
-    now = [p.detach() for p in network.parameters()]
-    with _lock:
-        found = _made.get(network)
-        if found is None or not all(map(_same, found[0], now)):
-            tensors = {name: w.detach().float().cpu().numpy() for name, w in network.state_dict().items()}
-            found = _made[network] = [p.clone() for p in now], weights_from(network.config, tensors)
-        return found[1]
+    return weights
 
 
 def no_model(value: object) -> ConfigError:
@@ -118,7 +97,3 @@ def no_model(value: object) -> ConfigError:
     return ConfigError(
         "a model is what rnnviz.load or rnnviz.adapt gives; received {received}", received=received(value)
     )
-
-
-def _same(kept: Tensor, now: Tensor) -> bool:
-    return kept.device == now.device and kept.dtype == now.dtype and kept.equal(now)

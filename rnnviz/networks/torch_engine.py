@@ -11,17 +11,16 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rnnviz.arrays import Floats, Ids
 from rnnviz.networks import cells
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
-from rnnviz.networks.threads import Threads, worth_trying
-from rnnviz.networks.torch_network import State, TorchNetwork
+
+State: TypeAlias = "tuple[Tensor, ...]"
+"""What is carried from one time step to the next: (H,) of shape (L, B, H), for an LSTM (H, C)."""
 
 Between: TypeAlias = Callable[[Tensor], Tensor] | None
 """What a layer's H (B, T, H) become before the next layer reads them."""
@@ -229,34 +228,3 @@ def states(
         x, *after = one(x, begun if len(begun) > 1 else begun[0], own, True, 1, 0.0, True, False, True)
         ends.append(after)
     return x, tuple(torch.cat(part) for part in zip(*ends, strict=True))
-
-
-class TorchEngine:
-    """Reads texts to score them where the model is; see `rnnviz.networks.batched_scoring.Engine`."""
-
-    def __init__(self, model: TorchNetwork) -> None:
-        self._model, self.size = model, model.config.vocabulary_size
-        self.threads = self.alone = Threads(worth_trying(model.device.type))
-
-    def parts(self, rows: int) -> int:
-        """One: torch's own threads share each product."""
-        return 1
-
-    def zeros(self, rows: int) -> tuple[Floats, ...]:
-        """The state before a text, `rows` times."""
-        return tuple(part.cpu().numpy() for part in self._model.zero_state(rows))
-
-    def states(self, inputs: Ids, state: tuple[Floats, ...]) -> tuple[Tensor, tuple[Floats, ...]]:
-        """The top layer's H (T, B, H) after each of the inputs (B, T), and the state after the last."""
-        device = self._model.device
-        with torch.inference_mode():
-            before = tuple(torch.from_numpy(np.ascontiguousarray(part)).to(device) for part in state)
-            x = self._model.embed(torch.from_numpy(np.ascontiguousarray(inputs)).to(device))
-            top, after = self._model.hidden(x, before)
-        return top.transpose(0, 1), tuple(part.cpu().numpy() for part in after)
-
-    def logits(self, top: Tensor) -> Floats:
-        """O (n, V) of rows (n, H) of the top layer."""
-        with torch.inference_mode():
-            found = F.linear(top, self._model.readout_weight, self._model.readout.bias)
-        return np.asarray(found.float().cpu().numpy())

@@ -10,14 +10,17 @@ Shape letters: T time steps, B batch, L layers, H hidden units, V vocabulary, X 
 
 from __future__ import annotations
 
+import threading
 import warnings
 from typing import TYPE_CHECKING, Any, Literal, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from rnnviz.arrays import Floats, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.networks import compiled, torch_engine
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine, ShortTexts
@@ -25,10 +28,9 @@ from rnnviz.networks.batched_scoring import Engine as ScoringEngine
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Engine, ModelConfig
 from rnnviz.networks.dropout import Dropout, drop
-from rnnviz.networks.numpy_engine import weights_from
-from rnnviz.networks.numpy_model import weights_of
-from rnnviz.networks.torch_engine import TorchEngine
-from rnnviz.networks.torch_network import State as State
+from rnnviz.networks.numpy_engine import Weights, weights_from
+from rnnviz.networks.threads import Threads, worth_trying
+from rnnviz.networks.torch_engine import State as State
 from rnnviz.pictured import Pictured
 from rnnviz.text.checked import received
 from rnnviz.text.vocabulary import Vocabulary, check_vocabulary
@@ -103,6 +105,21 @@ class CharModel(Pictured, nn.Module):
         if self.config.tied and self.embedding is not None:
             return self.embedding.weight[: self.config.vocabulary_size]
         return self.readout.weight
+
+    @property
+    def weights(self) -> Weights:
+        """The weights for the numpy engine: copies on the CPU, cached until the model's own change.
+
+        A change, as in training, is found by comparing values: torch's count of changes misses what fused
+        optimisers write, and a comparison takes under 1 ms where making a large table takes 20.
+        """
+        now = [p.detach() for p in self.parameters()]
+        with _lock:
+            found = _made.get(self)
+            if found is None or not all(map(_same, found[0], now)):
+                tensors = {name: w.detach().float().cpu().numpy() for name, w in self.state_dict().items()}
+                found = _made[self] = [p.clone() for p in now], weights_from(self.config, tensors)
+            return found[1]
 
     def zero_state(self, batch: int = 1) -> State:
         """Zeros, (L, B, H) each."""
@@ -226,7 +243,46 @@ class CharModel(Pictured, nn.Module):
         """
         kind = CELLS[self.config.cell]
         by_numpy = self.device.type == "cpu" and not (kind.has_cell or kind.linear)
-        return NumpyEngine(weights_of(self)) if by_numpy else TorchEngine(self)
+        return NumpyEngine(self.weights) if by_numpy else TorchEngine(self)
+
+
+_made: WeakKeyDictionary[CharModel, tuple[list[Tensor], Weights]] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def _same(kept: Tensor, now: Tensor) -> bool:
+    return kept.device == now.device and kept.dtype == now.dtype and kept.equal(now)
+
+
+class TorchEngine:
+    """Reads texts to score them where the model is; see `rnnviz.networks.batched_scoring.Engine`."""
+
+    def __init__(self, model: CharModel) -> None:
+        self._model, self.size = model, model.config.vocabulary_size
+        self.threads = self.alone = Threads(worth_trying(model.device.type))
+
+    def parts(self, rows: int) -> int:
+        """One: torch's own threads share each product."""
+        return 1
+
+    def zeros(self, rows: int) -> tuple[Floats, ...]:
+        """The state before a text, `rows` times."""
+        return tuple(part.cpu().numpy() for part in self._model.zero_state(rows))
+
+    def states(self, inputs: Ids, state: tuple[Floats, ...]) -> tuple[Tensor, tuple[Floats, ...]]:
+        """The top layer's H (T, B, H) after each of the inputs (B, T), and the state after the last."""
+        device = self._model.device
+        with torch.inference_mode():
+            before = tuple(torch.from_numpy(np.ascontiguousarray(part)).to(device) for part in state)
+            x = self._model.embed(torch.from_numpy(np.ascontiguousarray(inputs)).to(device))
+            top, after = self._model.hidden(x, before)
+        return top.transpose(0, 1), tuple(part.cpu().numpy() for part in after)
+
+    def logits(self, top: Tensor) -> Floats:
+        """O (n, V) of rows (n, H) of the top layer."""
+        with torch.inference_mode():
+            found = F.linear(top, self._model.readout_weight, self._model.readout.bias)
+        return np.asarray(found.float().cpu().numpy())
 
 
 Device = Literal["auto"] | str

@@ -45,8 +45,8 @@ from rnnviz.arrays import Doubles, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.networks.numpy_model import no_model
 from rnnviz.networks.threads import Threads
+from rnnviz.networks.torch_engine import State
 from rnnviz.networks.torch_model import CharModel
-from rnnviz.networks.torch_network import State
 from rnnviz.reading.language_model import LanguageModel
 from rnnviz.reading.reader import ScoringReader
 from rnnviz.reading.signature import digest_of, signature

@@ -19,7 +19,7 @@ from rnnviz.text.characters import normalise
 from rnnviz.text.checked import received
 
 if TYPE_CHECKING:
-    from rnnviz.networks.torch_network import TorchNetwork
+    from rnnviz.networks.torch_model import CharModel
 
 ENTRIES = 1 << 24
 """Of a batch's states, (T, B, L, H), at most: 64 MiB."""
@@ -73,14 +73,14 @@ def _read(model: Network, weights: Weights, ids: Sequence[Ids]) -> tuple[Floats,
     inputs[0] = model.vocabulary.start
     for row, each in enumerate(ids):
         inputs[1 : len(each) + 1, row] = each
-    if not isinstance(model, NumpyModel) and cast("TorchNetwork", model).device.type != "cpu":
-        return _by_torch(cast("TorchNetwork", model), inputs)
+    if not isinstance(model, NumpyModel) and cast("CharModel", model).device.type != "cpu":
+        return _by_torch(cast("CharModel", model), inputs)
     hidden, cell = weights.states(len(inputs) + 1, len(ids))
     weights.run(inputs, hidden, cell)
     return tuple(part[2:] for part in (hidden, cell) if part is not None)
 
 
-def _by_torch(model: TorchNetwork, inputs: Ids) -> tuple[Floats, ...]:
+def _by_torch(model: CharModel, inputs: Ids) -> tuple[Floats, ...]:
     """The same where the model is, of inputs (T + 1, B)."""
     import torch
 

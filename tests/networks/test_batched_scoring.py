@@ -14,7 +14,7 @@ from rnnviz.networks import batched_scoring, threads
 from rnnviz.networks.batched_scoring import CHUNK, LEAST, ROWS, SHORTEST, CharScorer, NumpyEngine, ShortTexts
 from rnnviz.networks.prediction import Scores
 from rnnviz.networks.progress import run
-from rnnviz.networks.torch_engine import TorchEngine
+from rnnviz.networks.torch_model import TorchEngine
 from rnnviz.reading import scoring
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.tuning import own_python

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from rnnviz import CharModel, ModelConfig
-from rnnviz.networks import batched_scoring, threads, torch_engine
+from rnnviz.networks import batched_scoring, threads, torch_model
 from rnnviz.networks.batched_scoring import LEAST
 from rnnviz.networks.threads import Threads, worth_trying
 from rnnviz.text.vocabulary import Vocabulary
@@ -204,7 +204,7 @@ def test_a_long_text_costs_the_same_on_any_number_of_threads(
     took = Threads.took
     monkeypatch.setattr(Threads, "took", lambda self, *a: used.append(self.now) or took(self, *a))
     monkeypatch.setattr(batched_scoring, "worth_trying_alone", lambda: [1, 2, 3])
-    monkeypatch.setattr(torch_engine, "worth_trying", lambda device: [1, 2, 3])
+    monkeypatch.setattr(torch_model, "worth_trying", lambda device: [1, 2, 3])
     np.testing.assert_allclose(model.scorer().advance(ids), expected, rtol=1e-5, atol=1e-6)
     assert set(used) == {1, 2, 3}
     assert torch.get_num_threads() == 1
