@@ -23,6 +23,7 @@ Shape letters: B rows (stretches or texts), T time steps, L layers, H hidden uni
 import os
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from functools import cache
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -30,7 +31,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes, Weights
-from rnnviz.networks.prediction import Scores, entropy, rank
+from rnnviz.networks.prediction import Scores, entropy, normalised, rank
 from rnnviz.networks.progress import mapped, run
 from rnnviz.networks.threads import Threads, blas, cores, ours, worth_trying_alone
 
@@ -78,25 +79,23 @@ class Engine(Protocol):
     alone: Threads
     """How many compute where there is one row."""
 
-    def parts(self, rows: int) -> int:
-        """In how many parts so many rows are read, each by a thread of ours."""
-        ...
+    shares: bool
+    """Whether `threads` are ours, which share the rows of a batch, each calling `states`."""
 
     def zeros(self, rows: int) -> State:
         """The state before a text, `rows` times."""
-        ...
 
     def states(self, inputs: Ids, state: State) -> tuple[Any, State]:
         """The top layer's H (T, B, H) after each of the inputs (B, T), and the state after the last."""
-        ...
 
     def logits(self, top: Any) -> Floats:
         """O (n, V) of rows (n, H) of the top layer."""
-        ...
 
 
 class NumpyEngine:
     """See `Engine`: on the CPU, in the weights' own precision."""
+
+    shares = True
 
     def __init__(self, weights: Weights, *, whole: bool = False, changes: Changes = NO_CHANGES) -> None:
         self._weights, self.size, self.logits = weights, len(weights.bias), weights.logits
@@ -104,10 +103,6 @@ class NumpyEngine:
         self._whole = whole  # `states` gives every state, not the top layer's H alone
         self.threads = Threads(worth_trying_alone(), use=ours)
         self.alone = Threads(worth_trying_alone(), use=blas)
-
-    def parts(self, rows: int) -> int:
-        """See `Engine`."""
-        return max(1, min(self.threads.allowed, rows // FEWEST))
 
     def zeros(self, rows: int) -> State:
         """See `Engine`."""
@@ -168,8 +163,7 @@ class _Out:
 
     def _block(self, logits: Floats, ids: Ids) -> Any:
         """The Scores of n symbols, or log P (n, V), given O (n, V)."""
-        logits -= logits.max(axis=1, keepdims=True)
-        log_sum = np.log(np.exp(logits).sum(axis=1, dtype=np.float64))
+        logits, log_sum = normalised(logits)
         if self.predictions is not None:
             return logits - log_sum[:, None]
         log_p = logits[np.arange(len(ids)), ids] - log_sum
@@ -203,7 +197,8 @@ def _read(
                 out.put(engine, which[rows], when, top, targets[rows])
         return after
 
-    B, parts = len(inputs), engine.parts(len(inputs))
+    B = len(inputs)
+    parts = max(1, min(engine.threads.allowed, B // FEWEST)) if engine.shares else 1
     ends = [B * n // parts for n in range(parts + 1)]
     slices = [slice(*ends[n : n + 2]) for n in range(parts)]
     others = [_pool().submit(work, each) for each in slices[1:]]
@@ -257,43 +252,36 @@ class CharScorer:
     def advance_predictions(self, ids: Ids) -> Doubles:
         """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read.
 
-        What is returned is most of the memory it takes: hand over some thousands at a time.
+        It takes twice the memory of what is returned: hand over some thousands at a time.
         """
-        found, begin = np.empty((len(ids), self._engine.size)), 0
-        while begin < len(ids):
-            out = run(self._next(ids[begin:], predicted=self._engine.size))
-            assert out.predictions is not None
-            read = out.log_p.size
-            found[begin : begin + read] = out.predictions.reshape(read, -1)
-            begin += read
-        return found
+        V = self._engine.size
+        return np.concatenate(
+            [np.empty((0, V)), *(out.predictions.reshape(-1, V) for out in run(self._all(ids, predicted=V)))]
+        )
 
     def advancing(self, ids: Ids, *, want: bool) -> Generator[Done, None, Scores]:
         """`advance_details` step by step: yields its progress several times a second.
 
         Rank and entropy are filled in if `want`. If it isn't run to its end, the scorer is of no more use.
         """
-        found: list[Scores] = []
-        done, begin = Done(0, 0.0), 0
-        while begin < len(ids):
-            out = yield from mapped(self._next(ids[begin:], want=want), done.plus)
-            scores = out.flat()
-            found.append(scores)
-            begin += len(scores.log_p)
-            done = Done(begin, done.nats - float(scores.log_p.sum()))
-            yield done
-        return Scores.joined(found)
+        found = yield from self._all(ids, want=want)
+        return Scores.joined([out.flat() for out in found])
 
     def states(self, ids: Ids) -> Generator[Done, None, State]:
         """Every state after each of `ids` (n,), (n, L, H) each, of an engine that gives the `whole`."""
+        found = yield from self._all(ids, whole=True)
+        every = [[part.reshape(-1, *part.shape[2:]) for part in out.parts] for out in found]
+        return tuple(np.concatenate(parts) for parts in zip(*every, strict=True))
+
+    def _all(self, ids: Ids, **asked: Any) -> Generator[Done, None, list[Any]]:
+        """What `_next` gives of all of `ids`, piece after piece."""
         found, done = [], Done(0, 0.0)
         while done.characters < len(ids):
-            out = yield from mapped(self._next(ids[done.characters :], whole=True), done.plus)
-            assert isinstance(out, _States)
-            found.append([part.reshape(-1, *part.shape[2:]) for part in out.parts])
-            done = done.plus(Done(out.log_p.size, 0.0))
+            out = yield from mapped(self._next(ids[done.characters :], **asked), done.plus)
+            found.append(out)
+            done = done.plus(Done(out.log_p.size, -float(out.log_p.sum())))
             yield done
-        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
+        return found
 
     def _next(
         self, ids: Ids, *, want: bool = False, predicted: int = 0, whole: bool = False
@@ -378,6 +366,40 @@ class CharScorer:
                     break
             never_met.update(stretches.tolist())
 
+    def each(self, texts: Sequence[Ids]) -> list[Doubles]:
+        """log P in nats of each symbol of many texts, (n,) each, given all before it in that text and what
+        was read before. They are read side by side, long ones as `advance` reads them; how many, and beside
+        which others, moves a cost by rounding alone. The scorer stays where it is.
+        """
+        found: list[Doubles] = [np.empty(0)] * len(texts)
+        for n, ids in enumerate(texts):
+            if len(ids) >= LEAST:
+                alone = copy(self)
+                found[n] = alone.advance(ids)
+        for group in _groups([len(ids) for ids in texts]):
+            for n, log_p in zip(group, self._short_texts([texts[n] for n in group]), strict=True):
+                found[n] = log_p
+        return found
+
+    def _short_texts(self, rows: Sequence[Ids]) -> list[Doubles]:
+        """The costs of texts, the longest first: those that have ended leave the batch."""
+        lengths = np.array([len(row) for row in rows])
+        targets = np.zeros((len(rows), int(lengths[0])), np.int64)
+        for row, ids in zip(targets, rows, strict=True):
+            row[: len(ids)] = ids
+        inputs = np.empty_like(targets)
+        inputs[:, 0], inputs[:, 1:] = self._last, targets[:, :-1]
+        out = _Out(targets.shape)
+        state = tuple(np.repeat(part, len(rows), axis=1) for part in self._state)
+        for begin in range(0, int(lengths[0]), CHUNK):
+            alive = int((lengths > begin).sum())
+            now = slice(begin, min(begin + CHUNK, int(lengths[0])))
+            state = tuple(part[:, :alive] for part in state)
+            with self._engine.threads.piece(alive * (now.stop - begin)):
+                x, y = inputs[:alive, now], targets[:alive, now]
+                state = _read(self._engine, x, state, out, np.arange(alive), now, y)
+        return [row[:n].copy() for row, n in zip(out.log_p, lengths.tolist(), strict=True)]
+
 
 def _put(state: State, columns: Ids, values: State) -> None:
     for part, new in zip(state, values, strict=True):
@@ -390,45 +412,6 @@ def _differ(a: State, b: State) -> Ids:
     for x, y in zip(a, b, strict=True):
         found |= (abs(x - y) > TOLERANCE * abs(y).clip(min=1)).any(axis=2).any(axis=0)
     return np.flatnonzero(found)
-
-
-class ShortTexts:
-    """Scores many texts, each from its beginning, as if one after the other; long ones as `CharScorer` does.
-
-    How many are read side by side, and beside which others, moves a cost by rounding alone.
-    """
-
-    def __init__(self, engine: Engine, start: int, *, wide: bool) -> None:
-        self._engine, self._start, self._wide = engine, start, wide
-
-    def advance(self, texts: Sequence[Ids]) -> list[Doubles]:
-        """log P in nats of each symbol of each text, (n,), given all before it in that text."""
-        found: list[Doubles] = [np.empty(0)] * len(texts)
-        for n, ids in enumerate(texts):
-            if len(ids) >= LEAST:
-                found[n] = CharScorer(self._engine, self._start, wide=self._wide).advance(ids)
-        for group in _groups([len(ids) for ids in texts]):
-            for n, log_p in zip(group, self._side_by_side([texts[n] for n in group]), strict=True):
-                found[n] = log_p
-        return found
-
-    def _side_by_side(self, rows: Sequence[Ids]) -> list[Doubles]:
-        """The costs of texts, the longest first: those that have ended leave the batch."""
-        lengths = np.array([len(row) for row in rows])
-        targets = np.zeros((len(rows), int(lengths[0])), np.int64)
-        for row, ids in zip(targets, rows, strict=True):
-            row[: len(ids)] = ids
-        inputs = np.empty_like(targets)
-        inputs[:, 0], inputs[:, 1:] = self._start, targets[:, :-1]
-        out, state = _Out((len(rows), int(lengths[0]))), self._engine.zeros(len(rows))
-        for begin in range(0, int(lengths[0]), CHUNK):
-            alive = int((lengths > begin).sum())
-            now = slice(begin, min(begin + CHUNK, int(lengths[0])))
-            state = tuple(part[:, :alive] for part in state)
-            with self._engine.threads.piece(alive * (now.stop - begin)):
-                x, y = inputs[:alive, now], targets[:alive, now]
-                state = _read(self._engine, x, state, out, np.arange(alive), now, y)
-        return [row[:n].copy() for row, n in zip(out.log_p, lengths.tolist(), strict=True)]
 
 
 def _groups(lengths: Sequence[int]) -> Iterator[list[int]]:

@@ -25,6 +25,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks import cells
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.prediction import normalised
 from rnnviz.text.checked import received
 
 BLOCK = 256
@@ -63,7 +64,6 @@ class StateChange(Protocol):
 
     def changes(self, weights: "Weights") -> Changes:
         """What is done to the states of a network. Raises ConfigError for what isn't there."""
-        ...
 
 
 def combined(weights: "Weights", change: StateChange | Sequence[StateChange] | None) -> Changes:
@@ -410,9 +410,7 @@ class Weights:
 
         For states (n, H) of the top layer. log P = first - second[:, None].
         """
-        logits = self.logits(top)
-        logits -= logits.max(axis=1, keepdims=True)
-        return logits, np.log(np.exp(logits).sum(axis=1, dtype=np.float64))
+        return normalised(self.logits(top))
 
     def log_probs(self, top: Floats) -> Floats:
         """log P (n, V) in nats, for states (n, H) of the top layer."""

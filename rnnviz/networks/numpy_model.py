@@ -11,7 +11,7 @@ import numpy as np
 
 from rnnviz.arrays import Array
 from rnnviz.errors import ConfigError
-from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine, ShortTexts
+from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.numpy_engine import Weights, weights_from
@@ -60,12 +60,6 @@ class NumpyModel(Pictured, Brief):
     def scorer(self) -> CharScorer:
         """A reader at the start of a text."""
         return CharScorer(
-            NumpyEngine(self.weights), self.vocabulary.start, wide=CELLS[self.config.cell].mixes
-        )
-
-    def short_texts(self) -> ShortTexts:
-        """A reader of many short texts side by side."""
-        return ShortTexts(
             NumpyEngine(self.weights), self.vocabulary.start, wide=CELLS[self.config.cell].mixes
         )
 

@@ -41,11 +41,9 @@ class Scorer(Protocol):
 
     def advance(self, ids: Integers) -> Doubles:
         """log P in nats of each symbol of `ids` (n,), given all before it."""
-        ...
 
     def advance_details(self, ids: Integers) -> Scores:
         """The same log P, the rank of each symbol, the entropy of the prediction before it."""
-        ...
 
 
 @runtime_checkable
@@ -54,7 +52,6 @@ class WholePredictions(Protocol):
 
     def advance_predictions(self, ids: Integers) -> Doubles:
         """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read."""
-        ...
 
 
 def rank(scores: npt.NDArray[np.floating[Any]], ids: Integers) -> Ranks:
@@ -63,16 +60,16 @@ def rank(scores: npt.NDArray[np.floating[Any]], ids: Integers) -> Ranks:
     return np.asarray(1 + np.count_nonzero(scores > came, axis=1), np.int32)
 
 
-def entropy(logits: npt.NDArray[np.floating[Any]], log_sum: Doubles | None = None) -> Floats:
-    """-Σ P log P in nats, (n,), of log-probabilities (n, V), normalised or not.
-
-    `log_sum` (n,) is the log of each row's sum of exponentials, if known; entries must then be about ≤ 0.
+def normalised(logits: Floats) -> tuple[Floats, Doubles]:
+    """`logits` (n, V), changed in place to be at most 0, and the log of each row's sum of exponentials, (n,),
+    in nats: log P = first - second[:, None].
     """
-    if log_sum is None:
-        logits = logits - logits.max(axis=1, keepdims=True)
-    exponentials = np.exp(logits)
-    if log_sum is None:
-        log_sum = np.log(exponentials.sum(axis=1, dtype=np.float64))
-    weighted = np.einsum("nv,nv->n", exponentials, logits)
+    logits -= logits.max(axis=1, keepdims=True)
+    return logits, np.log(np.exp(logits).sum(axis=1, dtype=np.float64))
+
+
+def entropy(logits: npt.NDArray[np.floating[Any]], log_sum: Doubles) -> Floats:
+    """-Σ P log P in nats, (n,), of what `normalised` gives."""
+    weighted = np.einsum("nv,nv->n", np.exp(logits), logits)
     # Rounding may leave a certain prediction a little below 0.
     return np.asarray(np.maximum(log_sum - weighted / np.exp(log_sum), 0), np.float32)

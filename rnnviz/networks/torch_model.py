@@ -23,7 +23,7 @@ from torch.nn import functional as F
 from rnnviz.arrays import Floats, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.networks import compiled, torch_engine
-from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine, ShortTexts
+from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.batched_scoring import Engine as ScoringEngine
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Engine, ModelConfig
@@ -227,10 +227,6 @@ class CharModel(Pictured, nn.Module):
         """A reader at the start of a text."""
         return CharScorer(self._reads(), self.vocabulary.start, wide=CELLS[self.config.cell].mixes)
 
-    def short_texts(self) -> ShortTexts:
-        """A reader of many short texts side by side."""
-        return ShortTexts(self._reads(), self.vocabulary.start, wide=CELLS[self.config.cell].mixes)
-
     def precise_scorer(self) -> CharScorer:
         """A reader in float64 on the CPU, in sequence, from the weights as they are now."""
         stored = {name: w.detach().double().cpu().numpy() for name, w in self.state_dict().items()}
@@ -257,13 +253,11 @@ def _same(kept: Tensor, now: Tensor) -> bool:
 class TorchEngine:
     """Reads texts to score them where the model is; see `rnnviz.networks.batched_scoring.Engine`."""
 
+    shares = False  # torch's own threads share each product
+
     def __init__(self, model: CharModel) -> None:
         self._model, self.size = model, model.config.vocabulary_size
         self.threads = self.alone = Threads(worth_trying(model.device.type))
-
-    def parts(self, rows: int) -> int:
-        """One: torch's own threads share each product."""
-        return 1
 
     def zeros(self, rows: int) -> tuple[Floats, ...]:
         """The state before a text, `rows` times."""

@@ -55,12 +55,13 @@ class WindowScorer:
 
     def __init__(self, model: LanguageModel, precise: bool) -> None:
         self._model, self._precise = model, precise
-        self._short = None if precise else getattr(model, "short_texts", lambda: None)()
+        scorer = scorer_of(model, details=False, precise=precise)
+        self._each = None if precise else getattr(scorer, "each", None)
 
     def __call__(self, window: Window) -> Doubles:
         """-Σ log P in nats of each row, of its known and its unknown symbols, (k, 2)."""
         rows = np.split(window.ids.astype(np.int64), np.cumsum(window.lengths)[:-1])
-        found = self._short.advance(rows) if self._short is not None else [self._one(row) for row in rows]
+        found = self._each(rows) if self._each is not None else [self._one(row) for row in rows]
         out = np.empty((len(rows), 2))
         for n, (ids, log_p, begin) in enumerate(zip(rows, found, window.given.tolist(), strict=True)):
             unknown = ids[begin:] == UNKNOWN

@@ -11,7 +11,7 @@ import torch
 from rnnviz import CharModel, ModelConfig
 from rnnviz.arrays import Ids
 from rnnviz.networks import batched_scoring, threads
-from rnnviz.networks.batched_scoring import CHUNK, LEAST, ROWS, SHORTEST, CharScorer, NumpyEngine, ShortTexts
+from rnnviz.networks.batched_scoring import CHUNK, LEAST, ROWS, SHORTEST, CharScorer, NumpyEngine
 from rnnviz.networks.prediction import Scores
 from rnnviz.networks.progress import run
 from rnnviz.networks.torch_model import TorchEngine
@@ -112,14 +112,22 @@ def read_again(network: CharModel, ids: Ids) -> int:
     return scorer.read_again
 
 
+@pytest.mark.parametrize("engine", ["numpy", "torch"])
 @pytest.mark.parametrize("settings", CELLS, ids=lambda s: "-".join(map(str, s.values())))
-def test_costs_ranks_and_entropies_are_those_of_a_reading_in_sequence(settings: dict[str, Any]) -> None:
+def test_costs_ranks_and_entropies_are_those_of_a_reading_in_sequence(
+    settings: dict[str, Any], engine: str
+) -> None:
     network, ids = model(scale=8.0, **settings), symbols(LENGTH)  # with some that are unknown
-    ours, theirs = network.scorer().advance_details(ids), in_sequence(network, ids)
+    by = NumpyEngine(network.weights) if engine == "numpy" else TorchEngine(network)
+    ours, theirs = (
+        CharScorer(by, VOCABULARY.start, wide=True).advance_details(ids),
+        in_sequence(network, ids),
+    )
     np.testing.assert_allclose(ours.log_p, theirs.log_p, rtol=0, atol=1e-4)
     np.testing.assert_allclose(ours.entropy, theirs.entropy, rtol=0, atol=1e-4)
     assert np.mean(ours.rank != theirs.rank) < 1e-3  # equals to rounding may change places
-    np.testing.assert_array_equal(network.scorer().advance(ids), ours.log_p)
+    again = CharScorer(by, VOCABULARY.start, wide=True).advance(ids)
+    np.testing.assert_array_equal(again, ours.log_p)  # to the last digit
 
 
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
@@ -184,14 +192,6 @@ def test_where_a_text_is_cut_changes_nothing(cell: str) -> None:
         np.testing.assert_allclose(np.concatenate(parts), whole, rtol=0, atol=1e-4)
 
 
-def test_the_same_text_gives_the_same_number_to_the_last_digit() -> None:
-    network = model(cell="gru")
-    long = text(LENGTH)
-    assert (
-        scoring.perplexity(network, text=long).perplexity == scoring.perplexity(network, text=long).perplexity
-    )
-
-
 def test_progress_comes_while_a_long_piece_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
     network, long = model(cell="gru"), text(LENGTH) + "ß"
@@ -212,25 +212,6 @@ def test_a_reading_can_be_left_at_any_step() -> None:
     steps.close()
     log_p, _, _ = run(network.scorer().advancing(np.ones(5, np.int64), want=False))
     assert log_p.shape == (5,)
-
-
-@pytest.mark.parametrize("settings", [*CELLS, {"cell": "mlp"}], ids=lambda s: "-".join(map(str, s.values())))
-def test_the_engine_of_a_gpu_finds_what_numpy_does(settings: dict[str, Any]) -> None:
-    network, ids = model(scale=8.0, **settings), symbols(LENGTH)
-    scorers = [CharScorer(TorchEngine(network), network.vocabulary.start, wide=True), network.scorer()]
-    theirs, ours = (scorer.advance_details(ids) for scorer in scorers)
-    np.testing.assert_allclose(ours.log_p, theirs.log_p, rtol=0, atol=1e-4)
-    np.testing.assert_allclose(ours.entropy, theirs.entropy, rtol=0, atol=1e-4)
-    assert np.mean(ours.rank != theirs.rank) < 1e-3
-    after = [scorer.advance_predictions(ids[:300]) for scorer in scorers]
-    np.testing.assert_allclose(*after, rtol=0, atol=1e-4)
-    texts = [ids[n : n + 7 * n] for n in range(0, 40, 3)]
-    many = [
-        ShortTexts(TorchEngine(network), network.vocabulary.start, wide=True).advance(texts),
-        network.short_texts().advance(texts),
-    ]
-    for one, other in zip(*many, strict=True):
-        np.testing.assert_allclose(one, other, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("cell", ["gru", "lstm", "mingru"])
@@ -329,7 +310,7 @@ def some(count: int, longest: int, size: int) -> list[Ids]:
 def test_each_text_costs_what_it_costs_alone(cell: str, options: dict[str, Any]) -> None:
     network = tiny(cell, **options)
     texts = some(2 * ROWS + 3, 3 * CHUNK, network.vocabulary.size)
-    found = network.short_texts().advance(texts)
+    found = network.scorer().each(texts)
     for ids, log_p in zip(texts, found, strict=True):
         assert log_p == pytest.approx(network.scorer().advance(ids), rel=1e-4, abs=1e-5)
 
@@ -337,8 +318,8 @@ def test_each_text_costs_what_it_costs_alone(cell: str, options: dict[str, Any])
 def test_the_order_and_the_neighbours_make_no_difference() -> None:
     network = tiny("gru")
     texts = some(50, 150, network.vocabulary.size)
-    together = network.short_texts().advance(texts)
-    backwards = network.short_texts().advance(texts[::-1])[::-1]
+    together = network.scorer().each(texts)
+    backwards = network.scorer().each(texts[::-1])[::-1]
     for one, other in zip(together, backwards, strict=True):
         assert one == pytest.approx(other, abs=1e-5)
 
@@ -347,13 +328,13 @@ def test_a_long_text_among_short_ones_is_read_as_long_texts_are(monkeypatch: pyt
     monkeypatch.setattr(batched_scoring, "LEAST", 2 * SHORTEST)
     network = tiny("gru")
     texts = [*some(5, 100, network.vocabulary.size), *(np.ones(n, np.int64) for n in (LEAST, 2 * SHORTEST))]
-    found = network.short_texts().advance(texts)
+    found = network.scorer().each(texts)
     for ids, log_p in zip(texts[5:], found[5:], strict=True):
         assert np.array_equal(log_p, network.scorer().advance(ids))
 
 
 def test_no_texts_and_empty_ones() -> None:
-    scorer = tiny("gru").short_texts()
-    assert scorer.advance([]) == []
-    empty, one = scorer.advance([np.empty(0, np.int64), np.ones(1, np.int64)])
+    scorer = tiny("gru").scorer()
+    assert scorer.each([]) == []
+    empty, one = scorer.each([np.empty(0, np.int64), np.ones(1, np.int64)])
     assert (len(empty), len(one)) == (0, 1)

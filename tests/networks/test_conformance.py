@@ -30,8 +30,10 @@ from rnnviz import CharModel, ModelConfig
 from rnnviz.arrays import Floats
 from rnnviz.gradients import connectivity_row, state_gradients
 from rnnviz.networks import compiled, numpy_engine, torch_engine
+from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.cells import CELLS, CellKind
 from rnnviz.networks.numpy_engine import Changes, NetworkReader, Weights, weights_from
+from rnnviz.networks.torch_model import TorchEngine
 from rnnviz.text.vocabulary import Vocabulary
 from tests.networks import textbook
 
@@ -259,11 +261,26 @@ def adapted(dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: 
     return found | {"logits": rows(own.weights.logits, found["hidden"][:, -1])}, last(found)
 
 
+def scorer(by: str, dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: int) -> Found:
+    """What a scorer expects before each symbol: it reads the one before it then."""
+    model = CharModel(case.config, vocabulary(case))
+    model.load_state_dict(case.tensors)
+    engine = NumpyEngine(numpy_weights(case, dtype)) if by == "numpy" else TorchEngine(model)
+    log_probs, after = [], []
+    for b, text in enumerate(ids.numpy()):
+        one = CharScorer(engine, case.shape.V, wide=False)
+        one.remember(int(text[0]), tuple(part[:, b : b + 1].numpy().astype(dtype) for part in state))
+        log_probs.append(one.advance_predictions(np.append(text[1:], 0)).astype(dtype))
+        after.append(one.memory)
+    last = [torch.as_tensor(np.concatenate(parts, axis=1)) for parts in zip(*after, strict=True)]
+    return {"log_probs": np.stack(log_probs, axis=1)}, last
+
+
 @dataclass(frozen=True)
 class Engine:
     """A row of the table.
 
-    gives    what it gives beside logits and the last state, "gates" for all of them
+    gives    what it gives beside the last state, "gates" for all of them
     changes  states can be changed on the way
     reads    without gradients
     learns   with gradients
@@ -272,7 +289,7 @@ class Engine:
 
     run: Callable[..., Found]
     dtype: str = "float32"
-    gives: tuple[str, ...] = ()
+    gives: tuple[str, ...] = ("logits",)
     changes: bool = False
     reads: bool = True
     learns: bool = False
@@ -281,14 +298,14 @@ class Engine:
     def names(self, cell: str) -> set[str]:
         """What it gives of a cell."""
         kind = CELLS[cell]
-        own = {"hidden", "log_probs"} | ({"cell"} if kind.has_cell else set())
-        return {"logits"} | (own & set(self.gives)) | (set(kind.gates) if "gates" in self.gives else set())
+        own = {"logits", "hidden", "log_probs"} | ({"cell"} if kind.has_cell else set())
+        return (own & set(self.gives)) | (set(kind.gates) if "gates" in self.gives else set())
 
 
-TEXTS = Engine(numpy_texts, gives=(*STATES, "gates", "log_probs"), changes=True)
-ABREAST = Engine(numpy_abreast, gives=STATES, changes=True)
+TEXTS = Engine(numpy_texts, gives=("logits", *STATES, "gates", "log_probs"), changes=True)
+ABREAST = Engine(numpy_abreast, gives=("logits", *STATES), changes=True)
 LAYERS = Engine(partial(char_model, "torch"), learns=True)
-STEPWISE = Engine(stepwise, gives=(*STATES, "gates"), learns=True)
+STEPWISE = Engine(stepwise, gives=("logits", *STATES, "gates"), learns=True)
 ENGINES = {
     "numpy": TEXTS,
     "numpy float64": replace(TEXTS, dtype="float64"),
@@ -299,7 +316,10 @@ ENGINES = {
     "stepwise": STEPWISE,
     "stepwise float64": replace(STEPWISE, dtype="float64"),
     "numba": Engine(partial(char_model, "numba"), reads=False, learns=True, lacks=("mlp",)),
-    "adapt(step=)": Engine(adapted, gives=STATES),
+    "adapt(step=)": Engine(adapted, gives=("logits", *STATES)),
+    "scorer": Engine(partial(scorer, "numpy"), gives=("log_probs",)),
+    "scorer float64": Engine(partial(scorer, "numpy"), dtype="float64", gives=("log_probs",)),
+    "scorer, torch": Engine(partial(scorer, "torch"), gives=("log_probs",)),
 }
 if torch.cuda.is_available():
     for name in ("torch", "torch float64", "stepwise"):
