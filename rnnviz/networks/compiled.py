@@ -232,7 +232,10 @@ class _Pass(torch.autograd.Function):
         x, ids, w, b_u = (one.contiguous() for one in (x, ids, w, b_u))
         (T, B), H, two = ids.shape, first[0].shape[-1], len(first) > 1
         low = _low(H) and played.products > 0
-        own, room = x.new_empty(w.numel() + B * H), x.new_empty(torch.get_num_threads(), played.room, H)
+        # In halves of a float32: a state, whose rows come in pairs.
+        own = x.new_empty(-(-B * H // 2))
+        room = x.new_empty(torch.get_num_threads(), played.room, H)
+        turned = (w.bfloat16().view(torch.int32) if low else w).T.contiguous()
         u, h, kept = x.new_empty(B, len(w)), x.new_empty(T + 1, B, H), x.new_empty(T, B, played.kept * H)
         c = x.new_empty(T + 1 if two else 1, B, H)
         h[0] = first[0]
@@ -256,7 +259,7 @@ class _Pass(torch.autograd.Function):
             {tape.X: x, tape.U: u, tape.OLD: h, tape.OLD_C: c, tape.KEPT: kept, tape.ROOM: room}
         )
         about = torch.tensor([*sizes, len(notes)])
-        _call(cast(Passes, _passes()).forward, about, begins, notes, lowest, ids, w, b_u, own, u, h)
+        _call(cast(Passes, _passes()).forward, about, begins, notes, lowest, ids, turned, b_u, own, u, h)
         ctx.save_for_backward(x, ids, w, b_u, h, c, kept)
         ctx.played, ctx.sizes = played, sizes
         ctx.set_materialize_grads(False)

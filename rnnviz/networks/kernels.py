@@ -284,32 +284,6 @@ def interleave(even, odd, to):
 
 
 @jit
-def transpose(w, turned, lo, hi):
-    """Rows lo … hi of each gate of w (G·H, H) become columns of `turned` (H, G·H); a line of the cache is
-    written once.
-    """
-    H = w.shape[1]
-    for k in range(0, len(w), H):
-        for j0 in range(k + lo, k + hi, LINE):
-            for i0 in range(0, H, LINE):
-                for i in range(i0, min(H, i0 + LINE)):
-                    for j in range(j0, min(k + hi, j0 + LINE)):
-                        turned[i, j] = w[j, i]
-
-
-@jit
-def transpose_low(w, turned, lo, hi):
-    """`transpose` to pairs (H/2, G·H)."""
-    H = w.shape[1]
-    for k in range(0, len(w), H):
-        for j0 in range(k + lo, k + hi, LINE):
-            for i0 in range(0, H, 2 * LINE):
-                for i in range(i0, min(H, i0 + 2 * LINE), 2):
-                    for j in range(j0, min(k + hi, j0 + LINE)):
-                        turned[i // 2, j] = pair(w[j, i], w[j, i + 1])
-
-
-@jit
 def across(h, turned, first, last):
     """Rows of h (N, H) become columns of blocks of `turned` (N/ROWS, H, ROWS) in bfloat16, for units first …
     last; zeros fill the last block.
@@ -348,30 +322,23 @@ def weigh_low(d, turned, first, last, to_w):
 
 
 @jit
-def forward(low, p, P, tape, sizes, memory, begins, ids, w, b_u, own, u, h):
+def forward(low, p, P, tape, sizes, memory, begins, ids, turned, b_u, own, u, h):
     """What thread p of P does; with bfloat16 if `low`.
 
-    `memory`, `begins` and `sizes` as `look` takes them; ids (T, B) of rows of x, w (U·H, H) of U blocks or
-    none, b_u (H,) of the last of them or none, h (T+1, B, H) with the first known. `own` is w's size, and B·H
-    more; u (B, U·H).
+    `memory`, `begins` and `sizes` as `look` takes them; ids (T, B) of rows of x, `turned` (H, U·H) the
+    transpose of U blocks of weights or none, its rows in pairs (H/2, U·H) if `low`, b_u (H,) of the last
+    block or none, u (B, U·H), h (T+1, B, H) with the first known. `own` has room for a state in bfloat16.
     """
     (T, B), H, U, two = ids.shape, sizes[1], sizes[3], sizes[6]
-    lo, hi = begin(p, P, H), begin(p + 1, P, H)
     first, last = part(p, P, B)
     given, at = constants(), np.empty(10, np.int64)
-    turned = own[: U * H * H].reshape(H, U * H)
-    turned_low = own.view(np.uint32)[: H // 2 * U * H].reshape(H // 2, U * H)
-    old = own.view(np.uint16)[2 * U * H * H :][: B * H].reshape(B, H)[first:last]
+    pairs, old = turned.view(np.uint32), own.view(np.uint16)[: B * H].reshape(B, H)[first:last]
     if low:
-        transpose_low(w, turned_low, lo, hi)
         for b in range(first, last):
             lower(h[0, b], old[b - first])
-    else:
-        transpose(w, turned, lo, hi)
-    wait()  # each thread has turned some units of W, and multiplies with all of them
     for t in range(T):
         if low:
-            multiply_low(0, old, turned_low, u[first:last])
+            multiply_low(0, old, pairs, u[first:last])
         elif U:
             multiply(given, 0, 0, h[t, first:last], turned, u[first:last])
         for b in range(first, last):
@@ -409,7 +376,7 @@ def backward(
         for i in range(start, end):
             interleave(w[2 * i], w[2 * i + 1], paired[i])
         across(states, turned, lo, hi)
-        wait()  # as above
+        wait()  # each thread has turned some of all rows, and multiplies with all of them
     for t in range(T - 1, -1, -1):
         for b in range(first, last):
             add(above[t, b], d[b])
@@ -452,7 +419,7 @@ def team_forward(data):
         integers(data[2], 4 * n).reshape(n, 4), s,
         numba.carray(data[3], (FAR,)), begins,
         integers(data[4], T * B).reshape(T, B),
-        numba.carray(data[5], (U * H, H)),
+        numba.carray(data[5], (H // 2 if low else H, U * H)),
         numba.carray(data[6], (biased * H,)),
         numba.carray(data[7], (own,)),
         numba.carray(data[8], (B, U * H)),
