@@ -106,17 +106,10 @@ def _low(H: int) -> bool:
     return wanted and H % 2 == 0 and blocks_bfloat16()
 
 
-class Passes(NamedTuple):
-    """`team_forward` and `team_backward` of `kernels`, compiled."""
-
-    forward: Any
-    backward: Any
-
-
 @cache
-def _passes() -> Passes | None:
-    """None where it isn't `ready`, or something goes wrong: a numba that doesn't go with this numpy, a
-    processor that its LLVM doesn't know …
+def _passes() -> list[Any] | None:
+    """`team_forward` and `team_backward` of `kernels`, compiled; None where it isn't `ready`, or something
+    goes wrong: a numba that doesn't go with this numpy, a processor that its LLVM doesn't know …
     """
     try:
         return _compile() if ready() else None
@@ -124,7 +117,7 @@ def _passes() -> Passes | None:
         return None
 
 
-def _compile() -> Passes:
+def _compile() -> list[Any]:
     """Takes 10 to 20 seconds the first time on a computer, and again after an update; then half a second to
     one, from the user's cache folder.
     """
@@ -140,9 +133,7 @@ def _compile() -> Passes:
     pointer: Any = numba.types.CPointer
     passed = numba.void(pointer(pointer(numba.float32)))
     with _kept(numba):
-        return Passes(
-            *(_compiled(numba.cfunc, passed, f) for f in (kernels.team_forward, kernels.team_backward))
-        )
+        return [_compiled(numba.cfunc, passed, f) for f in (kernels.team_forward, kernels.team_backward)]
 
 
 @contextmanager
@@ -206,8 +197,9 @@ def from_inputs(config: ModelConfig, tensors: Sequence[Tensor]) -> tuple[Tensor,
     return tensors[0], tensors[2] + (F.pad(b[:-H], (0, H)) if kind.own_bias else b)
 
 
-def _call(function: Any, *tensors: Tensor) -> None:
-    """Have it done by torch's threads. Tensors are contiguous."""
+def _call(which: int, *tensors: Tensor) -> None:
+    """Have a pass of `_passes` done by torch's threads. Tensors are contiguous."""
+    function = cast(list[Any], _passes())[which]
     places = (ctypes.c_void_p * len(tensors))(*(t.data_ptr() for t in tensors))
     parallel = cast(ctypes.CDLL, _library()).GOMP_parallel
     parallel(
@@ -259,7 +251,7 @@ class _Pass(torch.autograd.Function):
             {tape.X: x, tape.U: u, tape.OLD: h, tape.OLD_C: c, tape.KEPT: kept, tape.ROOM: room}
         )
         about = torch.tensor([*sizes, len(notes)])
-        _call(cast(Passes, _passes()).forward, about, begins, notes, lowest, ids, turned, b_u, own, u, h)
+        _call(0, about, begins, notes, lowest, ids, turned, b_u, own, u, h)
         ctx.save_for_backward(x, ids, w, b_u, h, c, kept)
         ctx.played, ctx.sizes = played, sizes
         ctx.set_materialize_grads(False)
@@ -293,7 +285,7 @@ class _Pass(torch.autograd.Function):
         # What was kept becomes a gradient: a second pass back has nothing left, and is told so.
         torch.autograd.graph.increment_version(kept)
         _call(
-            cast(Passes, _passes()).backward,
+            1,
             *(about, begins, notes, lowest, sources, ids, w, own, h, kept, above, d, to_x, to_w, to_b),
         )
         return None, to_x, None, to_w, to_b, *(d, d_c)[: 1 + two]

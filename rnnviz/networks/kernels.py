@@ -34,7 +34,6 @@ from rnnviz.networks.tape import (
     ROOM,
     SIGMOID,
     SIZE,
-    SUB,
     TANH,
     TO_POSITIVE,
     TO_RELU,
@@ -130,9 +129,6 @@ def do(operation, a, b, to):
     if operation == ADD:
         for j in range(H):
             to[j] = a[j] + b[j]
-    elif operation == SUB:
-        for j in range(H):
-            to[j] = a[j] - b[j]
     elif operation == MUL:
         for j in range(H):
             to[j] = a[j] * b[j]

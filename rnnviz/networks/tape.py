@@ -27,8 +27,8 @@ import numpy.typing as npt
 
 from rnnviz.networks.cells import CELLS
 
-ADD, SUB, MUL, NEG, REST, SIGMOID, TANH, RELU, POSITIVE, PUT, ZERO = range(11)
-TO_SIGMOID, TO_TANH, TO_RELU, TO_POSITIVE = range(11, 15)
+ADD, MUL, NEG, REST, SIGMOID, TANH, RELU, POSITIVE, PUT, ZERO = range(10)
+TO_SIGMOID, TO_TANH, TO_RELU, TO_POSITIVE = range(10, 14)
 """Gradients: of a result's, and of the result."""
 
 PLACES = X, U, OLD, OLD_C, NEW, NEW_C, KEPT, ROOM, D, D_C = range(10)
@@ -62,7 +62,7 @@ class _Value:
         return _Value(self.notes, ADD, self, other)
 
     def __sub__(self, other: "_Value") -> "_Value":
-        return _Value(self.notes, SUB, self, other)
+        return self + -other
 
     def __mul__(self, other: "_Value") -> "_Value":
         return _Value(self.notes, MUL, self, other)
@@ -74,8 +74,6 @@ class _Value:
         """The gradient of each argument, of this one's."""
         if self.operation == ADD:
             return [d, d]
-        if self.operation == SUB:
-            return [d, -d]
         if self.operation == MUL:
             one, other = self.args
             return [d * other, d * one]
@@ -153,24 +151,20 @@ def _laid_out(
 ) -> tuple[npt.NDArray[np.int64], int]:
     """Instructions that make `values`, each where `at` says or else in ROOM, and put some into `outs`, zeros
     for None: at once where what lies there isn't read any more, or else at the end. And how many vectors ROOM
-    has. No result lies where an argument does: the compiler couldn't take several numbers at a time.
+    has: one for each result, as all lie in the core's cache. No result lies where an argument does: the
+    compiler couldn't take several numbers at a time.
     """
-    last = {arg: n for n, value in enumerate(values) for arg in value.args}
-    last |= {value: len(values) for _, value in outs if value is not None}
-    at, free, room, rows = dict(at), list[int](), 0, list[list[int]]()
+    at, room, rows = dict(at), 0, list[list[int]]()
     read = {at.get(arg, arg.at): n for n, value in enumerate(values) for arg in value.args}
     for place, found in outs:
         if found in values and found not in at and read.get(place, -1) < values.index(found):
             at[found] = place
-    for n, value in enumerate(values):
+    for value in values:
         if value not in at:
-            if not free:
-                free.append(ROOM * SIZE + room)
-                room += 1
-            at[value] = free.pop()
+            at[value] = ROOM * SIZE + room
+            room += 1
         args = [at.get(arg, arg.at) for arg in value.args]
         rows.append([value.operation, at[value], args[0], args[-1]])
-        free += [at[arg] for arg in set(value.args) if last[arg] == n and at.get(arg, 0) // SIZE == ROOM]
     for place, found in outs:
         if found is None:
             rows.append([ZERO, place, 0, 0])
