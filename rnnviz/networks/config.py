@@ -4,7 +4,7 @@ Values out of range or in contradiction raise ConfigError.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
@@ -17,6 +17,7 @@ Activation = Literal["tanh", "relu"]
 Precision = Literal["auto", "float32", "bfloat16"]
 Engine = Literal["auto", "torch", "numba"]
 Truncation = Literal["regular", "random"]
+TrainOn = Literal["train", "train+validation"]
 
 
 GONE = ("minlstm", "rglru", "s6")
@@ -38,6 +39,32 @@ def span(cell: str, activation: str) -> str:
     """Where the states of such cells lie; see `ModelConfig.span`."""
     own = CELLS[cell].span if cell in CELLS else "activation"
     return activation if own == "activation" else own
+
+
+def _between(config: object, kind: type, **limits: tuple[float, float]) -> None:
+    """Raise ConfigError for a setting that is no number of the kind, int or float, within its limits."""
+    for name, (low, high) in limits.items():
+        value = getattr(config, name)
+        if type(value) not in (int, kind) or not low <= value <= high:  # nor is NaN
+            received = {"name": name, "low": low, "high": high, "value": value}
+            if kind is int:
+                raise ConfigError(
+                    "{name} is a whole number from {low:,} to {high:,}; received {value!r}", **received
+                )
+            raise ConfigError("{name} is a number from {low:g} to {high:g}; received {value!r}", **received)
+
+
+def _one_of(config: object, **choices: Iterable[str]) -> None:
+    """Raise ConfigError for a setting that is none of its choices."""
+    for name, known in choices.items():
+        value = getattr(config, name)
+        if value not in tuple(known):
+            raise ConfigError(
+                "{name} is one of {choices}; received {value!r}",
+                name=name,
+                choices=", ".join(known),
+                value=value,
+            )
 
 
 KINDS: Mapping[str, CellKind] = {**CELLS, "custom": CellKind("Custom")}
@@ -72,35 +99,21 @@ class ModelConfig:
     def __post_init__(self) -> None:
         if (error := gone(self.cell)) is not None:
             raise error
-        if not isinstance(self.cell, str) or self.cell not in CELLS:
-            raise ConfigError(
-                "cell is one of {cells}; received {cell!r}", cells=", ".join(CELLS), cell=self.cell
-            )
-        if self.activation not in get_args(Activation):
-            raise ConfigError(
-                "activation is tanh or relu; received {activation!r}", activation=self.activation
-            )
+        _one_of(self, cell=CELLS, activation=get_args(Activation))
         if self.activation != "tanh" and CELLS[self.cell].gates:
             raise ConfigError(
                 "cell {cell!r} has its own functions built in; {activation!r} is for mlp and rnn",
                 cell=self.cell,
                 activation=self.activation,
             )
-        for name, low, high in (
-            ("vocabulary_size", 2, 1_112_065),
-            ("hidden_size", 1, 16_384),
-            ("layers", 1, 16),
-            ("embedding_size", 0, 16_384),
-        ):
-            value = getattr(self, name)
-            if type(value) is not int or not low <= value <= high:
-                raise ConfigError(
-                    "{name} is a whole number from {low:,} to {high:,}; received {value!r}",
-                    name=name,
-                    low=low,
-                    high=high,
-                    value=value,
-                )
+        _between(
+            self,
+            int,
+            vocabulary_size=(2, 1_112_065),
+            hidden_size=(1, 16_384),
+            layers=(1, 16),
+            embedding_size=(0, 16_384),
+        )
         if type(self.tied) is not bool:
             raise ConfigError("tied is true or false; received {tied!r}", tied=self.tied)
         if self.tied and self.embedding_size != self.hidden_size:
@@ -194,7 +207,7 @@ class TrainConfig:
     embedding_size: int = 128
     activation: Activation = "tanh"
     tied: bool = False
-    train_on: Literal["train", "train+validation"] = "train"
+    train_on: TrainOn = "train"
     epochs: float = 20.0
     batch: int = 32
     steps: int = 64
@@ -215,48 +228,36 @@ class TrainConfig:
     normaliser: str = "newlines"
 
     def __post_init__(self) -> None:
-        limits: dict[str, tuple[float, float]] = {
-            "epochs": (1e-6, 1e6),
-            "characters": (0, 1e13),
-            "batch": (1, 65_536),
-            "steps": (1, 65_536),
-            "learning_rate": (1e-8, 100),
-            "weight_decay": (0, 10),
-            "clip": (1e-6, 1e6),
-            "dropout_embedding": (0, 0.95),
-            "dropout_weight": (0, 0.95),
-            "dropout_output": (0, 0.95),
-            "dropout_layer": (0, 0.95),
-            "fresh_rows": (0, 0.95),
-            "min_count": (1, 1e9),
-            "evaluate_every": (0, 1e9),
-            "seed": (0, 2**63 - 1),
-        }
-        for name, (low, high) in limits.items():
-            value = getattr(self, name)
-            whole = name in ("batch", "steps", "min_count", "evaluate_every", "seed", "characters")
-            ok = type(value) is int if whole else type(value) in (int, float) and math.isfinite(value)
-            if not ok or not low <= value <= high:
-                received = {"name": name, "low": low, "high": high, "value": value}
-                if whole:
-                    raise ConfigError(
-                        "{name} is a whole number from {low:g} to {high:g}; received {value!r}", **received
-                    )
-                raise ConfigError(
-                    "{name} is a number from {low:g} to {high:g}; received {value!r}", **received
-                )
-        if self.train_on not in ("train", "train+validation"):
-            raise ConfigError(
-                "train_on is 'train' or 'train+validation'; received {train_on!r}", train_on=self.train_on
-            )
-        if self.precision not in ("auto", "float32", "bfloat16"):
-            raise ConfigError(
-                "precision is auto, float32 or bfloat16; received {precision!r}", precision=self.precision
-            )
-        if self.truncation not in get_args(Truncation):
-            raise ConfigError(
-                "truncation is regular or random; received {truncation!r}", truncation=self.truncation
-            )
+        share = (0, 0.95)
+        _between(
+            self,
+            float,
+            epochs=(1e-6, 1e6),
+            learning_rate=(1e-8, 100),
+            weight_decay=(0, 10),
+            clip=(1e-6, 1e6),
+            dropout_embedding=share,
+            dropout_weight=share,
+            dropout_output=share,
+            dropout_layer=share,
+            fresh_rows=share,
+        )
+        _between(
+            self,
+            int,
+            characters=(0, 10**13),
+            batch=(1, 65_536),
+            steps=(1, 65_536),
+            min_count=(1, 10**9),
+            evaluate_every=(0, 10**9),
+            seed=(0, 2**63 - 1),
+        )
+        _one_of(
+            self,
+            train_on=get_args(TrainOn),
+            precision=get_args(Precision),
+            truncation=get_args(Truncation),
+        )
         Normaliser(self.normaliser)  # refuses another than there is
         self.model_config(2)
         if self.dropout_weight and not CELLS[self.cell].mixes:
