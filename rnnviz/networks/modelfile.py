@@ -3,25 +3,23 @@
     tensors   the weights (float32 or float16), or an n-gram model's counts; the hashes of a Sketch
     "rnnviz"  in the header's metadata, JSON: format, kind, config, vocabulary, normaliser, card, overlap
 
-Reading never unpickles, so a stranger's file can't run anything. Writing is atomic.
+Reading never unpickles, so a stranger's file can't run anything. A file is judged by its header before
+anything else is read, and the header is bounded: any file may lie in a folder of models. Writing is atomic.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.errors import CheckpointError, ConfigError, ExportError
-from rnnviz.networks.header import FORMAT as FORMAT
-from rnnviz.networks.header import MAX_FILE as MAX_FILE
-from rnnviz.networks.header import SUFFIX as SUFFIX
-from rnnviz.networks.header import check_name as check_name
-from rnnviz.networks.header import read_header as read_header
-from rnnviz.networks.header import unusable as unusable
 from rnnviz.text import files
 
 if TYPE_CHECKING:
@@ -30,6 +28,25 @@ if TYPE_CHECKING:
 
     from rnnviz.networks.config import ModelConfig
 
+FORMAT = 1
+MAX_HEADER = 4 * 2**20  # bytes; a Chinese vocabulary takes thirty thousand
+MAX_CARD = 2**18  # characters of JSON; training writes two thousand
+MAX_FILE = 2 * 2**30
+LONGEST_REASON = 600  # characters of an error
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+SUFFIX = ".safetensors"
+NAMES = ("corpus", "title", "licence", "language")  # of a card: shown no longer than a name
+NUMBER, TEXT, TABLE = (int, float, NoneType), (str, NoneType), (dict,)
+CARD: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("characters", "parameters", "training_seconds"), NUMBER),
+    **dict.fromkeys(
+        (*NAMES, "name", "sha256", "split", "trained_on", "command", "example", "text", "ngram"), TEXT
+    ),
+    **dict.fromkeys(("held_out", "versions", "recipe"), TABLE),
+}
+"""What the entries of a card are that rnnviz writes; any other may be any JSON."""
+HELD_OUT = {"ngram_name": TEXT}  # the others are numbers
+_HALVES = re.compile("[\ud800-\udfff]")
 DTYPES = {"F32", "F16"}
 SKETCH = "overlap.hashes"
 MAX_SKETCH = 1 << 20  # bytes
@@ -44,6 +61,154 @@ class Sketch:
 
     hashes: npt.NDArray[np.uint32]
     modulus: int
+
+
+def check_name(name: str) -> str:
+    """`name` if a model may be called so, else CheckpointError: a name has no folder in it."""
+    if not NAME.fullmatch(name) or ".." in name:
+        raise CheckpointError(
+            "a model's name has letters, digits, '.', '_' and '-' and no folder; received {name!r}. "
+            "To load a file, give its path, ending in {suffix}",
+            name=name[:100],
+            suffix=SUFFIX,
+        )
+    return name
+
+
+def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
+    """The tensors' descriptions, the "rnnviz" metadata and the file's size. Raises CheckpointError."""
+    try:
+        described, start, size = _header(path)
+        meta = _description(described.pop("__metadata__", None))
+        try:
+            end = start + max([0, *(entry["data_offsets"][1] for entry in described.values())])
+        except (TypeError, LookupError):
+            raise ConfigError("its header describes no tensors") from None
+        if end != size:
+            raise ConfigError(
+                "its header promises {promised:,} bytes and it has {size:,}; copy or download it again",
+                promised=end,
+                size=size,
+            )
+        if meta["card"].get("name"):
+            check_name(meta["card"]["name"])
+        meta["card"] = _sound(meta["card"])
+    except OSError as error:
+        raise CheckpointError(
+            "{path} can't be read: {strerror}",
+            path=files.printable(path),
+            strerror=error.strerror,
+        ) from None
+    except (ConfigError, CheckpointError) as error:
+        raise unusable(path, error) from None
+    return described, meta, size
+
+
+def unusable(path: Path, error: Exception) -> CheckpointError:
+    """The error for a damaged model file; what the file says is quoted only if it is short."""
+    if len(str(error)) > LONGEST_REASON:
+        error = ConfigError("its description is damaged; copy or download it again")
+    return CheckpointError(
+        "{name} is not a usable rnnviz model: {error}", name=files.printable(path.name), error=error
+    )
+
+
+def _header(path: Path) -> tuple[dict[str, Any], int, int]:
+    """The header's JSON, where the tensors begin, and the file's size. No more is read than MAX_HEADER: the
+    safetensors library would take a header of 100 MB, and the memory of a list that is as deep.
+    """
+    with files.opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > MAX_FILE:
+            raise ConfigError("it has {size:,} bytes, and the limit is {limit:,}", size=size, limit=MAX_FILE)
+        first = file.read(8)
+        length = int.from_bytes(first, "little")
+        if length > MAX_HEADER:
+            raise ConfigError(
+                "its header would have {length:,} bytes, and the limit is {limit:,}: it is no safetensors "
+                "file, or says too much of itself",
+                length=length,
+                limit=MAX_HEADER,
+            )
+        written = file.read(length)
+    if len(first) < 8 or len(written) < length:
+        raise ConfigError("it is cut off after {size} bytes; copy or download it again", size=size)
+    try:
+        raw = json.loads(written)
+    except (ValueError, RecursionError):
+        raw = None
+    if not isinstance(raw, dict):
+        raise ConfigError("its header is not JSON, so it is no safetensors file")
+    return raw, 8 + length, size
+
+
+def _description(metadata: Any) -> dict[str, Any]:
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("rnnviz"), str):
+        raise ConfigError(
+            "it is a safetensors file, but not one written by rnnviz (its header has no 'rnnviz' entry)"
+        )
+    meta: Any
+    try:
+        meta = json.loads(metadata["rnnviz"])
+    except (ValueError, RecursionError):
+        meta = None
+    match meta:
+        case {"format": int(version)} if version > FORMAT:
+            raise ConfigError(
+                "it has format {version} and this version reads up to {newest}; update rnnviz",
+                version=version,
+                newest=FORMAT,
+            )
+        case {"format": 1, "config": {}, "card": {**card}} if isinstance(card.get("name", ""), str):
+            return dict(meta)
+    raise ConfigError("its description is damaged or incomplete; copy or download it again")
+
+
+def _is_plain(value: object, levels: int = 20) -> bool:
+    """JSON of at most so many levels, whose numbers are finite."""
+    if isinstance(value, dict | list):
+        inside = value.values() if isinstance(value, dict) else value
+        return levels > 0 and all(_is_plain(one, levels - 1) for one in inside)
+    return not isinstance(value, int | float) or abs(value) < 1e300
+
+
+def _sound(card: Mapping[str, Any]) -> dict[str, Any]:
+    """The card without the entries of a wrong type, all texts but the example as they are shown; � for half
+    surrogate pairs, as of a file's odd name.
+    """
+    kept = {
+        key: value
+        for key, value in card.items()
+        if _is_plain(value) and type(value) in CARD.get(key, (type(value),))
+    }
+    if any(type(v) not in HELD_OUT.get(k, NUMBER) for k, v in kept.get("held_out", {}).items()):
+        del kept["held_out"]
+    written = json.dumps(kept, ensure_ascii=False)
+    if len(written) > MAX_CARD:
+        raise ConfigError(
+            "its card has {length:,} characters, and the limit is {limit:,}",
+            length=len(written),
+            limit=MAX_CARD,
+        )
+    found: dict[str, Any] = json.loads(_HALVES.sub("\ufffd", written), object_pairs_hook=_shown)
+    return found
+
+
+def _shown(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of a card, its texts as they can be shown, those of NAMES no longer than a name."""
+
+    def shown(name: str, value: Any) -> Any:
+        if isinstance(value, list):
+            return [shown(name, one) for one in value]
+        if not isinstance(value, str) or name == "example":
+            return value
+        if name in NAMES:
+            return files.printable(value, files.LONGEST_NAME)
+        if name == "command":
+            value = files.without_folders(value)
+        return "\n".join(map(files.printable, value.split("\n")))
+
+    return {files.printable(name): shown(name, value) for name, value in pairs}
 
 
 def read_tensors(path: Path) -> dict[str, npt.NDArray[np.generic]]:

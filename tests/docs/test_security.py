@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rnnviz.networks import header
+from rnnviz.networks import modelfile
 from rnnviz.ui import line
 from rnnviz.ui.hosting import allowed, limits, setting
 
@@ -149,7 +149,7 @@ def test_numbers_are_the_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("RNNVIZ_KEY", "RNNVIZ_TEXT_MB"):
         monkeypatch.delenv(name, raising=False)
     assert (len(setting.key.__wrapped__()), setting.SHORTEST) == (24, 16)
-    assert (header.MAX_HEADER, header.MAX_CARD, header.MAX_FILE) == (4 * 2**20, 262_144, 2 * 2**30)
+    assert (modelfile.MAX_HEADER, modelfile.MAX_CARD, modelfile.MAX_FILE) == (4 * 2**20, 262_144, 2 * 2**30)
     assert (limits.MEGABYTES, limits.FILES, allowed.held_bytes()) == (1, 5, 10**7)
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
     assert (config["server"]["maxUploadSize"], config["server"]["maxMessageSize"]) == (200, 8)
