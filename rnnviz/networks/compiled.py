@@ -27,9 +27,6 @@ from rnnviz.networks import tape
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Cell, ModelConfig
 
-ROWS = 512
-"""Rows of a block of states in bfloat16; see `kernels`."""
-
 SYMBOLS = {
     "rnnviz_sgemm_": "sgemm_",
     "rnnviz_wait": "GOMP_barrier",
@@ -267,7 +264,9 @@ class _Pass(torch.autograd.Function):
             d_c.copy_(gradients[1])
         to_x, to_w, to_b = torch.zeros_like(x), torch.empty_like(w), torch.zeros_like(b_u)
         # In halves of a float32: W_h's pairs, a row of gradients for each of the batch, and blocks of states.
-        own = x.new_empty((w.numel() + B * len(w) + -(-T * B // ROWS) * ROWS * H) // 2 if low else 0)
+        own = x.new_empty(
+            (w.numel() + B * len(w) + -(-T * B // tape.ROWS) * tape.ROWS * H) // 2 if low else 0
+        )
         room = x.new_empty(torch.get_num_threads(), ctx.played.room, H)
         notes, sources = torch.from_numpy(ctx.played.backward), torch.from_numpy(ctx.played.sources)
         lowest, begins = _places(

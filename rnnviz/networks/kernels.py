@@ -32,6 +32,7 @@ from rnnviz.networks.tape import (
     RELU,
     REST,
     ROOM,
+    ROWS,
     SIGMOID,
     SIZE,
     TANH,
@@ -53,8 +54,8 @@ except ImportError:  # it comes with the extra `fast`
 LINE = 16
 """Units that threads share out together: a line of the processor's cache, which no two of them then write."""
 
-ROWS, COLUMNS = 512, 64
-"""Of the gates' gradient that W_hh's in bfloat16 is made of at a time: 512 × 64 pairs and the sums for 64
+COLUMNS = 64
+"""Of the gates' gradient that W_hh's in bfloat16 is made of at a time: ROWS × 64 pairs and the sums for 64
 columns fit into a core's cache."""
 
 FAR = 1 << 60

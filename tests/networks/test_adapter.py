@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -220,18 +219,6 @@ def test_where_a_check_differs_first_is_said() -> None:
     assert f"after {text!r} its log P of {CHARACTERS[3]!r} is" in said
     ours, theirs = map(float, re.findall(r"-\d+\.\d+", said))
     assert theirs > ours
-
-
-def test_everything_else_works_on_a_wrapped_network(tmp_path: Path) -> None:
-    model, text = adapted(network(nn.GRU, N), name="theirs"), ASCII * 10
-    assert units.search(rnnviz.trace(model, text), units.target("vowel", text)).best
-    assert len(units.run(units.ablate(model, ASCII)).loss) == 9
-    assert units.run(units.scan(model, text=text))[0, 1].top
-    assert units.perturb(model, ASCII, 3, "x").distance[3:].all()
-    sampled = rnnviz.sample(model, "The", 30, seed=1)
-    assert (len(sampled), "\ufffd" in sampled) == (30, False)
-    loaded = rnnviz.load(rnnviz.save(model, tmp_path / "theirs.safetensors"))
-    np.testing.assert_array_equal(rnnviz.trace(loaded, text).nll, rnnviz.trace(model, text).nll)  # type: ignore[arg-type]
 
 
 def test_what_is_wrapped_is_a_copy() -> None:

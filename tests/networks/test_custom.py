@@ -216,23 +216,6 @@ def test_perplexity_and_samples_are_those_of_the_same_network() -> None:
     same(tracer.extend(KNOWN), read)
 
 
-def test_an_lstms_two_parts_are_two_layers_and_the_output_is_the_last() -> None:
-    parts = layers(kind=nn.LSTM)
-    cell = cell_of(parts["rnn"])
-
-    def step(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        h, c = cell(parts["embedding"](ids), (state["h"], state["c"]))
-        return h, {"h": h, "c": c}
-
-    state = {"h": torch.zeros(H), "c": torch.zeros(H)}
-    own = rnnviz.adapt(step=step, readout=parts["output"], state=state, characters=CHARACTERS)
-    assert own.parts == ("c", "h")
-    ours, theirs = rnnviz.trace(own, KNOWN), rnnviz.trace(torchs(parts), KNOWN)
-    assert theirs.cell is not None
-    np.testing.assert_allclose(ours.hidden[:, 1], theirs.hidden[:, 0], atol=1e-5)
-    np.testing.assert_allclose(ours.hidden[:, 0], theirs.cell[:, 0], atol=1e-5)
-
-
 def test_parts_may_be_narrower_and_begin_anywhere_and_those_that_are_read_out_come_last() -> None:
     W = np.random.default_rng(0).normal(size=(N, 3)).astype(np.float32)
 

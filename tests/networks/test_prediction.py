@@ -10,7 +10,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.networks.batched_scoring import LEAST
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.prediction import entropy, normalised, rank
 from rnnviz.networks.torch_model import CharModel
@@ -92,16 +91,6 @@ def test_equals_share_a_rank_however_the_text_is_read(cell: str, tmp_path: Path)
         np.testing.assert_array_equal(found, 1 + more_probable)
 
 
-def test_what_no_context_has_seen_shares_a_rank_in_an_ngram_model() -> None:
-    model = NgramModel.fit("ab" * 20 + "cd" * 20, order=2)
-    (part,) = pieces(model, text="aca", details=True)
-    row = model.log_probs(model.vocabulary.encode("a"))
-    c = int(model.vocabulary.encode("c")[0])
-    assert part.rank is not None
-    assert part.rank[1] == 1 + np.count_nonzero(row > row[c])
-    assert np.count_nonzero(row == row[c]) > 1
-
-
 def test_nobody_pays_for_what_was_not_asked() -> None:
     (part,) = pieces(UniformModel(Vocabulary(("a",))), text="a")
     assert part.rank is None
@@ -137,18 +126,3 @@ def test_whole_predictions_are_those_that_scoring_reads_off(kind: str) -> None:
     np.testing.assert_allclose(first, whole[:7], atol=1e-6)
     np.testing.assert_allclose(scored, expected[7:50], atol=1e-6)
     np.testing.assert_allclose(last, whole[50:], atol=1e-6)
-
-
-@pytest.mark.parametrize("cell", ["gru", "lstm"])
-def test_whole_predictions_of_a_long_text_are_read_side_by_side(cell: str) -> None:
-    model = tiny(cell)
-    ids = model.vocabulary.encode(OTHER * 150)
-    assert len(ids) > LEAST
-    whole, scorer = model.scorer().advance_predictions(ids), model.scorer()
-    in_sequence = [scorer.advance_predictions(part) for part in np.array_split(ids, 20)]
-    np.testing.assert_allclose(whole, np.concatenate(in_sequence), atol=1e-4)
-    scores = model.scorer()
-    scores.advance(ids)
-    after = model.scorer()
-    after.advance_predictions(ids)
-    np.testing.assert_allclose(after.advance(ids[:9]), scores.advance(ids[:9]), atol=1e-4)

@@ -1,19 +1,12 @@
 """rnnviz.networks.torch_engine: all steps of a linear recurrence at once are its steps one by one."""
 
-from typing import Any, get_args
-
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch import Tensor
 
-from rnnviz import CharModel, ModelConfig
-from rnnviz.networks.cells import CELLS
-from rnnviz.networks.config import Engine
+from rnnviz import CharModel
 from rnnviz.networks.torch_engine import scan
-from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import tiny
 
 
@@ -24,19 +17,6 @@ def loop(keep: Tensor, write: Tensor, first: Tensor) -> Tensor:
         h = keep[:, t] * h + write[:, t]
         states.append(h)
     return torch.stack(states, dim=1)
-
-
-@settings(max_examples=40, deadline=None)
-@given(batch=st.integers(1, 4), length=st.integers(1, 70), seed=st.integers(0, 9))
-def test_a_scan_and_its_gradient_are_the_loops(batch: int, length: int, seed: int) -> None:
-    drawn = torch.Generator().manual_seed(seed)
-    keep, write = (torch.rand(batch, length, 3, generator=drawn, dtype=torch.float64) for _ in range(2))
-    given = [one.requires_grad_() for one in (keep, write, torch.randn(batch, 3, dtype=torch.float64))]
-    found, expected = scan(*given), loop(*given)
-    torch.testing.assert_close(found, expected)
-    weights = torch.randn(found.shape, generator=drawn, dtype=torch.float64)
-    ours, theirs = (torch.autograd.grad((h * weights).sum(), given) for h in (found, expected))
-    torch.testing.assert_close(ours, theirs)
 
 
 @pytest.mark.parametrize("decay", [0.0, 1e-30, 0.5, 0.999, 0.999999, 1.0, "all of them"])
@@ -81,22 +61,3 @@ def test_under_autocast_the_recurrence_stays_in_float32() -> None:
         h, _ = shut(8.0).hidden(torch.zeros(1, 4000, 6))
     assert h.dtype == torch.float32
     assert float(h[0, -1, 0]) == pytest.approx(1 - (1 / (1 + np.exp(-8.0))) ** 4000, rel=1e-3)
-
-
-@pytest.mark.parametrize("cell", CELLS)
-@pytest.mark.parametrize("engine", get_args(Engine))
-@pytest.mark.parametrize("embedding", [0, 4])
-def test_nothing_is_made_on_the_processor(cell: Any, engine: Engine, embedding: int) -> None:
-    """Shown on the meta device, which computes shapes alone: what meets a tensor from elsewhere raises."""
-    vocabulary = Vocabulary(tuple("abc"))
-    with torch.device("meta"):
-        model = CharModel(ModelConfig(cell, vocabulary.size, 8, 2, embedding), vocabulary)
-    model.engine = engine
-    logits, state = model(torch.zeros(3, 5, dtype=torch.int64, device="meta"))
-    logits, state = model(torch.zeros(3, 5, dtype=torch.int64, device="meta"), state)
-    assert logits.shape == (3, 5, vocabulary.size)
-    logits.sum().backward()
-    for one in (logits, *state, *(p.grad for p in model.parameters())):
-        assert one is not None
-        assert one.is_meta
-        assert one.dtype == torch.float32
