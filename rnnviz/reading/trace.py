@@ -8,17 +8,17 @@ Shape letters: T time steps, L layers, H hidden units, V symbols.
 
 from collections.abc import Generator, Sequence
 from functools import partial
+from weakref import ref
 
 import numpy as np
 
-from rnnviz.arrays import Floats, Integers
+from rnnviz.arrays import Array, Arrays, Floats, Integers
 from rnnviz.networks.batched_scoring import LEAST, CharScorer, Done, NumpyEngine
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes, StateChange, combined
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.prediction import entropy, rank
 from rnnviz.networks.progress import mapped
-from rnnviz.reading.growing_rows import Rows, View
 from rnnviz.reading.traced import Trace as Trace
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNKNOWN
@@ -87,15 +87,23 @@ class Tracer:
         self._vocabulary, self._name, self._normaliser = model.vocabulary, model.name, model.normaliser
         self._text = ""
         hidden, cell = self._weights.states(2)
-        self._rows = rows = Rows(FIRST_CAPACITY, hidden.shape[1], hidden.shape[2], cell is not None)
-        rows.inputs[0] = model.vocabulary.start
-        self._weights.run(rows.inputs[:1], hidden, cell, changes)
-        rows.hidden[0] = hidden[1]
-        if rows.cell is not None and cell is not None:
-            rows.cell[0] = cell[1]
+        self._weights.run(np.array([model.vocabulary.start]), hidden, cell, changes)
         # The newest prediction (1, V) and its row: what the next character is scored by.
         self._ahead, self._ahead_row = self._weights.predict(hidden[1:, -1]), 0
-        rows.entropy[0] = entropy(*self._ahead)[0]
+        # Row 0 is for the start symbol, then comes a row for each character.
+        first = {
+            "inputs": np.array([model.vocabulary.start]),
+            "known": np.zeros(1, np.bool_),
+            "hidden": hidden[1:],
+            **({} if cell is None else {"cell": cell[1:]}),
+            "nll": np.zeros(1),
+            "total": np.zeros(1),  # of nll, up to and including the row
+            "perplexity": np.zeros(1),
+            "rank": np.zeros(1, np.int64),
+            "entropy": entropy(*self._ahead).astype(np.float64),
+        }
+        self._rows = _longer(first, 1, FIRST_CAPACITY)
+        self._lent: list[tuple[int, ref[Array]]] = []  # views that were given away, and their rows
 
     def extend(self, text: str) -> Trace:
         """The Trace of the whole `text`; TextError for half a surrogate pair leaves the Tracer as it was."""
@@ -118,75 +126,88 @@ class Tracer:
 
     def _make_room(self, kept: int, length: int) -> None:
         """Make rows kept + 1 .. length writable: they exist, and no Trace looks at them."""
-        rows = self._rows
-        if length + 1 > rows.capacity:
-            self._rows = rows.copy(kept + 1, max(length + 1, 2 * rows.capacity))
-        elif length > kept and any(view.stop > kept + 1 for view in rows.views):
-            self._rows = rows.copy(kept + 1, rows.capacity)
-        # Otherwise a deletion: nothing is written, and an older Trace keeps its rows.
+        capacity = len(self._rows["inputs"])
+        self._lent = [(stop, view) for stop, view in self._lent if view() is not None]
+        if length + 1 > capacity:
+            capacity = max(length + 1, 2 * capacity)
+        elif length == kept or all(stop <= kept + 1 for stop, _view in self._lent):
+            return  # of a deletion, too: nothing is written, and an older Trace keeps its rows
+        self._rows, self._lent = _longer(self._rows, kept + 1, capacity), []
 
     def _read(self, kept: int, ids: Integers, states: tuple[Floats, Floats | None] | None = None) -> None:
         rows, weights = self._rows, self._weights
         end = kept + len(ids)
-        rows.inputs[kept + 1 : end + 1] = ids
-        rows.known[kept + 1 : end + 1] = ids != UNKNOWN
-        hidden = rows.hidden[kept : end + 1]
-        cell = None if rows.cell is None else rows.cell[kept : end + 1]
+        new = {name: values[kept + 1 : end + 1] for name, values in rows.items()}
+        new["inputs"][:] = ids
+        new["known"][:] = ids != UNKNOWN
         if states is None:
-            weights.run(ids, hidden, cell, self._changes, kept + 1)
+            cell = rows["cell"][kept : end + 1] if "cell" in rows else None
+            weights.run(ids, rows["hidden"][kept : end + 1], cell, self._changes, kept + 1)
         else:
-            hidden[1:] = states[0]
-            if cell is not None and states[1] is not None:
-                cell[1:] = states[1]
+            for name, values in zip(("hidden", "cell"), states, strict=True):
+                if values is not None:
+                    new[name][:] = values
         block = max(1, LOGITS // self._vocabulary.size)
         for begin in range(kept, end, block):
             self._score(begin, min(begin + block, end))
-        cost = rows.nll[kept + 1 : end + 1]
-        cost[ids == UNKNOWN] += self._vocabulary.unknown_cost
-        total = rows.total[kept + 1 : end + 1]
-        np.cumsum(cost, out=total)
-        total += rows.total[kept]
+        new["nll"][ids == UNKNOWN] += self._vocabulary.unknown_cost
+        np.cumsum(new["nll"], out=new["total"])
+        new["total"] += rows["total"][kept]
         with np.errstate(over="ignore"):
-            np.exp(total / np.arange(kept + 1, end + 1), out=rows.perplexity[kept + 1 : end + 1])
+            np.exp(new["total"] / np.arange(kept + 1, end + 1), out=new["perplexity"])
 
     def _score(self, begin: int, end: int) -> None:
         rows = self._rows
         if self._ahead_row != begin:
-            self._ahead = self._weights.predict(rows.hidden[begin : begin + 1, -1])
-        logits, log_sum = self._weights.predict(rows.hidden[begin + 1 : end + 1, -1])
-        rows.entropy[begin + 1 : end + 1] = entropy(logits, log_sum)
+            self._ahead = self._weights.predict(rows["hidden"][begin : begin + 1, -1])
+        new = {name: values[begin + 1 : end + 1] for name, values in rows.items()}
+        logits, log_sum = self._weights.predict(new["hidden"][:, -1])
+        new["entropy"][:] = entropy(logits, log_sum)
         # Row t is scored by the prediction of row t - 1.
         before, before_sum = self._ahead
         if end > begin + 1:
             before = np.concatenate((before, logits[:-1]))
             before_sum = np.concatenate((before_sum, log_sum[:-1]))
-        came = before[np.arange(end - begin), rows.inputs[begin + 1 : end + 1]]
-        np.subtract(before_sum, came, out=rows.nll[begin + 1 : end + 1])
-        rows.rank[begin + 1 : end + 1] = rank(before, rows.inputs[begin + 1 : end + 1])
+        np.subtract(before_sum, before[np.arange(end - begin), new["inputs"]], out=new["nll"])
+        new["rank"][:] = rank(before, new["inputs"])
         self._ahead, self._ahead_row = (logits[-1:].copy(), log_sum[-1:]), end
 
     def _show(self) -> Trace:
-        rows = self._rows
-        view = View(rows, len(self._text) + 1)
-        inputs, states = view.array(rows.inputs), view.array(rows.hidden)
-        cells = None if rows.cell is None else view.array(rows.cell)
+        stop = len(self._text) + 1
+        whole = {name: _unwritable(values[:stop]) for name, values in self._rows.items()}
+        # A slice of a view keeps the whole of it, so that it lives for as long as anybody looks at its rows.
+        self._lent += [(stop, ref(view)) for view in whole.values()]
+        of_text = {name: values[1:] for name, values in whole.items()}
         return Trace(
             text=self._text,
             model_name=self._name,
             vocabulary=self._vocabulary,
-            ids=inputs[1:],
-            known=view.array(rows.known)[1:],
-            hidden=states[1:],
-            cell=None if cells is None else cells[1:],
-            nll=view.array(rows.nll)[1:],
-            perplexity=view.array(rows.perplexity)[1:],
-            rank=view.array(rows.rank)[1:],
-            entropy=view.array(rows.entropy),
-            _inputs=inputs,
-            _states=states,
-            _cells=cells,
+            ids=of_text["inputs"],
+            known=of_text["known"],
+            hidden=of_text["hidden"],
+            cell=of_text.get("cell"),
+            nll=of_text["nll"],
+            perplexity=of_text["perplexity"],
+            rank=of_text["rank"],
+            entropy=whole["entropy"],
+            _inputs=whole["inputs"],
+            _states=whole["hidden"],
+            _cells=whole.get("cell"),
             _weights=self._weights,
         )
+
+
+def _longer(rows: Arrays, kept: int, capacity: int) -> Arrays:
+    """New arrays of so many rows, the first `kept` of them the same."""
+    new = {name: np.empty((capacity, *values.shape[1:]), values.dtype) for name, values in rows.items()}
+    for name, values in rows.items():
+        new[name][:kept] = values[:kept]
+    return new
+
+
+def _unwritable(array: Array) -> Array:
+    """A view that can't be made writable again, as one with its flag cleared can: others share its memory."""
+    return np.asarray(array.data.toreadonly())
 
 
 def common_prefix(old: str, new: str) -> int:
