@@ -13,15 +13,15 @@ A file, numbers little-endian:
     4 bytes   "rnz" and FORMAT                4 bytes   CRC-32 of all that follows
     8 bytes   of the SHA-256 of the model: see `rnnviz.reading.signature`
     8 bytes   of the SHA-256 of the text's code points, as uint32
-    1 to 6    varint: the number of characters
+    4 bytes   the number of characters
     the rest  what the range coder wrote, zeros at its end left out
 
 So another model is refused before anything is read, and no text comes back but the one that was written. The
 CRC tells a damaged file at once from one whose probabilities come out differently here.
 """
 
-import hashlib
 import math
+import struct
 import zlib
 from array import array
 from collections.abc import Callable, Generator
@@ -34,18 +34,17 @@ from rnnviz.errors import EARLIER, CheckpointError, ConfigError, DecodingError
 from rnnviz.networks.progress import Clock, run
 from rnnviz.reading.range_coding import LEAST, Decoder, Encoder, Steps, Unknown, unrestorable
 from rnnviz.reading.reader import Readable, Reader, reader
-from rnnviz.reading.signature import LENGTH, signature
+from rnnviz.reading.signature import LENGTH, digest_of, signature
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNKNOWN, code_points
 
 MAGIC, FORMAT = b"rnz", 4
-LENGTH_BYTES = 6  # of a text's number of characters, at most
+
+START = struct.Struct("<3sBI")  # of a file: MAGIC, FORMAT, and the checksum of what follows
+NAMED = struct.Struct(f"<{LENGTH}s{LENGTH}sI")  # model, text, number of characters
+FIXED = START.size + NAMED.size  # bytes before the payload
 
 FREE = 4  # bytes' worth of characters that need no payload: zeros at its end were left out, however many
-
-CHECKED = len(MAGIC) + 1 + 4  # where that begins of which there is a checksum
-FIXED = CHECKED + 2 * LENGTH + 1  # bytes of the shortest header
-BLOCK = 1 << 16  # characters prepared at a time
 
 
 @dataclass(frozen=True)
@@ -82,22 +81,19 @@ def compressing(model: Readable, text: str) -> Generator[float, None, bytes]:
     text = normalise(text, model.normaliser)
     named, vocabulary, clock = signature(model), model.vocabulary, Clock()
     before, unknown = reader(model), Unknown(vocabulary)
-    steps, digest = Steps(Encoder()), hashlib.sha256()
-    for start in range(0, len(text), BLOCK):
-        points = code_points(text[start : start + BLOCK])
-        digest.update(points.tobytes())
-        ids = vocabulary.encode(text[start : start + BLOCK])
-        for place, (symbol, point) in enumerate(zip(ids.tolist(), points.tolist(), strict=True), start):
-            if clock.due():
-                yield place / len(text)
-            steps.symbol(_log_probs(before, model.name), symbol)
-            if symbol == UNKNOWN:
-                unknown.code(steps.coder, point)
-            before.read(np.array([symbol]))
+    steps = Steps(Encoder())
+    points, ids = code_points(text), vocabulary.encode(text)
+    for place, (symbol, point) in enumerate(zip(ids.tolist(), points.tolist(), strict=True)):
+        if clock.due():
+            yield place / len(text)
+        steps.symbol(_log_probs(before, model.name), symbol)
+        if symbol == UNKNOWN:
+            unknown.code(steps.coder, point)
+        before.read(np.array([symbol]))
     payload = steps.coder.finish().ljust(_least(len(text)), b"\0")
     yield 1.0
-    checked: bytes = named + digest.digest()[:LENGTH] + _varint(len(text)) + payload
-    return MAGIC + bytes([FORMAT]) + zlib.crc32(checked).to_bytes(4, "little") + checked
+    checked: bytes = NAMED.pack(named, digest_of(points.tobytes()), len(text)) + payload
+    return START.pack(MAGIC, FORMAT, zlib.crc32(checked)) + checked
 
 
 def decompressing(model: Readable, data: bytes) -> Generator[float, None, str]:
@@ -122,7 +118,7 @@ def decompressing(model: Readable, data: bytes) -> Generator[float, None, str]:
         symbol = steps.symbol(_log_probs(before, model.name))
         points.append(unknown.code(steps.coder) if symbol == UNKNOWN else point_of[symbol])
         before.read(np.array([symbol]))
-    if hashlib.sha256(points.tobytes()).digest()[:LENGTH] != header.digest:
+    if digest_of(points.tobytes()) != header.digest:
         raise unrestorable()
     yield 1.0
     return points.tobytes().decode("utf-32-le")
@@ -149,13 +145,13 @@ def read_header(data: bytes) -> Header:
             format=version,
             newest=FORMAT,
         )
-    body = data[CHECKED:]
-    characters, end = _number(body, 2 * LENGTH)
-    payload = body[end:]
-    whole = len(data) >= FIXED and zlib.crc32(body) == int.from_bytes(data[CHECKED - 4 : CHECKED], "little")
-    if not whole or len(payload) < _least(characters):  # one that says it is longer would be read for days
-        raise DecodingError("this compressed text is cut off or damaged; make or copy it again")
-    return Header(body[:LENGTH], body[LENGTH : 2 * LENGTH], characters, payload)
+    body = data[START.size :]
+    if len(data) >= FIXED and zlib.crc32(body) == START.unpack_from(data)[2]:
+        named, digest, characters = NAMED.unpack_from(body)
+        payload = body[NAMED.size :]
+        if len(payload) >= _least(characters):  # one that says it is longer would be read for days
+            return Header(named, digest, characters, payload)
+    raise DecodingError("this compressed text is cut off or damaged; make or copy it again")
 
 
 def _least(characters: int) -> int:
@@ -163,16 +159,6 @@ def _least(characters: int) -> int:
     131,072 more for each byte. Only a text near certain throughout has fewer, before zeros fill it up.
     """
     return max(math.ceil(characters * LEAST / 8) - FREE, 0)
-
-
-def _number(data: bytes, at: int) -> tuple[int, int]:
-    """The varint at `at`, and where it ends."""
-    number = 0
-    for nth, byte in enumerate(data[at : at + LENGTH_BYTES]):
-        number |= (byte & 0x7F) << 7 * nth
-        if byte < 0x80:
-            return number, at + nth + 1
-    return number, at + LENGTH_BYTES
 
 
 def _log_probs(before: Reader, name: str) -> npt.NDArray[np.float64]:
@@ -184,12 +170,3 @@ def _log_probs(before: Reader, name: str) -> npt.NDArray[np.float64]:
             name=name,
         )
     return log_probs
-
-
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rnnviz.arrays import Doubles, Integers
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError, DecodingError, install
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 
@@ -20,9 +20,6 @@ MOST_STEPS = 1 << 10  # bounds what one character can take, whatever a damaged m
 LEAST = 2.0**-14
 """Bits that a character takes at least: what is passed over has a share of 2^-14, so log2(1 + 2^-14),
 1.44 · 2^-14, less what 24 bits round off. Without a vocabulary each is unknown, and takes 20."""
-
-LOW_BITS = 11
-"""An unknown character's number is written in two digits; the lower one has 2^11 values."""
 
 
 def _constriction() -> Any:
@@ -81,44 +78,29 @@ class Steps:
 
     def symbol(self, log_p: Doubles, symbol: int | None = None) -> int:
         """Write `symbol`, or read one. `log_p` (V,) in nats sum to one, up to rounding."""
-        left: Integers | None = None  # the symbols of `log_p`, once some were passed over
+        left = np.arange(len(log_p))  # the symbols that `log_p` is of, once some were passed over
         while True:
-            p = np.exp(log_p)
             is_near = log_p >= min(-NEAR, log_p.max() - SPREAD)
-            near = is_near.nonzero()[0]
-            if len(near) == len(p):
-                escapes, escape, shares = 0, 0.0, p
-            else:
-                log_rest = self._log_sum(log_p[~is_near])
+            near, rest = left[is_near], left[~is_near]
+            shares, escapes, escape = np.exp(log_p[is_near]), 0, 0.0
+            if len(rest):
+                log_p = log_p[~is_near]
+                highest = float(log_p.max())
+                log_rest = highest + math.log(float(np.exp(log_p - highest).sum()))
                 escapes = min(max(1, math.ceil(-log_rest / NEAR)), MOST_STEPS)
                 escape = max(math.exp(log_rest / escapes), math.exp(-NEAR))
-                shares = np.append(p[near], escape)
+                shares = np.append(shares, escape)
+                log_p = log_p - log_rest
             place = None
             if symbol is not None:
-                place = int(np.searchsorted(near, symbol)) if is_near[symbol] else len(near)
-            if len(shares) > 1:
-                place = self.coder.code(self._categorical(shares, lazy=True), place)
-            elif place is None:
-                place = 0
+                place = int(np.searchsorted(near, symbol)) if symbol in near else len(near)
+            place = self.coder.code(self._categorical(shares, lazy=True), place) if len(shares) > 1 else 0
             if place < len(near):
-                found = int(near[place])
-                return found if left is None else int(left[found])
-            self._escape_again(escapes - 1, escape)
-            rest = (~is_near).nonzero()[0]
-            if symbol is not None:
-                symbol = int(np.searchsorted(rest, symbol))
-            left = rest if left is None else left[rest]
-            log_p = log_p[rest] - log_rest
-
-    def _escape_again(self, times: int, p: float) -> None:
-        for _ in range(times):
-            if not self.coder.code(self._categorical(np.array([1 - p, p]), lazy=True), 1):
-                raise unrestorable()
-
-    @staticmethod
-    def _log_sum(log_p: Doubles) -> float:
-        highest = float(log_p.max())
-        return highest + math.log(float(np.exp(log_p - highest).sum()))
+                return int(near[place])
+            for _ in range(escapes - 1):
+                if not self.coder.code(self._categorical(np.array([1 - escape, escape]), lazy=True), 1):
+                    raise unrestorable()
+            left = rest
 
 
 class Unknown:
@@ -132,17 +114,11 @@ class Unknown:
 
     def code(self, coder: Any, point: int | None = None) -> int:
         """Write the code point, or read one."""
-        high = low = None
+        number = None
         if point is not None:
             number = point - 0x800 * (point >= 0xE000)
             number -= int(np.searchsorted(self._known, number))
-            high, low = number >> LOW_BITS, number & ((1 << LOW_BITS) - 1)
-        uniform = coder.stream.model.Uniform
-        high = coder.code(uniform(((self._size - 1) >> LOW_BITS) + 1), high)
-        low = coder.code(uniform(1 << LOW_BITS), low)
-        number = high << LOW_BITS | low
-        if number >= self._size:
-            raise unrestorable()
+        number = coder.code(coder.stream.model.Uniform(self._size), number)
         number += int(np.searchsorted(self._before, number, side="right"))
         return int(number + 0x800 * (number >= 0xD800))
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
+from rnnviz.networks.progress import run
 from rnnviz.reading import compression
 from rnnviz.reading.compression import compress, compressing, decompress, decompressing, read_header
 from rnnviz.reading.dynamic import dynamic
@@ -147,24 +148,23 @@ def test_another_process_restores_it_and_loads_no_torch(tmp_path: Path, name: st
     assert done.stdout == TEXT
 
 
-def test_progress_goes_from_none_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_ways_say_how_far_they_are_and_stop_when_they_are_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
-    model, seen = make("3-gram"), []
-    data = compress(model, "machine", progress=seen.append)
-    assert seen == [pytest.approx(n / 7) for n in range(8)]
-    seen.clear()
-    decompress(model, data, progress=seen.append)
-    assert seen == [pytest.approx(n / 7) for n in range(8)]
-
-
-def test_both_ways_stop_when_they_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
-    model = make("gru")
-    for steps in (compressing(model, TEXT), decompressing(model, compress(model, TEXT))):
-        assert next(steps) == 0
-        steps.close()
-        with pytest.raises(StopIteration):
-            next(steps)
+    model = make("3-gram")
+    ways: list[Callable[[], Any]] = [
+        partial(compressing, model, "machine"),
+        partial(decompressing, model, compress(model, "machine")),
+    ]
+    for way in ways:
+        seen: list[float] = []
+        run(way(), seen.append)
+        assert seen == [pytest.approx(n / 7) for n in range(8)]
+        begun = way()
+        next(begun)
+        begun.close()
+        assert list(begun) == []
 
 
 def sealed(body: bytes) -> bytes:
@@ -181,11 +181,7 @@ FAULTS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "longer": (lambda d: d + b"x", "cut off or damaged"),
     "a bit turned": (lambda d: d[:-3] + bytes([d[-3] ^ 4]) + d[-2:], "cut off or damaged"),
     "another model's name": (lambda d: d[:8] + bytes(8) + d[16:], "cut off or damaged"),
-    "a length beyond the limit": (
-        lambda d: sealed(d[8:24] + b"\xff" * 5 + b"\x7f" + d[26:]),
-        "cut off or damaged",
-    ),
-    "a length without end": (lambda d: sealed(d[8:24] + b"\xff" * 60), "cut off or damaged"),
+    "a length beyond the limit": (lambda d: sealed(d[8:24] + b"\xff" * 4 + d[28:]), "cut off or damaged"),
     "a shorter length": (lambda d: sealed(d[8:24] + bytes([d[24] ^ 2]) + d[25:]), "can't be restored here"),
     "another text's digest": (lambda d: sealed(d[8:16] + bytes(8) + d[24:]), "can't be restored here"),
     "another text": (lambda d: sealed(d[8:-3] + bytes([d[-3] ^ 4]) + d[-2:]), "can't be restored here"),
@@ -200,20 +196,13 @@ def test_what_is_no_compressed_text_is_refused(fault: str) -> None:
         decompress(model, damage(compress(model, TEXT)))
 
 
-@pytest.mark.parametrize("format", [1, 2, 3])
-def test_what_earlier_versions_wrote_names_the_version_that_reads_it(format: int) -> None:
-    """By the first bytes alone, whatever the model."""
-    with pytest.raises(DecodingError, match=rf"has format {format}, .* rnnviz 1\.0\.0 reads it: pip install"):
-        decompress(make("gru"), b"rnz" + bytes([format]))
-
-
 @pytest.mark.parametrize("kind", ["gru", "6-gram"])
 @given(payload=st.binary(max_size=60), characters=st.integers(0, 60))
 def test_numbers_that_lead_nowhere_are_refused(kind: str, payload: bytes, characters: int) -> None:
     """The file is whole, and what comes out is no text, or another one."""
     named = compress(make(kind), "")[8:16]
     with pytest.raises(DecodingError, match="can't be restored here"):
-        decompress(make(kind), sealed(named + b"\1" * 8 + bytes([characters]) + payload))
+        decompress(make(kind), sealed(named + b"\1" * 8 + bytes([characters, 0, 0, 0]) + payload))
 
 
 @pytest.mark.parametrize("by", [1e-5, 1e-3, 1.0])
@@ -228,19 +217,9 @@ def test_on_a_machine_that_computes_otherwise_no_other_text_comes_back(
         decompress(model, data)
 
 
-def test_a_text_prepared_in_several_blocks_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compression, "BLOCK", 7)
-    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
-    model, seen = make("3-gram"), list[float]()
-    data = compress(model, TEXT + "时", progress=seen.append)
-    assert seen == sorted(seen)
-    assert decompress(model, data) == TEXT + "时"
-
-
 def claiming(characters: int, payload: bytes) -> bytes:
     """A whole file of the 3-gram that says how long its text is."""
-    length = b"".join(bytes([characters >> 7 * n & 0x7F | 0x80]) for n in range(5)) + b"\0"
-    return sealed(compress(make("3-gram"), "")[8:24] + length + payload)
+    return sealed(compress(make("3-gram"), "")[8:24] + characters.to_bytes(4, "little") + payload)
 
 
 def test_no_file_is_read_for_longer_than_it_can_be() -> None:
@@ -285,7 +264,7 @@ def coded(distributions: list[np.ndarray], symbols: list[int]) -> tuple[int, lis
 
 
 @given(
-    size=st.sampled_from([2, 3, 50, 4000]),
+    size=st.sampled_from([2, 3, 50, 4000, 60_000]),  # the last has more symbols than 2^-14 goes into one
     sharpness=st.sampled_from([0.0, 1.0, 10.0, 100.0, 2000.0]),
     seed=st.integers(0, 2**32),
 )
@@ -304,16 +283,6 @@ def test_any_distribution_keeps_its_promise(size: int, sharpness: float, seed: i
     length, back = coded(distributions, symbols)
     assert back == symbols
     assert abs(length - bits / 8) <= 0.001 * bits / 8 + 11
-
-
-def test_a_vocabulary_larger_than_the_coders_precision_allows_for() -> None:
-    size = 60_000
-    random = np.random.default_rng(3)
-    log_p = [np.full(size, -math.log(size)) for _ in range(20)]
-    symbols = [int(n) for n in random.integers(size, size=20)]
-    length, back = coded(log_p, symbols)
-    assert back == symbols
-    assert length == pytest.approx(20 * math.log2(size) / 8, abs=9)
 
 
 @given(
