@@ -54,7 +54,7 @@ def _model(file: bytes, device: str) -> Any:
 
 
 def score_window(file: bytes, device: str, window: Window, precise: bool) -> Doubles:
-    """The costs of rows, (k, 2): see `rnnviz.reading.rows.WindowScorer`."""
+    """The costs of rows, (k, 3): see `rnnviz.reading.rows.WindowScorer`."""
     return WindowScorer(_model(file, device), precise)(window)
 
 

@@ -8,9 +8,10 @@ of itself. Memory does not grow with the number of rows. The definition is that 
 Shape letters: k rows, n symbols.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import tee
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -59,13 +60,13 @@ class WindowScorer:
         self._each = None if precise else getattr(scorer, "each", None)
 
     def __call__(self, window: Window) -> Doubles:
-        """-Σ log P in nats of each row, of its known and its unknown symbols, (k, 2)."""
+        """-Σ log P in nats of each row's known and its unknown symbols, and how many are unknown, (k, 3)."""
         rows = np.split(window.ids.astype(np.int64), np.cumsum(window.lengths)[:-1])
         found = self._each(rows) if self._each is not None else [self._one(row) for row in rows]
-        out = np.empty((len(rows), 2))
+        out = np.empty((len(rows), 3))
         for n, (ids, log_p, begin) in enumerate(zip(rows, found, window.given.tolist(), strict=True)):
-            unknown = ids[begin:] == UNKNOWN
-            out[n] = -log_p[begin:][~unknown].sum(), -log_p[begin:][unknown].sum()
+            unknown, nll = ids[begin:] == UNKNOWN, -log_p[begin:]
+            out[n] = nll[~unknown].sum(), nll[unknown].sum(), unknown.sum()
         return out
 
     def _one(self, ids: Ids) -> Doubles:
@@ -77,11 +78,11 @@ class RowScore:
     """What one row costs: `nll` nats in all. Row 0 is the first; a row with a `fault` has no figures."""
 
     row: int
-    characters: int
-    unknown: int
-    nll: float
-    words: int | None
-    given_characters: int
+    characters: int = 0
+    unknown: int = 0
+    nll: float = 0.0
+    words: int | None = None
+    given_characters: int = 0
     fault: TextError | None = None
 
     @property
@@ -162,16 +163,18 @@ def score_rows(
             "rows are what rnnviz.open_rows gives; received {received}", received=received(file)
         )
     scorer_of(model, details=False, precise=precise)  # refuses what can't be scored
-    work = _Work(model, file, own)
-    clock, farm = Clock(), model if isinstance(model, Farm) else None
-    if farm is not None:
-        costs = farm.window_costs(work.windows(), precise)
+    work, clock = _Work(model, file), Clock()
+    # A farm asks for windows ahead of what it gives back: `tee` keeps those that wait.
+    batches, ahead = tee(work.batches(own))
+    windows = (batch.window for batch in ahead)
+    if isinstance(model, Farm):
+        costs = model.window_costs(windows, precise)
     else:
-        costs = map(WindowScorer(model, precise), work.windows())
-    for found in costs:
-        batch = work.take(found)
+        costs = map(WindowScorer(model, precise), windows)
+    for batch, found in zip(batches, costs, strict=True):
+        scored = work.take(batch, found)
         if each is not None:
-            each(batch)
+            each(scored)
         if clock.due():
             yield work.totals.progress(share=1)
     if work.totals.characters:
@@ -179,43 +182,34 @@ def score_rows(
     return work.report(precise)
 
 
-class _Prepared(NamedTuple):
-    """Rows on their way to the model and back."""
+class _Batch(NamedTuple):
+    """Rows on their way to the model and back, their texts normalised."""
 
     rows: Rows
     texts: list[str]
-    given: Ids
-    unknown: Ids
+    window: Window
 
 
 class _Work:
     """The rows of a file on their way to a model, and the sums of what comes back."""
 
-    def __init__(self, model: LanguageModel, file: RowFile, own: bool) -> None:
-        self._model, self._file, self._own = model, file, own
+    def __init__(self, model: LanguageModel, file: RowFile) -> None:
+        self._model, self._file = model, file
         self._normaliser = Normaliser(model.normaliser)
-        self._waiting: deque[_Prepared] = deque()
         self._damage: RnnvizError | None = None
         self.totals, self._left_out = Totals(file), Counter[str]()
         self._rows = 0
         self._examples: list[tuple[int, TextError]] = []
 
-    def windows(self) -> Iterator[Window]:
+    def batches(self, own: bool) -> Iterator[_Batch]:
         """The file's rows, in order; a damaged file ends early."""
-        batches = self._file.batches(own=self._own)
-        while True:
-            try:
-                rows = next(batches, None)
-            except TextError as error:
-                self._damage = error
-                return
-            if rows is None:
-                return
-            prepared, window = self._prepare(rows)
-            self._waiting.append(prepared)
-            yield window
+        try:
+            for rows in self._file.batches(own=own):
+                yield self._prepare(rows)
+        except TextError as error:
+            self._damage = error
 
-    def _prepare(self, rows: Rows) -> tuple[_Prepared, Window]:
+    def _prepare(self, rows: Rows) -> _Batch:
         texts, given = self._normalised(rows.texts), self._normalised(rows.given)
         for n, text in enumerate(texts):
             if not text and rows.faults[n] is None:
@@ -223,40 +217,35 @@ class _Work:
                 given[n] = ""
         vocabulary: Vocabulary = self._model.vocabulary
         ids = vocabulary.encode("".join(part for pair in zip(given, texts, strict=True) for part in pair))
-        before, lengths = _lengths(given), _lengths(texts)
-        ends = np.cumsum(before + lengths)
-        unknown = np.concatenate([[0], np.cumsum(ids == UNKNOWN)])
-        counted = unknown[ends] - unknown[ends - lengths]
-        window = Window(ids.astype(np.int32), before + lengths, before)
-        return _Prepared(rows, texts, before, counted), window
+        before = _lengths(given)
+        return _Batch(rows, texts, Window(ids.astype(np.int32), before + _lengths(texts), before))
 
     def _normalised(self, texts: Sequence[str]) -> list[str]:
         feed, finish = self._normaliser.feed, self._normaliser.finish
         return [feed(text) + finish() if "\r" in text else text for text in texts]
 
-    def take(self, found: Doubles) -> Scored:
-        """The scores of the next window, by its costs (k, 2)."""
-        rows, texts, given, unknown = self._waiting.popleft()
-        if not np.isfinite(found).all():
-            row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
-            raise no_probability(self._model.name, 1, len(texts[row]))
-        nats = found[:, 0] + found[:, 1] + unknown * self._model.vocabulary.unknown_cost
-        sums = zip(given.tolist(), unknown.tolist(), nats.tolist(), found[:, 0].tolist(), strict=True)
-        scores = [
-            self._score(rows, n, text, *of) for n, (text, of) in enumerate(zip(texts, sums, strict=True))
-        ]
-        self._rows += len(texts)
-        return Scored(scores, texts, rows.own)
-
-    def _score(
-        self, rows: Rows, n: int, text: str, given: int, unknown: int, nats: float, nats_known: float
-    ) -> RowScore:
-        number, fault = rows.start + n, rows.faults[n]
-        if fault is not None:
+    def take(self, batch: _Batch, found: Doubles) -> Scored:
+        """The scores of a batch, by its costs (k, 3)."""
+        finite = np.isfinite(found).all(axis=1)
+        if not finite.all():
+            raise no_probability(self._model.name, 1, len(batch.texts[int(finite.argmin())]))
+        scores, rows = [], batch.rows
+        sums = zip(batch.texts, rows.faults, batch.window.given.tolist(), found.tolist(), strict=True)
+        for number, (text, fault, given, (known, nats, unknown)) in enumerate(sums, rows.start):
+            if fault is None:
+                nats += known + unknown * self._model.vocabulary.unknown_cost
+                scores.append(self._count(number, text, given, int(unknown), nats, known))
+                continue
             self._left_out[fault.kind] += 1
             if len(self._examples) < EXAMPLES:
                 self._examples.append((number, fault.error))
-            return RowScore(number, 0, 0, 0.0, None, 0, fault.error)
+            scores.append(RowScore(number, fault=fault.error))
+        self._rows += len(scores)
+        return Scored(scores, batch.texts, rows.own)
+
+    def _count(
+        self, number: int, text: str, given: int, unknown: int, nats: float, nats_known: float
+    ) -> RowScore:
         words = WordCount()
         words.add(text)
         self.totals.words.end()
