@@ -175,23 +175,19 @@ class _Weights:
     def __init__(self, size: int) -> None:
         self._read = 0  # characters since the text's beginning
         self._before = np.full(len(RATES) - 1, size)  # the last symbols read, at first the start symbol
+        # A context is a number in base V + 1, the last symbol its lowest digit; its row is that modulo SLOTS.
+        self._powers = (size + 1) ** np.arange(len(RATES) - 1) % SLOTS
         parts = np.zeros((len(RATES), SLOTS, 2))
         parts[0] = START
         self._parts = parts.reshape(-1, 2)
-        self._base = size + 1
         self._waiting: list[tuple[Ids, Doubles]] = []
 
     def places(self, ids: Ids) -> Ids:
         """Where the parts of the weights before each of `ids` (n,) stand, (n, K), whatever the last is."""
-        sequence = np.concatenate([self._before, ids[:-1]])
-        n, row = len(ids), np.zeros(len(ids), np.int64)
-        rows, factor = [row], 1
-        for back in range(len(self._before)):
-            begin = len(self._before) - 1 - back
-            row = (row + factor * sequence[begin : begin + n]) % SLOTS
-            rows.append(row)
-            factor = factor * self._base % SLOTS
-        return np.stack(rows, axis=1) + SLOTS * np.arange(len(rows))
+        before = np.concatenate([self._before, ids[:-1]])
+        last = np.lib.stride_tricks.sliding_window_view(before, len(self._before))[:, ::-1]
+        rows = np.cumsum(last * self._powers, axis=1) % SLOTS
+        return np.insert(rows, 0, 0, axis=1) + SLOTS * np.arange(len(RATES))
 
     def predict(self, own: Doubles, its: Doubles, places: Ids) -> tuple[Doubles, Doubles]:
         """log P and P (n, V), of both models' log P (n, V) and the places (n, K)."""

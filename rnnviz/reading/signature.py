@@ -4,8 +4,8 @@ import hashlib
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
+from rnnviz.arrays import Array
 from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import weights_of
@@ -25,7 +25,14 @@ class Signed(Protocol):
 
 def signature(model: Any) -> bytes:
     """LENGTH bytes that name a model. Raises ConfigError for a Python function, and for what is no model."""
-    return model.signature() if isinstance(model, Signed) else _digest(model)
+    if isinstance(model, Signed):
+        return model.signature()
+    kind, arrays = ("", model.to_tensors()) if isinstance(model, NgramModel) else _of_network(model)
+    parts = [np.array(model.vocabulary.to_json(), "<u4").tobytes(), model.normaliser.encode(), kind.encode()]
+    for name, array in sorted(arrays.items()):
+        if array is not None:
+            parts += [f"{name} {array.dtype.str} {array.shape}".encode(), array.tobytes()]
+    return digest_of(*parts)
 
 
 def digest_of(*parts: bytes) -> bytes:
@@ -33,37 +40,18 @@ def digest_of(*parts: bytes) -> bytes:
     return hashlib.sha256(b"".join(parts)).digest()[:LENGTH]
 
 
-def _digest(model: Any) -> bytes:
-    """LENGTH bytes that name a model's numbers and its characters."""
-    if isinstance(model, NgramModel):
-        digest = _of_characters(model)
-        for name, tensor in sorted(model.to_tensors().items()):
-            _hash(digest, name, tensor)
-        return bytes(digest.digest()[:LENGTH])
-    # As they are multiplied, not as they are stored: it is these that the probabilities come from.
-    weights, digest = weights_of(model), _of_characters(model)
+def _of_network(model: Any) -> tuple[str, dict[str, Array | None]]:
+    """What its layers are, and its numbers as they are multiplied, not as they are stored: it is these that
+    the probabilities come from.
+    """
+    weights = weights_of(model)
     if weights.cell == "custom":
         raise ConfigError(
             "a text is compressed with a model that can be told from every other by its weights, and "
             "{name!r} is a Python function; use another model",
             name=model.name,
         )
-    for number, layer in enumerate(weights.layers):
-        digest.update(f"{number} {layer.cell} {layer.activation}".encode())
-        for name in ("table", "W_x", "b", "W_h", "b_u"):
-            _hash(digest, name, getattr(layer, name))
-    for name in ("embedding", "readout", "bias"):
-        _hash(digest, name, getattr(weights, name))
-    return bytes(digest.digest()[:LENGTH])
-
-
-def _of_characters(model: Any) -> Any:
-    digest = hashlib.sha256(np.array(model.vocabulary.to_json(), "<u4").tobytes())
-    digest.update(model.normaliser.encode())
-    return digest
-
-
-def _hash(digest: Any, name: str, array: npt.NDArray[Any] | None) -> None:
-    if array is not None:
-        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array))
+    arrays = {name: getattr(weights, name) for name in ("embedding", "readout", "bias")}
+    for n, layer in enumerate(weights.layers):
+        arrays |= {f"{n} {name}": getattr(layer, name) for name in ("table", "W_x", "b", "W_h", "b_u")}
+    return " ".join(f"{layer.cell} {layer.activation}" for layer in weights.layers), arrays
