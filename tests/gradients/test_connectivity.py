@@ -86,12 +86,6 @@ def test_it_does_not_depend_on_how_it_is_cut_up(
     np.testing.assert_allclose(connectivity(model, TEXT[:40]).norms, expected.norms, rtol=1e-5)
 
 
-def test_it_needs_no_table_of_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = connectivity(tiny("gru"), TEXT[:30]).norms
-    monkeypatch.setattr("rnnviz.networks.numpy_engine.TABLE_BYTES", 0)
-    np.testing.assert_allclose(connectivity(tiny("gru"), TEXT[:30]).norms, expected, rtol=1e-5)
-
-
 def test_a_certain_prediction_keeps_its_digits() -> None:
     model = tiny("gru")
     model.readout.bias[model.vocabulary.encode("e")] += 25

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz import gradients
 from rnnviz.gradients.occlusion import LAST, left_out
 from rnnviz.networks.checkpoint import load_numpy, save
 from tests.conftest import TEXT, tiny
@@ -34,18 +33,6 @@ def test_it_equals_reading_each_shorter_text_afresh(
         np.testing.assert_allclose(found, afresh(model, READ, t), atol=1e-4)
         np.testing.assert_allclose(found, left_out(rnnviz.trace(there, READ), t), atol=1e-4)
     assert abs(found).max() > 1e-3
-
-
-def test_it_is_attribution_by_occlusion_in_bits() -> None:
-    model = tiny("lstm", layers=2)
-    nats = gradients.attribute(model, READ, at=90, method="occlusion", instead="out", last=LAST).values
-    np.testing.assert_allclose(left_out(rnnviz.trace(model, READ), 90), nats[-LAST:] / np.log(2), atol=1e-6)
-
-
-def test_without_a_memory_the_character_before_is_all() -> None:
-    found = left_out(rnnviz.trace(tiny("mlp"), READ), 40)
-    assert abs(found[:-1]).max() < 1e-6
-    assert abs(found[-1]) > 1e-3
 
 
 def test_a_network_that_explodes_says_nothing_and_warns_of_nothing() -> None:

@@ -7,26 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from rnnviz.gradients import jacobian_norms, state_gradients
+from rnnviz.gradients import jacobian_norms
 from rnnviz.gradients.states import spectral
 from rnnviz.networks.cells import CELLS
 from tests.conftest import TEXT, tiny
-from tests.gradients.autograd import NETWORKS, double, norms_of, unrolled
-
-
-@pytest.mark.parametrize(("cell", "options"), NETWORKS)
-def test_they_are_what_autograd_finds(cell: str, options: dict[str, Any]) -> None:
-    model, text = tiny(cell, **options), TEXT[:25]
-    hidden, cells, prediction = unrolled(double(model).requires_grad_(), text)
-    found = state_gradients(model, TEXT, at=25)
-    assert found.target == model.vocabulary.encode(TEXT[25])[0]
-    loss = -prediction[found.target]
-    np.testing.assert_allclose(found.hidden, norms_of(loss, hidden), rtol=1e-5, atol=1e-300)
-    if CELLS[cell].has_cell:
-        assert found.cell is not None
-        np.testing.assert_allclose(found.cell, norms_of(loss, cells), rtol=1e-5)
-    else:
-        assert found.cell is None
+from tests.gradients.autograd import NETWORKS, double, unrolled
 
 
 @pytest.mark.parametrize(("cell", "options"), NETWORKS[2:])

@@ -15,7 +15,6 @@ from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import run
 from rnnviz.reading import cluster as cluster_module
 from rnnviz.reading.cluster import Cluster, cluster
-from rnnviz.reading.cluster_tasks import alike
 from rnnviz.reading.rows import RowScore, RowsReport, score_rows
 from rnnviz.reading.scoring import Report, UniformModel, perplexity, pieces
 from rnnviz.text.row_files import RowFile, open_rows
@@ -200,11 +199,3 @@ def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch
 def test_what_cannot_travel_is_refused(there: Cluster) -> None:
     with pytest.raises(ConfigError, match="a cluster reads models that can be saved; 'uniform' can't"):
         there.model(UniformModel(Vocabulary(("a",))))
-
-
-def test_states_are_alike_within_rounding() -> None:
-    one = (np.array([1.0, 100.0]),)
-    assert alike(one, (np.array([1.000005, 100.0005]),))
-    assert not alike(one, (np.array([1.0, 100.01]),))
-    assert not alike(one, (np.array([1.0, np.nan]),))
-    assert not alike((np.array([1]),), (np.array([1, 2]),))

@@ -20,7 +20,6 @@ from rnnviz.errors import ConfigError, DecodingError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.networks.progress import run
 from rnnviz.reading import compression
 from rnnviz.reading.compression import compress, compressing, decompress, decompressing, read_header
@@ -116,14 +115,6 @@ def test_a_shipped_model_keeps_the_promise(name: str) -> None:
     model = checkpoint.load(name)
     for text in (model.card["example"] * 4, "一二三😀" * 50, "import os\nZZZZ{}[]#" * 10):
         assert_kept(model, text)
-
-
-def test_a_network_without_torch_writes_the_same_bytes(tmp_path: Path) -> None:
-    model = tiny("lstm", embedding_size=6)
-    light = checkpoint.load_numpy(checkpoint.save(model, tmp_path / "m.safetensors"))
-    assert isinstance(light, NumpyModel)
-    assert compress(light, TEXT) == compress(model, TEXT)
-    assert decompress(light, compress(model, TEXT)) == TEXT
 
 
 @pytest.mark.parametrize(

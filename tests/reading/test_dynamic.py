@@ -11,11 +11,9 @@ from torch.nn import functional as F
 
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
-from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.reading.compression import compress, decompress
 from rnnviz.reading.dynamic import EVEN, DynamicModel, dynamic
-from rnnviz.reading.mixing import mix
 from rnnviz.reading.scoring import perplexity
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
@@ -92,47 +90,19 @@ def test_no_way_of_reading_changes_a_bit(cell: str) -> None:
     np.testing.assert_allclose(details.entropy, -(np.exp(rows) * rows).sum(1), rtol=1e-5)
 
 
-def test_without_steps_it_is_the_plain_score() -> None:
-    model = learning(rate=0.0)
-    np.testing.assert_allclose(
-        model.scorer().advance(some(model)), model.model.scorer().advance(some(model)), atol=1e-5
-    )
-    late = learning(every=101)  # no step is due yet
-    np.testing.assert_array_equal(late.scorer().advance(some(late)), model.scorer().advance(some(model)))
-
-
-def test_what_comes_later_changes_no_cost() -> None:
-    model = learning("lstm")
-    ids = some(model)
-    other = ids.copy()
-    other[60:] = ids[60:][::-1]
-    found, changed = model.scorer().advance(ids), model.scorer().advance(other)
-    np.testing.assert_array_equal(found[:60], changed[:60])
-    assert not np.array_equal(found[60:], changed[60:])
-
-
-def test_the_model_given_stays_as_it_is() -> None:
+def test_two_texts_at_once_disturb_neither_each_other_nor_the_model_given() -> None:
     model = tiny("gru")
     before = {name: w.clone() for name, w in model.state_dict().items()}
-    random = torch.random.get_rng_state()
-    plain = model.scorer().advance(some(model))
-    dynamic(model, **SETTINGS).scorer().advance(some(model))
-    assert all(w.equal(before[name]) for name, w in model.state_dict().items())
-    assert not any(p.requires_grad or p.grad is not None for p in model.parameters())
-    assert torch.random.get_rng_state().equal(random)
-    np.testing.assert_array_equal(model.scorer().advance(some(model)), plain)
-
-
-def test_two_texts_side_by_side_do_not_disturb_each_other() -> None:
-    model = learning()
-    ids = some(model)
-    alone = model.scorer().advance(ids)
-    one, two = model.scorer(), model.scorer()
+    random, learns, ids = torch.random.get_rng_state(), dynamic(model, **SETTINGS), some(model)
+    alone, one, two = learns.scorer().advance(ids), learns.scorer(), learns.scorer()
     parts = []
     for begin in range(0, 100, 10):
         parts.append(one.advance(ids[begin : begin + 10]))
         two.advance(ids[::-1][begin : begin + 10].copy())
     np.testing.assert_array_equal(np.concatenate(parts), alone)
+    assert all(w.equal(before[name]) for name, w in model.state_dict().items())
+    assert not any(p.requires_grad or p.grad is not None for p in model.parameters())
+    assert torch.random.get_rng_state().equal(random)
 
 
 def test_what_the_caller_told_torch_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,16 +120,6 @@ def test_what_the_caller_told_torch_changes_nothing(monkeypatch: pytest.MonkeyPa
     with torch.inference_mode():
         np.testing.assert_array_equal(model.scorer().advance(some(model)), alone)
     assert (torch.get_num_threads(), seen) == (3, {1})
-
-
-def test_it_learns_what_comes_again_and_not_what_has_no_pattern() -> None:
-    """On characters drawn evenly nobody is better than a uniform guess, and learning gains nothing more."""
-    model = tiny("gru")
-    again = perplexity(dynamic(model, rate=0.02), text=TEXT).perplexity
-    assert again < 0.6 * perplexity(model, text=TEXT).perplexity
-    drawn = np.random.default_rng(0).integers(1, model.vocabulary.size, 1000)
-    even = "".join(model.vocabulary.characters[n - 1] for n in drawn)
-    assert perplexity(dynamic(model, rate=0.02), text=even).perplexity > 0.97 * (model.vocabulary.size - 1)
 
 
 def test_a_report_is_made_as_of_any_other_model(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,12 +151,6 @@ def test_a_compressed_text_is_shorter_and_restored_on_any_number_of_threads(cell
     assert len(data) < len(compress(model.model, text))
     torch.set_num_threads(2)
     assert decompress(dynamic(model.model, **{**SETTINGS, "rate": 0.02}), data) == text
-
-
-def test_a_network_that_learns_is_mixed_with_counts() -> None:
-    model = mix(learning(), NgramModel.fit(TEXT[:200], order=3, name="counts"))
-    found = [perplexity(one, text=TEXT).perplexity for one in (model, model.model, model.other)]
-    assert found[0] < min(found[1:])
 
 
 def test_a_setting_may_be_a_number_of_numpy() -> None:

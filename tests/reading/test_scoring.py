@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import itertools
-import json
 import math
 import tracemalloc
 from pathlib import Path
@@ -12,13 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rnnviz.networks.config import ModelConfig
-from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.torch_model import CharModel
 from rnnviz.reading.mixing import mix
 from rnnviz.reading.scoring import Progress, Sum, UniformModel, costs, perplexity, pieces, running, score
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary
@@ -114,15 +108,6 @@ def test_a_file_a_path_and_a_text_give_the_same_number(tmp_path: Path) -> None:
     assert (expected.file, expected.encoding, expected.certainty) == ("this text", None, None)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "gb18030", "utf-8-sig"])
-def test_the_encoding_of_a_file_changes_nothing(encoding: str) -> None:
-    text = "道可道非常道ab" * 1_000
-    report = perplexity(PAPER, io.BytesIO(text.encode(encoding)), encoding=encoding)
-    expected = perplexity(PAPER, text=text)
-    assert (report.perplexity, report.bytes) == (expected.perplexity, expected.bytes)
-    assert report.certainty == "declared"
-
-
 def test_pieces_hold_the_cost_of_every_character() -> None:
     text = "abba道" * 100
     parts = list(pieces(PAPER, text=text, piece=64))
@@ -173,26 +158,6 @@ def test_progress_is_reported_as_the_text_is_read(tmp_path: Path) -> None:
     assert report.seconds >= last.seconds
 
 
-def test_an_error_in_progress_ends_the_scoring() -> None:
-    def stop(_: Progress) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        perplexity(PAPER, text="abba", progress=stop)
-
-
-def test_the_json_of_a_report() -> None:
-    report = perplexity(PAPER, text="abba\r\n")
-    value = json.loads(json.dumps(report.to_json()))
-    assert ", ".join(value) == (
-        "file, model, characters, unknown, perplexity, perplexity_known, bits_per_character, bits_per_byte, "
-        "encoding, seconds, certainty, normalised, bytes, precise, unsettled, words, word_perplexity, "
-        "given_characters"
-    )
-    assert value["model"] == "paper"
-    assert value["perplexity"] == report.perplexity
-
-
 class Certain(Paper):
     """Gives everything that comes a probability beyond the reach of float64."""
 
@@ -208,34 +173,6 @@ def test_a_perplexity_beyond_float64_is_infinite_and_not_a_crash() -> None:
     assert report.perplexity == math.inf
     assert report.bits_per_character == pytest.approx(1e4 / math.log(2))
     assert running([1.0, 1e4]).tolist() == [pytest.approx(math.e), math.inf]
-
-
-@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm", "mingru"])
-def test_a_neural_model_scores_the_same_one_character_at_a_time(cell: str) -> None:
-    torch.manual_seed(0)
-    vocabulary = Vocabulary.from_text("abc, ", min_count=1)
-    config = ModelConfig(cell=cell, vocabulary_size=vocabulary.size, hidden_size=16, embedding_size=8)
-    model = CharModel(config, vocabulary, name="random")
-    text = "a cab, a bac; ab 道\n" * 150
-    scorer = model.scorer()
-    ids = vocabulary.encode(text)
-    one_by_one = costs(
-        np.concatenate([scorer.advance(ids[i : i + 1]) for i in range(len(ids))]), ids, vocabulary
-    )
-    report = perplexity(model, text=text)
-    assert report.perplexity == pytest.approx(math.exp(one_by_one.mean()), rel=1e-5)
-    *_, last = score(model, text=text, piece=37)
-    assert last.perplexity == pytest.approx(report.perplexity, rel=1e-6)
-
-
-def test_an_ngram_model_scores_the_same_however_the_text_is_cut() -> None:
-    text = "the theme of the thesis " * 40
-    model = NgramModel.fit(text, order=3, vocabulary=Vocabulary.from_text(text), name="3gram")
-    report = perplexity(model, text=text + "道")
-    assert 1 < report.perplexity_known < 3
-    assert report.unknown == 1
-    *_, last = score(model, text=text + "道", piece=11)
-    assert last.perplexity == pytest.approx(report.perplexity, rel=1e-12)
 
 
 def _peak(path: Path) -> int:

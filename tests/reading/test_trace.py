@@ -102,19 +102,6 @@ def test_perplexity_is_that_of_scoring(cell: str) -> None:
     assert report.unknown == np.count_nonzero(~trace(make(cell), text).known)
 
 
-def test_a_uniform_model_scores_v() -> None:
-    torch.manual_seed(0)
-    model = CharModel(ModelConfig("lstm", VOCABULARY.size, 8), VOCABULARY)
-    with torch.no_grad():
-        model.readout.weight.zero_()
-        model.readout.bias.zero_()
-    found = trace(model, "a cab, 世界")
-    np.testing.assert_allclose(found.perplexity, VOCABULARY.size, rtol=1e-12)
-    np.testing.assert_allclose(found.entropy, math.log(VOCABULARY.size), rtol=1e-7)
-    assert set(found.rank.tolist()) == {1}
-    assert [symbol for symbol, _ in found.top(0, 3)] == ["<unk>", *VOCABULARY.characters[:2]]
-
-
 @pytest.mark.parametrize("cell", KINDS)
 def test_an_empty_text_has_one_prediction(cell: str) -> None:
     found = trace(make(cell), "")
@@ -130,25 +117,17 @@ def test_an_empty_text_has_one_prediction(cell: str) -> None:
 
 
 @pytest.mark.parametrize("cell", KINDS)
-def test_the_state_after_some_characters_is_a_row_of_the_whole(cell: str) -> None:
-    found = trace(make(cell), TEXT)
-    for t in (1, len(TEXT)):
-        hidden, memory = found.state_after(t)
-        np.testing.assert_array_equal(hidden, found.hidden[t - 1])
-        assert (memory is None) == (found.cell is None)
-        if memory is not None and found.cell is not None:
-            np.testing.assert_array_equal(memory, found.cell[t - 1])
-    assert repr(found) == f"<Trace of 29 characters by tiny-{cell}, perplexity {found.perplexity[-1]:.3f}>"
-
-
-@pytest.mark.parametrize("cell", KINDS)
-def test_windows_are_rows_of_the_whole(cell: str) -> None:
+def test_windows_and_states_are_rows_of_the_whole(cell: str) -> None:
     found = trace(make(cell), TEXT)
     for start, stop in ((0, 0), (0, 1), (3, 9), (len(TEXT) - 1, len(TEXT))):
         np.testing.assert_allclose(found.log_probs_at(start, stop), found.log_probs[start:stop], atol=1e-6)
         for name, values in found.gates_at(start, stop).items():
             np.testing.assert_allclose(values, found.gates[name][start:stop], atol=1e-6)
+    for t in (1, len(TEXT)):
+        for state, rows in zip(found.state_after(t), (found.hidden, found.cell), strict=True):
+            np.testing.assert_array_equal(state, None if rows is None else rows[t - 1])  # type: ignore[arg-type]
     assert found.log_probs_at(len(TEXT), len(TEXT) + 1).shape == (1, VOCABULARY.size)
+    assert repr(found) == f"<Trace of 29 characters by tiny-{cell}, perplexity {found.perplexity[-1]:.3f}>"
 
 
 def test_top_is_sorted_and_holds_probabilities() -> None:

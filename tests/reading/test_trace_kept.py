@@ -18,32 +18,24 @@ from rnnviz.reading.trace import Trace, trace
 from tests.reading.test_trace import KINDS, TEXT, assert_same, make
 
 
+@pytest.mark.parametrize("window", [slice(5, 12), slice(None), slice(4, 4), slice(9, 2), slice(-3, 10_000)])
 @pytest.mark.parametrize("cell", KINDS)
-def test_a_part_of_a_trace_is_what_the_whole_says_there(cell: str) -> None:
-    whole = trace(make(cell), TEXT)
-    part = whole[5:12]
-    assert (part.text, len(part), part.log_probs.shape[0]) == (TEXT[5:12], 7, 8)
-    np.testing.assert_array_equal(part.hidden, whole.hidden[5:12])
-    np.testing.assert_array_equal(part.nll, whole.nll[5:12])
-    np.testing.assert_array_equal(part.entropy, whole.entropy[5:13])
-    np.testing.assert_allclose(part.log_probs, whole.log_probs[5:13], atol=1e-6)
+def test_a_part_of_a_trace_is_what_the_whole_says_there(cell: str, window: slice) -> None:
+    whole, part = trace(make(cell), TEXT), trace(make(cell), TEXT)[window]
+    start, stop, _ = window.indices(len(TEXT))
+    rows = slice(start, max(start, stop) + 1)
+    assert (part.text, len(part)) == (TEXT[window], len(TEXT[window]))
+    for name in ("hidden", "nll", "rank", "known"):
+        np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[window])
+    np.testing.assert_array_equal(part.entropy, whole.entropy[rows])
+    np.testing.assert_allclose(part.log_probs, whole.log_probs[rows], atol=1e-6)
     for name, values in part.gates.items():
-        np.testing.assert_allclose(values, whole.gates[name][5:12], atol=1e-6)
-    np.testing.assert_array_equal(part.state_after(0)[0], whole.hidden[4])
+        np.testing.assert_allclose(values, whole.gates[name][window], atol=1e-6)
+    np.testing.assert_array_equal(part.state_after(0)[0], whole.state_after(start)[0])
+    means = np.cumsum(whole.nll[window]) / np.arange(1, len(part) + 1)  # of its own characters
+    np.testing.assert_allclose(part.perplexity, np.exp(means))
     assert not part.perplexity.flags.writeable
-
-
-def test_the_perplexity_of_a_part_is_that_of_its_own_characters() -> None:
-    whole = trace(make(), TEXT)
-    assert whole[3:9].perplexity[-1] == pytest.approx(np.exp(whole.nll[3:9].mean()))
-    np.testing.assert_allclose(whole[:].perplexity, whole.perplexity)
-    np.testing.assert_allclose(whole[2:][3:5].perplexity, whole[5:7].perplexity)
-
-
-def test_a_part_may_be_empty_or_reach_beyond_as_of_a_text() -> None:
-    whole = trace(make(), TEXT)
-    for window in (slice(4, 4), slice(9, 2), slice(-3, None), slice(None, 10_000)):
-        assert whole[window].text == TEXT[window]
+    np.testing.assert_array_equal(part[1:3].nll, part.nll[1:3])
 
 
 def test_log_probs_are_the_log_softmax_of_the_logits() -> None:

@@ -111,16 +111,6 @@ def test_half_a_character_is_refused_and_the_tracer_goes_on() -> None:
     assert_same(found, trace(make(), "abc"))
 
 
-def test_a_carriage_return_that_becomes_a_line_end_costs_nothing() -> None:
-    tracer = Tracer(make())
-    assert tracer.extend("a\r").text == "a\n"
-    found = tracer.extend("a\r\n")
-    assert found.text == "a\n"
-    assert tracer.computed == 0
-    tracer.extend("a\r\nb")
-    assert tracer.computed == 1
-
-
 def test_a_tracer_keeps_the_weights_it_began_with() -> None:
     model = make.__wrapped__("gru")
     tracer, before = Tracer(model), trace(model, "abc")
