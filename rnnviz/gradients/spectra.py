@@ -203,17 +203,16 @@ def power_norms(W: npt.ArrayLike, n: int, *, norm: Norm = "frobenius") -> Double
         raise ConfigError("n is from 0 to {most:,}; received {n}", most=MAX_POWER, n=n)
     check_norm(norm)
     measure = np.linalg.norm if norm == "frobenius" else spectral
-    size = float(np.abs(matrix).max()) or 1.0
-    factor, step = (matrix / size).astype(np.float32), math.log2(size)
-    power, exponent = np.eye(len(matrix), dtype=np.float32), 0.0
-    out = np.empty(n + 1)
-    with np.errstate(under="ignore", over="ignore"):
+    power, out = np.eye(len(matrix)), np.zeros(n + 1)
+    with np.errstate(under="ignore", over="ignore", invalid="ignore"):
         for k in range(n + 1):
-            out[k] = float(measure(power)) * np.exp2(exponent)
-            if k < n:
-                power, exponent = power @ factor, exponent + step
-                by = int(np.frexp(np.abs(power).max())[1])
-                power, exponent = np.ldexp(power, -by), exponent + by
+            size = float(np.abs(power).max())
+            if not math.isfinite(size):
+                out[k:] = math.inf
+                break
+            if size:  # so that no square leaves float64 before its root does
+                out[k] = size * float(measure(power / size))
+            power = power @ matrix
     return out
 
 

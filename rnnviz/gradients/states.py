@@ -90,7 +90,7 @@ def check_norm(norm: str) -> None:
         raise ConfigError("norm is 'frobenius' or 'spectral'; received {norm!r}", norm=norm)
 
 
-def spectral(matrix: Floats) -> float:
+def spectral(matrix: Floats | Doubles) -> float:
     """The largest singular value of a matrix; inf if its numbers have overflowed."""
     return float(np.linalg.norm(matrix, 2)) if np.isfinite(matrix).all() else math.inf
 

@@ -46,13 +46,6 @@ class Stepwise(Protocol):
     def advancing(self, ids: Ids, *, want: bool) -> Generator[Any, None, Any]: ...
 
 
-@runtime_checkable
-class Precise(Protocol):
-    """A model that can be scored in float64."""
-
-    def precise_scorer(self) -> Scorer: ...
-
-
 @dataclass(frozen=True)
 class UniformModel:
     """Every symbol has probability 1 / V: perplexity V on known characters.
@@ -103,16 +96,14 @@ def scorer_of(model: LanguageModel, *, details: bool, precise: bool) -> Scorer:
     """A reader of one text. Raises ConfigError where the model has none that can do this."""
     if not (hasattr(model, "scorer") and hasattr(model, "vocabulary")):
         raise no_model(model)
-    if not precise:
-        scorer = model.scorer()
-    elif isinstance(model, Precise):
-        scorer = model.precise_scorer()
-    else:
+    make = getattr(model, "precise_scorer" if precise else "scorer", None)
+    if make is None:
         raise ConfigError(
             "a precise score was asked for, and the model {name!r} has no method precise_scorer(): it "
             "returns a scorer that computes in float64; add it, or leave precise out",
             name=model.name,
         )
+    scorer: Scorer = make()
     if details and not isinstance(scorer, Stepwise) and not hasattr(scorer, "advance_details"):
         raise ConfigError(
             "details were asked for, and the scorer of the model {name!r}, {scorer}, "

@@ -74,6 +74,10 @@ class ReadsItself(LanguageModel, Protocol):
         """At a text's beginning."""
         ...
 
+    def signature(self) -> bytes:
+        """What names it in a compressed text: see `rnnviz.reading.signature`."""
+        ...
+
 
 Readable: TypeAlias = "Model | ReadsItself"
 """What reads one character at a time."""

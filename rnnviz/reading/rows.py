@@ -9,10 +9,11 @@ Shape letters: k rows, n symbols.
 """
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import tee
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,15 +43,6 @@ class Window(NamedTuple):
     given: Ids
 
 
-@runtime_checkable
-class Farm(Protocol):
-    """A model that scores windows elsewhere: see `rnnviz.reading.cluster`."""
-
-    def window_costs(self, windows: Iterable[Window], precise: bool) -> Iterator[Doubles]:
-        """What `WindowScorer` makes of each, in their order."""
-        ...
-
-
 class WindowScorer:
     """Scores windows one after another with a model that is here."""
 
@@ -62,15 +54,16 @@ class WindowScorer:
     def __call__(self, window: Window) -> Doubles:
         """-Σ log P in nats of each row's known and its unknown symbols, and how many are unknown, (k, 3)."""
         rows = np.split(window.ids.astype(np.int64), np.cumsum(window.lengths)[:-1])
-        found = self._each(rows) if self._each is not None else [self._one(row) for row in rows]
+        if self._each is not None:
+            found = self._each(rows)
+        else:
+            one = partial(scorer_of, self._model, details=False, precise=self._precise)
+            found = [advanced(one(), row) for row in rows]
         out = np.empty((len(rows), 3))
         for n, (ids, log_p, begin) in enumerate(zip(rows, found, window.given.tolist(), strict=True)):
             unknown, nll = ids[begin:] == UNKNOWN, -log_p[begin:]
             out[n] = nll[~unknown].sum(), nll[unknown].sum(), unknown.sum()
         return out
-
-    def _one(self, ids: Ids) -> Doubles:
-        return advanced(scorer_of(self._model, details=False, precise=self._precise), ids)
 
 
 @dataclass(frozen=True)
@@ -164,10 +157,10 @@ def score_rows(
         )
     scorer_of(model, details=False, precise=precise)  # refuses what can't be scored
     work, clock = _Work(model, file), Clock()
-    # A farm asks for windows ahead of what it gives back: `tee` keeps those that wait.
+    # A cluster's model asks for windows ahead of what it gives back: `tee` keeps those that wait.
     batches, ahead = tee(work.batches(own))
     windows = (batch.window for batch in ahead)
-    if isinstance(model, Farm):
+    if hasattr(model, "window_costs"):
         costs = model.window_costs(windows, precise)
     else:
         costs = map(WindowScorer(model, precise), windows)

@@ -1,7 +1,7 @@
 """What a compressed text (`rnnviz.reading.compression`) names, so that the same model restores it."""
 
 import hashlib
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -9,23 +9,15 @@ from rnnviz.arrays import Array
 from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import weights_of
+from rnnviz.reading.reader import ReadsItself
 
 LENGTH = 8
 """Bytes of a digest."""
 
 
-@runtime_checkable
-class Signed(Protocol):
-    """A model made of others that says itself what names it."""
-
-    def signature(self) -> bytes:
-        """`digest_of` what it is made of, and how."""
-        ...
-
-
 def signature(model: Any) -> bytes:
     """LENGTH bytes that name a model. Raises ConfigError for a Python function, and for what is no model."""
-    if isinstance(model, Signed):
+    if isinstance(model, ReadsItself):
         return model.signature()
     kind, arrays = ("", model.to_tensors()) if isinstance(model, NgramModel) else _of_network(model)
     parts = [np.array(model.vocabulary.to_json(), "<u4").tobytes(), model.normaliser.encode(), kind.encode()]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rnnviz.arrays import Array, Arrays, Floats, Integers
+from rnnviz.arrays import Arrays, Floats, Integers
 from rnnviz.errors import ConfigError, install
 
 
@@ -25,18 +25,13 @@ def columns(
     chosen = _chosen(units, H, "units")
     each = [held[:, layers][:, :, chosen] for held in values.values()]
     shape = (len(each), len(text), len(layers), len(chosen))
-    characters = np.array(list(text), dtype=object)
-
-    def spread(numbers: Array, axis: int) -> Array:
-        within = numbers.reshape([-1 if n == axis else 1 for n in range(4)])
-        return np.broadcast_to(within, shape).ravel()
-
+    quantity, position, at_layer, at_unit = np.indices(shape).reshape(4, -1)
     return {
-        "position": spread(np.arange(len(text)), 1),
-        "character": spread(characters, 1),
-        "layer": spread(layers, 2),
-        "unit": spread(chosen, 3),
-        "quantity": spread(np.array(list(values), dtype=object), 0),
+        "position": position,
+        "character": np.array(list(text), dtype=object)[position],
+        "layer": layers[at_layer],
+        "unit": chosen[at_unit],
+        "quantity": np.array(list(values), dtype=object)[quantity],
         "value": np.concatenate([held.ravel() for held in each]),
     }
 
