@@ -16,21 +16,25 @@ M. Rocklin, "Dask: Parallel Computation with Blocked algorithms and Task Schedul
 from __future__ import annotations
 
 import contextlib
+import tempfile
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from functools import lru_cache
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from rnnviz.arrays import Doubles, Ids
+import rnnviz
+from rnnviz.arrays import Array, Doubles, Ids
 from rnnviz.errors import ClusterError, ConfigError, RnnvizError, install
-from rnnviz.networks.batched_scoring import Done
+from rnnviz.networks.batched_scoring import TOLERANCE, Done
+from rnnviz.networks.checkpoint import load, save
 from rnnviz.networks.prediction import Scores
 from rnnviz.networks.progress import run
-from rnnviz.reading import cluster_tasks
-from rnnviz.reading.cluster_tasks import Memory, ScoredStretch, alike
-from rnnviz.reading.rows import Window
+from rnnviz.reading.rows import Window, WindowScorer
 from rnnviz.text.vocabulary import Vocabulary
 
 PIECE = 1 << 19
@@ -47,6 +51,9 @@ PATIENCE = 10.0
 
 ALONE = 60.0
 """Seconds of a task's time after which it is looked whether a worker is left."""
+
+Memory = tuple[Array, ...]
+"""What a scorer carries from one symbol to the next."""
 
 
 @contextlib.contextmanager
@@ -98,7 +105,7 @@ class Cluster:
     def check(self) -> None:
         """Raises ClusterError where there are no workers, ConfigError where they can't run this."""
         try:
-            versions = set(self._client.run(cluster_tasks.version).values())
+            versions = set(self._client.run(version).values())
         except Exception as error:  # whatever a worker's Python makes of it
             raise ConfigError(
                 "a worker of {address} can't run rnnviz ({reason}): install there the version that is here",
@@ -110,13 +117,13 @@ class Cluster:
                 "the scheduler at {address} has no workers; start some with `dask worker {address}`",
                 address=self.address,
             )
-        if versions != {cluster_tasks.version()}:
+        if versions != {version()}:
             raise ConfigError(
                 "the workers of {address} run rnnviz {theirs}, and this is {ours}; install one "
                 "version everywhere",
                 address=self.address,
                 theirs=", ".join(sorted(versions)),
-                ours=cluster_tasks.version(),
+                ours=version(),
             )
 
     @property
@@ -133,12 +140,12 @@ class Cluster:
             )
         # A task that returns the file, not scattered data: of that Dask keeps one copy in the end, and what a
         # worker takes with it is lost, while a task is done again. Workers get the file from each other.
-        file = self.submit(bytes, cluster_tasks.packed(model))
+        file = self.submit(bytes, _packed(model))
         return ClusterModel(self, model, device, file)
 
-    def submit(self, task: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
         """Have a task done."""
-        return self._client.submit(task, *arguments, pure=False, **named)
+        return self._client.submit(task, *arguments, pure=False)
 
     def result(self, future: Any) -> Any:
         """What a task returned. Raises what it raised, ClusterError where the cluster lost it."""
@@ -184,15 +191,15 @@ class ClusterModel:
         """The costs of rows, as `rnnviz.reading.rows.WindowScorer` finds them, in order."""
         ahead, waiting = 2 * self.machines.threads + 2, deque[Any]()
         for window in windows:
-            waiting.append(self.submit(cluster_tasks.score_window, window, precise))
+            waiting.append(self.submit(score_window, window, precise))
             if len(waiting) >= ahead:
                 yield self.machines.result(waiting.popleft())
         while waiting:
             yield self.machines.result(waiting.popleft())
 
-    def submit(self, task: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
         """Have a task done with this model."""
-        return self.machines.submit(task, self._file, self._device, *arguments, **named)
+        return self.machines.submit(task, self._file, self._device, *arguments)
 
 
 class ClusterScorer:
@@ -222,9 +229,7 @@ class ClusterScorer:
 
         def stretch(begin: int, before: int, memory: Memory | None) -> Any:
             here = text[begin - before : begin + starts.step]
-            return self._model.submit(
-                cluster_tasks.score_stretch, here, before, memory, want=want, precise=self._precise
-            )
+            return self._model.submit(score_stretch, here, before, memory, want, self._precise)
 
         futures = [
             stretch(begin, 1, self._memory) if begin == 1 else stretch(begin, min(begin, WARM_UP + 1), None)
@@ -243,3 +248,74 @@ class ClusterScorer:
             yield done
         self._last = text[-1:]
         return Scores.joined(found)
+
+
+# What a worker does; it needs no Dask. A model travels as the bytes of its file, which each worker loads once
+# for its device.
+
+
+class ScoredStretch(NamedTuple):
+    """Its scores, the states in which it began and ended, and how many of its symbols are unsettled."""
+
+    scores: Scores
+    first: Memory
+    end: Memory
+    unsettled: int
+
+
+def version() -> str:
+    """The worker's version of rnnviz."""
+    return str(rnnviz.__version__)
+
+
+def _packed(model: Any) -> bytes:
+    """A model as the bytes of its file."""
+    with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
+        return save(model, Path(folder) / "model.safetensors").read_bytes()
+
+
+@lru_cache(maxsize=4)
+def _model(file: bytes, device: str) -> Any:
+    with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
+        path = Path(folder) / "model.safetensors"
+        path.write_bytes(file)
+        return load(path, device=device)
+
+
+def score_window(file: bytes, device: str, window: Window, precise: bool) -> Doubles:
+    """The costs of rows, (k, 3): see `rnnviz.reading.rows.WindowScorer`."""
+    return WindowScorer(_model(file, device), precise)(window)
+
+
+def score_stretch(
+    file: bytes,
+    device: str,
+    ids: npt.NDArray[np.int32],
+    begin: int,
+    memory: Memory | None,
+    want: bool,
+    precise: bool,
+) -> ScoredStretch:
+    """Score ids[begin:], with rank and entropy if they are wanted; `begin` is at least 1.
+
+    `memory` is the state before ids[begin - 1] is read. None: a likely one is found from the symbols up to
+    there; it is exact where ids begins with the text's start symbol.
+    """
+    model, symbols = _model(file, device), ids.astype(np.int64)
+    scorer = model.precise_scorer() if precise else model.scorer()
+    if memory is not None:
+        scorer.remember(int(symbols[begin - 1]), memory)
+    elif begin > 1:
+        scorer.remember(int(symbols[0]), scorer.memory)
+        scorer.advance(symbols[1:begin])
+    first, own = scorer.memory, symbols[begin:]
+    scores = scorer.advance_details(own) if want else Scores.unranked(scorer.advance(own))
+    return ScoredStretch(scores, first, scorer.memory, getattr(scorer, "unsettled", 0))
+
+
+def alike(one: Sequence[Array], other: Sequence[Array]) -> bool:
+    """Whether two states are the same but for TOLERANCE: see `rnnviz.networks.batched_scoring`."""
+    return all(
+        x.shape == y.shape and bool((abs(x - y) <= TOLERANCE * np.maximum(abs(y), 1)).all())
+        for x, y in zip(one, other, strict=True)
+    )
