@@ -70,14 +70,6 @@ def unrolled(model: CharModel, text: str) -> tuple[list[list[Tensor]], list[list
     return hidden, cells, read.of("log_probs")[-1, 0]
 
 
-def norms_of(of: Tensor, nodes: list[list[Tensor]]) -> Doubles:
-    """‖∂of/∂node‖ (T + 1, L), the last node first."""
-    flat = [node for step in reversed(nodes) for node in step]
-    found = torch.autograd.grad(of, flat, retain_graph=True, allow_unused=True)
-    values = [0.0 if g is None else float(g.norm()) for g in found]
-    return np.array(values).reshape(len(nodes), -1)
-
-
 def fading(factor: float, units: int = 6) -> CharModel:
     """A relu net that never leaves the linear part: each step back multiplies a gradient with `factor`."""
     vocabulary = Vocabulary(("a", "b"))

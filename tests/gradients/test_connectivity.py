@@ -15,6 +15,8 @@ from rnnviz.gradients import (
     state_gradients,
 )
 from rnnviz.gradients.memory import Rows
+from rnnviz.gradients.slopes import Dual
+from rnnviz.networks.cells import CELLS
 from tests.conftest import TEXT, tiny
 from tests.gradients.autograd import NETWORKS, Doubles, by_autograd, fading
 
@@ -94,12 +96,22 @@ def test_a_certain_prediction_keeps_its_digits() -> None:
     np.testing.assert_allclose(found, by_autograd(model, TEXT[:10], "e")[:, 1:], rtol=1e-4)
 
 
-def test_a_saturated_unit_keeps_its_digits() -> None:
-    model = tiny("rnn")
-    getattr(model.recurrence, "bias_ih_l0").add_(6.0)  # noqa: B009
-    found, expected = connectivity(model, TEXT[:6]), by_autograd(model, TEXT[:6])[:, 1:]
-    assert 0 < found.norms[5, 0] < 1e-20
-    np.testing.assert_allclose(found.norms, expected, rtol=1e-4)
+@pytest.mark.parametrize("shift", [9.0, -9.0])  # autograd itself has no digits left far beyond
+@pytest.mark.parametrize("cell", CELLS)
+def test_gates_wide_open_or_shut_and_saturated_units_keep_their_digits(cell: str, shift: float) -> None:
+    for block in range(len(CELLS[cell].blocks)):
+        model = tiny(cell, layers=2)
+        bias = dict(model.named_parameters())[model.config.layer_names(0)[2 if CELLS[cell].mixes else 1]]
+        bias.view(-1, 12)[block] += shift
+        found, expected = connectivity(model, TEXT[:6]), by_autograd(model, TEXT[:6])[:, 1:]
+        np.testing.assert_allclose(found.norms, expected, rtol=2e-5)
+
+
+def test_a_record_may_subtract_and_use_numbers() -> None:
+    a, b = Dual(2.0, {("x", 0): 1.0, ("u", 0): 1.0}), Dual(5.0, {("x", 1): 1.0, ("u", 0): 3.0})
+    found = (a * 3 - b) * b + 1
+    assert found.value == 6
+    assert found.by == {("x", 0): 15, ("u", 0): 15 - 15 + 3, ("x", 1): -5 + 1}
 
 
 def test_rows_can_be_normalised() -> None:

@@ -84,11 +84,6 @@ def test_no_way_of_reading_changes_a_bit(cell: str) -> None:
         np.testing.assert_array_equal(one.log_probs(), row)
         one.read(np.array([symbol]))
 
-    details = model.scorer().advance_details(ids)
-    np.testing.assert_array_equal(details.log_p, whole)
-    np.testing.assert_array_equal(details.rank, 1 + (rows > whole[:, None]).sum(1))
-    np.testing.assert_allclose(details.entropy, -(np.exp(rows) * rows).sum(1), rtol=1e-5)
-
 
 def test_two_texts_at_once_disturb_neither_each_other_nor_the_model_given() -> None:
     model = tiny("gru")

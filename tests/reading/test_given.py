@@ -4,11 +4,10 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from rnnviz.networks.checkpoint import load
-from rnnviz.reading.scoring import UniformModel, perplexity, pieces
+from rnnviz.reading.scoring import UniformModel, perplexity
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT
 
@@ -31,12 +30,6 @@ def test_a_context_and_its_part_cost_what_the_whole_costs(model: Any, precise: b
     part = nats(model, PART, given=CONTEXT, precise=precise)
     assert part == pytest.approx(whole - before, rel=1e-6)
     assert abs(part - nats(model, PART, precise=precise)) > 1e-3, "the context tells"
-
-
-def test_every_character_of_the_part_costs_what_it_costs_in_the_whole(model: Any) -> None:
-    whole = np.concatenate([p.nll for p in pieces(model, text=CONTEXT + PART)])
-    part = np.concatenate([p.nll for p in pieces(model, text=PART, given=CONTEXT)])
-    assert part == pytest.approx(whole[len(CONTEXT) :], rel=1e-5)
 
 
 def test_the_context_is_counted_apart(model: Any) -> None:

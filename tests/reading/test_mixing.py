@@ -115,12 +115,6 @@ def test_a_mixture_goes_wherever_a_model_goes(tmp_path: Path) -> None:
     assert perplexity(model, text="he", given="A traveller! ").given_characters == 13
     kept = recorded(tmp_path, model, OTHER)
     assert kept.report.perplexity == report.perplexity
-    file = tmp_path / "rows.jsonl"
-    file.write_text('{"a": "he jumped"}\n{"a": ""}\n{"a": "quartz"}\n')
-    of_rows = perplexity(model, file, column="a")
-    alone = [perplexity(model, text=text) for text in ("he jumped", "quartz")]
-    nats = sum(math.log(one.perplexity) * one.characters for one in alone)
-    assert of_rows.perplexity == pytest.approx(math.exp(nats / 15), rel=1e-6)
 
 
 def test_a_model_that_is_sure_of_the_wrong_thing() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.errors import ConfigError, TextError
+from rnnviz.errors import TextError
 from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import run
 from rnnviz.reading.rows import RowScore, RowsReport, score_rows
@@ -131,5 +131,3 @@ def test_the_public_perplexity_takes_files_of_rows(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"a": "a", "b": "ab"}')[:-9])
     with pytest.raises(TextError, match="damaged or cut off"):
         rnnviz.perplexity(uniform, tmp_path / "a.jsonl.gz", column="b", given="a")
-    with pytest.raises(ConfigError, match="received a text"):
-        rnnviz.perplexity(uniform, text="a", column="b")

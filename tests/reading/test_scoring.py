@@ -111,11 +111,8 @@ def test_a_file_a_path_and_a_text_give_the_same_number(tmp_path: Path) -> None:
 def test_pieces_hold_the_cost_of_every_character() -> None:
     text = "abba道" * 100
     parts = list(pieces(PAPER, text=text, piece=64))
-    assert "".join(p.text for p in parts) == text
-    assert [p.start for p in parts] == list(range(0, 500, 64))
-    nll = np.concatenate([p.nll for p in parts])
-    known = np.concatenate([p.known for p in parts])
-    assert nll.shape == known.shape == (500,)
+    assert [(p.start, p.text) for p in parts] == [(n, text[n : n + 64]) for n in range(0, 500, 64)]
+    nll, known = (np.concatenate([getattr(p, name) for p in parts]) for name in ("nll", "known"))
     assert math.exp(nll.mean()) == pytest.approx(perplexity(PAPER, text=text).perplexity, rel=1e-12)
     assert known.tolist() == [c != "道" for c in text]
     assert nll[4] == pytest.approx(-math.log(0.1) + math.log(UNKNOWN_CHARACTERS))
