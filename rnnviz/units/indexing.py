@@ -1,39 +1,36 @@
 """What every unit is at every character of a long text, kept on disk, and where in it the same units are on:
 `rnnviz.units.matching` says what a match is.
 
-An index is a folder of three files, readable by its user alone:
+An index is a folder that its user alone can open, with two files:
 
-    index.json     which network and text it is of, and their sizes
+    index.json     the text, and which network it was read by
     values.npy     (L·H, N) float16, the hidden states, unit by unit: 2 bytes a unit and character
-    points.npy     (N,) uint32, the text's code points
 
 It is written under another name and renamed once it is whole, so a folder with the right name is a whole
-index. Both arrays are memory-mapped: a search reads the rows of the units it is about, and nothing else.
+index. The states are memory-mapped: a search reads the rows of the units it is about, and nothing else.
 
 Shape letters: N characters of the text, n of a piece, L layers, H units of each, V symbols.
 """
 
-import contextlib
 import errno
-import hashlib
 import json
 import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Generator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tokenize import TokenError
-from typing import IO
 
 import numpy as np
 
-from rnnviz.arrays import Floats, Halves, Integers, Points
+from rnnviz.arrays import Floats, Halves, Integers
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.networks.numpy_engine import Layer, NetworkReader, Weights
+from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock
+from rnnviz.reading.signature import digest_of, signature
 from rnnviz.reading.trace import Trace, trace
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
@@ -57,7 +54,8 @@ from rnnviz.units.matching import (
 )
 from rnnviz.units.unit import activations, check_layer
 
-FORMAT = "rnnviz index 1"
+FORMAT = "rnnviz index 2"
+
 PIECE = 2048
 """Characters that are read at a time."""
 
@@ -67,18 +65,20 @@ WRITTEN = 16_384
 LOWEST = 1e-4
 """What a threshold of an untrained copy is at least: above 0."""
 
-ABOUT, VALUES, POINTS = "index.json", "values.npy", "points.npy"
+ABOUT, VALUES = "index.json", "values.npy"
+
+LARGEST = 1 << 30
+"""Bytes of an index.json: more than any text whose states have room on a disk."""
 
 
 @dataclass(frozen=True)
 class About:
-    """What index.json holds. `model` is `fingerprint(model)`, `text` the SHA-256 of the text in UTF-8."""
+    """What index.json holds; `model` is `fingerprint(model)`."""
 
     format: str
     model: str
     model_name: str
     text: str
-    characters: int
     layers: int
     units: int
 
@@ -106,16 +106,16 @@ class Index:
     units       H, of each layer
     """
 
-    def __init__(self, path: Path, about: About, values: Halves, points: Points) -> None:
+    def __init__(self, path: Path, about: About, values: Halves) -> None:
         self.path = self.folder = path  # by the second name the app's store counts and removes it
-        self._about, self._values, self._points = about, values, points
+        self._text, self._values, self._points = about.text, values, code_points(about.text)
         self.model, self.model_name = about.model, about.model_name
         self.layers, self.units = about.layers, about.units
         self._checked: Weights | None = None  # those that it is known to be of
 
     def __len__(self) -> int:
         """N, the characters of the text."""
-        return self._about.characters
+        return len(self._text)
 
     def __repr__(self) -> str:
         units = f"{self.layers} × {self.units}" if self.layers > 1 else f"{self.units}"
@@ -123,12 +123,7 @@ class Index:
 
     def text(self, start: int = 0, stop: int | None = None) -> str:
         """Characters start .. stop - 1, cut to where the text begins and ends."""
-        points = self._points[max(start, 0) : len(self) if stop is None else max(stop, 0)]
-        return points.tobytes().decode("utf-32-le")
-
-    def points(self, positions: Integers) -> Points:
-        """The code points of the characters at these positions."""
-        return np.asarray(self._points[positions])
+        return self._text[max(start, 0) : len(self) if stop is None else max(stop, 0)]
 
     def values(self, start: int, stop: int, columns: Sequence[int] | None = None) -> Floats:
         """Hidden states after characters start .. stop - 1, (stop - start, U) float32; `columns` are those of
@@ -156,7 +151,7 @@ class Index:
         """The places where most of a pattern's units are on, in the `first` characters or in all; see
         `rnnviz.units.matching.find`.
 
-        Takes some 0.5 ms for a unit of the pattern and a million characters. Raises ConfigError for a pattern
+        Takes some 3 ms for a unit of the pattern and a million characters. Raises ConfigError for a pattern
         of units that this network hasn't got.
         """
         for unit in pattern.units:
@@ -252,8 +247,7 @@ class Index:
         """The longest ending of the passage that occurs often enough, the last character at least; where."""
         ending, same = passage[-1:], self.ends_with(passage[-1:])
         for length in range(2, len(passage) + 1):
-            longer = same[same >= length - 1]
-            longer = longer[self.points(longer - length + 1) == ord(passage[-length])]
+            longer = self.ends_with(passage[-length:])
             if len(longer) < ENOUGH:
                 break
             ending, same = passage[-length:], longer
@@ -309,25 +303,16 @@ def _among(ends: list[int], places: Integers) -> int:
 
 
 def fingerprint(model: Network) -> str:
-    """What identifies a network's states: the SHA-256 of its weights, cell, vocabulary and normaliser."""
-    found = hashlib.sha256()
+    """What identifies a network's states and predictions: its weights, cell, vocabulary and normaliser."""
     weights = weights_of(model)
-    found.update(json.dumps([weights.cell, model.vocabulary.to_json(), model.normaliser]).encode())
-    parts: list[Layer | Weights] = [*weights.layers, weights]
-    for part in parts:
-        for each in fields(part):
-            value = getattr(part, each.name)
-            if isinstance(value, np.ndarray):
-                found.update(f"{each.name} {value.shape} {value.dtype}".encode())
-                found.update(value.tobytes())
-            elif isinstance(value, str):
-                found.update(value.encode())
-    if weights.cell == "custom":  # a Python function is known by what it does
-        inputs = np.append(model.vocabulary.start, np.arange(min(model.vocabulary.size, 256)))
-        hidden, cell = weights.states(len(inputs) + 1)
-        weights.run(inputs, hidden, cell)
-        found.update(hidden.tobytes())
-    return found.hexdigest()
+    if weights.cell != "custom":
+        return signature(model).hex()
+    # A Python function is known by what it does.
+    inputs = np.append(model.vocabulary.start, np.arange(min(model.vocabulary.size, 256)))
+    hidden, cell = weights.states(len(inputs) + 1)
+    weights.run(inputs, hidden, cell)
+    said = json.dumps([model.vocabulary.to_json(), model.normaliser]).encode()
+    return digest_of(said, hidden.tobytes(), weights.log_probs(hidden[1:, -1]).tobytes()).hex()
 
 
 def index(
@@ -356,74 +341,59 @@ def index(
     text = normalise(text, model.normaliser)
     if not text:
         raise EmptyTextError("{name} has no characters; choose another text", name="the text to index")
-    weights = weights_of(model)
-    about = About(
-        FORMAT,
-        fingerprint(model),
-        model.name,
-        _checksum(text),
-        len(text),
-        len(weights.layers),
-        weights.layers[0].units,
-    )
     if path is None:
-        folder = tempfile.mkdtemp(prefix="rnnviz-index-")
+        folder = tempfile.TemporaryDirectory(prefix="rnnviz-index-", ignore_cleanup_errors=True)
         try:
-            made = yield from _made(model, text, Path(folder, "index"), about)
+            made = yield from index(model, text, Path(folder.name, "index"))
         except BaseException:  # GeneratorExit too
-            shutil.rmtree(folder, ignore_errors=True)
+            folder.cleanup()
             raise
-        weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
+        weakref.finalize(made, folder.cleanup)
         return made
-    return (yield from _made(model, text, Path(path), about))
+    path, weights = Path(path), weights_of(model)
+    code_points(text)  # refuses half a surrogate pair
+    name = fingerprint(model)
+    if not path.exists():
+        about = About(FORMAT, name, model.name, text, len(weights.layers), weights.layers[0].units)
+        yield from _made(model, about, path)
+    found = open_index(path)
+    if (found.model, found.text()) != (name, text):
+        raise ConfigError(
+            "{path} holds the index of another network or text; choose another folder", path=path
+        )
+    return found
 
 
-def _made(model: Network, text: str, path: Path, about: About) -> Generator[IndexProgress, None, Index]:
-    """The index in the folder `path`, written unless it is there."""
-    if path.exists():
-        return _same(open_index(path), about)
-    with _writing(path) as folder:
-        partial = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder))
-    try:
-        with _writing(path):
-            yield from _write(model, text, partial, about)
-            try:
-                partial.rename(path)
-            except OSError:  # another process was faster
-                if not path.exists():
-                    raise
-        return _same(open_index(path), about)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _writing(path: Path) -> Iterator[Path]:
-    """The folder that `path` is in. Raises ConfigError where it can't be written."""
+def _made(model: Network, about: About, path: Path) -> Generator[IndexProgress, None, None]:
+    """Make the folder `path`, with a whole index in it. Raises ConfigError where it can't be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        yield path.parent
+        with tempfile.TemporaryDirectory(
+            prefix=".partial-", dir=path.parent, ignore_cleanup_errors=True
+        ) as folder:
+            yield from _write(model, about, Path(folder))
+            os.rename(folder, path)
     except OSError as error:
-        raise ConfigError(
-            "the index can't be written to {path} ({strerror}); choose another folder",
-            path=path,
-            strerror=error.strerror or error,
-        ) from None
+        if not path.exists():  # else another process was faster
+            raise ConfigError(
+                "the index can't be written to {path} ({strerror}); choose another folder",
+                path=path,
+                strerror=error.strerror or error,
+            ) from None
 
 
-def _write(model: Network, text: str, folder: Path, about: About) -> Generator[IndexProgress, None, None]:
-    """The three files of an index."""
-    shape = (about.layers * about.units, about.characters)
-    ids, points = model.vocabulary.encode(text), code_points(text)
-    reader = NetworkReader(weights_of(model))
+def _write(model: Network, about: About, folder: Path) -> Generator[IndexProgress, None, None]:
+    """The two files of an index."""
+    text, shape = about.text, (about.layers * about.units, len(about.text))
+    ids, reader = model.vocabulary.encode(text), NetworkReader(weights_of(model))
     reader.read(np.array([model.vocabulary.start]))
+    if shutil.disk_usage(folder).free < 2 * shape[0] * shape[1]:  # now rather than half an hour later
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     clock = Clock()
-    with _created(folder / POINTS) as file:
-        np.save(file, points)
-    with _created(folder / VALUES) as file:
+    # Not through a memory map: where the disk is full, one ends the process.
+    with open(folder / VALUES, "xb", buffering=0) as file:
         np.lib.format.write_array_header_1_0(file, {"descr": "<f2", "fortran_order": False, "shape": shape})
         begin, waiting = file.tell(), np.empty((shape[0], WRITTEN), "<f2")
-        _reserve(file, begin + 2 * shape[0] * shape[1])
         for start in range(0, len(text), WRITTEN):
             stop = min(start + WRITTEN, len(text))
             for at in range(start, stop, PIECE):
@@ -434,8 +404,7 @@ def _write(model: Network, text: str, folder: Path, about: About) -> Generator[I
             for row in range(shape[0]):
                 file.seek(begin + 2 * (row * shape[1] + start))
                 file.write(waiting[row, : stop - start].tobytes())
-    with _created(folder / ABOUT) as file:
-        file.write(json.dumps(asdict(about)).encode())
+    (folder / ABOUT).write_text(json.dumps(asdict(about)), "ascii")
     yield IndexProgress(len(text), len(text))
 
 
@@ -445,61 +414,22 @@ def _halves(hidden: Floats) -> Halves:
     return np.clip(np.nan_to_num(hidden), -largest, largest).reshape(len(hidden), -1).T.astype(np.float16)
 
 
-def _created(path: Path) -> IO[bytes]:
-    """A new file for this user alone."""
-    return open(path, "xb", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600))
-
-
-def _reserve(file: IO[bytes], size: int) -> None:
-    """Raise OSError now rather than half an hour later if there is no room."""
-    free = shutil.disk_usage(os.path.dirname(os.path.abspath(str(file.name)))).free
-    if free < size:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    file.truncate(size)
-
-
 def open_index(path: str | os.PathLike[str]) -> Index:
     """The index in a folder. Raises ConfigError where there is none, or one that is damaged or of another
     version.
     """
     path = Path(path)
     try:
-        for name in (ABOUT, VALUES, POINTS):
-            files.opened(path / name).close()  # a pipe would block
-        about = About(**json.loads(files.read(path / ABOUT, 1 << 20)))
+        files.opened(path / VALUES).close()  # a pipe would block
+        about = About(**json.loads(files.read(path / ABOUT, LARGEST)))
         values = np.load(path / VALUES, mmap_mode="r", allow_pickle=False)
-        points = np.load(path / POINTS, mmap_mode="r", allow_pickle=False)
-        shape = (about.layers * about.units, about.characters)
+        shape = (about.layers * about.units, len(about.text))
+        if (about.format, values.shape, values.dtype) == (FORMAT, shape, np.dtype("<f2")):
+            return Index(path, about, values)
     except (OSError, ValueError, TypeError, EOFError, SyntaxError, TokenError, MemoryError, RecursionError):
-        raise _unusable(path) from None
-    if (about.format, values.shape, values.dtype, points.shape, points.dtype) != (
-        FORMAT,
-        shape,
-        np.dtype("<f2"),
-        shape[1:],
-        np.dtype("<u4"),
-    ):
-        raise _unusable(path)
-    return Index(path, about, values, points)
-
-
-def _checksum(text: str) -> str:
-    code_points(text)  # refuses half a surrogate pair
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
-def _unusable(path: Path) -> ConfigError:
-    return ConfigError(
+        pass
+    raise ConfigError(
         "{path} holds no index, a damaged one or one of another version; remove it, or choose another "
         "folder, and make it again",
         path=path,
     )
-
-
-def _same(found: Index, about: About) -> Index:
-    """The index found, if it is of this network and text. Raises ConfigError."""
-    if (found.model, found._about.text) != (about.model, about.text):
-        raise ConfigError(
-            "{path} holds the index of another network or text; choose another folder", path=found.path
-        )
-    return found

@@ -415,55 +415,20 @@ def find(
     needed, least = _wanted(pattern, share, least, most)
     windows = max(0, values.shape[1] - least + 1)
     rows = [(values[column(unit, H)], sign) for unit, sign in zip(pattern.units, pattern.signs, strict=True)]
-    places = _worth_reading(rows, pattern.threshold, needed, least, windows)
-    starts, stops, overlap, enough = _stretches(rows, pattern.threshold, needed, least, places)
-    order = np.lexsort((starts, starts - stops, -overlap))
-    chosen = _apart(starts[order], stops[order], most)
-    found = tuple(Match(a, b, _units_on(values, H, pattern, a, b)) for a, b in chosen)
-    return Matches(pattern, found, needed, least, enough, windows)
-
-
-def _worth_reading(rows: _Rows, threshold: float, needed: int, least: int, windows: int) -> Integers:
-    """The characters of all windows that may have enough units, in order.
-
-    Every window holds exactly one of the characters least - 1, 2 least - 1, …: where too few units are on
-    at that one, too few are on throughout.
-    """
-    count = np.zeros(-(-windows // least), np.uint16)
-    for row, sign in rows:
-        count += is_on(row[least - 1 :: least], sign, threshold)
-    blocks = np.flatnonzero(count >= needed)
-    if 2 * len(blocks) > len(count):
-        return np.arange(windows + least - 1)
-    reach = np.zeros(windows + least, np.int64)  # +1 where characters begin to be wanted, -1 where they end
-    np.add.at(reach, blocks * least, 1)
-    np.add.at(reach, np.minimum(blocks * least + 2 * least - 1, windows + least - 1), -1)
-    return np.flatnonzero(np.cumsum(reach[:-1]) > 0)
-
-
-def _stretches(
-    rows: _Rows, threshold: float, needed: int, least: int, places: Integers
-) -> tuple[Integers, Integers, Integers, int]:
-    """Where the stretches with enough units begin and end, how many units are on, and in how many windows."""
-    windows = max(0, len(places) - least + 1)
     count, changed = np.zeros(windows, np.uint16), np.zeros(windows, np.bool_)
-    if not windows:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), 0
-    chosen = slice(places[0], places[-1] + 1) if places[-1] - places[0] == len(places) - 1 else places
+    changed[:1] = True
     for row, sign in rows:
-        on = throughout(is_on(row[chosen], sign, threshold), least)
+        on = throughout(is_on(row, sign, pattern.threshold), least)
         count += on
         changed[1:] |= on[1:] != on[:-1]
-    whole = places[least - 1 :] - places[:windows] == least - 1  # no characters are left out within
-    count[~whole] = 0
-    changed[0] = True
-    changed[1:] |= (whole[1:] != whole[:-1]) | (np.diff(places[:windows]) != 1)
-    first = np.flatnonzero(changed)
-    sizes = np.diff(np.append(first, windows))
-    overlap = count[first].astype(np.int64)
-    good = overlap >= needed
-    starts = places[first[good]]
-    return starts, starts + sizes[good] + least - 1, overlap[good], int((count >= needed).sum())
+    starts = np.flatnonzero(changed)  # of stretches over which the same units stay on
+    stops, overlap = np.append(starts[1:], windows) + least - 1, count[starts].astype(np.int64)
+    order = np.lexsort((starts, starts - stops, -overlap))
+    order = order[overlap[order] >= needed]
+    found = tuple(
+        Match(a, b, _units_on(rows, pattern, a, b)) for a, b in _apart(starts[order], stops[order], most)
+    )
+    return Matches(pattern, found, needed, least, int((count >= needed).sum()), windows)
 
 
 def is_on(row: Halves, sign: int, threshold: float) -> Mask:
@@ -497,11 +462,11 @@ def _apart(starts: Integers, stops: Integers, most: int) -> list[tuple[int, int]
     return chosen
 
 
-def _units_on(values: Halves, H: int, pattern: Pattern, start: int, stop: int) -> tuple[Unit, ...]:
+def _units_on(rows: _Rows, pattern: Pattern, start: int, stop: int) -> tuple[Unit, ...]:
     return tuple(
         unit
-        for unit, sign in zip(pattern.units, pattern.signs, strict=True)
-        if is_on(values[unit.layer * H + unit.unit, start:stop], sign, pattern.threshold).all()
+        for unit, (row, sign) in zip(pattern.units, rows, strict=True)
+        if is_on(row[start:stop], sign, pattern.threshold).all()
     )
 
 
