@@ -21,9 +21,6 @@ from rnnviz.reading.resampling import Resampled, from_correlation, resample
 from rnnviz.units.ranking import correlation, ranks
 from rnnviz.units.targets import Target
 
-STRETCHES = 20
-"""Parts of the text whose losses give their mean's standard error."""
-
 PASSAGES, PASSAGE = 1000, 100
 """Losses are added up by passages, of which intervals are drawn: so many, of so many characters at most."""
 
@@ -90,16 +87,6 @@ class Ablation(Brief, Pictured):
     def loss(self) -> Doubles:
         """(U,) nats a character lost without the unit; 0: nothing depends on it."""
         return np.asarray(self.sums.sum(axis=(0, 1)) / self.characters)
-
-    @property
-    def error(self) -> Doubles:
-        """(U,) standard error of `loss`, from parts of the text; nan for a text that is too short."""
-        if len(self.passages) < STRETCHES:
-            return np.full(len(self.units), np.nan)
-        starts = np.arange(STRETCHES) * len(self.passages) // STRETCHES
-        counts = np.add.reduceat(self.counts.sum(axis=0), starts)
-        parts = np.add.reduceat(self.passages, starts) / counts[:, None]
-        return np.asarray(parts.std(axis=0, ddof=1) / np.sqrt(STRETCHES))
 
     @property
     def baseline(self) -> float:

@@ -1,9 +1,7 @@
 """Several networks on the same text, character by character; or one, at two moments of its training.
 
 Costs include unknown characters' (see `rnnviz.reading.scoring`), so networks with different vocabularies
-compare. Predictions are compared over the characters that both know, with all others as one symbol.
-
-Shape letters: M models, T time steps, S shared characters.
+compare. Shape letters: M models, T time steps.
 """
 
 import math
@@ -15,7 +13,6 @@ import numpy as np
 from rnnviz.arrays import Doubles, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Bars, Json, Lines, Number, Panel, Said, Table, count, say, words
-from rnnviz.networks.numpy_engine import LOGITS
 from rnnviz.networks.numpy_model import Network
 from rnnviz.pictured import Pictured
 from rnnviz.reading.trace import Trace, trace
@@ -50,21 +47,6 @@ class Comparison(Pictured):
     def difference(self, a: int = 0, b: int = 1) -> Doubles:
         """(T,) bits by which model `a` expected each character more than model `b` did; below 0: less."""
         return np.asarray((self.traces[b].nll - self.traces[a].nll) / math.log(2))
-
-    def divergence(self, a: int = 0, b: int = 1) -> Doubles:
-        """(T + 1,) bits, the Jensen-Shannon divergence (Lin 1991) of the two predictions at each step. Row t
-        is about character t + 1. Characters that only one model knows, and `<unk>`, count as one symbol.
-        """
-        first, second = self.traces[a], self.traces[b]
-        shared = sorted(set(first.vocabulary.characters) & set(second.vocabulary.characters))
-        out = np.empty(len(self.text) + 1)
-        step = max(1, LOGITS // max(first.vocabulary.size, second.vocabulary.size))
-        for begin in range(0, len(out), step):
-            end = min(begin + step, len(out))
-            p, q = (_shared(t, shared, begin, end) for t in (first, second))
-            middle = (p + q) / 2
-            out[begin:end] = (_against(p, middle) + _against(q, middle)) / 2
-        return np.clip(out, 0, 1)
 
     def facts(self) -> Json:
         """What each network makes of the text as a whole."""
@@ -163,18 +145,3 @@ def compare(models: Sequence[Network], text: str) -> Comparison:
             ways=ways,
         )
     return Comparison(traces[0].text, traces)
-
-
-def _shared(read: Trace, shared: list[str], begin: int, end: int) -> Doubles:
-    """P (n, S + 1) of the shared characters, and of everything else together."""
-    columns = read.vocabulary.encode("".join(shared))
-    p = np.exp(read.log_probs_at(begin, end).astype(np.float64))
-    known = p[:, columns]
-    return np.concatenate([known, np.maximum(p.sum(axis=1) - known.sum(axis=1), 0)[:, None]], axis=1)
-
-
-def _against(p: Doubles, middle: Doubles) -> Doubles:
-    """KL(p ‖ middle) in bits, (n,)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(p > 0, p * np.log2(p / middle), 0.0)
-    return np.asarray(terms.sum(axis=1))

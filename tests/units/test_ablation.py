@@ -18,7 +18,6 @@ def test_a_unit_that_nothing_depends_on_is_worth_nothing() -> None:
         found = run(ablate(built(), quoted(300), to=to))  # type: ignore[arg-type]
         for unit in (UNUSED, IGNORES):  # but for rounding: a product of many rows adds in another order
             assert found.loss[unit] == pytest.approx(0, abs=1e-7)
-            assert found.error[unit] == pytest.approx(0, abs=1e-7)
             assert found.perplexity[unit] == pytest.approx(found.baseline, rel=1e-7)
         assert (np.abs(np.delete(found.loss, [UNUSED, IGNORES])) > 1e-4).all()
 
@@ -51,15 +50,6 @@ def test_units_and_random_directions_can_be_held_at_their_means() -> None:
         mean = float((base._states[:-1, 1] @ one.vector).mean())
         without = intervene(model, SHORT, Intervention(one, "clamp", mean))
         assert loss == pytest.approx((without.nll - base.nll).mean(), abs=1e-6)
-
-
-def test_the_error_is_that_of_a_mean_of_parts() -> None:
-    model = tiny("gru")
-    found = run(ablate(model, SHORT, units=[3]))
-    change = intervene(model, SHORT, Intervention((3,))).nll - rnnviz.trace(model, SHORT).nll
-    parts = change.reshape(20, 6).mean(axis=1)
-    assert found.error[0] == pytest.approx(parts.std(ddof=1) / np.sqrt(20), rel=1e-3)
-    assert np.isnan(run(ablate(model, "short", units=[3])).error[0])
 
 
 def test_a_ranking_replicates_where_both_halves_rank_alike() -> None:

@@ -117,14 +117,6 @@ def test_a_comparison_lines_models_up() -> None:
     a, b = (rnnviz.trace(m, TEXT[:60]) for m in models[:2])
     np.testing.assert_allclose(found.difference(), (b.nll - a.nll) / math.log(2))
     np.testing.assert_allclose(found.difference(1, 0), -found.difference())
-    assert found.divergence(0, 0).tolist() == [0.0] * 61
-    middle = (np.exp(a.log_probs.astype(float)) + np.exp(b.log_probs.astype(float))) / 2
-    js = sum(
-        (np.exp(t.log_probs.astype(float)) * (t.log_probs / math.log(2) - np.log2(middle))).sum(axis=1) / 2
-        for t in (a, b)
-    )
-    np.testing.assert_allclose(found.divergence(), js, atol=1e-6)
-    np.testing.assert_allclose(found.divergence(1, 0), found.divergence(0, 1))
 
 
 def test_a_comparison_says_which_network_predicts_best_and_what_each_expects() -> None:
@@ -142,15 +134,9 @@ def test_a_comparison_says_which_network_predicts_best_and_what_each_expects() -
 
 
 def test_different_vocabularies_are_compared_over_what_both_know() -> None:
-    one, other = zeros("rnn", "ab"), zeros("rnn", "bcd")  # thirds over {?, a, b}, quarters over {?, b, c, d}
+    one, other = zeros("rnn", "ab"), zeros("rnn", "bcd")  # one in three, one in four
     found = compare([one, other], "abc")
     assert found.known.tolist() == [[True, True, False], [False, True, True]]
     unknown = [model.vocabulary.unknown_cost for model in (one, other)]
     expected = math.log(4 / 3) + np.array([unknown[1], 0, -unknown[0]])
     np.testing.assert_allclose(found.difference(), expected / math.log(2), rtol=1e-6)
-    p, q = np.array([1 / 3, 2 / 3]), np.array([1 / 4, 3 / 4])  # b, and everything else
-    m = (p + q) / 2
-    js = (p * np.log2(p / m)).sum() / 2 + (q * np.log2(q / m)).sum() / 2
-    np.testing.assert_allclose(found.divergence(), js, atol=1e-6)
-    apart = compare([zeros("rnn", "ab"), zeros("rnn", "cd")], "a")
-    assert apart.divergence().tolist() == [0.0, 0.0]  # nothing in common: both say "something else"
