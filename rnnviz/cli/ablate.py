@@ -83,7 +83,7 @@ def ablate(
         controls=controls,
     )
     with progress_bar("Reading without each unit", shown) as show:
-        found = looked_into.run(steps, show and (lambda now: show(now.fraction, f"{now.done:,} characters")))
+        found = looked_into.run(steps, show and (lambda now: show(now.fraction, "")))
     heading = words("ablation.read", model=model.name, layer=found.layer, characters=count(found.characters))
     print_findings([found], shown, heading, model=of.model)
     return 0

@@ -33,15 +33,15 @@ result: `units.run` waits for it, closing cancels.
 from typing import TYPE_CHECKING
 
 from rnnviz.deprecated import gone
-from rnnviz.networks.progress import run
+from rnnviz.networks.progress import Share, run
 from rnnviz.units import directions
 from rnnviz.units.ablated import Ablation, Within
-from rnnviz.units.ablation import AblationProgress, ablate
+from rnnviz.units.ablation import ablate
 from rnnviz.units.claims import Evidence, Found, Report, Rival, Search, holm
 from rnnviz.units.comparison import Comparison, compare
-from rnnviz.units.controls import ControlProgress, control, echoes, find, untrained
+from rnnviz.units.controls import control, echoes, find, untrained
 from rnnviz.units.directions import Direction
-from rnnviz.units.effects import Effect, EffectProgress, effect
+from rnnviz.units.effects import Effect, effect
 from rnnviz.units.gating import Gates, gates
 from rnnviz.units.indexing import Index, IndexProgress, index, open_index
 from rnnviz.units.interventions import (
@@ -58,13 +58,16 @@ from rnnviz.units.matching import Match, Matches, Pattern, pattern
 from rnnviz.units.patch_effects import PatchControls, patch_controls
 from rnnviz.units.patching import Patched, patch
 from rnnviz.units.perturbation import Memory, Perturbation, memory, perturb, perturb_all
-from rnnviz.units.probing import Few, Probe, ProbeProgress, probe
+from rnnviz.units.probing import Few, Probe, probe
 from rnnviz.units.projection import Projection, project
-from rnnviz.units.scanning import Context, Move, ScanProgress, ScanReport, UnitReport, pushes, scan
+from rnnviz.units.scanning import Context, Move, ScanReport, UnitReport, pushes, scan
 from rnnviz.units.searching import Searcher
 from rnnviz.units.targets import KINDS, PYTHON_KINDS, Target, kinds, pattern_target, span_target, target
 from rnnviz.units.unit import Unit, activations, quantities
-from rnnviz.units.weighing import WeighProgress, search, weigh
+from rnnviz.units.weighing import search, weigh
+
+AblationProgress = ControlProgress = EffectProgress = ProbeProgress = ScanProgress = WeighProgress = Share
+"""What the generators yield: `fraction`, the share of the work that is done, 0 to 1."""
 
 __all__ = [
     "KINDS",

@@ -22,7 +22,6 @@ Shape letters: n characters, U units, H units of a layer, B texts side by side, 
 """
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -31,7 +30,7 @@ from rnnviz.arrays import Doubles, Floats, Ids, Integers
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.numpy_engine import LOGITS, Change, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.progress import Clock
+from rnnviz.networks.progress import Clock, Share
 from rnnviz.reading import scoring
 from rnnviz.text.characters import normalise
 from rnnviz.units import directions
@@ -41,19 +40,6 @@ from rnnviz.units.unit import Unit, check_layer, check_units, may_be_one, refuse
 
 FIRST = 4_000
 """Characters after which it is first asked whether a ranking replicates; then after twice as many each."""
-
-
-@dataclass(frozen=True)
-class AblationProgress:
-    """Characters read so far, by the whole network and without each unit, and in the end at most."""
-
-    done: int
-    total: int
-
-    @property
-    def fraction(self) -> float:
-        """0 to 1."""
-        return self.done / self.total
 
 
 def ablate(
@@ -67,7 +53,7 @@ def ablate(
     until: float | None = None,
     target: Target | None = None,
     controls: int = 0,
-) -> Generator[AblationProgress, None, Ablation]:
+) -> Generator[Share, None, Ablation]:
     """Read `text` once without each of `units` (all of `layer` where None); returns the Ablation.
 
     Units carry their layer; else `layer` is 0 unless it is given.
@@ -99,7 +85,7 @@ def ablate(
         parts.append(costs(weights, top, ids[start : start + len(top)])[:, 0])
         added += own.sum(axis=0, dtype=np.float64)
         if clock.due():
-            yield AblationProgress(start + len(top), total)
+            yield Share((start + len(top)) / total)
     whole = np.concatenate(parts)  # (n,) nats of the whole network
     random = np.array([directions.random(len(added), seed).vector for seed in range(controls)])
     mean = added / len(ids)
@@ -117,7 +103,7 @@ def ablate(
                 tally.add(here, columns, costs(weights, top, ids[here]) - whole[here, None])
                 done += top.shape[0] * top.shape[1]
                 if clock.due():
-                    yield AblationProgress(done, total)
+                    yield Share(done / total)
         nats = float(scoring.costs(-whole[:end], ids[:end], model.vocabulary).sum())
         sums, counts = tally.until(end)
         asked, rest = sums[..., : len(which)], sums[..., len(which) :]
@@ -127,7 +113,7 @@ def ablate(
         if until is not None and found.replication >= until:
             break
     assert found is not None
-    yield AblationProgress(total, total)
+    yield Share(1.0)
     return found
 
 

@@ -33,10 +33,6 @@ ECHOES = 0.7
 """The copies' share of the work."""
 
 
-class ControlProgress(Share):
-    """The share of the work that is done, 0 to 1."""
-
-
 def untrained(model: Network, copies: int = COPIES, *, fresh: Fresh | None = None) -> list[Network]:
     """So many networks of the shape of `model` with random weights, always the same ones.
 
@@ -66,7 +62,7 @@ def echoes(
     edges: int = 0,
     copies: int = COPIES,
     fresh: Fresh | None = None,
-) -> Generator[ControlProgress, None, list[tuple[Floats, ...]]]:
+) -> Generator[Share, None, list[tuple[Floats, ...]]]:
     """For each of `targets` over `text` the values (T,) of the best-ranked unit of each untrained copy of
     `model`, signed so that it is higher where the target holds.
 
@@ -76,7 +72,7 @@ def echoes(
     found = []
     for number, copy in enumerate(untrained(model, copies, fresh=fresh)):
         steps = _columns(copy, text, targets, layer, quantity, edges)
-        found.append((yield from mapped(steps, partial(_of_all, number, copies))))
+        found.append((yield from mapped(steps, partial(of_all, number, copies))))
     return list(zip(*found, strict=True)) if found else [() for _ in targets]
 
 
@@ -90,7 +86,7 @@ def control(
     edges: int = 0,
     copies: int = COPIES,
     fresh: Fresh | None = None,
-) -> Generator[ControlProgress, None, list[tuple[float, ...]]]:
+) -> Generator[Share, None, list[tuple[float, ...]]]:
     """For each of `targets` over `text` the score of the best-ranked unit of each untrained copy of `model`;
     arguments and errors as for `echoes`.
     """
@@ -115,7 +111,7 @@ def controlled(
     shifts: int = SHIFTS,
     seed: int = 0,
     copies: int = COPIES,
-) -> Generator[ControlProgress, None, list[Search | None]]:
+) -> Generator[Share, None, list[Search | None]]:
     """A search of `traced`, by `model`, for each of `targets`, with its evidence; None where a target is the
     same throughout. Together they are a family, see `holm`. Arguments and errors as for `search` and
     `echoes`.
@@ -126,13 +122,13 @@ def controlled(
     found = []
     for target, e in zip(varying, near, strict=True):
         found.append(searcher.search(target, edges=e, shifts=shifts))
-        yield ControlProgress(0.0)
+        yield Share(0.0)
     steps = echoes(model, traced.text, varying, layer=layer, quantity=quantity, edges=edges, copies=copies)
-    columns = yield from mapped(steps, lambda now: ControlProgress(ECHOES * now.fraction))
+    columns = yield from mapped(steps, lambda now: Share(ECHOES * now.fraction))
     weighed = []
     for one, search, e, each in zip(varying, found, near, columns, strict=True):
         weighed.append(run(weigh(searcher, search, one, each, edges=e)))
-        yield ControlProgress(ECHOES + (1 - ECHOES) * len(weighed) / len(varying))
+        yield Share(ECHOES + (1 - ECHOES) * len(weighed) / len(varying))
     left = iter(weighed)
     return [next(left) if target.varies or not len(target) else None for target in targets]
 
@@ -176,8 +172,9 @@ def find(
     return found
 
 
-def _of_all(number: int, copies: int, share: float) -> ControlProgress:
-    return ControlProgress((number + share) / copies)
+def of_all(number: int, copies: int, share: float) -> Share:
+    """Of the work on all copies, with a `share` of copy `number` done."""
+    return Share((number + share) / copies)
 
 
 def _columns(

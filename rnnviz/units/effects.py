@@ -42,10 +42,6 @@ CONTROLS = 16
 """Random units, and as many random directions, beside an intervention."""
 
 
-class EffectProgress(Share):
-    """The share of the characters that are read, 0 to 1."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Effect(Brief, Pictured):
     """What an intervention costs on `characters` characters.
@@ -161,7 +157,7 @@ def effect(
     target: Target | None = None,
     controls: int = CONTROLS,
     seed: int = 0,
-) -> Generator[EffectProgress, None, Effect]:
+) -> Generator[Share, None, Effect]:
     """Read `text` under an intervention, and under as many `controls` of each kind, chosen by `seed`.
 
     `target` (n,) of the normalised text holds or doesn't at each character. Yields about ten times a second;
@@ -192,8 +188,8 @@ def effect(
         here = slice(start, start + len(top))
         tally.add(here, slice(None), costs(weights, top, ids[here]) - costs(weights, plain, ids[here]))
         if clock.due():
-            yield EffectProgress(here.stop / len(ids))
-    yield EffectProgress(1.0)
+            yield Share(here.stop / len(ids))
+    yield Share(1.0)
     sums, counts = tally.until(len(ids))
     # The blocks are those of the change itself: a few controls that wander would leave no interval to any.
     own = slice(0, 1)

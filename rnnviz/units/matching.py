@@ -36,13 +36,13 @@ from rnnviz.arrays import Doubles, Floats, Halves, Integers, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Heat, Json, Number, Panel, Said, Table, Value, count, say, span, words
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.progress import mapped
+from rnnviz.networks.progress import Share, mapped
 from rnnviz.networks.untrained import Fresh
 from rnnviz.pictured import Brief, Pictured
 from rnnviz.reading.trace import Trace, tracing
 from rnnviz.text.characters import visible
 from rnnviz.units import controls
-from rnnviz.units.controls import COPIES, ControlProgress
+from rnnviz.units.controls import COPIES, of_all
 from rnnviz.units.unit import Unit, activations, unit_of
 
 _Rows = list[tuple[Halves, int]]  # a unit's states (N,) and its sign
@@ -518,17 +518,13 @@ def column(unit: Unit, H: int) -> int:
 
 def copies(
     model: Network, text: str, count: int = COPIES, *, fresh: Fresh | None = None
-) -> Generator[ControlProgress, None, tuple[Copy, ...]]:
+) -> Generator[Share, None, tuple[Copy, ...]]:
     """Read the first BEGINNING characters of a normalised `text` with untrained copies of `model`, always the
     same; `fresh` is that of `rnnviz.units.untrained`.
     """
     text, found = text[:BEGINNING], []
     for number, copy in enumerate(controls.untrained(model, count, fresh=fresh)):
-        read = yield from mapped(tracing(copy, text), partial(_of_all, number, count))
+        read = yield from mapped(tracing(copy, text), partial(of_all, number, count))
         flat = read.hidden.reshape(len(read), -1)
         found.append(Copy(copy, np.ascontiguousarray(flat.astype(np.float16).T)))
     return tuple(found)
-
-
-def _of_all(number: int, count: int, share: float) -> ControlProgress:
-    return ControlProgress((number + share) / count)

@@ -78,10 +78,6 @@ class Few:
     score: float
 
 
-class ProbeProgress(Share):
-    """The share of the work that is done, 0 to 1."""
-
-
 @dataclass(frozen=True, eq=False)
 class Probe(Pictured):
     """What a linear probe reads from all units, and what simpler things reach. Scores are AUC (0.5: nothing)
@@ -361,7 +357,7 @@ def steps(
     controls: int = CONTROLS,
     seed: int = 0,
     copies: int = 0,
-) -> Generator[ProbeProgress, None, Probe]:
+) -> Generator[Share, None, Probe]:
     """`probe`, step by step, of units that a Searcher has ranked. `copies` says how many `untrained` there
     will be, for the progress. Returns the Probe.
     """
@@ -374,32 +370,32 @@ def steps(
     before = 4 + FEW[-1] + controls  # steps before the contexts
     total = 1 + before + len(contexts.LENGTHS) + 2 * copies
     search = searcher.search(target, shifts=0)
-    yield ProbeProgress(1 / total)
+    yield Share(1 / total)
     values = target.values
     split = searcher.split(target)
     first, second = split.learn, split.second
     parts = Parts(searcher.values, first, second)
     line = parts.line(values)
-    yield ProbeProgress(3 / total)
+    yield Share(3 / total)
     few = []
     for one in _few(searcher, search.best, parts, values):
         few.append(one)
-        yield ProbeProgress((3 + len(one.units)) / total)
+        yield Share((3 + len(one.units)) / total)
     control = []
     for number in range(controls):
         control += _control(parts, values, np.random.default_rng((seed, number)))
-        yield ProbeProgress((4 + FEW[-1] + number) / total)
+        yield Share((4 + FEW[-1] + number) / total)
     around: list[Doubles] = []
     for k in contexts.LENGTHS if split.blocks else ():
-        yield ProbeProgress((before + len(around)) / total)
+        yield Share((before + len(around)) / total)
         if searcher.ids is not None:
             around.append(contexts.predicted(searcher.ids, values, k, first)[second])
     columns = [parts.measured(line), *around]
     for number, copy in enumerate(untrained):
-        yield ProbeProgress(min(1.0, (before + len(contexts.LENGTHS) + 2 * number) / total))
+        yield Share(min(1.0, (before + len(contexts.LENGTHS) + 2 * number) / total))
         theirs = Parts(copy.values, first, second)
         columns.append(theirs.measured(theirs.line(values)))
-    yield ProbeProgress(max(0.0, 1 - 2 / total))
+    yield Share(max(0.0, 1 - 2 / total))
     scores = Scores.of(np.column_stack(columns), values[second])
     scores = scores if split.blocks else replace(scores, sure=False)
     context, reached, lead = _beside(scores, len(around))

@@ -1,12 +1,12 @@
-"""What every unit of a network does over a whole corpus, in one pass and constant memory.
+"""What every unit of a network does over a whole text.
 
-The text is cut into windows as long as a context, and each window's extreme is a candidate. Three times as
-many windows as contexts are kept, since a context can overlap only those of its two neighbours.
+The text is cut into windows as long as a context, and the extreme of each is a candidate for one.
 
-Shape letters: n characters, U units, V symbols, K contexts, W characters of one.
+Shape letters: T characters, U units, V symbols, K contexts, W characters of one.
 """
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+import math
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -16,17 +16,22 @@ from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Bars, Histogram, Json, Number, Panel, Picture, Said, Table, count, say, words
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.progress import Clock
+from rnnviz.networks.progress import Clock, Share
 from rnnviz.pictured import Brief, Pictured
 from rnnviz.text.characters import visible
 from rnnviz.text.decoding import Source, SourceText
-from rnnviz.text.vocabulary import Vocabulary, code_points
+from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.units.directions import Direction
-from rnnviz.units.tallies import Contexts, Histograms, Moments, Moves
 from rnnviz.units.unit import Unit, check_layer, check_quantity, check_units, unit_of, within_layer
 
 PIECE = 2048
-"""Characters that are read at a time, about."""
+"""Characters that are read at a time."""
+
+READING = 0.9
+"""Its share of the work."""
+
+MOVES = 10
+"""Characters that are named for a unit."""
 
 EXPLODED = np.float32(1e18)
 """Larger values count as this."""
@@ -129,51 +134,21 @@ class UnitReport(Brief, Pictured):
 
 
 class ScanReport:
-    """What a scan found in `characters` characters; `mean` and `variance` (U,) are those of all `units`."""
+    """What a scan found in a text of so many `characters`: a UnitReport for each of `units`, in their order;
+    `mean` and `variance` (U,) are those of all of them.
+    """
 
-    def __init__(
-        self, units: list[Unit], vocabulary: Vocabulary, tallies: tuple[Contexts, Histograms, Moments, Moves]
-    ) -> None:
-        self.units, self._vocabulary = units, vocabulary
-        self._contexts, self._histograms, moments, self._moves = tallies
-        self.characters, self.mean, self.variance = moments.count, moments.mean.copy(), moments.variance
-        self._lowest, self._highest = moments.lowest.copy(), moments.highest.copy()
+    def __init__(self, characters: int, found: list[UnitReport]) -> None:
+        self.characters, self._found = characters, {one.unit: one for one in found}
+        self.units = list(self._found)
+        self.mean = np.array([one.mean for one in found])
+        self.variance = np.array([one.variance for one in found])
 
     def __getitem__(self, unit: Unit | tuple[int, int]) -> UnitReport:
         """Raises ConfigError for a unit that wasn't scanned."""
-        if unit not in self.units:
+        if unit not in self._found:
             raise ConfigError("unit {unit} of layer {unit2} was not scanned", unit=unit[1], unit2=unit[0])
-        u = self.units.index(Unit(*unit))
-        top, bottom = (tuple(Context(*found) for found in self._contexts.chosen(u, sign)) for sign in (1, -1))
-        counts, edges = self._histograms.of(u)
-        moves = tuple(Move(self._vocabulary.symbol(s), *how) for s, how in self._moves.of(u))
-        return UnitReport(
-            Unit(*unit),
-            top,
-            bottom,
-            counts,
-            edges,
-            moves,
-            float(self.mean[u]),
-            float(self.variance[u]),
-            float(self._lowest[u]),
-            float(self._highest[u]),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class ScanProgress:
-    """How far a scan is. `report()` is what has been found so far."""
-
-    characters: int
-    bytes_read: int
-    bytes_total: int
-    report: Callable[[], ScanReport]
-
-    @property
-    def fraction(self) -> float:
-        """The share of the text that has been read, 0 to 1."""
-        return min(self.bytes_read / self.bytes_total, 1.0) if self.bytes_total else 1.0
+        return self._found[Unit(*unit)]
 
 
 def scan(
@@ -189,14 +164,14 @@ def scan(
     before: int = 40,
     after: int = 20,
     bins: int = 40,
-) -> Generator[ScanProgress, None, ScanReport]:
+) -> Generator[Share, None, ScanReport]:
     """Read a file, or `text`, and follow `units` of `layer` (None: all); returns the ScanReport. Units, as
     against their numbers, carry their layer.
 
-    Yields about ten times a second. `contexts` is K, each of `before` characters, the unit's own and `after`.
-    A GRU with 256 units takes some ten seconds for 200,000 characters. Raises ConfigError for absent layers,
-    units or quantities and numbers out of range, TextError and DecodingError for an unreadable file,
-    EmptyTextError for no text.
+    Yields about ten times a second the share that is done. `contexts` is K, each of `before` characters, the
+    unit's own and `after`. A GRU with 256 units takes some ten seconds and 200 MB for 200,000 characters.
+    Raises ConfigError for absent layers, units or quantities and numbers out of range, TextError and
+    DecodingError for an unreadable file, EmptyTextError for no text.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -209,33 +184,86 @@ def scan(
     layer, columns = _chosen(weights, layer, units)
     _check_sizes(contexts, before, after, bins)
     source = SourceText(path, text, encoding, None, model.normaliser)
-    U, V = len(columns), model.vocabulary.size
-    tallies = Contexts(U, contexts, before, after), Histograms(U, bins), Moments(U), Moves(U, V)
-    named = [unit_of(int(c), weights.layers[0].units, layer) for c in columns]
-    length = max(1, PIECE // (before + 1 + after)) * (before + 1 + after)
-
-    def progress() -> ScanProgress:
-        return ScanProgress(tallies[2].count, source.bytes_read, source.bytes_total, report)
-
-    def report() -> ScanReport:
-        return ScanReport(named, model.vocabulary, tallies)
-
-    reading = _UnitReader(model, layer, quantity, columns)
-    clock = Clock()
-    for piece in source.pieces(length):
-        ids = model.vocabulary.encode(piece)
-        values, earlier = reading.read(ids)
-        tallies[0].add(code_points(piece), values)
-        tallies[1].add(values)
-        tallies[2].add(values)
-        tallies[3].add(ids, values - earlier)
-        if clock.due():
-            yield progress()
-    if not tallies[2].count:
+    text = "".join(source.pieces(PIECE))
+    if not text:
         raise EmptyTextError("{name} has no characters; choose another text", name=source.name)
-    tallies[0].finish()
-    yield progress()
-    return report()
+    inputs = np.append(model.vocabulary.start, model.vocabulary.encode(text))
+    values = np.empty((len(inputs), len(columns)), np.float32)  # (T + 1, U), after each input
+    reader, clock = NetworkReader(weights), Clock()
+    for begin in range(0, len(inputs), PIECE):
+        here = slice(begin, begin + PIECE)
+        values[here] = _read(reader, inputs[here], layer, quantity)[:, columns]
+        if clock.due():
+            yield Share(READING * min(1.0, here.stop / len(inputs)))
+    # A relu network may explode; figures are of finite values.
+    np.clip(np.nan_to_num(values, copy=False), -EXPLODED, EXPLODED, out=values)
+    found = []
+    for number, column in enumerate(columns.tolist()):
+        unit = unit_of(column, weights.layers[0].units, layer)
+        series = values[:, number].copy()
+        extremes = (_extremes(series[1:], sign, text, contexts, (before, after)) for sign in (1, -1))
+        found.append(_report(unit, series, inputs[1:], model.vocabulary, bins, *extremes))
+        if clock.due():
+            yield Share(READING + (1 - READING) * len(found) / len(columns))
+    yield Share(1.0)
+    return ScanReport(len(text), found)
+
+
+def _read(reader: NetworkReader, ids: Ids, layer: int | None, quantity: str) -> Floats:
+    """A `quantity` of the next `ids` (n,), as `rnnviz.units.activations` has it."""
+    hidden, cell = reader.states(ids)
+    tables = {"hidden": hidden[1:], **({} if cell is None else {"cell": cell[1:]})}
+    table = tables[quantity] if quantity in tables else reader.weights.gates(ids, hidden)[quantity]
+    return table.reshape(len(ids), -1) if layer is None else table[:, layer]
+
+
+def _extremes(
+    series: Floats, sign: int, text: str, most: int, around: tuple[int, int]
+) -> tuple[Context, ...]:
+    """At most `most` Contexts of a unit's values (T,) that don't overlap: the highest of windows as long as
+    one, of equals the first; the lowest where `sign` is -1.
+    """
+    before, after = around
+    W = before + 1 + after
+    padded = np.append(series * sign, np.full(-len(series) % W, -np.inf, np.float32)).reshape(-1, W)
+    places = padded.argmax(axis=1) + np.arange(len(padded)) * W
+    chosen: list[int] = []
+    for place in places[np.argsort(-padded.max(axis=1), kind="stable")].tolist():
+        if len(chosen) == most:
+            break
+        if all(abs(place - other) >= W for other in chosen):
+            chosen.append(place)
+    found = []
+    for place in chosen:
+        here = slice(max(0, place - before), place + after + 1)
+        value = float(series[place])
+        found.append(Context(place, value, text[here], place - here.start, series[here].copy()))
+    return tuple(found)
+
+
+def _report(
+    unit: Unit,
+    series: Floats,
+    ids: Ids,
+    vocabulary: Vocabulary,
+    bins: int,
+    top: tuple[Context, ...],
+    bottom: tuple[Context, ...],
+) -> UnitReport:
+    """Of a unit's values (T + 1,) before each of `ids` (T,) and after the last."""
+    values, changes = series[1:], np.diff(series.astype(np.float64))
+    limit = 2.0 ** max(0, math.ceil(math.log2(max(1.0, float(np.abs(values).max())))))
+    counts, edges = np.histogram(values, bins, (-limit, limit))
+    times = np.bincount(ids)
+    often = np.flatnonzero(times >= max(3, len(ids) / 2000))  # at least three times, and once in 2,000
+    change, amount = (np.bincount(ids, each)[often] / times[often] for each in (changes, np.abs(changes)))
+    moves = [
+        Move(vocabulary.symbol(int(often[k])), float(amount[k]), float(change[k]), int(times[often[k]]))
+        for k in np.argsort(-amount, kind="stable")[:MOVES].tolist()
+    ]
+    mean, variance = float(values.mean(dtype=np.float64)), float(values.var(dtype=np.float64))
+    lowest, highest = float(values.min()), float(values.max())
+    return UnitReport(unit, top, bottom, counts, edges, tuple(moves), mean, variance, lowest, highest)
 
 
 def _chosen(
@@ -268,35 +296,6 @@ def _check_sizes(contexts: int, before: int, after: int, bins: int) -> None:
             after=after,
             bins=bins,
         )
-
-
-class _UnitReader:
-    """A text read in pieces, as the values (n, U) of some units before and after each character."""
-
-    def __init__(self, model: Network, layer: int | None, quantity: str, columns: Integers) -> None:
-        self._reader = NetworkReader(weights_of(model))
-        self._layer, self._quantity, self._columns = layer, quantity, columns
-        self._before = self._advance(np.array([model.vocabulary.start]))
-
-    def read(self, ids: Ids) -> tuple[Floats, Floats]:
-        """(n, U) after each of `ids` (n,), and before each."""
-        values = self._advance(ids)
-        earlier = np.concatenate([self._before, values[:-1]])
-        self._before = values[-1:]
-        return values, earlier
-
-    def _advance(self, ids: Ids) -> Floats:
-        hidden, cell = self._reader.states(ids)
-        if self._quantity == "hidden":
-            table = hidden[1:]
-        elif self._quantity == "cell":
-            assert cell is not None
-            table = cell[1:]
-        else:
-            table = self._reader.weights.gates(ids, hidden)[self._quantity]
-        rows = table.reshape(len(ids), -1) if self._layer is None else table[:, self._layer]
-        # A relu network may explode; the tallies need finite values.
-        return np.clip(np.nan_to_num(rows[:, self._columns]), -EXPLODED, EXPLODED)
 
 
 def pushes(

@@ -32,10 +32,6 @@ STABILITY = 200
 """Texts drawn anew to see which unit ranks first."""
 
 
-class WeighProgress(Share):
-    """The share of the work that is done, 0 to 1."""
-
-
 def weigh(
     searcher: Searcher,
     search: Search,
@@ -44,7 +40,7 @@ def weigh(
     *,
     edges: int = 0,
     resamples: int = STABILITY,
-) -> Generator[WeighProgress, None, Search]:
+) -> Generator[Share, None, Search]:
     """`search`, which `searcher` found for `target`, with its evidence.
 
     `untrained` holds the values (T,) of each untrained copy's best unit, `Searcher.best_column`. Contexts are
@@ -71,10 +67,10 @@ def weigh(
         named.append(("character", 1))
         series.append(_unseen(partial(ranking.by_symbol, searcher.ids, target.values), split))
         for place, k in enumerate(contexts.LENGTHS):
-            yield WeighProgress(place / (len(contexts.LENGTHS) + 1))
+            yield Share(place / (len(contexts.LENGTHS) + 1))
             named.append(("context", k))
             series.append(_unseen(partial(contexts.predicted, searcher.ids, target.values, k), split))
-    yield WeighProgress(1 - 1 / (len(contexts.LENGTHS) + 1))
+    yield Share(1 - 1 / (len(contexts.LENGTHS) + 1))
     for seed, column in enumerate(untrained):
         named.append(("untrained", seed))
         series.append(np.asarray(column, np.float64))
