@@ -18,7 +18,7 @@ from rnnviz.networks import untrained as networks
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.networks.untrained import Fresh
-from rnnviz.reading.trace import PIECE, Trace, trace, tracing
+from rnnviz.reading.trace import PIECE, Trace, tracing
 from rnnviz.units.claims import Search
 from rnnviz.units.searching import SHIFTS, Searcher
 from rnnviz.units.targets import KINDS, PYTHON_KINDS, Target, pattern_target
@@ -157,7 +157,7 @@ def find(
     >>> found.target, found.verdict
     ('word-start', 'short')
     """
-    traced = trace(model, text)
+    traced = run(tracing(model, text))
     if isinstance(what, str):
         known = what in {**KINDS, **PYTHON_KINDS}
         what = named(what, traced.text) if known else pattern_target(what, traced.text)
