@@ -35,8 +35,7 @@ from typing import TYPE_CHECKING
 from rnnviz.deprecated import gone
 from rnnviz.networks.progress import Share, run
 from rnnviz.units import directions
-from rnnviz.units.ablated import Ablation, Within
-from rnnviz.units.ablation import ablate
+from rnnviz.units.ablation import Ablation, Within, ablate
 from rnnviz.units.claims import Evidence, Found, Report, Rival, Search, holm
 from rnnviz.units.comparison import Comparison, compare
 from rnnviz.units.controls import control, echoes, find, untrained
@@ -55,8 +54,7 @@ from rnnviz.units.interventions import (
     resume,
 )
 from rnnviz.units.matching import Match, Matches, Pattern, pattern
-from rnnviz.units.patch_effects import PatchControls, patch_controls
-from rnnviz.units.patching import Patched, patch
+from rnnviz.units.patching import PatchControls, Patched, patch, patch_controls
 from rnnviz.units.perturbation import Memory, Perturbation, memory, perturb, perturb_all
 from rnnviz.units.probing import Few, Probe, probe
 from rnnviz.units.projection import Projection, project

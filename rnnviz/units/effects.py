@@ -29,8 +29,7 @@ from rnnviz.pictured import Brief, Pictured
 from rnnviz.reading.resampling import Resampled
 from rnnviz.text.characters import normalise
 from rnnviz.units import directions
-from rnnviz.units.ablated import Tally, Within, between, whole, within
-from rnnviz.units.ablation import check_text, costs, stretches
+from rnnviz.units.ablation import Tally, Within, between, check_text, costs, stretches, whole, within
 from rnnviz.units.directions import Direction
 from rnnviz.units.interventions import Intervention
 from rnnviz.units.targets import Target

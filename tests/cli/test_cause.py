@@ -11,7 +11,7 @@ from rnnviz import gradients, units
 from rnnviz.cli import main
 from rnnviz.cli.output import as_json
 from rnnviz.networks.checkpoint import save
-from rnnviz.units import ablated
+from rnnviz.units import ablation
 from tests.conftest import TEXT, tiny
 from tests.units.built import built, quoted
 
@@ -73,7 +73,7 @@ def test_ablate_prints_what_it_finds(
     rows = capsys.readouterr().out.splitlines()
     order = [4, 3] if asked else expected.order.tolist()
     assert [int(row.split()[0]) for row in rows[2 : 2 + len(order)]] == order
-    monkeypatch.setattr(ablated, "REPLICATES", 2.0)
+    monkeypatch.setattr(ablation, "REPLICATES", 2.0)
     assert main(command) == 0
     assert (len(capsys.readouterr().out.splitlines()) == len(rows)) == bool(asked)
 

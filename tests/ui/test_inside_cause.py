@@ -10,7 +10,7 @@ from rnnviz import units
 from rnnviz.networks.checkpoint import save
 from rnnviz.reading.trace import trace
 from rnnviz.ui.pages.inside import changed
-from rnnviz.units import ablated
+from rnnviz.units import ablation
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
@@ -73,7 +73,7 @@ def test_ablation_ranks_units_if_two_halves_agree_and_a_click_takes_one_to_the_s
     app = settled(app, "inside")
     clean(app)
     assert "inside.ablation" not in boards
-    monkeypatch.setattr(ablated, "REPLICATES", -2.0)
+    monkeypatch.setattr(ablation, "REPLICATES", -2.0)
     app.run()
     panel = boards["inside.ablation"]["panels"][0]
     ask(app, "inside.ablation", what="pick", panel="ablation", value=panel["picks"][2])

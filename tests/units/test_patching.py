@@ -9,7 +9,7 @@ import pytest
 import rnnviz
 from rnnviz import units
 from rnnviz.reading import sampling
-from rnnviz.units import patch_effects, patching
+from rnnviz.units import patching
 from tests.conftest import TEXT, tiny
 from tests.units.built import LATCHES, UNUSED, built
 
@@ -219,7 +219,7 @@ def test_the_patch_itself_among_the_controls_is_the_patch() -> None:
 def test_random_moves_are_as_long_as_the_patch() -> None:
     own = np.ones(12, np.float32)
     states = np.zeros((6, 12), np.float32)
-    change = patch_effects._random_move(own, 0.7, 6, 3, np.random.default_rng(0))
+    change = patching._random_move(own, 0.7, 6, 3, np.random.default_rng(0))
     change(3, states)
     np.testing.assert_allclose(np.linalg.norm(states - own, axis=1), 0.7, rtol=1e-5)
     done = CONTROLLED.patched

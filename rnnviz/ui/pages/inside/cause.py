@@ -28,7 +28,7 @@ from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.words import signed
 from rnnviz.units import Ablation, Effect, Intervention
-from rnnviz.units.ablated import REPLICATES
+from rnnviz.units.ablation import REPLICATES
 
 if TYPE_CHECKING:
     from rnnviz.reading.trace import Trace
