@@ -7,7 +7,7 @@
     found = units.search(trace, units.target("quotes", text))          which units tell, beside chance
     for progress in units.scan(model, "book.txt"): ...                 what all units do over a corpus
     units.probe(trace, units.target("quotes", text))                   one unit, a few, or spread over all
-    units.control(model, text, [target])                               what it tells before any training
+    units.echoes(model, text, [target])                                what tells it before any training
     units.weigh(searcher, found, target, untrained)                    how sure, beside what is simpler
     units.holm(searches)                                               the levels of a family of searches
     units.pushes(model, 17)                                            what a unit speaks for
@@ -26,7 +26,7 @@
     for progress in units.index(model, text): ...                      every state of a corpus, on disk
     made.match(units.pattern(trace, 10, 24))                           where else the same units are on
 
-`scan`, `ablate`, `effect`, `control`, `weigh` and `index` are generators that return their
+`scan`, `ablate`, `effect`, `echoes`, `weigh` and `index` are generators that return their
 result: `units.run` waits for it, closing cancels.
 """
 
@@ -38,9 +38,10 @@ from rnnviz.units import directions
 from rnnviz.units.ablation import Ablation, Within, ablate
 from rnnviz.units.claims import Evidence, Found, Report, Rival, Search, holm
 from rnnviz.units.comparison import Comparison, compare
-from rnnviz.units.controls import control, echoes, find, untrained
+from rnnviz.units.controls import echoes, find, untrained
 from rnnviz.units.directions import Direction
 from rnnviz.units.effects import Effect, effect
+from rnnviz.units.evidence import search, weigh
 from rnnviz.units.gating import Gates, gates
 from rnnviz.units.indexing import Index, IndexProgress, index, open_index
 from rnnviz.units.interventions import (
@@ -55,14 +56,13 @@ from rnnviz.units.interventions import (
 )
 from rnnviz.units.matching import Match, Matches, Pattern, pattern
 from rnnviz.units.patching import PatchControls, Patched, patch, patch_controls
-from rnnviz.units.perturbation import Memory, Perturbation, memory, perturb, perturb_all
+from rnnviz.units.perturbation import Perturbation, perturb, perturb_all
 from rnnviz.units.probing import Few, Probe, probe
 from rnnviz.units.projection import Projection, project
 from rnnviz.units.scanning import Context, Move, ScanReport, UnitReport, pushes, scan
 from rnnviz.units.searching import Searcher
 from rnnviz.units.targets import KINDS, PYTHON_KINDS, Target, kinds, pattern_target, span_target, target
 from rnnviz.units.unit import Unit, activations, quantities
-from rnnviz.units.weighing import search, weigh
 
 AblationProgress = ControlProgress = EffectProgress = ProbeProgress = ScanProgress = WeighProgress = Share
 """What the generators yield: `fraction`, the share of the work that is done, 0 to 1."""
@@ -89,7 +89,6 @@ __all__ = [
     "Intervention",
     "Match",
     "Matches",
-    "Memory",
     "Move",
     "PatchControls",
     "Patched",
@@ -115,7 +114,6 @@ __all__ = [
     "activations",
     "compare",
     "continuation",
-    "control",
     "directions",
     "echoes",
     "effect",
@@ -125,7 +123,6 @@ __all__ = [
     "index",
     "intervene",
     "kinds",
-    "memory",
     "open_index",
     "patch",
     "patch_controls",
@@ -155,6 +152,11 @@ if not TYPE_CHECKING:  # where a checker would take it to say that every name is
                 ("patch_grid", "PatchGrid", "PatchProgress"),
                 'write `patch(model, source, "all", target)`, which returns the array (S + 1, T + 1) at once',
             ),
+            **dict.fromkeys(
+                ("memory", "Memory"),
+                "write the mean of `units.perturb(model, text, t, letter).divergence[t + 1 :]` over places t",
+            ),
+            "control": "write `units.find(model, text, target).untrained`",
             "read_annotations": "read the file yourself, and write `span_target([(start, stop)], text)`, or "
             "`Target(label, mask)` with a bool for each character",
         },

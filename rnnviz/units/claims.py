@@ -102,7 +102,7 @@ class Evidence:
     """How sure a search's best-ranked unit is, on the part of the text that confirms.
 
     rivals      the simplest first
-    interval    95 % interval of its score, see `rnnviz.units.scores`; None for too short a text
+    interval    95 % interval of its score, see `rnnviz.units.evidence`; None for too short a text
     stability   the share of texts drawn anew from the ranking part in which this unit ranks first, or None
     block       characters of a block of these, or 0
     report      the same on the third part; None where the text is too short to be cut into three

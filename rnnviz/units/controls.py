@@ -2,7 +2,6 @@
 
 untrained(model)            copies of a network before any training; fresh= says how it begins
 echoes(model, text, …)      their best units' values, one copy in memory at a time
-control(model, text, …)     what those reach
 controlled(model, trace, …) searches for several targets, weighed beside them and whatever else is simpler
 find(model, text, what)     one of these in one call
 """
@@ -20,10 +19,10 @@ from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.networks.untrained import Fresh
 from rnnviz.reading.trace import PIECE, Trace, tracing
 from rnnviz.units.claims import Search
+from rnnviz.units.evidence import weigh
 from rnnviz.units.searching import SHIFTS, Searcher
 from rnnviz.units.targets import KINDS, PYTHON_KINDS, Target, pattern_target
 from rnnviz.units.targets import target as named
-from rnnviz.units.weighing import weigh
 
 COPIES = 3
 """Untrained copies: what is said of a unit is that it beats the best of them."""
@@ -74,30 +73,6 @@ def echoes(
         steps = _columns(copy, text, targets, layer, quantity, edges)
         found.append((yield from mapped(steps, partial(of_all, number, copies))))
     return list(zip(*found, strict=True)) if found else [() for _ in targets]
-
-
-def control(
-    model: Network,
-    text: str,
-    targets: Sequence[Target],
-    *,
-    layer: int | None = None,
-    quantity: str = "hidden",
-    edges: int = 0,
-    copies: int = COPIES,
-    fresh: Fresh | None = None,
-) -> Generator[Share, None, list[tuple[float, ...]]]:
-    """For each of `targets` over `text` the score of the best-ranked unit of each untrained copy of `model`;
-    arguments and errors as for `echoes`.
-    """
-    steps = echoes(
-        model, text, targets, layer=layer, quantity=quantity, edges=edges, copies=copies, fresh=fresh
-    )
-    columns = yield from steps
-    return [
-        tuple(Searcher(c[:, None]).best_score(target, 0 if target.graded else edges) for c in each)
-        for target, each in zip(targets, columns, strict=True)
-    ]
 
 
 def controlled(

@@ -19,11 +19,11 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Lines, Number, Panel, Said, Table, count, say, words
-from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, side_by_side
-from rnnviz.networks.numpy_model import Network, weights_of
+from rnnviz.networks.numpy_engine import LOGITS
+from rnnviz.networks.numpy_model import Network
 from rnnviz.pictured import Brief, Pictured
-from rnnviz.reading.trace import Trace, Tracer, trace
-from rnnviz.text.characters import normalise, visible
+from rnnviz.reading.trace import Trace, Tracer
+from rnnviz.text.characters import visible
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,71 +170,6 @@ def perturb(
     distance = np.zeros(len(text))
     distance[position:] = np.sqrt((apart**2).sum(axis=(1, 2)))
     return Perturbation(position, before, after, distance, divergence(before, after, position + 1), threshold)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Memory(Brief):
-    """A changed letter's effect after 0 .. K characters, (K + 1,), the mean over `places`; see
-    `Perturbation`.
-    """
-
-    distance: Doubles
-    divergence: Doubles
-    places: int
-
-    @property
-    def bits(self) -> Doubles:
-        """`divergence` in bits, (K + 1,)."""
-        return self.divergence / math.log(2)
-
-    @property
-    def half_life(self) -> int | None:
-        """Characters until the mean divergence has halved; None: more than K."""
-        below = np.flatnonzero(self.divergence <= self.divergence[0] / 2)
-        return int(below[0]) if len(below) else None
-
-
-def memory(model: Network, text: str, *, steps: int = 100, places: int = 64, seed: int = 0) -> Memory:
-    """Change a letter at each of `places` of `text`, chosen by `seed`, and follow it for `steps` K.
-
-    The new letter is drawn from the text's frequencies. All places are read side by side. Raises ConfigError
-    for a text of no more than `steps` characters or of one different character, and for numbers below 1.
-
-    >>> import rnnviz
-    >>> from rnnviz import units
-    >>> units.memory(rnnviz.load("timemachine-gru"), "The Time Traveller", steps=9, places=4).bits.shape
-    (10,)
-    """
-    if seed < 0:
-        raise ConfigError("seed is a whole number from 0 on; received {seed}", seed=seed)
-    if steps < 1 or places < 1:
-        raise ConfigError(
-            "steps and places are at least 1; received {steps} and {places}", steps=steps, places=places
-        )
-    weights = weights_of(model)
-    read = trace(model, normalise(text, model.normaliser))
-    if len(read) <= steps or len(np.unique(read.ids)) < 2:
-        raise ConfigError(
-            "to follow a changed letter for {steps} characters, a text has more than {steps}, "
-            "of at least two kinds; received {count:,}",
-            steps=steps,
-            count=len(read),
-        )
-    generator = np.random.default_rng(seed)
-    most = len(read) - steps
-    at = generator.choice(most, min(places, most), replace=False)
-    other = generator.choice(read.ids, len(at))
-    while (same := other == read.ids[at]).any():
-        other[same] = generator.choice(read.ids, int(same.sum()))
-    reader = NetworkReader(weights, side_by_side([read.state_after(t) for t in at.tolist()]), texts=len(at))
-    distance, divergence = np.zeros(steps + 1), np.zeros(steps + 1)
-    for k in range(steps + 1):
-        hidden = reader.states((other if k == 0 else read.ids[at + k])[None])[0][1].swapaxes(0, 1)
-        own = read.hidden[at + k]  # (B, L, H)
-        apart = hidden.astype(np.float64) - own
-        distance[k] = np.sqrt((apart**2).sum(axis=(1, 2))).mean()
-        divergence[k] = kl(weights.log_probs(own[:, -1]), weights.log_probs(hidden[:, -1])).mean()
-    return Memory(distance, divergence, len(at))
 
 
 def kl(p: Floats, q: Floats) -> Doubles:

@@ -10,7 +10,7 @@
                gives each word a label; a character's own label would be read off any state, so runs are drawn
     untrained  the same probe on the same network before any training: random weights echo what was just
                read, and a probe reads the echo
-    context    a linear model of the last 2, 4 and 8 characters, see `rnnviz.units.contexts`: what it tells
+    context    a linear model of the last 2, 4 and 8 characters, see `rnnviz.units.evidence`: what it tells
                needs no state that lasts longer
 
 A probe tells what could be read from a state by a line, not what the network reads.
@@ -30,11 +30,11 @@ from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, one_row, say
 from rnnviz.networks.progress import Share, run
 from rnnviz.pictured import Pictured
 from rnnviz.reading.trace import Trace
-from rnnviz.units import contexts
+from rnnviz.units import evidence
 from rnnviz.units.claims import ENOUGH, MARGIN, Found, Measure, Rival, measured
 from rnnviz.units.directions import Direction
+from rnnviz.units.evidence import Scores
 from rnnviz.units.linear import Parts, random_labels
-from rnnviz.units.scores import Scores
 from rnnviz.units.searching import Searcher
 from rnnviz.units.targets import Target
 from rnnviz.units.unit import Unit
@@ -90,7 +90,7 @@ class Probe(Pictured):
     character   of the character just read alone; None where only activations were given
     held_out    False where the target isn't in all parts: fitted and scored on one text
     characters  T; `inside` of them within the target, None if it is graded
-    interval    95 % interval of the score, see `rnnviz.units.scores`; None for too short a text
+    interval    95 % interval of the score, see `rnnviz.units.evidence`; None for too short a text
     lead        the same of the score less that of the untrained copy that comes closest; None too where none
                 was given
     context     of what the last few characters reach, what comes closest, with an interval of the lead over
@@ -368,7 +368,7 @@ def steps(
             seed=seed,
         )
     before = 4 + FEW[-1] + controls  # steps before the contexts
-    total = 1 + before + len(contexts.LENGTHS) + 2 * copies
+    total = 1 + before + len(evidence.LENGTHS) + 2 * copies
     search = searcher.search(target, shifts=0)
     yield Share(1 / total)
     values = target.values
@@ -386,13 +386,13 @@ def steps(
         control += _control(parts, values, np.random.default_rng((seed, number)))
         yield Share((4 + FEW[-1] + number) / total)
     around: list[Doubles] = []
-    for k in contexts.LENGTHS if split.blocks else ():
+    for k in evidence.LENGTHS if split.blocks else ():
         yield Share((before + len(around)) / total)
         if searcher.ids is not None:
-            around.append(contexts.predicted(searcher.ids, values, k, first)[second])
+            around.append(evidence.predicted(searcher.ids, values, k, first)[second])
     columns = [parts.measured(line), *around]
     for number, copy in enumerate(untrained):
-        yield Share(min(1.0, (before + len(contexts.LENGTHS) + 2 * number) / total))
+        yield Share(min(1.0, (before + len(evidence.LENGTHS) + 2 * number) / total))
         theirs = Parts(copy.values, first, second)
         columns.append(theirs.measured(theirs.line(values)))
     yield Share(max(0.0, 1 - 2 / total))
@@ -435,7 +435,7 @@ def _few(searcher: Searcher, best: Found, parts: Parts, values: Array) -> Genera
 def _beside(scores: Scores, k: int) -> tuple[Rival | None, tuple[float, ...], Interval | None]:
     """Of the `k` contexts that follow the probe the one that comes closest, what the untrained copies reach
     that are the rest, and the lead over the closest of these."""
-    contexted = [scores.rival(n, "context", contexts.LENGTHS[n - 1]) for n in range(1, 1 + k)]
+    contexted = [scores.rival(n, "context", evidence.LENGTHS[n - 1]) for n in range(1, 1 + k)]
     copies = [scores.rival(n, "untrained", n - 1 - k) for n in range(1 + k, len(scores.values))]
     context, copy = (
         min(rivals, key=lambda one: (one.low or 0.0, -one.score), default=None)

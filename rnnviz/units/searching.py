@@ -148,11 +148,6 @@ class Searcher:
             parsed=target.parsed,
         )
 
-    def best_score(self, target: Target, edges: int = 0) -> float:
-        """What `search` measures of the best-ranked unit, for a control: without the other units' scores."""
-        best = self.best_column(target, edges)[:, None]
-        return Searcher(best).search(target, edges=edges, shifts=0).best.score
-
     def best_column(self, target: Target, edges: int = 0) -> Doubles:
         """The values (T,) of the best-ranked unit, signed so that it is higher where the target holds."""
         split = self.split(target, edges)

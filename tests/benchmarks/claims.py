@@ -44,7 +44,7 @@ from rnnviz.reading.resampling import resample
 from rnnviz.reading.scoring import pieces as read_in_pieces
 from rnnviz.reports.interval import interval
 from rnnviz.text import corpora
-from rnnviz.units import contexts, ranking, scores
+from rnnviz.units import evidence, ranking
 
 BOOK = (20_000, 40_000)  # characters of the text, for finds
 LENGTHS = (20_000, 50_000, 150_000)  # of pieces, for scores
@@ -101,7 +101,7 @@ def finds(model: NumpyModel, text: str, lengths: list[int], trials: int) -> None
         made: dict[str, list[tuple[units.Search, bool]]] = {}
         for seed in range(trials):
             for target in without_cause(real, seed):
-                sure = scores.runs(target.values[searcher.split(target).second]) >= scores.FEWEST
+                sure = evidence.runs(target.values[searcher.split(target).second]) >= evidence.FEWEST
                 made.setdefault(target.name, []).append((searcher.search(target), sure))
         false = {
             kind: [sure and one.best.score > one.chance for one, sure in searches]
@@ -166,7 +166,7 @@ def memory(model: NumpyModel, text: str, copies: int) -> None:
 
 def fitted_once(known: dict[bytes, np.ndarray]) -> None:
     """What the last few characters tell is the same beside every network: let it be fitted once."""
-    predicted = contexts.predicted
+    predicted = evidence.predicted
 
     def kept(ids: np.ndarray, values: np.ndarray, k: int, learn: np.ndarray) -> np.ndarray:
         key = hashlib.sha256(b"%d" % k + ids.tobytes() + values.tobytes() + learn.tobytes()).digest()
@@ -174,7 +174,7 @@ def fitted_once(known: dict[bytes, np.ndarray]) -> None:
             known[key] = predicted(ids, values, k, learn)
         return known[key].copy()
 
-    contexts.predicted = kept
+    evidence.predicted = kept
 
 
 def latch(model: NumpyModel, unit: int, opens: str, closes: str) -> NumpyModel:
@@ -290,7 +290,7 @@ def held(
     turned = 1 if truth[1][their] > middle else -1
     own = searcher.values[part, best.unit.unit] * best.direction
     both = np.column_stack([own, copy[part, their].astype(np.float32) * turned])
-    found = scores.Scores.of(both, target.values[part])
+    found = evidence.Scores.of(both, target.values[part])
     if not found.sure:
         return None
     score = signed(float(truth[0][best.unit.unit]), target.graded, best.direction)

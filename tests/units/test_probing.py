@@ -18,13 +18,13 @@ from rnnviz.units import (
     Probe,
     Target,
     Unit,
-    contexts,
     directions,
+    evidence,
     probe,
     ranking,
 )
+from rnnviz.units.evidence import Scores
 from rnnviz.units.linear import random_labels
-from rnnviz.units.scores import Scores
 from tests.conftest import TEXT, tiny
 from tests.units.built import VOCABULARY, quoted
 
@@ -202,9 +202,9 @@ def test_remembering_is_more_than_the_last_few_characters_tell() -> None:
     first, second = split.learn, split.second
     scores = {
         k: ranking.score(
-            contexts.predicted(read().ids, target.values, k, first)[second], target.values[second]
+            evidence.predicted(read().ids, target.values, k, first)[second], target.values[second]
         )
-        for k in contexts.LENGTHS
+        for k in evidence.LENGTHS
     }
     rival = one.context
     assert rival is not None

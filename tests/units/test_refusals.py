@@ -17,13 +17,12 @@ from rnnviz.units import (
     Unit,
     ablate,
     compare,
-    contexts,
     continuation,
     directions,
     effect,
+    evidence,
     gates,
     intervene,
-    memory,
     pattern_target,
     perturb,
     probe,
@@ -302,9 +301,6 @@ REFUSED: Refusals = {
         )
         for position, character in ((80, "x"), (-1, "x"), (0, TEXT[0]), (0, "xy"), (0, ""), (0, "\r"))
     },
-    "memory: short": (lambda: memory(GRU, "short"), ConfigError, "more than 100"),
-    "memory: one character": (lambda: memory(GRU, "a" * 200), ConfigError, "at least two kinds"),
-    "memory: steps": (lambda: memory(GRU, TEXT[:80], steps=0), ConfigError, "at least 1"),
     "probe: controls": (lambda: probed(controls=-1), ConfigError, "received -1 and 0"),
     "probe: seed": (lambda: probed(seed=-1), ConfigError, "received 5 and -1"),
     "probe: short": (
@@ -398,7 +394,7 @@ REFUSED: Refusals = {
     "pattern_target: empty": (lambda: pattern_target("", "abc"), ConfigError, "1 to 1,000"),
     "pattern_target: long": (lambda: pattern_target("a" * 1001, "abc"), ConfigError, "1 to 1,000"),
     "contexts": (
-        lambda: contexts.predicted(np.zeros(4, int), np.ones(4, bool), 0, np.ones(4, bool)),
+        lambda: evidence.predicted(np.zeros(4, int), np.ones(4, bool), 0, np.ones(4, bool)),
         ConfigError,
         "1 character or more; received 0",
     ),

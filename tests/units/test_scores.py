@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rnnviz.units import ranking
-from rnnviz.units.scores import FEWEST, Scores, runs
+from rnnviz.units.evidence import FEWEST, Scores, runs
 
 
 def telegraph(length: int, dwell: int, seed: int) -> np.ndarray:

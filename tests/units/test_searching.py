@@ -15,7 +15,7 @@ from rnnviz.units import (
     Target,
     Unit,
     activations,
-    control,
+    echoes,
     quantities,
     ranking,
     run,
@@ -197,30 +197,25 @@ def test_the_same_seed_gives_the_same_line() -> None:
     assert (one.found, one.chance) == (other.found, other.chance)
 
 
-def test_the_untrained_copies_are_searched_by_the_same_procedure_on_the_same_halves() -> None:
+@pytest.mark.parametrize("edges", [0, 3])
+def test_untrained_copies_are_searched_by_the_same_procedure_on_the_same_parts(edges: int) -> None:
     text = quoted(4000)
     asked = [target("quotes", text), target("line-position", text), target("capital", text)]
     made = [rnnviz.trace(copy, text) for copy in untrained(built())]
-    for edges in (0, 3):
-        together = run(control(built(), text, asked, edges=edges))
-        for one, scores in zip(asked, together, strict=True):
-            found = search(
-                rnnviz.trace(built(), text), one, edges=0 if one.graded else edges, shifts=0, untrained=made
-            )
-            assert found.untrained == pytest.approx(scores)
-            assert len(set(scores)) == 3  # three different networks
-            expected = [search(t, one, edges=0 if one.graded else edges, shifts=0).best.score for t in made]
-            assert scores == pytest.approx(expected)
-
-
-def test_progress_of_the_control_runs_from_nothing_to_all() -> None:
-    text = quoted(2500)
     steps: list[float] = []
-    run(control(built(), text, [target("quotes", text)], copies=2), lambda now: steps.append(now.fraction))
+    together = run(echoes(built(), text, asked, edges=edges), lambda now: steps.append(now.fraction))
     assert steps == sorted(steps)
-    assert len(steps) > 6
-    assert steps[-1] == 1.0
-    assert run(control(built(), text, [target("quotes", text)], copies=0)) == [()]
+    assert (len(steps) > 6, steps[-1]) == (True, 1.0)
+    for one, columns in zip(asked, together, strict=True):
+        near = 0 if one.graded else edges
+        found = search(rnnviz.trace(built(), text), one, edges=near, shifts=0, untrained=made)
+        expected = [search(copy, one, edges=near, shifts=0).best.score for copy in made]
+        assert found.untrained == pytest.approx(expected)
+        again = [search(column[:, None], one, edges=near, shifts=0).best for column in columns]
+        assert [best.score for best in again] == pytest.approx(expected)
+        assert {best.direction for best in again} == {1}
+        assert len(set(expected)) == 3  # three different networks
+    assert run(echoes(built(), text, asked[:1], copies=0)) == [()]
 
 
 @pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
@@ -234,7 +229,7 @@ def test_nothing_untrained_is_said_to_remember(cell: str) -> None:
     searcher, said = Searcher(traced), []
     for name in ("quotes", "line-position", "line-start", "word-start", "vowel", "capital"):
         one = target(name, text)
-        beside = tuple(Searcher(copy).best_score(one) for copy in copies)
+        beside = tuple(search(copy, one, shifts=0).best.score for copy in copies)
         said.append(replace(searcher.search(one, shifts=39), untrained=beside).verdict)
     assert "remembers" not in said
     assert "short" not in said

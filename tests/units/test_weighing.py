@@ -1,4 +1,4 @@
-"""How sure a search is: the bootstrap against texts really drawn anew, contexts, Holm's levels."""
+"""How sure a search is: the bootstrap against texts really drawn anew, evidence, Holm's levels."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ import pytest
 
 from rnnviz import units
 from rnnviz.errors import ConfigError
-from rnnviz.units import Evidence, Rival, Searcher, Target, contexts, holm, ranking, run, weigh
+from rnnviz.units import Evidence, Rival, Searcher, Target, evidence, holm, ranking, run, weigh
 from rnnviz.units.claims import ENOUGH, LEVEL, verdict
 from tests.units.built import LATCHES, built, quoted
 
@@ -24,12 +24,12 @@ def test_contexts_tell_what_stands_in_them_and_no_more() -> None:
     for lag, first in ((0, 1), (1, 2), (3, 4), (7, 8)):
         mask = np.concatenate((np.zeros(lag, np.bool_), ids[: 6000 - lag] == 2))
         for k in (1, 2, 4, 8):
-            told = ranking.score(contexts.predicted(ids, mask, k, learn)[3000:], mask[3000:])
+            told = ranking.score(evidence.predicted(ids, mask, k, learn)[3000:], mask[3000:])
             assert (told > 0.99) == (k >= first), (lag, k, told)
     graded = np.concatenate(([0.0], ids[:-1] * 1.0))
-    assert ranking.score(contexts.predicted(ids, graded, 2, learn)[3000:], graded[3000:]) > 0.95
+    assert ranking.score(evidence.predicted(ids, graded, 2, learn)[3000:], graded[3000:]) > 0.95
     pair = np.concatenate(([False], (ids[:-1] == 2) ^ (ids[1:] == 2)))  # no sum of characters: an n-gram
-    assert ranking.score(contexts.predicted(ids, pair, 2, learn)[3000:], pair[3000:]) > 0.99
+    assert ranking.score(evidence.predicted(ids, pair, 2, learn)[3000:], pair[3000:]) > 0.99
 
 
 def found_with(p: float, lead: float) -> tuple[float, Evidence]:
