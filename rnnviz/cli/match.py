@@ -102,7 +102,7 @@ def match(
     with progress_bar(f"indexing {len(corpus):,} characters", shown) as show:
         indexed = units.run(
             units.index(model, corpus, index),
-            show and (lambda now: show(now.fraction, f"{now.characters:,} characters")),
+            show and (lambda now: show(now.fraction, "")),
         )
     if (kept := cache_folder() / "indexes").is_dir():
         complain(f"rnnviz 1.0.0 kept indexes in {kept}; this version doesn't look there: remove the folder")

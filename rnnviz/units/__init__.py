@@ -43,7 +43,7 @@ from rnnviz.units.directions import Direction
 from rnnviz.units.effects import Effect, effect
 from rnnviz.units.evidence import search, weigh
 from rnnviz.units.gating import Gates, gates
-from rnnviz.units.indexing import Index, IndexProgress, index, open_index
+from rnnviz.units.indexing import Index, index, open_index
 from rnnviz.units.interventions import (
     Clamp,
     Edit,
@@ -64,7 +64,8 @@ from rnnviz.units.searching import Searcher
 from rnnviz.units.targets import KINDS, PYTHON_KINDS, Target, kinds, pattern_target, span_target, target
 from rnnviz.units.unit import Unit, activations, quantities
 
-AblationProgress = ControlProgress = EffectProgress = ProbeProgress = ScanProgress = WeighProgress = Share
+AblationProgress = ControlProgress = EffectProgress = IndexProgress = Share
+ProbeProgress = ScanProgress = WeighProgress = Share
 """What the generators yield: `fraction`, the share of the work that is done, 0 to 1."""
 
 __all__ = [

@@ -44,9 +44,10 @@ from rnnviz.reading import scoring
 from rnnviz.reading.resampling import Resampled, from_correlation, resample
 from rnnviz.text.characters import normalise
 from rnnviz.units import directions
+from rnnviz.units.interventions import Intervention
 from rnnviz.units.ranking import correlation, ranks
 from rnnviz.units.targets import Target
-from rnnviz.units.unit import Unit, check_layer, check_units, may_be_one, refuse_pair, within_layer
+from rnnviz.units.unit import Unit, check_layer
 
 FIRST = 4_000
 """Characters after which it is first asked whether a ranking replicates; then after twice as many each."""
@@ -449,13 +450,13 @@ def _chosen(
             "units are ablated one by one; a direction is with rnnviz.units.effect(model, text, "
             "Intervention(direction, 'zero'))"
         )
-    numbers, said = (None, layer) if units is None else within_layer(units, layer)
-    if said is None and numbers is not None and may_be_one(numbers):
-        refuse_pair(numbers, len(weights.layers))
-    which = 0 if said is None else said
+    if units is not None:
+        of = Intervention(units, layer=layer)
+        of.changes(weights)  # refuses what isn't there
+        return of.layer, np.array(of.units)
+    which = 0 if layer is None else layer
     check_layer(which, len(weights.layers))
-    H = weights.layers[which].units
-    return which, np.arange(H) if numbers is None else check_units(numbers, H)
+    return which, np.arange(weights.layers[which].units)
 
 
 def stretches(

@@ -28,7 +28,7 @@ from rnnviz.deprecated import gone
 from rnnviz.errors import ConfigError
 from rnnviz.reading.trace import Trace
 from rnnviz.units.targets import Target
-from rnnviz.units.unit import Unit, activations, check_layer
+from rnnviz.units.unit import Unit, activations, check_layer, check_units
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +110,6 @@ class Direction:
         other.check(len(self))
         return float(self.vector @ other.vector)
 
-    def __neg__(self) -> Direction:
-        return Direction(f"-{self.name}", -self.vector, self.layer, self.quantity, self.origin)
-
 
 def coordinate(unit: Unit, H: int, *, quantity: str = "hidden") -> Direction:
     """The axis of `unit` in a layer of H units: to hold it is to hold the unit, exactly.
@@ -121,8 +118,7 @@ def coordinate(unit: Unit, H: int, *, quantity: str = "hidden") -> Direction:
     >>> units.directions.coordinate(units.Unit(0, 2), 4).vector
     array([0., 0., 1., 0.])
     """
-    if not 0 <= unit.unit < H:
-        raise ConfigError("a layer has units 0 to {last}; received {unit}", last=H - 1, unit=unit.unit)
+    check_units(unit.unit, H)
     vector = np.zeros(H)
     vector[unit.unit] = 1
     return Direction(f"unit {unit.unit}", vector, unit.layer, quantity, "the axis of one unit")
@@ -159,18 +155,8 @@ def mean_difference(
     if isinstance(source, Trace):
         check_layer(layer, source.hidden.shape[1])
         source = activations(source, layer=layer, quantity=quantity)
-    if len(target) != len(source):
-        raise ConfigError(
-            "{name} covers {characters:,} characters, the activations {steps:,}",
-            name=target.name,
-            characters=len(target),
-            steps=len(source),
-        )
+    target.check(len(source))
     inside = _inside(target)
-    if inside.all() or not inside.any():
-        raise ConfigError(
-            "{name} is the same at every character of this text; choose another text", name=target.name
-        )
     apart = source[inside].mean(axis=0, dtype=np.float64) - source[~inside].mean(axis=0, dtype=np.float64)
     origin = f"difference of means over {len(source):,} characters"
     return Direction(f"mean difference for {target.name}", apart, layer, quantity, origin)
@@ -194,15 +180,11 @@ class Span:
     def __init__(self, directions: Sequence[Direction]) -> None:
         self._rows = np.stack([one.vector for one in directions])  # (k, H)
         k = len(self._rows)
-        gram = self._rows @ self._rows.T
-        if np.abs(gram - np.eye(k)).max() < 1e-9:
-            self._duals = self._rows  # exact: a coordinate stays one
-            return
-        if np.linalg.matrix_rank(gram, tol=1e-8) < k:
+        if np.linalg.matrix_rank(self._rows, tol=1e-8) < k:
             raise ConfigError(
                 "one of these {k} directions follows from the others: they cannot all be set", k=k
             )
-        self._duals = np.asarray(np.linalg.solve(gram, self._rows), np.float64)
+        self._duals = np.linalg.pinv(self._rows).T  # of coordinates: they themselves, exactly
 
     def hold(self, states: npt.NDArray[np.floating], values: npt.ArrayLike) -> None:
         """Give the states (n, H) these values along the directions, in place."""

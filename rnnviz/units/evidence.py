@@ -303,14 +303,9 @@ def _raised(ranked: Doubles, weights: Doubles) -> Doubles:
     n, S = len(ranked), max(ranked.shape[1], weights.shape[1])
     out = np.empty((n, S))
     for column in range(S):
-        key = ranked[:, column % ranked.shape[1]]
-        order = np.argsort(key)
-        placed, sums = key[order], np.cumsum(weights[order, column % weights.shape[1]])
-        first = np.flatnonzero(np.concatenate(([True], placed[1:] != placed[:-1])))
-        after = np.append(first[1:], n)
-        below = np.concatenate(([0.0], sums))
-        mean = (below[first] + below[after]) / 2
-        out[order, column] = np.repeat(below[-1] - mean, after - first) / n
+        _, which = np.unique(ranked[:, column % ranked.shape[1]], return_inverse=True)
+        sums = np.bincount(which, weights[:, column % weights.shape[1]])
+        out[:, column] = (sums[::-1].cumsum()[::-1] - sums / 2)[which] / n
     return out
 
 

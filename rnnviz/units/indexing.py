@@ -29,7 +29,7 @@ from rnnviz.arrays import Floats, Halves, Integers
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.progress import Clock
+from rnnviz.networks.progress import Clock, Share
 from rnnviz.reading.signature import digest_of, signature
 from rnnviz.reading.trace import Trace, trace
 from rnnviz.text import files
@@ -52,7 +52,7 @@ from rnnviz.units.matching import (
     pattern,
     shares,
 )
-from rnnviz.units.unit import activations, check_layer
+from rnnviz.units.unit import activations, check_layer, check_units
 
 FORMAT = "rnnviz index 2"
 
@@ -81,19 +81,6 @@ class About:
     text: str
     layers: int
     units: int
-
-
-@dataclass(frozen=True)
-class IndexProgress:
-    """How far an index is, in characters."""
-
-    characters: int
-    total: int
-
-    @property
-    def fraction(self) -> float:
-        """The share of the text that has been read, 0 to 1."""
-        return self.characters / self.total
 
 
 class Index:
@@ -156,10 +143,7 @@ class Index:
         """
         for unit in pattern.units:
             check_layer(unit.layer, self.layers)
-            if not 0 <= unit.unit < self.units:
-                raise ConfigError(
-                    "a layer has units 0 to {last}; received {unit}", last=self.units - 1, unit=unit
-                )
+            check_units(unit.unit, self.units)
         return find(self._values[:, :first], self.units, pattern, share=share, least=least, most=most)
 
     def elsewhere(
@@ -317,7 +301,7 @@ def fingerprint(model: Network) -> str:
 
 def index(
     model: Network, text: str, path: str | os.PathLike[str] | None = None
-) -> Generator[IndexProgress, None, Index]:
+) -> Generator[Share, None, Index]:
     """Read `text` and keep every hidden state in the folder `path`; returns the Index. Without a `path` the
     folder is a temporary one, removed with the Index.
 
@@ -364,7 +348,7 @@ def index(
     return found
 
 
-def _made(model: Network, about: About, path: Path) -> Generator[IndexProgress, None, None]:
+def _made(model: Network, about: About, path: Path) -> Generator[Share, None, None]:
     """Make the folder `path`, with a whole index in it. Raises ConfigError where it can't be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -382,7 +366,7 @@ def _made(model: Network, about: About, path: Path) -> Generator[IndexProgress, 
             ) from None
 
 
-def _write(model: Network, about: About, folder: Path) -> Generator[IndexProgress, None, None]:
+def _write(model: Network, about: About, folder: Path) -> Generator[Share, None, None]:
     """The two files of an index."""
     text, shape = about.text, (about.layers * about.units, len(about.text))
     ids, reader = model.vocabulary.encode(text), NetworkReader(weights_of(model))
@@ -400,12 +384,12 @@ def _write(model: Network, about: About, folder: Path) -> Generator[IndexProgres
                 end = min(at + PIECE, stop)
                 waiting[:, at - start : end - start] = _halves(reader.states(ids[at:end])[0][1:])
                 if clock.due():
-                    yield IndexProgress(end, len(text))
+                    yield Share(end / len(text))
             for row in range(shape[0]):
                 file.seek(begin + 2 * (row * shape[1] + start))
                 file.write(waiting[row, : stop - start].tobytes())
     (folder / ABOUT).write_text(json.dumps(asdict(about)), "ascii")
-    yield IndexProgress(len(text), len(text))
+    yield Share(1.0)
 
 
 def _halves(hidden: Floats) -> Halves:

@@ -21,7 +21,6 @@ from rnnviz.networks.numpy_engine import Changes, Weights, combined
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.pictured import Brief
 from rnnviz.reading import sampling
-from rnnviz.reading.reader import reader
 from rnnviz.reading.trace import Trace, Tracer
 from rnnviz.text.checked import received
 from rnnviz.units import directions
@@ -289,10 +288,8 @@ def continuation(
     >>> units.continuation(model, "The Time Trav", 5, units.Intervention((17,)), temperature=0)
     'eller'
     """
-    shape = sampling.Shape(temperature, top_k)
-    sampling.check(length, seed)
-    after = reader(model, prompt, combined(weights_of(model), interventions))
-    return "".join(sampling.draw(after, model.name, model.vocabulary, length, shape, seed))
+    how = {"temperature": temperature, "top_k": top_k, "seed": seed}
+    return sampling.sample(model, prompt, length, change=interventions, **how)  # type: ignore[arg-type]
 
 
 def resume(

@@ -12,6 +12,7 @@ import numpy as np
 
 from rnnviz.arrays import Array, Doubles, Floats, Integers, Mask
 from rnnviz.units import ranking
+from rnnviz.units.searching import varies
 
 STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)
 """Inverse penalties that are tried where all units are weighed; a few need none."""
@@ -56,7 +57,7 @@ class Parts:
         every = np.arange(self._fitted.shape[1])
         cut = 3 * len(labels) // 4
         strength = STRENGTHS[-1]
-        if _varies(labels[:cut]) and _varies(labels[cut:]):
+        if varies(labels[:cut]) and varies(labels[cut:]):
             tried = [_fit(self._fitted[:cut], labels[:cut], every, s) for s in STRENGTHS]
             scores = [ranking.score(one.values(self._fitted[cut:]), labels[cut:]) for one in tried]
             strength = STRENGTHS[int(np.argmax(scores))]
@@ -132,7 +133,3 @@ def _fit(table: Floats, labels: Array, columns: Integers, strength: float) -> Li
 
 def _ranks(labels: Doubles) -> Doubles:
     return ranking.ranks(labels) / max(1, len(labels))
-
-
-def _varies(labels: Array) -> bool:
-    return bool(len(labels)) and bool((labels != labels[0]).any())

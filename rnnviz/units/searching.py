@@ -31,7 +31,7 @@ from rnnviz.text.checked import received
 from rnnviz.units import ranking
 from rnnviz.units.claims import ENOUGH, LEVEL, Found, Search
 from rnnviz.units.targets import Target
-from rnnviz.units.unit import Unit, activations, unit_of
+from rnnviz.units.unit import activations, unit_of
 
 SHIFTS = 1_000
 """Shifts of a target: enough for a family of 50 searches, and a quick part of any."""
@@ -65,6 +65,11 @@ class Searcher:
     """The units of a trace, ranked once for any number of searches. `seed` chooses the shifts. `source` is a
     Trace, of which `layer` (None: all) and `quantity` are searched, or a table (T, U) of one `layer`.
     Raises ConfigError for a layer, quantity, shape or seed that doesn't fit.
+
+    values    (T, U) what is searched
+    units     (U,) the unit of each column
+    ids       (T,) the characters as integers; None where only activations were given
+    quantity  that of the values
     """
 
     def __init__(
@@ -75,7 +80,7 @@ class Searcher:
         quantity: str = "hidden",
         seed: int = 0,
     ) -> None:
-        self._trace = source if isinstance(source, Trace) else None
+        self.ids = source.ids if isinstance(source, Trace) else None
         if isinstance(source, Trace):
             values: Array = activations(source, layer=layer, quantity=quantity)
         else:
@@ -90,23 +95,14 @@ class Searcher:
         if seed < 0:
             raise ConfigError("seed is a whole number from 0 on; received {seed}", seed=seed)
         # NaN states of an exploded network can't be ranked; they count as equal.
-        self._values = np.nan_to_num(values, posinf=np.inf, neginf=-np.inf)  # (T, U)
-        self._layer, self.quantity, self._seed = layer, quantity, seed
+        self.values: Array = np.nan_to_num(values, posinf=np.inf, neginf=-np.inf)
+        H = source.hidden.shape[2] if isinstance(source, Trace) else values.shape[1]
+        self.units = [unit_of(u, H, layer) for u in range(values.shape[1])]
+        self.quantity, self._seed = quantity, seed
         self._ranked: dict[tuple[int, int, int], Doubles] = {}
 
     def __len__(self) -> int:
-        return len(self._values)
-
-    @property
-    def values(self) -> Array:
-        """What is searched, (T, U)."""
-        return np.asarray(self._values)
-
-    @property
-    def units(self) -> list[Unit]:
-        """The unit of each column of `values`, (U,)."""
-        H = self._values.shape[1] if self._trace is None else self._trace.hidden.shape[2]
-        return [unit_of(u, H, self._layer) for u in range(self._values.shape[1])]
+        return len(self.values)
 
     def search(self, target: Target, *, edges: int = 0, shifts: int = SHIFTS) -> Search:
         """Rank all units by how well they tell where, or how much, `target` (T,) holds.
@@ -124,10 +120,9 @@ class Searcher:
         score, _ = self._score(measured, target, second, near, direction)
         by_chance = self._by_chance(measured, target.values[second], shifts)
         p = (1 + (by_chance >= score).sum(axis=0)) / (len(by_chance) + 1)
-        H = self._values.shape[1] if self._trace is None else self._trace.hidden.shape[2]
         order = np.argsort(-ranked_by, kind="stable")
         of_first = np.sort(by_chance[:, order[0]])
-        ranked_units = [unit_of(u, H, self._layer) for u in order.tolist()]
+        ranked_units = [self.units[u] for u in order.tolist()]
         numbers = (each[order].tolist() for each in (score, ranked_by, direction, p))
         return Search(
             found=tuple(map(Found, ranked_units, *numbers)),
@@ -137,9 +132,9 @@ class Searcher:
             chance=_quantile(of_first),
             shifts=of_first,
             character=None
-            if self._trace is None
+            if self.ids is None
             else ranking.score(
-                ranking.by_symbol(self._trace.ids, target.values, split.learn)[second],
+                ranking.by_symbol(self.ids, target.values, split.learn)[second],
                 target.values[second],
             ),
             held_out=bool(split.blocks),
@@ -153,19 +148,13 @@ class Searcher:
         split = self.split(target, edges)
         ranked_by, direction = self._score(self._ranks(split, 0), target, split.first, split.near)
         best = int(np.argmax(ranked_by))
-        return np.asarray(self._values[:, best] * direction[best])
+        return np.asarray(self.values[:, best] * direction[best])
 
     def columns(self, search: Search, count: int) -> Doubles:
         """The values (T, count) of the units that ranked first in `search`, signed likewise."""
-        H = 0 if self._trace is None or self._layer is not None else self._trace.hidden.shape[2]
         chosen = search.found[:count]
-        at = [found.unit.layer * H + found.unit.unit for found in chosen]
-        return np.asarray(self._values[:, at] * [found.direction for found in chosen])
-
-    @property
-    def ids(self) -> Integers | None:
-        """The characters (T,) as integers; None where only activations were given."""
-        return None if self._trace is None else self._trace.ids
+        at = [self.units.index(found.unit) for found in chosen]
+        return np.asarray(self.values[:, at] * [found.direction for found in chosen])
 
     def split(self, target: Target, edges: int = 0) -> Split:
         """How the text is cut for `target`. Raises what `search` raises."""
@@ -174,8 +163,9 @@ class Searcher:
         for parts in (3, 2) if len(self) >= ENOUGH else (2,):
             blocks = BLOCKS * parts
             while len(self) // blocks >= SHORTEST_BLOCK:
-                masks = self._parts(blocks, parts)
-                if all(_varies(target.values[m]) and (near is None or near[m].any()) for m in masks):
+                dealt = np.arange(len(self)) * blocks // len(self) % parts  # by turns
+                masks = [dealt == part for part in range(parts)]
+                if all(varies(target.values[m]) and (near is None or near[m].any()) for m in masks):
                     return Split(blocks, masks[0], masks[1], masks[2] if parts == 3 else None, near)
                 blocks *= 2
         whole = np.ones(len(self), np.bool_)
@@ -183,40 +173,20 @@ class Searcher:
 
     def _check(self, target: Target, edges: int, shifts: int) -> None:
         name = target.name
-        if len(target) != len(self):
-            raise ConfigError(
-                "{name} covers {characters:,} characters, the activations {steps:,}",
-                name=name,
-                characters=len(target),
-                steps=len(self),
-            )
         if edges < 0:
             raise ConfigError("edges counts characters, from 0 on; received {edges}", edges=edges)
         if edges and target.graded:
             raise ConfigError("{name} is a matter of degree and has no edges", name=name)
         if not 0 <= shifts <= 10_000:
             raise ConfigError("shifts is a number from 0 to 10,000; received {shifts}", shifts=shifts)
-        if target.varies:
-            return
-        if target.graded:
-            raise ConfigError(
-                "{name} is the same at every character of this text; choose another text", name=name
-            )
-        if target.values.any():
-            raise ConfigError("{name} holds at every character of this text; choose another text", name=name)
-        raise ConfigError("{name} holds at no character of this text; choose another text", name=name)
-
-    def _parts(self, blocks: int, parts: int) -> list[Mask]:
-        """The blocks (T,) that are dealt to each of `parts`, by turns."""
-        dealt = np.arange(len(self)) * blocks // len(self) % parts
-        return [dealt == part for part in range(parts)]
+        target.check(len(self))
 
     def _ranks(self, split: Split, which: int) -> Doubles:
         """The ranks (n, U) within the part that ranks, 0, or the one that confirms, 1; both may be the whole
         text."""
         key = split.blocks, 2 if split.third is None else 3, which if split.blocks else 0
         if key not in self._ranked:
-            self._ranked[key] = ranking.ranks(self._values[split[1 + which]])
+            self._ranked[key] = ranking.ranks(self.values[split[1 + which]])
         return self._ranked[key]
 
     def _score(
@@ -236,7 +206,7 @@ class Searcher:
             scores = [ranking.auc(ranked, values)]
             if near is not None:
                 here = np.asarray(values | near[half])
-                scores.append(ranking.auc(ranking.ranks(self._values[half][here]), values[here]))
+                scores.append(ranking.auc(ranking.ranks(self.values[half][here]), values[here]))
             up, down = np.min(scores, axis=0), 1 - np.max(scores, axis=0)
         if direction is None:
             direction = np.where(down > up, -1, 1)
@@ -259,7 +229,8 @@ class Searcher:
         return np.abs(ranking.correlation_of_sums(sums, ranked, target))
 
 
-def _varies(values: Array) -> bool:
+def varies(values: Array) -> bool:
+    """Whether there are two different ones among them."""
     return bool(len(values)) and bool((values != values[0]).any())
 
 

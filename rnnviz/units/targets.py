@@ -86,6 +86,27 @@ class Target:
     def __len__(self) -> int:
         return len(self.values)
 
+    def check(self, steps: int) -> None:
+        """Raise ConfigError unless it covers so many characters and varies."""
+        if len(self) != steps:
+            raise ConfigError(
+                "{name} covers {characters:,} characters, the activations {steps:,}",
+                name=self.name,
+                characters=len(self),
+                steps=steps,
+            )
+        if self.varies:
+            return
+        if self.graded:
+            raise ConfigError(
+                "{name} is the same at every character of this text; choose another text", name=self.name
+            )
+        if self.values.any():
+            raise ConfigError(
+                "{name} holds at every character of this text; choose another text", name=self.name
+            )
+        raise ConfigError("{name} holds at no character of this text; choose another text", name=self.name)
+
     def spans(self) -> list[Span]:
         """The (start, stop) of each run of characters where it holds. Raises ConfigError if graded."""
         if self.graded:

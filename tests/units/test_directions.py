@@ -144,5 +144,5 @@ def test_directions_are_values() -> None:
     held = Intervention(one, "clamp", 1.0)
     assert held == pickle.loads(pickle.dumps(held)) == replace(held, value=1.0)
     assert len({held, Intervention(one, "clamp", 1.0), replace(held, value=2.0)}) == 2
-    assert (-one).cosine(one) == pytest.approx(-1)
+    assert Direction("b", [-3.0, -4.0]).cosine(one) == pytest.approx(-1)
     assert "layer 1, hidden, 2 units" in repr(one)

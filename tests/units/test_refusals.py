@@ -117,7 +117,7 @@ REFUSED: Refusals = {
     "mean_difference: everywhere": (
         lambda: directions.mean_difference(READ, Target("all", np.ones(20, np.bool_))),
         ConfigError,
-        "the same at every character",
+        "holds at every character",
     ),
     "mean_difference: short": (
         lambda: directions.mean_difference(READ, Target("short", np.ones(3, np.bool_))),
