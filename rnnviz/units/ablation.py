@@ -36,7 +36,7 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats, Ids, Integers
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, Value, count, say, span, words
-from rnnviz.networks.numpy_engine import LOGITS, Change, NetworkReader, Weights
+from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share
 from rnnviz.pictured import Brief, Pictured
@@ -44,7 +44,8 @@ from rnnviz.reading import scoring
 from rnnviz.reading.resampling import Resampled, from_correlation, resample
 from rnnviz.text.characters import normalise
 from rnnviz.units import directions
-from rnnviz.units.interventions import Intervention
+from rnnviz.units.directions import Direction
+from rnnviz.units.interventions import Intervention, side_by_side
 from rnnviz.units.ranking import correlation, ranks
 from rnnviz.units.targets import Target
 from rnnviz.units.unit import Unit, check_layer
@@ -348,25 +349,32 @@ def ablate(
         if clock.due():
             yield Share((start + len(top)) / total)
     whole = np.concatenate(parts)  # (n,) nats of the whole network
-    random = np.array([directions.random(len(added), seed).vector for seed in range(controls)])
-    mean = added / len(ids)
-    groups = _groups(weights, layer, which, mean[which] if to == "mean" else to, batch, 0)
-    groups += _groups(
-        weights, layer, random, random @ mean if controls and to == "mean" else to, batch, len(which)
-    )
+    random = [directions.random(len(added), seed, layer=layer) for seed in range(controls)]
+    mean, held = added / len(ids), [*which.tolist(), *random]
 
-    tally = Tally(len(which) + controls, len(ids), target)
+    def without(one: int | Direction) -> Intervention:
+        own = mean @ one.vector if isinstance(one, Direction) else mean[one]
+        return Intervention(one, "clamp", float(own if to == "mean" else 0 if to == "zero" else to), layer)
+
+    groups = []
+    for first in range(0, len(held), batch):
+        changes = side_by_side([without(one) for one in held[first : first + batch]])
+        columns = slice(first, min(first + batch, len(held)))
+        texts = columns.stop - first
+        groups.append((columns, NetworkReader(weights, texts=texts, changes=changes)))
+
+    extra = np.empty((len(ids), len(held)))  # nats lost at each character
     done, begin, found, name = len(ids), 0, None, None if target is None else target.name
     for end in _rounds(len(ids), until):
-        for columns, without in groups:
-            for start, top, _ in stretches(without, inputs[begin:end], layer):
+        for columns, reader in groups:
+            for start, top, _ in stretches(reader, inputs[begin:end], layer):
                 here = slice(begin + start, begin + start + len(top))
-                tally.add(here, columns, costs(weights, top, ids[here]) - whole[here, None])
+                extra[here, columns] = costs(weights, top, ids[here]) - whole[here, None]
                 done += top.shape[0] * top.shape[1]
                 if clock.due():
                     yield Share(done / total)
         nats = float(scoring.costs(-whole[:end], ids[:end], model.vocabulary).sum())
-        sums, counts = tally.until(end)
+        sums, counts = by_passage(extra[:end], passage_of(len(ids)), target)
         asked, rest = sums[..., : len(which)], sums[..., len(which) :]
         beside = Ablation(layer, np.arange(controls), nats, rest, counts, name) if controls else None
         found = Ablation(layer, which, nats, asked, counts, name, beside, units is None)
@@ -405,40 +413,9 @@ def _rounds(n: int, until: float | None) -> list[int]:
     """The characters after which it is asked whether to go on, the last n."""
     if until is None:
         return [n]
-    passage = Tally.passage_of(n)
+    passage = passage_of(n)
     ends = [FIRST << k for k in range(n.bit_length()) if FIRST << k < n]
     return [*(end // passage * passage for end in ends), n]
-
-
-def _groups(
-    weights: Weights, layer: int, what: Ids | Doubles, to: Doubles | str | float, batch: int, first: int
-) -> list[tuple[slice, NetworkReader]]:
-    """Copies of the network that each lack one of `what`: units (K,), or directions of length 1 (K, H). They
-    are held at `to`, one value for all or (K,); and their columns from the `first` on.
-    """
-    held = np.broadcast_to(np.asarray(0.0 if isinstance(to, str) else to, np.float32), len(what))
-    groups = []
-    for begin in range(0, len(what), batch):
-        here = slice(begin, begin + batch)
-        count, changes = len(what[here]), {(layer, "hidden"): _held(what[here], held[here])}
-        columns = slice(first + begin, first + begin + count)
-        groups.append((columns, NetworkReader(weights, texts=count, changes=changes)))
-    return groups
-
-
-def _held(what: Ids | Doubles, values: Floats) -> Change:
-    """One unit of each text (B,), or direction (B, H), held at `values` (B,). An axis is a direction too, but
-    to set one number takes less than products with all.
-    """
-
-    def change(t: int, h: Floats) -> None:
-        if what.ndim == 1:
-            h[np.arange(len(h)), what] = values
-            return
-        own = np.einsum("bh,bh->b", h, what)[:, None]
-        h[:] = (h - own * what) + values[:, None] * what
-
-    return change
 
 
 def _chosen(
@@ -480,32 +457,24 @@ def costs(weights: Weights, top: Floats, ids: Ids) -> Doubles:
     return np.asarray(log_sum.reshape(n, B) - came)
 
 
-class Tally:
-    """Adds up losses by passage: of K `columns` over n characters, inside a `target` (n,) and outside."""
+def passage_of(n: int) -> int:
+    """Characters of a passage of a text of n."""
+    return int(np.clip(n // PASSAGES, 1, PASSAGE))
 
-    def __init__(self, columns: int, n: int, target: Target | None) -> None:
-        self._at = np.arange(n) // self.passage_of(n)
-        self._sums = np.zeros((1 if target is None else 2, int(self._at[-1]) + 1, columns))
+
+def by_passage(extra: Doubles, passage: int, target: Target | None) -> tuple[Doubles, Doubles]:
+    """The losses (n, K) added up (S, m, K) by passages of so many characters, outside a target and inside;
+    and how many characters they are of (S, m).
+    """
+    at, side = np.arange(len(extra)) // passage, np.zeros(len(extra), np.int64)
+    if target is not None:
         # Row t holds once character t has been read: what is predicted there is character t + 1.
-        self._side = np.zeros(n, np.int64)
-        if target is not None:
-            self._side[1:] = target.values[:-1]
-
-    @staticmethod
-    def passage_of(n: int) -> int:
-        """Characters of a passage of a text of n."""
-        return int(np.clip(n // PASSAGES, 1, PASSAGE))
-
-    def add(self, here: slice, columns: slice, extra: Doubles) -> None:
-        """The losses (k, B) of characters `here`."""
-        np.add.at(self._sums[:, :, columns], (self._side[here], self._at[here]), extra)
-
-    def until(self, n: int) -> tuple[Doubles, Doubles]:
-        """The sums (S, m, K) of the first n characters, and how many characters they are of (S, m)."""
-        m = int(self._at[n - 1]) + 1
-        counts = np.zeros((len(self._sums), m))
-        np.add.at(counts, (self._side[:n], self._at[:n]), 1)
-        return self._sums[:, :m], counts
+        side[1:] = target.values[: len(extra) - 1]
+    sums = np.zeros((1 if target is None else 2, int(at[-1]) + 1, extra.shape[1]))
+    np.add.at(sums, (side, at), extra)
+    counts = np.zeros(sums.shape[:2])
+    np.add.at(counts, (side, at), 1)
+    return sums, counts
 
 
 def whole(sums: Doubles, counts: Doubles, typical: slice = slice(None)) -> Resampled:

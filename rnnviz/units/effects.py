@@ -19,19 +19,29 @@ from typing import Any
 
 import numpy as np
 
-from rnnviz.arrays import Doubles, Floats
+from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Number, Panel, Said, Table, count, one_row, say, words
-from rnnviz.networks.numpy_engine import Changes, NetworkReader
+from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share
 from rnnviz.pictured import Brief, Pictured
 from rnnviz.reading.resampling import Resampled
 from rnnviz.text.characters import normalise
 from rnnviz.units import directions
-from rnnviz.units.ablation import Tally, Within, between, check_text, costs, stretches, whole, within
+from rnnviz.units.ablation import (
+    Within,
+    between,
+    by_passage,
+    check_text,
+    costs,
+    passage_of,
+    stretches,
+    whole,
+    within,
+)
 from rnnviz.units.directions import Direction
-from rnnviz.units.interventions import Intervention
+from rnnviz.units.interventions import Intervention, side_by_side
 from rnnviz.units.targets import Target
 
 UNUSUAL = 0.95
@@ -179,31 +189,21 @@ def effect(
         one._check(weights)
     ids = model.vocabulary.encode(text)
     inputs = np.concatenate(([model.vocabulary.start], ids[:-1]))
-    tally = Tally(len(every), len(ids), target)
+    extra = np.empty((len(ids), len(every)))
     clock, layer, B = Clock(), intervention.layer, len(every)
     unchanged = stretches(NetworkReader(weights, texts=1), inputs, layer, B)
-    changed = stretches(NetworkReader(weights, texts=B, changes=_changes(every)), inputs, layer, B)
+    changed = stretches(NetworkReader(weights, texts=B, changes=side_by_side(every)), inputs, layer, B)
     for (start, top, _), (_, plain, _) in zip(changed, unchanged, strict=True):
         here = slice(start, start + len(top))
-        tally.add(here, slice(None), costs(weights, top, ids[here]) - costs(weights, plain, ids[here]))
+        extra[here] = costs(weights, top, ids[here]) - costs(weights, plain, ids[here])
         if clock.due():
             yield Share(here.stop / len(ids))
     yield Share(1.0)
-    sums, counts = tally.until(len(ids))
+    sums, counts = by_passage(extra, passage_of(len(ids)), target)
     # The blocks are those of the change itself: a few controls that wander would leave no interval to any.
     own = slice(0, 1)
     apart = within(None if target is None else target.name, sums, counts, own)
     return Effect(intervention, every[1:], whole(sums, counts, own), apart, len(ids))
-
-
-def _changes(every: tuple[Intervention, ...]) -> Changes:
-    """Row b of the states is changed as intervention b says."""
-
-    def change(t: int, states: Floats) -> None:
-        for b, one in enumerate(every):
-            one._apply(t, states[b : b + 1])
-
-    return {(every[0].layer, every[0].quantity): change}
 
 
 def _others(one: Intervention, H: int, count: int, seed: int) -> list[Intervention]:

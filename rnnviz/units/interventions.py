@@ -168,6 +168,16 @@ class Intervention(Brief):
             state[:, self._index] = value
 
 
+def side_by_side(every: Sequence[Intervention]) -> Changes:
+    """Of texts side by side each changed by one of `every`, all of one layer and quantity."""
+
+    def change(t: int, states: Floats) -> None:
+        for b, one in enumerate(every):
+            one._apply(t, states[b : b + 1])
+
+    return {(every[0].layer, every[0].quantity): change}
+
+
 def _of_directions(one: Direction, layer: int | None, quantity: Quantity | None) -> tuple[int, Quantity]:
     """The layer and quantity of Directions. Raises ConfigError where others were asked for."""
     for asked, theirs in ((layer, one.layer), (quantity, one.quantity)):

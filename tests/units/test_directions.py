@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.networks.numpy_engine import NetworkReader
-from rnnviz.networks.numpy_model import weights_of
 from rnnviz.units import (
     Direction,
     Intervention,
     Target,
     Unit,
-    ablation,
     continuation,
     directions,
     intervene,
@@ -94,22 +91,6 @@ def test_a_text_goes_on_under_a_direction() -> None:
     read = intervene(model, SHORT, held)
     assert resume(read, 20, 30, held, seed=3) == continuation(model, SHORT[:20], 30, held, seed=3)
     assert continuation(model, SHORT[:20], 30, seed=3) != continuation(model, SHORT[:20], 30, held, seed=3)
-
-
-@pytest.mark.parametrize("cell", ["gru", "lstm"])
-def test_a_batch_holds_a_direction_in_each_text(cell: str) -> None:
-    model = tiny(cell, layers=2)
-    weights = weights_of(model)
-    held = [directions.random(H, seed, layer=1) for seed in range(5)] + [directions.coordinate(Unit(1, 3), H)]
-    values = np.linspace(-0.5, 0.5, 6).astype(np.float32)
-    changes = {(1, "hidden"): ablation._held(np.stack([one.vector for one in held]), values)}
-    ids = np.concatenate(([model.vocabulary.start], model.vocabulary.encode(SHORT)))
-    states = NetworkReader(weights, texts=6, changes=changes).read(ids)
-    for n, one in enumerate(held):
-        alone = intervene(model, SHORT, Intervention(one, "clamp", float(values[n])))
-        np.testing.assert_allclose(states[1:, n], alone.hidden[:, 1], atol=1e-5)
-    assert (states[:, 5, 3] == values[5]).all()
-    assert NetworkReader(weights).read(ids).shape == states[:, 0].shape
 
 
 def test_a_difference_of_means_points_to_where_the_target_holds() -> None:
