@@ -13,10 +13,8 @@ from rnnviz.units import (
     Intervention,
     Target,
     Unit,
-    continuation,
     directions,
     intervene,
-    resume,
     target,
 )
 from tests.conftest import TEXT, tiny
@@ -84,13 +82,6 @@ def test_directions_that_are_not_at_right_angles_each_have_their_value() -> None
     held = intervene(model, SHORT, Intervention(two, "clamp", 0.25))
     for one in two:
         np.testing.assert_allclose(one.along(held), 0.25, atol=1e-6)
-
-
-def test_a_text_goes_on_under_a_direction() -> None:
-    model, held = tiny("gru"), Intervention(directions.random(H, seed=1), "clamp", 2.0)
-    read = intervene(model, SHORT, held)
-    assert resume(read, 20, 30, held, seed=3) == continuation(model, SHORT[:20], 30, held, seed=3)
-    assert continuation(model, SHORT[:20], 30, seed=3) != continuation(model, SHORT[:20], 30, held, seed=3)
 
 
 def test_a_difference_of_means_points_to_where_the_target_holds() -> None:

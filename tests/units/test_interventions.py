@@ -1,5 +1,6 @@
 """A network with changed units equals a plain loop that changes them; a batch equals texts read alone."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,8 @@ import torch
 
 import rnnviz
 from rnnviz import units
-from rnnviz.networks.checkpoint import load_numpy, save
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.reading import sampling
-from rnnviz.reading.trace import Trace
 from rnnviz.units import (
     Intervention,
     Unit,
@@ -58,88 +57,30 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize("changes", CHANGES, ids=str)
-@pytest.mark.parametrize(("cell", "options"), [
+CELLS: list[tuple[str, dict[str, Any]]] = [
     ("gru", {}), ("lstm", {}), ("mingru", {}), ("rnn", {"activation": "relu"}), ("mlp", {}),
     ("gru", {"embedding_size": 0}),
-])  # fmt: skip
+]  # fmt: skip
+HELD = [Intervention((3, 4), "clamp", 1.5, quantity="cell", start=5), Intervention((0,), "zero", layer=1)]
+
+
+@pytest.mark.parametrize(
+    ("cell", "options", "changes"),
+    [("lstm", {}, HELD), *((*cell, changes) for cell, changes in itertools.product(CELLS, CHANGES))],
+    ids=str,
+)
+@pytest.mark.parametrize("text", [SHORT, ""])
 def test_an_intervention_is_what_a_plain_loop_does(
-    cell: str, options: dict[str, Any], changes: list[Intervention]
+    text: str, cell: str, options: dict[str, Any], changes: list[Intervention]
 ) -> None:
     model = tiny(cell, layers=2, **options)
-    found = intervene(model, SHORT, changes)
-    states, log_probs = plain(model, SHORT, changes)
+    found = intervene(model, text, changes)
+    states, log_probs = plain(model, text, changes)
     np.testing.assert_allclose(found._states, states, atol=2e-6)
     np.testing.assert_allclose(found.log_probs, log_probs, atol=5e-6)
-    ids = model.vocabulary.encode(SHORT)
+    ids = model.vocabulary.encode(text)
     cost = -log_probs[np.arange(len(ids)), ids]
     np.testing.assert_allclose(found.nll[found.known], cost[found.known], atol=5e-6)
-
-
-def test_a_cell_can_be_held() -> None:
-    model = tiny("lstm", layers=2)
-    changes = [
-        Intervention((3, 4), "clamp", 1.5, quantity="cell", start=5),
-        Intervention((0,), "zero", layer=1),
-    ]
-    found = intervene(model, SHORT, changes)
-    states, log_probs = plain(model, SHORT, changes)
-    np.testing.assert_allclose(found._states, states, atol=2e-6)
-    np.testing.assert_allclose(found.log_probs, log_probs, atol=5e-6)
-    assert found.cell is not None
-    assert (found.cell[5:, 0, 3:5] == 1.5).all()
-
-
-@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp", "mingru"])
-def test_of_no_intervention_it_is_the_trace(cell: str) -> None:
-    model = tiny(cell, layers=2)
-    text = SHORT + "é\r\n"
-    one, other = intervene(model, text, []), rnnviz.trace(model, text)
-    for name in ("ids", "known", "hidden", "cell", "nll", "perplexity", "rank", "entropy", "log_probs"):
-        left, right = getattr(one, name), getattr(other, name)
-        if right is not None:
-            np.testing.assert_allclose(left, right, rtol=1e-5, atol=1e-5, err_msg=name)
-            assert not left.flags.writeable
-    assert one.text == other.text
-    assert one.top(3, 4)[0][0] == other.top(3, 4)[0][0]
-    for name, values in other.gates.items():
-        np.testing.assert_allclose(one.gates[name], values, atol=1e-5)
-
-
-def test_nothing_changes_before_the_time_it_starts_and_everything_may_after() -> None:
-    model, base = tiny("gru"), rnnviz.trace(tiny("gru"), SHORT)
-    found = intervene(model, SHORT, Intervention((1,), "clamp", 1.0, start=7))
-    np.testing.assert_allclose(found.log_probs[:7], base.log_probs[:7], atol=1e-5)
-    assert np.abs(found.log_probs[7] - base.log_probs[7]).max() > 1e-3
-    assert np.abs(found.hidden[6] - base.hidden[6]).max() > 1e-3  # hidden row t - 1 is after t characters
-
-
-def test_an_empty_text_has_a_changed_first_prediction() -> None:
-    model = tiny("gru")
-    found = intervene(model, "", Intervention((1,), "clamp", 1.0))
-    assert isinstance(found, Trace)
-    assert len(found) == 0
-    assert np.abs(found.log_probs - rnnviz.trace(model, "").log_probs).max() > 1e-3
-
-
-def test_the_weights_of_a_file_do_without_torch(tmp_path: Any) -> None:
-    model = tiny("lstm")
-    save(model, tmp_path / "m.safetensors")
-    change = Intervention((1,), "zero")
-    one = intervene(load_numpy(tmp_path / "m.safetensors"), SHORT, change)  # type: ignore[arg-type]
-    np.testing.assert_array_equal(one.nll, intervene(model, SHORT, change).nll)
-
-
-def test_a_continuation_without_interventions_is_a_sample() -> None:
-    model = tiny("gru", layers=2)
-    options: dict[str, Any] = {"temperature": 0.8, "top_k": 9, "seed": 4}
-    assert continuation(model, "The T", 50, **options) == rnnviz.sample(model, "The T", 50, **options)
-    changed = continuation(model, "The T", 50, Intervention(tuple(range(12)), "clamp", 1.0), **options)
-    assert changed != rnnviz.sample(model, "The T", 50, **options)
-    assert len(changed) == 50
-    # What starts later than the text is long changes what is said from there on.
-    late = continuation(model, "The T", 50, Intervention(tuple(range(12)), "clamp", 1.0, start=30), **options)
-    assert late[:25] == rnnviz.sample(model, "The T", 50, **options)[:25]
 
 
 @pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
@@ -197,8 +138,9 @@ def test_change_is_taken_by_trace_perplexity_and_sample_alike(cell: str) -> None
     assert report.perplexity != pytest.approx(rnnviz.perplexity(model, text=SHORT).perplexity, rel=1e-4)
     given = rnnviz.perplexity(model, text=SHORT[20:], given=SHORT[:20], change=change)
     assert given.perplexity == pytest.approx(np.exp(read.nll[20:].mean()), rel=1e-5)
-    drawn = rnnviz.sample(model, SHORT, 30, seed=1, change=change)
-    assert drawn == continuation(model, SHORT, 30, change, seed=1)
+    late = [rnnviz.sample(model, SHORT, 30, seed=1, change=units.Clamp(3, 1.0, start=n)) for n in (0, 55, 99)]
+    assert late[1][:15] == rnnviz.sample(model, SHORT, 30, seed=1)[:15] != late[0][:15]
+    assert late[2] == rnnviz.sample(model, SHORT, 30, seed=1)
 
 
 def test_an_edit_is_a_function_of_the_state() -> None:

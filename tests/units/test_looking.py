@@ -77,12 +77,6 @@ def test_gates_that_do_not_move_have_the_time_constant_of_their_value(
     assert drawn[f"gate.{keeps}"].tolist() == [[0, 1], [0, 1]]  # never shut, always open
 
 
-def test_a_kept_value_falls_to_one_in_e_after_its_time_constant() -> None:
-    found = gates(rnnviz.trace(constant("lstm", 0.9), "ab" * 10))
-    steps = next(n for n in range(100) if 0.9**n <= 1 / math.e)
-    assert found.time_constant[0] == pytest.approx(steps, abs=1)
-
-
 def test_the_median_constant_has_an_interval_where_the_text_is_long_enough() -> None:
     still = gates(rnnviz.trace(constant("gru", 0.95), "ab" * 30)).median
     assert still.enough
@@ -111,16 +105,11 @@ def test_the_median_constant_has_an_interval_where_the_text_is_long_enough() -> 
 
 
 def test_a_comparison_lines_models_up() -> None:
-    models = [tiny("gru"), tiny("lstm"), tiny("mlp")]
-    found = compare(models, TEXT[:60])
-    assert found.nll.shape == found.perplexity.shape == found.known.shape == (3, 60)
-    a, b = (rnnviz.trace(m, TEXT[:60]) for m in models[:2])
+    found = compare([tiny("gru"), tiny("lstm")], TEXT[:60])
+    assert found.nll.shape == found.perplexity.shape == found.known.shape == (2, 60)
+    a, b = (rnnviz.trace(m, TEXT[:60]) for m in (tiny("gru"), tiny("lstm")))
     np.testing.assert_allclose(found.difference(), (b.nll - a.nll) / math.log(2))
     np.testing.assert_allclose(found.difference(1, 0), -found.difference())
-
-
-def test_a_comparison_says_which_network_predicts_best_and_what_each_expects() -> None:
-    found = compare([tiny("gru"), tiny("lstm")], TEXT[:60])
     rows = found.facts()["networks"]
     (said,) = found.sentences()
     assert said.values["perplexity"] == Number(found.perplexity[:, -1].min(), "perplexity", 2)
@@ -128,7 +117,7 @@ def test_a_comparison_says_which_network_predicts_best_and_what_each_expects() -
     assert [row[0] for row in found.table().rows] == [one["model"] for one in rows]
     running, *expected = found.panels(9)
     assert [values.tolist() for _name, values in running.picture.curves] == found.perplexity.tolist()
-    for panel, read in zip(expected, found.traces, strict=True):
+    for panel, read in zip(expected, (a, b), strict=True):
         assert panel.picture.values == [p for _character, p in read.top(10, 8)]
     assert not compare([tiny("gru")], TEXT[:60]).sentences()
 

@@ -22,7 +22,7 @@ from rnnviz.telling import tell
 from rnnviz.units import Matches, Pattern, Unit, matching
 from rnnviz.units.indexing import fingerprint
 from tests.conftest import TEXT, tiny
-from tests.units.built import COUNTS, LATCHES, built, quoted
+from tests.units.built import built, quoted
 
 BOOK = quoted(3000)
 SAID = "ab “cde” f"  # the passage 3 .. 6 is “cde
@@ -143,21 +143,6 @@ def test_a_pattern_is_what_is_on_throughout_and_off_around(edges: int, start: in
         found = units.pattern(trace, start, stop, threshold=0.1, edges=edges, layer=layer)
         assert dict(zip(found.units, found.signs, strict=True)) == expected
         assert found.length == stop - start
-
-
-def test_the_latch_that_was_built_finds_every_quotation(tmp_path: Path) -> None:
-    index = units.run(units.index(built(), BOOK, tmp_path / "built"))
-    spans = units.target("quotes", BOOK).spans()
-    longest = sorted((stop - start for start, stop in spans), reverse=True)
-    found = index.match(Pattern((Unit(0, LATCHES),), (1,), 0.9, 3), most=1000)
-    assert [len(m) for m in found.found] == [n for n in longest if n >= 3]
-    assert {(m.start, m.stop) for m in found.found} == {s for s in spans if s[1] - s[0] >= 3}
-    elsewhere = index.match(Pattern((Unit(0, LATCHES),), (-1,), 0.9, 1), most=10_000)
-    assert sum(map(len, elsewhere.found)) == len(BOOK) - sum(longest)
-    start, stop = next(s for s in spans if s[1] - s[0] >= 3)
-    shape = units.pattern(rnnviz.trace(built(), BOOK), start, stop, threshold=0.9, edges=1)
-    assert Unit(0, LATCHES) in shape.units
-    assert Unit(0, COUNTS) not in shape.units
 
 
 def test_predictions_from_the_index_are_those_of_the_network(

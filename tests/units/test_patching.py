@@ -107,15 +107,6 @@ def test_an_lstms_cell_alone_changes_the_state_that_follows_from_it() -> None:
     assert done.lengths.keys() == {(0, "cell")}
 
 
-def test_a_coordinates_direction_is_the_unit() -> None:
-    model = tiny("gru", layers=2)
-    axis = units.directions.coordinate(units.Unit(1, 5), 12)
-    one = units.patch(model, SOURCE, 20, TARGET, 30, units=units.Unit(1, 5))
-    other = units.patch(model, SOURCE, 20, TARGET, 30, units=axis)
-    np.testing.assert_allclose(one.divergence, other.divergence, atol=1e-7)
-    assert one.divergence[30] > 1e-6
-
-
 @each_cell
 @pytest.mark.parametrize("part", PARTS, ids=str)
 def test_all_places_hold_what_single_patches_give(

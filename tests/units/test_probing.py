@@ -14,7 +14,6 @@ from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.units import (
     Direction,
-    Intervention,
     Probe,
     Target,
     Unit,
@@ -23,7 +22,6 @@ from rnnviz.units import (
     probe,
     ranking,
 )
-from rnnviz.units.evidence import Scores
 from rnnviz.units.linear import random_labels
 from tests.conftest import TEXT, tiny
 from tests.units.built import VOCABULARY, quoted
@@ -76,16 +74,6 @@ def test_what_is_written_along_a_direction_is_found_though_no_unit_holds_it() ->
     assert (one.held, one.verdict) == ("spread", "learned")
     assert 0.4 < np.mean(one.control) < 0.6
     assert one.selectivity == pytest.approx(one.score - np.mean(one.control))
-
-
-def test_its_direction_is_what_an_intervention_holds() -> None:
-    model, along = written()
-    where = units.target("quotes", read().text[:400]).values
-    own = found().direction()
-    held = units.intervene(model, read().text[:400], Intervention(own, "clamp", 0.0))
-    inside, outside = (along.along(held)[mask].mean() for mask in (where, ~where))
-    before = along.along(read())[:400]
-    assert abs(inside - outside) < 0.1 * (before[where].mean() - before[~where].mean())
 
 
 def test_a_unit_that_holds_it_is_named() -> None:
@@ -237,20 +225,6 @@ def runs(mask: np.ndarray) -> list[tuple[bool, int]]:
     turned = np.roll(mask, -int(np.flatnonzero(mask != np.roll(mask, 1))[0]))
     edges = np.flatnonzero(np.diff(turned)) + 1
     return sorted((bool(part[0]), len(part)) for part in np.split(turned, edges))
-
-
-@pytest.mark.parametrize("graded", [False, True])
-def test_an_interval_holds_the_score_of_all_such_texts(graded: bool) -> None:
-    """States and labels that both come in runs of about 20: 24 of 30 intervals would be 80 %."""
-    held, truth = 0, 6 / np.pi * np.arcsin(1 / np.sqrt(3) / 2) if graded else 0.7675
-    for seed in range(30):
-        random = np.random.default_rng(seed)
-        labels = np.repeat(random.normal(size=200), 20)
-        state = labels + np.repeat(random.normal(size=200), 20) + random.normal(size=4000)
-        target = labels if graded else labels > 0
-        low, high = Scores.of(state[:, None], target).interval()
-        held += low < truth < high
-    assert held >= 25
 
 
 def test_a_lead_that_another_text_may_not_have_is_none() -> None:

@@ -10,7 +10,6 @@ import rnnviz
 from rnnviz.networks.checkpoint import load_numpy, save
 from rnnviz.units import ScanReport, Unit, activations, pushes, run, scan
 from tests.conftest import TEXT, tiny
-from tests.units.built import COUNTS, LATCHES, built, quoted
 
 
 def found(model: Any, **options: Any) -> ScanReport:
@@ -80,17 +79,6 @@ def test_moves_are_means_over_each_character() -> None:
             assert move.count == here.sum()
             assert move.amount == pytest.approx(np.abs(change[here, unit]).mean(), abs=1e-6)
             assert move.change == pytest.approx(change[here, unit].mean(), abs=1e-6)
-
-
-def test_the_built_units_show_what_they_are() -> None:
-    report = found(built(), text=quoted(), before=20, after=5)
-    latch = report[0, LATCHES]
-    assert {m.character for m in latch.moves[:2]} == {"“", "”"}
-    assert {m.character: np.sign(m.change) for m in latch.moves[:2]} == {"“": 1, "”": -1}
-    for context in latch.top:
-        before = context.text[: context.at + 1]
-        assert before.rfind("“") > before.rfind("”") or "“" not in before
-    assert report[0, COUNTS].bottom[0].text[report[0, COUNTS].bottom[0].at] == "\n"
 
 
 def test_a_file_is_read_as_the_text_in_it(tmp_path: Path) -> None:
