@@ -25,23 +25,15 @@ H = 12  # of `tiny`
 
 @pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
 @pytest.mark.parametrize(("action", "value"), [("clamp", 0.37), ("zero", 0.0), ("scale", -1.3)])
-def test_along_an_axis_it_is_the_unit_exactly(cell: str, action: Any, value: float) -> None:
+@pytest.mark.parametrize("held", [[Unit(1, 5)], [Unit(1, 2), Unit(1, 7)]])
+def test_along_axes_it_is_the_units_exactly(cell: str, action: Any, value: float, held: list[Unit]) -> None:
     model = tiny(cell, layers=2)
-    axis = directions.coordinate(Unit(1, 5), H)
-    one = intervene(model, SHORT, Intervention(axis, action, value, start=3))
-    other = intervene(model, SHORT, Intervention(Unit(1, 5), action, value, start=3))
+    axes = [directions.coordinate(unit, H) for unit in held]
+    one = intervene(model, SHORT, Intervention(axes, action, value, start=3))
+    other = intervene(model, SHORT, Intervention(held, action, value, start=3))
     rounding = 1e-6 if action == "scale" else 0  # float32 multiplies by a rounded number
     np.testing.assert_allclose(one.hidden, other.hidden, rtol=rounding, atol=rounding)
     np.testing.assert_allclose(one.nll, other.nll, rtol=rounding, atol=rounding)
-
-
-def test_along_two_axes_it_is_both_units_exactly() -> None:
-    model = tiny("gru")
-    axes = [directions.coordinate(Unit(0, n), H) for n in (2, 7)]
-    one = intervene(model, SHORT, Intervention(axes, "clamp", 0.4))
-    np.testing.assert_array_equal(
-        one.hidden, intervene(model, SHORT, Intervention([2, 7], "clamp", 0.4)).hidden
-    )
 
 
 @pytest.mark.parametrize("cell", ["gru", "lstm", "rnn"])

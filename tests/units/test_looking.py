@@ -85,11 +85,6 @@ def test_the_median_constant_has_an_interval_where_the_text_is_long_enough() -> 
     found = gates(rnnviz.trace(model, text), layer=1)
     assert found.median.estimate == pytest.approx(np.median(found.time_constant))
     assert found.median.low < found.median.estimate < found.median.high
-    # Another text of the same kind is about as far off as the interval says.
-    other = "".join(np.random.default_rng(2).choice(list(TEXT), 900).tolist())
-    again = float(gates(rnnviz.trace(model, other), layer=1).median.estimate)
-    width = found.median.high - found.median.low
-    assert found.median.low - width < again < found.median.high + width
     short = gates(rnnviz.trace(model, "machine"))
     assert not short.median.enough
     for each, code in ((found, "gates.median"), (short, "gates.median-unsure")):

@@ -213,7 +213,3 @@ def test_random_moves_are_as_long_as_the_patch() -> None:
     change = patching._random_move(own, 0.7, 6, 3, np.random.default_rng(0))
     change(3, states)
     np.testing.assert_allclose(np.linalg.norm(states - own, axis=1), 0.7, rtol=1e-5)
-    done = CONTROLLED.patched
-    still = replace(done, lengths=dict.fromkeys(done.lengths, 0.0))
-    unmoved = units.patch_controls(tiny("gru"), still, n=3, ahead=7)
-    assert unmoved.random.max() < CONTROLLED.random.min() / 10

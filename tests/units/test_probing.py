@@ -145,17 +145,6 @@ def test_where_there_is_nothing_nothing_is_said() -> None:
     assert abs(one.selectivity) < 0.03
 
 
-def test_a_network_that_knows_as_much_untrained_has_learned_nothing() -> None:
-    target, states = planted()
-    states[:, 3] += 3 * target.values
-    copy = np.roll(states, 1, axis=1)
-    assert probe(states, target, untrained=[copy]).verdict == "untrained"
-    assert probe(states, target, untrained=[planted()[1]]).verdict == "learned"
-    assert probe(states, target, untrained=[copy]).untrained == (
-        pytest.approx(probe(states, target).score, abs=1e-6),
-    )
-
-
 def test_the_current_character_is_a_rival() -> None:
     model = rnnviz.load("timemachine-gru")
     text = "The Time Traveller smiled. He went on; “I think” he said. " * 400
@@ -236,6 +225,8 @@ def test_a_lead_that_another_text_may_not_have_is_none() -> None:
     assert one.interval[0] < one.score < one.interval[1]
     assert one.lead[0] < one.score - max(one.untrained) < one.lead[1]
     assert (one.verdict, replace(one, lead=(-0.01, 0.2)).verdict) == ("learned", "untrained")
+    as_much = probe(states, target, untrained=[np.roll(states, 1, axis=1)])
+    assert (as_much.verdict, as_much.untrained) == ("untrained", (pytest.approx(one.score, abs=1e-6),))
     assert replace(one, interval=None).verdict == "short"
     assert probe(states, target).lead is None
 

@@ -1,11 +1,12 @@
 """Searches on a network whose units are known, on noise, and against plain loops."""
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.signal import lfilter
+from scipy.stats import spearmanr
+from sklearn.metrics import roc_auc_score
 
 import rnnviz
 from rnnviz.networks import torch_model
@@ -97,7 +98,7 @@ def test_choosing_on_other_text_has_paid_for_the_other_units() -> None:
 
 
 @pytest.mark.parametrize("ties", [False, True])
-def test_auc_and_correlation_equal_plain_loops(ties: bool) -> None:
+def test_auc_and_correlation_equal_other_libraries(ties: bool) -> None:
     random = np.random.default_rng(3)
     values = random.normal(size=(60, 3))
     mask = random.random(60) < 0.3
@@ -106,14 +107,10 @@ def test_auc_and_correlation_equal_plain_loops(ties: bool) -> None:
         values, graded = np.round(values), np.round(graded)
     ranked = ranking.ranks(values)
     for u in range(3):
-        pairs = itertools.product(values[mask, u], values[~mask, u])
-        expected = np.mean([(a > b) + 0.5 * (a == b) for a, b in pairs])
+        expected = roc_auc_score(mask, values[:, u])
         assert ranking.auc(ranked, mask)[u] == pytest.approx(expected, abs=1e-12)
-        places = [[sum(x < y for x in series) + sum(x == y for x in series) / 2 for y in series]
-                  for series in (values[:, u], graded)]  # fmt: skip
-        target_ranks = ranking.ranks(graded[:, None])[:, 0]
-        expected = np.corrcoef(places)[0, 1]
-        assert ranking.correlation(ranked, target_ranks)[u] == pytest.approx(expected, abs=1e-12)
+        found = ranking.correlation(ranked, ranking.ranks(graded))[u]
+        assert found == pytest.approx(spearmanr(values[:, u], graded).statistic, abs=1e-12)
 
 
 def test_shifted_products_are_those_of_the_shifted_target() -> None:
@@ -123,19 +120,6 @@ def test_shifted_products_are_those_of_the_shifted_target() -> None:
     found = ranking.shifted_products(ranked, mask.astype(float), shifts)
     for row, shift in zip(found, shifts, strict=True):
         np.testing.assert_allclose(row, np.roll(mask, shift) @ ranked, atol=1e-3)
-
-
-def test_one_half_ranks_and_the_other_measures() -> None:
-    mask = np.arange(1000) % 50 < 20
-    second_half = np.arange(1000) * 10 // 1000 % 2 == 1
-    states = np.zeros((1000, 2))
-    states[:, 0] = np.where(second_half, ~mask, mask)  # turns round on what it is measured on
-    states[:, 1] = mask * 0.5 + np.random.default_rng(5).normal(size=1000)
-    found = search(states, Target("periodic", mask))
-    assert found.best.unit.unit == 0
-    assert found.best.ranked_by == 1.0
-    assert found.best.score == 0.0
-    assert found.best not in found.above_chance
 
 
 def test_one_span_can_only_be_seen_on_the_text_it_was_ranked_on_and_the_result_says_so() -> None:
@@ -226,18 +210,6 @@ def test_nothing_untrained_is_said_to_remember(cell: str) -> None:
     assert "short" not in said
 
 
-def test_what_is_built_to_remember_does_so_above_every_control() -> None:
-    text = quoted(ENOUGH + 100)
-    copies = [rnnviz.trace(copy, text) for copy in untrained(built())]
-    traced = rnnviz.trace(built(), text)
-    found = search(traced, target("quotes", text), untrained=copies)
-    assert (found.verdict, found.best.unit) == ("remembers", Unit(0, LATCHES))
-    assert search(traced, target("quotes", text)).verdict == "open"
-    assert search(traced, target("capital", text), untrained=copies).verdict == "character"
-    short = quoted(ENOUGH - 1000)
-    assert search(rnnviz.trace(built(), short), target("quotes", short)).verdict == "short"
-
-
 @pytest.mark.parametrize(
     ("score", "chance", "character", "copies", "said"),
     [
@@ -265,9 +237,10 @@ def test_a_unit_that_passes_only_where_it_is_measured_is_no_find() -> None:
     mask = np.cumsum(random.random(T) < 0.05) % 2 == 1
     part = np.arange(T) * 15 // T % 3
     states = random.normal(size=(T, 2))
-    states[:, 0] += np.where(part == 1, 0.0, mask)  # ranks first, and tells nothing where it is measured
+    states[:, 0] += 4 * mask * np.where(part == 1, -1.0, 1.0)  # ranks first, and turns round where measured
     states[:, 1] += np.where(part == 1, mask, 0.0)
     found = search(states, Target("telegraph", mask))
     assert found.best.unit.unit == 0
+    assert found.best.ranked_by > 0.99 > 0.01 > found.best.score
     assert found.above_chance == ()
     assert found.verdict == "nothing"

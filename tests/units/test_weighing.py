@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pytest
+from sklearn.metrics import roc_auc_score
 
+import rnnviz
 from rnnviz import units
 from rnnviz.errors import ConfigError
 from rnnviz.units import Evidence, Rival, Searcher, Target, evidence, holm, ranking, run, weigh
@@ -30,10 +31,6 @@ def test_contexts_tell_what_stands_in_them_and_no_more() -> None:
     assert ranking.score(evidence.predicted(ids, graded, 2, learn)[3000:], graded[3000:]) > 0.95
     pair = np.concatenate(([False], (ids[:-1] == 2) ^ (ids[1:] == 2)))  # no sum of characters: an n-gram
     assert ranking.score(evidence.predicted(ids, pair, 2, learn)[3000:], pair[3000:]) > 0.99
-
-
-def found_with(p: float, lead: float) -> tuple[float, Evidence]:
-    return p, Evidence((Rival("context", 8, 0.6, 0.1, 0.3, lead),), (0.8, 0.9), 1.0, 50)
 
 
 def test_a_family_is_held_to_holms_levels() -> None:
@@ -74,15 +71,9 @@ def test_the_report_is_measured_on_the_part_that_neither_ranked_nor_confirmed() 
     assert weighed.evidence is not None
     report = weighed.evidence.report
     assert report is not None
-    assert weighed.best.score == pytest.approx(by_pairs(states[part == 1, 1], target.values[part == 1]))
-    assert report.score == pytest.approx(by_pairs(states[part == 2, 1], target.values[part == 2]))
-    assert report.rivals[0].score == pytest.approx(by_pairs(copy[part == 2], target.values[part == 2]))
-
-
-def by_pairs(values: npt.NDArray[np.float64], inside: npt.NDArray[np.bool_]) -> float:
-    """The AUC, by its definition."""
-    within, others = values[inside, None], values[~inside]
-    return float(((within > others) + 0.5 * (within == others)).mean())
+    assert weighed.best.score == pytest.approx(roc_auc_score(target.values[part == 1], states[part == 1, 1]))
+    assert report.score == pytest.approx(roc_auc_score(target.values[part == 2], states[part == 2, 1]))
+    assert report.rivals[0].score == pytest.approx(roc_auc_score(target.values[part == 2], copy[part == 2]))
 
 
 @pytest.mark.parametrize(("high", "suffices"), [(0.02, True), (0.03, False), (None, False)])
@@ -153,9 +144,13 @@ def test_one_call_finds_a_named_target_a_pattern_and_a_mask_alike() -> None:
     text = quoted(22_000)
     named = units.find(built(), text, "quotes", copies=1)
     assert (named.verdict, named.best.unit.unit) == ("remembers", LATCHES)
+    read = rnnviz.trace(built(), text)
+    for name, said in (("quotes", "open"), ("capital", "character")):
+        assert units.search(read, units.target(name, text)).verdict == said
     mask = units.target("quotes", text).values
     assert units.find(built(), text, mask, copies=1).best == named.best
     capital = units.find(built(), text, "[A-Z]", copies=1)
+    assert capital.verdict == "character"
     assert capital.best.unit == units.find(built(), text, "capital", copies=1).best.unit
     with pytest.raises(ConfigError, match="the same throughout"):
         units.find(built(), text, "#", copies=1)
