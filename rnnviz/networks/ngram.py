@@ -247,23 +247,24 @@ class NgramModel(Pictured):
 
     def ranked(self, ids: AnyInts, context: AnyInts | None = None) -> Scores:
         """`score` (T,), the rank of each symbol and the entropy of the prediction before it."""
-        log_p, targets = self.score(ids, context), np.asarray(ids, np.int64)
-        ranks, entropies = [np.empty(0, np.int32)], [np.empty(0, np.float32)]
-        for state, block in self._blocks(targets, context, max(1, _DENSE // self.vocabulary.size)):
-            rows = self._rows(state, block)
-            ranks.append(rank(rows, block))
-            entropies.append((-np.einsum("nv,nv->n", rows, np.log(rows))).astype(np.float32))
-        return Scores(log_p, np.concatenate(ranks), np.concatenate(entropies))
+        found = Scores.unranked(self.score(ids, context))
+        begin = 0
+        for block, rows in self._dense(ids, context):
+            now = slice(begin, begin := begin + len(block))
+            found.rank[now] = rank(rows, block)
+            found.entropy[now] = -np.einsum("nv,nv->n", rows, np.log(rows))
+        return found
 
     def predictions(self, ids: AnyInts, context: AnyInts | None = None) -> Doubles:
         """log P (T, V) in nats of every symbol before each of `ids` (T,); `context` as for `score`."""
+        parts = [np.log(rows) for _, rows in self._dense(ids, context)]
+        return np.concatenate([np.empty((0, self.vocabulary.size)), *parts])
+
+    def _dense(self, ids: AnyInts, context: AnyInts | None) -> Iterator[tuple[Integers, Doubles]]:
+        """Pieces (n,) of `ids`, and P (n, V) of every symbol before each of theirs."""
         targets = self._checked(ids, self.vocabulary.size - 1)
-        out = np.empty((len(targets), self.vocabulary.size))
-        begin = 0
         for state, block in self._blocks(targets, context, max(1, _DENSE // self.vocabulary.size)):
-            np.log(self._rows(state, block), out=out[begin : begin + len(block)])
-            begin += len(block)
-        return out
+            yield block, self._rows(state, block)
 
     def _rows(self, state: Integers, block: Integers) -> Doubles:
         """P (n, V) of every symbol before each one of `block` (n,)."""

@@ -6,10 +6,8 @@ resumed run cuts where the uninterrupted one would, and a run's steps and charac
 import math
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -86,37 +84,32 @@ def beginnings(text: str) -> list[int]:
 class Cuts:
     """Cuts at distances drawn uniformly from `low` … `high`, until each stream is read as far as `places`,
     over all epochs; regular cuts where `low` is `high`.
+
+    Of random cuts every place is drawn here: 8 bytes for each step of the run.
     """
 
     def __init__(self, length: int, low: int, high: int, places: int, *, seed: int = 0) -> None:
-        self.length, self.low, self.high, self.seed = length, low, high, seed
-        self.most = math.ceil(length / low)  # pieces of an epoch
-        self.block = max(1, DRAWS // self.most)  # epochs drawn together
-        # Steps before each block; the last entry stands behind the end of the run.
-        whole, rest = divmod(places, length)
-        starts, last = [0], whole // self.block
-        for block in range(last):
-            starts.append(starts[-1] + int(self._drawn(block)[1][-1]))
-        ends, counts = self._drawn(last)
-        epoch = whole % self.block
-        before = int(counts[epoch - 1]) if epoch else 0
-        into = int(np.searchsorted(ends[epoch], rest)) + 1 if rest else 0  # pieces of the unfinished epoch
-        self._starts = np.array(starts)
-        self.total_steps = starts[-1] + before + into
+        most = math.ceil(length / low)  # pieces of an epoch
+        block = max(1, DRAWS // most)  # epochs drawn together
+        epochs = 1 if low == high else math.ceil(places / length)  # until they are cut alike again
+        found = [np.zeros(1, np.int64)]
+        for n in range(math.ceil(epochs / block)):
+            lengths = np.random.default_rng((seed, n)).integers(low, high, (block, most), endpoint=True)
+            ends = np.minimum(np.cumsum(lengths, axis=1), length)
+            # Places count on from epoch to epoch. Pieces behind an epoch's end have none.
+            found.append(np.unique(ends + length * np.arange(n * block, (n + 1) * block)[:, None]))
+        ends = np.concatenate(found)
+        self.length, self._ends = length, ends[ends <= epochs * length]
+        whole, rest = divmod(places, epochs * length)
+        last = int(np.searchsorted(self._ends, rest))
+        self.total_steps = whole * (len(self._ends) - 1) + last
         # How far each stream is read: to the end of a piece.
-        self.total_places = places + (int(ends[epoch, into - 1]) - rest if into else 0)
+        self.total_places = places - rest + int(self._ends[last])
 
     def at(self, step: int) -> tuple[int, int]:
         """Where in the streams this step begins and ends; 0 begins an epoch."""
-        block = int(np.searchsorted(self._starts, step, side="right")) - 1
-        ends, counts = self._drawn(block)
-        step -= int(self._starts[block])
-        epoch = int(np.searchsorted(counts, step, side="right"))
-        index = step - (int(counts[epoch - 1]) if epoch else 0)
-        return int(ends[epoch, index - 1]) if index else 0, int(ends[epoch, index])
-
-    def _drawn(self, block: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        return _draw(self.seed, block, (self.block, self.most), self.low, self.high, self.length)
+        begin, end = self._ends[step % (len(self._ends) - 1) :][:2].tolist()
+        return begin % self.length, begin % self.length + end - begin
 
 
 def cuts(config: TrainConfig, streams: Streams) -> Cuts:
@@ -134,13 +127,3 @@ def cuts(config: TrainConfig, streams: Streams) -> Cuts:
         whole, rest = divmod(max(1, round(config.epochs * streams.chunks)), streams.chunks)
         places = whole * length + rest * steps
     return Cuts(length, steps, steps, places)
-
-
-@lru_cache(maxsize=2)
-def _draw(
-    seed: int, block: int, shape: tuple[int, int], low: int, high: int, length: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Where each piece of each epoch of a block ends, (epochs, most), and the summed counts of pieces."""
-    lengths = np.random.default_rng((seed, block)).integers(low, high, shape, endpoint=True)
-    ends = np.minimum(np.cumsum(lengths, axis=1), length)
-    return ends, np.cumsum((ends < length).sum(axis=1) + 1)
