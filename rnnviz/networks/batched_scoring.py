@@ -105,11 +105,9 @@ class NumpyEngine:
         self.alone = Threads(worth_trying_alone(), use=blas)
 
     def zeros(self, rows: int) -> State:
-        """See `Engine`."""
         return tuple(part[0] for part in self._weights.states(1, rows) if part is not None)
 
     def states(self, inputs: Ids, state: State) -> tuple[Any, State]:
-        """See `Engine`."""
         parts = [np.empty((inputs.shape[1] + 1, *part.shape), part.dtype) for part in state]
         for part, before in zip(parts, state, strict=True):
             part[0] = before

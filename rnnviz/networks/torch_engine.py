@@ -35,15 +35,12 @@ class Torch:
         self.phi = torch.tanh if activation == "tanh" else torch.relu
 
     def rest(self, z: Tensor) -> Tensor:
-        """See above."""
         return 1 - z
 
     def positive(self, a: Tensor) -> Tensor:
-        """See above."""
         return torch.relu(a) + torch.sigmoid(a.clamp_max(0))
 
     def state(self, name: str, value: Tensor) -> Tensor:
-        """See above."""
         return value
 
 
