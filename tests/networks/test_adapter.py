@@ -35,19 +35,15 @@ def network(kind: type[nn.RNNBase], n: int, *, embedding: bool = True, **options
 
 
 def run_alone(parts: nn.ModuleDict, ids: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """H (n, L, H) after each of `ids`, and log P (n + 1, V'), by the network itself from its zero state."""
-    rnn, states, logits = parts["rnn"], [], [parts["decoder"](torch.zeros(1, 9))[0]]
-    state = None
+    """The top layer's H (n, H) after each of `ids`, and log P (n + 1, V'), by the network itself from its
+    zero state.
+    """
     with torch.no_grad():
-        for symbol in ids:
-            if "encoder" in parts:
-                x = parts["encoder"](torch.tensor([[symbol]]))
-            else:
-                x = nn.functional.one_hot(torch.tensor([[symbol]]), rnn.input_size).float()
-            out, state = rnn(x, state)  # one sequence of one character: the same with batch_first and without
-            logits.append(parts["decoder"](out[0, 0]))
-            states.append((state[0] if isinstance(state, tuple) else state)[:, 0].numpy())
-    return np.stack(states), torch.log_softmax(torch.stack(logits), dim=1).detach().numpy()
+        read = torch.tensor(ids)
+        one_hot = nn.functional.one_hot(read, len(parts["decoder"].bias)).float()  # type: ignore[arg-type]
+        top, _ = parts["rnn"](parts["encoder"](read) if "encoder" in parts else one_hot)
+        logits = parts["decoder"](torch.cat([torch.zeros(1, 9), top]))
+    return top.numpy(), torch.log_softmax(logits, dim=1).numpy()
 
 
 def adapted(parts: nn.ModuleDict, characters: Sequence[str] = CHARACTERS, **options: Any) -> rnnviz.CharModel:
@@ -69,7 +65,7 @@ def same(
     model, text = adapted(parts, entries, **options), TEXT if "unknown" in options else ASCII
     states, log_probs = run_alone(parts, [*read, *indices(text, entries)])
     traced = rnnviz.trace(model, text)
-    np.testing.assert_allclose(traced.hidden, states[len(read) :], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(traced.hidden[:, -1], states[len(read) :], rtol=1e-6, atol=1e-6)
     columns = [options.get("unknown", 0), *map(entries.index, model.vocabulary.characters)]
     predicted = slice(0 if "unknown" in options else 1, None)
     theirs = log_probs[len(read) :, columns[predicted]].astype(float)
@@ -190,17 +186,13 @@ def test_a_check_is_of_the_networks_own_predictions() -> None:
     entries = ["<pad>", *CHARACTERS, "<unk>"]
     parts = network(nn.GRU, N + 2, num_layers=2)
 
-    def alone(ids: list[int], scale: float = 1.0) -> torch.Tensor:
-        out, _ = parts["rnn"](parts["encoder"](torch.tensor(ids)))
-        return parts["decoder"](scale * out)  # type: ignore[no-any-return]
-
     def checked(check: Any) -> rnnviz.CharModel:
         return adapted(parts, entries, check=check, start=0, unknown=N + 1)
 
-    checked(alone)
-    checked(lambda ids: torch.log_softmax(alone(ids), 1)[None])
+    checked(lambda ids: run_alone(parts, ids)[1][None, 1:])
+    checked(lambda ids: run_alone(parts, ids)[1][1:] + 3.0)  # logits
     with pytest.raises(ConfigError, match="is another one than check: after '' its log P"):
-        checked(lambda ids: alone(ids, 0.99))
+        checked(lambda ids: 0.99 * run_alone(parts, ids)[1][1:])
 
 
 def test_where_a_check_differs_first_is_said() -> None:
