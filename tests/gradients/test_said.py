@@ -58,6 +58,8 @@ def test_a_picture_has_each_prediction_at_the_character_it_is_of() -> None:
     (panel,) = found.panels()
     log10 = panel.picture.log10  # type: ignore[union-attr]
     assert np.isneginf(log10[0]).all()
+    shares = found.norms / found.norms.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(found.normalised, shares, rtol=1e-4, atol=1e-30)
     np.testing.assert_allclose(10.0 ** log10[1:], found.normalised[:-1], atol=1e-6)
     row = gradients.connectivity_row(tiny("gru"), TEXT[:30], at=12)
     np.testing.assert_allclose(row.shares, found.normalised[11, :12], rtol=1e-4)

@@ -3,7 +3,7 @@
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,13 @@ from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import run
 from rnnviz.reading import cluster as cluster_module
 from rnnviz.reading.cluster import Cluster, cluster
-from rnnviz.reading.rows import RowScore, RowsReport, score_rows
+from rnnviz.reading.rows import RowScore, score_rows
 from rnnviz.reading.scoring import Report, UniformModel, perplexity, pieces
 from rnnviz.text.row_files import RowFile, open_rows
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
 from tests.dask_machines import Machines
+from tests.reading.test_rows import scored
 
 pytest.importorskip("distributed")
 MODELS = ("tiny-gru", "tiny-lstm", "tiny-3gram")
@@ -49,18 +50,6 @@ def rows_file(count: int) -> RowFile:
     rows = [{"said": LONG[n * 97 % 90_000 :][: n * 31 % 150], "before": "The "} for n in range(count)]
     data = "\n".join(map(json.dumps, rows)).encode()
     return open_rows(io.BytesIO(data), name="rows.jsonl", column="said", given="before")
-
-
-def scored(
-    model: Any, file: RowFile, precise: bool = False, each: Callable[[], None] = lambda: None
-) -> tuple[list[RowScore], RowsReport]:
-    found: list[RowScore] = []
-
-    def take(batch: Any) -> None:
-        found.extend(batch.scores)
-        each()
-
-    return found, run(score_rows(model, file, precise=precise, each=take))
 
 
 def check_same(theirs: Report, ours: Report) -> None:
@@ -129,8 +118,8 @@ def test_readings_go_on_from_state_to_state(there: Cluster) -> None:
 def test_rows_cost_what_they_cost_here(there: Cluster, models_folder: Path, name: str, precise: bool) -> None:
     model = load(models_folder / f"{name}.safetensors")
     count = 200 if precise else 3000
-    here, ours = scored(model, rows_file(count), precise)
-    afar, theirs = scored(there.model(model), rows_file(count), precise)
+    here, ours = scored(model, rows_file(count), precise=precise)
+    afar, theirs = scored(there.model(model), rows_file(count), precise=precise)
     assert [one.nll for one in afar] == pytest.approx([one.nll for one in here], rel=1e-9)
     check_same(theirs, ours)
 
@@ -142,16 +131,17 @@ def test_a_worker_that_is_killed_costs_time_alone(
     machines.hire(1)
     model = load(models_folder / "tiny-lstm.safetensors")
     here, ours = scored(model, rows_file(8000))
-    taken: list[int] = []
+    taken: list[list[RowScore]] = []
 
-    def kill_one() -> None:
-        taken.append(1)
+    def take(batch: Any) -> None:
+        taken.append(batch.scores)
         if len(taken) == 2:  # while other rows are under way
             machines.kill()
 
-    afar, theirs = scored(there.model(model), rows_file(8000), each=kill_one)
+    theirs = run(score_rows(there.model(model), rows_file(8000), each=take))
     assert (len(taken), len(machines.workers)) == (8, 1)
-    assert [one.nll for one in afar] == pytest.approx([one.nll for one in here], rel=1e-9)
+    afar = [one.nll for scores in taken for one in scores]
+    assert afar == pytest.approx([one.nll for one in here], rel=1e-9)
     assert theirs.perplexity == pytest.approx(ours.perplexity, rel=1e-9)
     machines.hire(1)
     assert scored(there.model(model), rows_file(100))[1].rows == 100, "a new worker gets the model too"

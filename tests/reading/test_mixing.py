@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,31 +13,22 @@ from hypothesis import strategies as st
 
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading import mixing
-from rnnviz.reading.mixing import MixedModel, mix
+from rnnviz.reading.mixing import mix
 from rnnviz.reading.scoring import UniformModel, perplexity, pieces
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 from tests.conftest import TEXT, tiny
 from tests.reading.paper import AB, BC, Paper
+from tests.reading.test_compression import make
 from tests.reports.recorded import recorded
 
 OTHER = "A traveller! He is 道 quiet; zzz Time. Every lever was pulled, and he jumped for quartz.\n" * 2
 
 
-KINDS = ("ab bc", "gru 3-gram", "3-gram lstm", "uniform mlp", "3-gram 2-gram of others", "three")
-
-
-def make(kind: str) -> MixedModel:
-    if kind == "ab bc":
-        return mix(AB, BC)
-    if kind == "three":
-        return mix(mix(tiny("gru"), NgramModel.fit(TEXT, order=3)), NgramModel.fit("zzz Time" * 9, order=2))
-    found: dict[str, Any] = {
-        "uniform": UniformModel(Vocabulary.from_text(TEXT)),
-        "3-gram": NgramModel.fit(TEXT, order=3, name="counts"),
-        "2-gram of others": NgramModel.fit("道! zzz Time. qwv" * 9, order=2, name="others"),
-    }
-    one, other = kind.split(" ", 1)
-    return mix(*(found[part] if part in found else tiny(part, name=part) for part in (one, other)))
+MIXED = {
+    "ab bc": mix(AB, BC),
+    "uniform mlp": mix(UniformModel(Vocabulary.from_text(TEXT)), tiny("mlp")),
+    **{name: make(name) for name in ("gru + 3-gram", "3-gram + 2-gram of others", "gru + 3-gram + 1-gram")},
+}
 
 
 def by_hand(one: Paper, other: Paper, text: str) -> list[float]:
@@ -80,10 +70,10 @@ def test_it_equals_a_plain_loop_however_the_text_is_cut(text: str, piece: int) -
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MIXED)
 @given(cuts=st.lists(st.integers(0, len(OTHER)), max_size=4))
 def test_cutting_a_text_changes_nothing_and_all_ways_of_reading_agree(kind: str, cuts: list[int]) -> None:
-    model = make(kind)
+    model = MIXED[kind]
     ids = model.vocabulary.encode(OTHER)
     whole = model.scorer().advance_predictions(ids)
     np.testing.assert_allclose(np.exp(whole).sum(axis=1), 1, rtol=1e-12)
@@ -107,9 +97,9 @@ def test_it_learns_which_of_them_to_trust() -> None:
 
 
 def test_a_mixture_goes_wherever_a_model_goes(tmp_path: Path) -> None:
-    model = make("gru 3-gram")
+    model = MIXED["gru + 3-gram"]
     report = perplexity(model, text=OTHER)
-    assert (report.model, report.unknown) == ("gru + counts", len([c for c in OTHER if c not in TEXT]))
+    assert (report.model, report.unknown) == ("gru + 3-gram", len([c for c in OTHER if c not in TEXT]))
     precise = perplexity(model, text=OTHER, precise=True)
     assert precise.perplexity == pytest.approx(report.perplexity, rel=1e-5)
     assert perplexity(model, text="he", given="A traveller! ").given_characters == 13

@@ -104,14 +104,10 @@ def test_perplexity_is_that_of_scoring(cell: str) -> None:
 
 @pytest.mark.parametrize("cell", KINDS)
 def test_an_empty_text_has_one_prediction(cell: str) -> None:
-    found = trace(make(cell), "")
-    assert len(found) == 0
-    units = make(cell).config.hidden_size
-    assert found.hidden.shape == (0, 2, units)
+    found, units = trace(make(cell), ""), make(cell).config.hidden_size
+    assert {values.shape for values in (found.hidden, *found.gates.values())} == {(0, 2, units)}
     assert found.nll.shape == found.perplexity.shape == found.rank.shape == (0,)
-    assert found.log_probs.shape == (1, VOCABULARY.size)
-    assert found.entropy.shape == (1,)
-    assert {values.shape for values in found.gates.values()} <= {(0, 2, units)}
+    assert (found.log_probs.shape, found.entropy.shape) == ((1, VOCABULARY.size), (1,))
     right = by_the_textbook(make(cell), "").of("log_probs")[:, 0]
     np.testing.assert_allclose(found.log_probs, right, atol=1e-5)
 
@@ -130,34 +126,25 @@ def test_windows_and_states_are_rows_of_the_whole(cell: str) -> None:
     assert repr(found) == f"<Trace of 29 characters by tiny-{cell}, perplexity {found.perplexity[-1]:.3f}>"
 
 
-def test_top_is_sorted_and_holds_probabilities() -> None:
-    found = trace(make(), TEXT)
-    for t in (0, 5, len(TEXT)):
-        top = found.top(t, 4)
-        expected = sorted(enumerate(np.exp(found.log_probs[t])), key=lambda pair: (-pair[1], pair[0]))[:4]
-        assert [symbol for symbol, _ in top] == [VOCABULARY.symbol(index) for index, _ in expected]
-        assert [p for _, p in top] == pytest.approx([p for _, p in expected], rel=1e-5)
-    ids, probabilities = found.top_at(2, 6, 1000)
-    assert ids.shape == probabilities.shape == (4, VOCABULARY.size)
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
-    every = [symbol for symbol, _ in found.top(3, VOCABULARY.size)]
-    assert [VOCABULARY.symbol(index) for index in ids[1].tolist()] == every
-
-
-def test_top_of_a_large_vocabulary_settles_ties_by_id() -> None:
-    vocabulary = Vocabulary(tuple(map(chr, range(0x4E00, 0x4E00 + 300))))
-    model = CharModel(ModelConfig("mlp", vocabulary.size, 4), vocabulary)
+@pytest.mark.parametrize("ties", [True, False])
+@pytest.mark.parametrize("size", [30, 300])  # whole rows of the larger one are never sorted, but for ties
+def test_top_is_sorted_with_ties_by_id_and_holds_probabilities(size: int, ties: bool) -> None:
+    vocabulary = Vocabulary(tuple(map(chr, range(0x4E00, 0x4E00 + size))))
+    model = CharModel(ModelConfig("gru", vocabulary.size, 4), vocabulary)
     with torch.no_grad():
-        model.readout.weight.zero_()
-        model.readout.bias.copy_(torch.arange(301) % 10)
-    ids, probabilities = trace(model, "").top_at(0, 1, 35)
-    assert ids[0].tolist() == [*range(9, 301, 10), *range(8, 58, 10)]
-    assert (np.diff(probabilities) <= 0).all()
-    with torch.no_grad():
-        model.readout.bias.add_(torch.linspace(0, 0.9, 301))
+        model.readout.weight.mul_(not ties)
+        model.readout.bias.copy_(torch.arange(size + 1) % 10)
     found = trace(model, "一丁")
-    ids, _ = found.top_at(0, 3, 5)
-    np.testing.assert_array_equal(ids, np.argsort(-found.log_probs, axis=1, kind="stable")[:, :5])
+    for k in (1, 5, 35, 1000):
+        ids, probabilities = found.top_at(0, 3, k)
+        expected = np.argsort(-found.log_probs, axis=1, kind="stable")[:, :k]
+        np.testing.assert_array_equal(ids, expected)
+        np.testing.assert_allclose(
+            probabilities, np.exp(np.take_along_axis(found.log_probs, expected, axis=1)), rtol=1e-6
+        )
+        symbols, shares = zip(*found.top(1, k), strict=True)
+        assert list(symbols) == [vocabulary.symbol(n) for n in ids[1].tolist()]
+        assert shares == pytest.approx(probabilities[1].tolist(), rel=1e-5)
 
 
 def test_a_large_vocabulary_takes_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
