@@ -1,4 +1,7 @@
-"""Tracer: a Trace kept up to date while the text changes. `trace`: that of a text.
+"""Trace: all that a model did while it read a text. Tracer: a Trace kept up to date while the text changes.
+
+The model reads the start symbol first, so row 0 of the predictions is about the first character.
+Log-probabilities and gates are derived from the states when asked for.
 
 A keystroke costs only what follows the common prefix of the old text and the new one. A Trace is a view into
 the Tracer's arrays; an edit that would overwrite rows somebody can still see goes on in new arrays.
@@ -6,27 +9,259 @@ the Tracer's arrays; an edit that would overwrite rows somebody can still see go
 Shape letters: T time steps, L layers, H hidden units, V symbols.
 """
 
+from __future__ import annotations
+
+import os
 from collections.abc import Generator, Sequence
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, BinaryIO
 from weakref import ref
 
 import numpy as np
+import numpy.typing as npt
 
-from rnnviz.arrays import Array, Arrays, Floats, Integers
+from rnnviz.arrays import Array, Arrays, Doubles, Floats, Integers, Mask, read_only
+from rnnviz.errors import ConfigError
 from rnnviz.networks.batched_scoring import LEAST, CharScorer, Done, NumpyEngine
 from rnnviz.networks.cells import CELLS
-from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes, StateChange, combined
+from rnnviz.networks.config import KINDS
+from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes, StateChange, Weights, combined
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.prediction import entropy, rank
 from rnnviz.networks.progress import mapped
-from rnnviz.reading.traced import Trace as Trace
+from rnnviz.pictured import Pictured
+from rnnviz.reading import tidy, trace_file
+from rnnviz.reading.scoring import running
+from rnnviz.text import files
 from rnnviz.text.characters import normalise
-from rnnviz.text.vocabulary import UNKNOWN
+from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 
 FIRST_CAPACITY = 256
 
 PIECE = 1_000
 """Characters between two steps of progress."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trace(Pictured):
+    """What a model did while it read `text`, normalised. All arrays are read-only.
+
+    `trace[a:b]` is the Trace of characters a .. b - 1, as they were read after all that came before: a view,
+    no copy. Its states, predictions and costs are those of the whole; its running perplexity begins anew,
+    over its own characters. `save` keeps a Trace in a file.
+
+    ids         (T,)       integers of the characters, 0 where unknown
+    hidden      (T, L, H)  float32, H_t after reading character t
+    cell        (T, L, H)  float32, C_t of an LSTM; None for other cells
+    nll         (T,)       nats, -log P(x_t | x_<t), with `Vocabulary.unknown_cost` where unknown
+    perplexity  (T,)       of the characters up to and including t
+    rank        (T,)       1 where nothing was more probable than what came; an unknown character as <unk>
+    entropy     (T + 1,)   nats, of the prediction after t characters
+    """
+
+    text: str
+    model_name: str
+    vocabulary: Vocabulary
+    ids: Integers
+    known: Mask
+    hidden: Floats
+    cell: Floats | None
+    nll: Doubles
+    perplexity: Doubles
+    rank: Integers
+    entropy: Doubles
+    # With the start symbol's step in row 0: what the derived quantities need.
+    _inputs: Integers
+    _states: Floats
+    _cells: Floats | None
+    _weights: Weights
+
+    def __repr__(self) -> str:
+        measured = f", perplexity {self.perplexity[-1]:.3f}" if len(self) else ""
+        return f"<Trace of {len(self):,} characters by {self.model_name or 'a model'}{measured}>"
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    def __getitem__(self, window: slice) -> Trace:
+        if not isinstance(window, slice) or window.step not in (None, 1):
+            raise ConfigError(
+                "a part of a trace is trace[start:stop], without a step; received {window!r}", window=window
+            )
+        start, stop, _ = window.indices(len(self))
+        stop = max(start, stop)
+        chars, rows = slice(start, stop), slice(start, stop + 1)
+        return replace(
+            self,
+            text=self.text[chars],
+            ids=self.ids[chars],
+            known=self.known[chars],
+            hidden=self.hidden[chars],
+            cell=None if self.cell is None else self.cell[chars],
+            nll=self.nll[chars],
+            perplexity=read_only(running(self.nll[chars])),
+            rank=self.rank[chars],
+            entropy=self.entropy[rows],
+            _inputs=self._inputs[rows],
+            _states=self._states[rows],
+            _cells=None if self._cells is None else self._cells[rows],
+        )
+
+    @property
+    def weights(self) -> Weights:
+        """What the text was read with."""
+        return self._weights
+
+    def state_after(self, t: int) -> tuple[Floats, Floats | None]:
+        """H (L, H) after t characters, and an LSTM's C; raises ConfigError outside 0 .. T."""
+        _check(t, t + 1, len(self) + 1, "states")
+        return self._states[t], None if self._cells is None else self._cells[t]
+
+    @cached_property
+    def log_probs(self) -> Floats:
+        """(T + 1, V) float32, nats: row t is log P(x_{t+1} | x_1 .. x_t). Cached."""
+        return read_only(self.log_probs_at(0, len(self) + 1))
+
+    def log_probs_at(self, start: int, stop: int) -> Floats:
+        """Rows start .. stop - 1 of `log_probs`, (stop - start, V); raises ConfigError outside 0 .. T + 1."""
+        _check(start, stop, len(self) + 1, "predictions")
+        return self._weights.log_probs(self._states[start:stop, -1])
+
+    @cached_property
+    def logits(self) -> Floats:
+        """(T + 1, V) float32: O of each prediction; `log_probs` is its log-softmax. Cached."""
+        return read_only(self._weights.logits(self._states[:, -1]))
+
+    @cached_property
+    def gates(self) -> dict[str, Floats]:
+        """Each gate's values, (T, L, H) float32, by the names of `rnnviz.networks.cells`."""
+        return {name: read_only(values) for name, values in self.gates_at(0, len(self)).items()}
+
+    def gates_at(self, start: int, stop: int) -> dict[str, Floats]:
+        """Rows start .. stop - 1 of each of `gates`; raises ConfigError outside 0 .. T."""
+        _check(start, stop, len(self), "characters")
+        return self._weights.gates(self._inputs[start + 1 : stop + 1], self._states[start : stop + 1])
+
+    def top_at(self, start: int, stop: int, k: int) -> tuple[Integers, Floats]:
+        """The k most probable symbols of predictions start .. stop - 1: (ids, probabilities).
+
+        Both (stop - start, min(k, V)), ties by id. Raises ConfigError for rows outside 0 .. T + 1 or k < 1.
+        """
+        if k < 1:
+            raise ConfigError("top needs k >= 1 symbols; received {k}", k=k)
+        log_probs = self.log_probs_at(start, stop)
+        ids = _largest(log_probs, k)
+        return ids, np.exp(np.take_along_axis(log_probs, ids, axis=1))
+
+    def top(self, t: int, k: int) -> list[tuple[str, float]]:
+        """The k most probable symbols after t characters as (character, probability); see `top_at`.
+
+        >>> import rnnviz
+        >>> rnnviz.trace(rnnviz.load("timemachine-gru"), "the mach").top(8, 1)[0][0]
+        'i'
+        """
+        ids, probabilities = self.top_at(t, t + 1, k)
+        symbols = map(self.vocabulary.symbol, ids[0].tolist())
+        return list(zip(symbols, probabilities[0].tolist(), strict=True))
+
+    def values(self, quantity: str) -> Floats:
+        """A quantity of the units, (T, L, H) float32: "hidden", "cell" or a gate. Raises ConfigError for one
+        that this network hasn't got.
+        """
+        if quantity == "hidden":
+            return self.hidden
+        if quantity == "cell" and self.cell is not None:
+            return self.cell
+        names = KINDS[self._weights.cell].quantities
+        if quantity not in names:
+            raise ConfigError(
+                "this trace holds {held}; received {quantity!r}", held=", ".join(names), quantity=quantity
+            )
+        return self.gates[quantity]
+
+    def to_frame(self, *quantities: str, layer: int | None = None, units: Sequence[int] | None = None) -> Any:
+        """A pandas DataFrame with a row for each character, unit and quantity: position, character, layer,
+        unit, quantity, value. Positions, layers and units count from 0.
+
+        Only the quantities named are computed, by default "hidden". A text of T characters has T·L·H rows for
+        each: `layer` and `units` choose among them. Raises ConfigError for a quantity, layer or unit that
+        isn't there, and where pandas is missing.
+
+        >>> import rnnviz
+        >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "machine")
+        >>> trace.to_frame("hidden", "update", units=[17]).shape
+        (14, 6)
+        """
+        return tidy.frame(self.columns(*quantities, layer=layer, units=units))
+
+    def columns(
+        self, *quantities: str, layer: int | None = None, units: Sequence[int] | None = None
+    ) -> dict[str, npt.NDArray[Any]]:
+        """The columns of `to_frame` as arrays (n,), without pandas; the same errors."""
+        values = {name: self.values(name) for name in quantities or ("hidden",)}
+        return tidy.columns(self.text, values, layer, units)
+
+    def save(self, path: str | os.PathLike[str], *quantities: str) -> None:
+        """Write this trace to an npz file, for `Trace.load`, with the weights that the derived quantities
+        need. `numpy.load` reads it too: text, hidden, nll and so on by the names above, and the gates that
+        `quantities` name. Raises ConfigError for a quantity that isn't there, ExportError where the file
+        can't be written.
+        """
+        content = self.to_bytes(*quantities)
+        with files.replacing(path) as file:
+            file.write(content)
+
+    def to_bytes(self, *quantities: str) -> bytes:
+        """The content of the file that `save` writes.
+
+        >>> import io
+        >>> import rnnviz
+        >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "machine")
+        >>> content = trace.to_bytes("update")
+        >>> np.load(io.BytesIO(content))["update"].shape
+        (7, 1, 256)
+        >>> rnnviz.Trace.load(io.BytesIO(content))
+        <Trace of 7 characters by timemachine-gru, perplexity 3.359>
+        """
+        return trace_file.pack(self, {name: self.values(name) for name in quantities})
+
+    @classmethod
+    def load(cls, source: str | os.PathLike[str] | BinaryIO) -> Trace:
+        """The Trace in a file that `save` wrote; CheckpointError for any other file."""
+        found = cls(**trace_file.read(source))
+        try:
+            one = found[:1]
+            _ = one.log_probs, one.gates  # which tells whether the weights fit
+        except trace_file.DAMAGE as error:
+            raise trace_file.unreadable("the file", f"its weights do not fit: {error}") from None
+        return found
+
+
+def _largest(rows: Floats, k: int) -> Integers:
+    """The columns of the k largest entries of each row, largest first, then by column."""
+    falling = -rows
+    if rows.shape[1] < 8 * k:
+        return np.argsort(falling, axis=1, kind="stable")[:, :k]
+    # Sorting whole rows of a large vocabulary takes ten times as long as picking k and sorting those.
+    picked = np.argpartition(falling, k - 1, axis=1)[:, :k]
+    picked.sort(axis=1)
+    values = np.take_along_axis(falling, picked, axis=1)
+    columns = np.take_along_axis(picked, np.argsort(values, axis=1, kind="stable"), axis=1)
+    tied = np.count_nonzero(falling <= values.max(axis=1, keepdims=True), axis=1) > k
+    columns[tied] = np.argsort(falling[tied], axis=1, kind="stable")[:, :k]
+    return columns
+
+
+def _check(start: int, stop: int, rows: int, what: str) -> None:
+    if not 0 <= start <= stop <= rows:
+        raise ConfigError(
+            "rows {start} to {stop} were asked for; this trace has {rows:,} {what}, from 0 on",
+            start=start,
+            stop=stop,
+            rows=rows,
+            what=what,
+        )
 
 
 def trace(model: Network, text: str, *, change: StateChange | Sequence[StateChange] | None = None) -> Trace:
