@@ -17,7 +17,7 @@ from rnnviz.networks import untrained as networks
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.networks.untrained import Fresh
-from rnnviz.reading.trace import PIECE, Trace, tracing
+from rnnviz.reading.trace import Trace, tracing
 from rnnviz.units.claims import Search
 from rnnviz.units.evidence import weigh
 from rnnviz.units.searching import SHIFTS, Searcher
@@ -70,8 +70,10 @@ def echoes(
     """
     found = []
     for number, copy in enumerate(untrained(model, copies, fresh=fresh)):
-        steps = _columns(copy, text, targets, layer, quantity, edges)
-        found.append((yield from mapped(steps, partial(of_all, number, copies))))
+        traced = yield from mapped(tracing(copy, text), partial(of_all, number, copies))
+        searcher = Searcher(traced, layer=layer, quantity=quantity)
+        columns = [searcher.best_column(one, 0 if one.graded else edges) for one in targets]
+        found.append([column.astype(np.float32) for column in columns])
     return list(zip(*found, strict=True)) if found else [() for _ in targets]
 
 
@@ -150,22 +152,3 @@ def find(
 def of_all(number: int, copies: int, share: float) -> Share:
     """Of the work on all copies, with a `share` of copy `number` done."""
     return Share((number + share) / copies)
-
-
-def _columns(
-    copy: Network,
-    text: str,
-    targets: Sequence[Target],
-    layer: int | None,
-    quantity: str,
-    edges: int,
-) -> Generator[float, None, list[Floats]]:
-    """One copy's; yields the share done, a search counted as PIECE characters."""
-    total = len(text) + PIECE * len(targets)
-    traced = yield from mapped(tracing(copy, text), lambda share: share * len(text) / total)
-    searcher = Searcher(traced, layer=layer, quantity=quantity)
-    columns = []
-    for target in targets:
-        columns.append(searcher.best_column(target, 0 if target.graded else edges).astype(np.float32))
-        yield (len(traced) + PIECE * len(columns)) / total
-    return columns

@@ -171,7 +171,7 @@ def _inside(target: Target) -> Mask:
 
 
 class Span:
-    """The span of k directions, to change states (n, H) within it: `hold` at values (k,), `scale` by one.
+    """The span of k directions, to change states (n, H) within it.
 
     Directions at right angles are changed one by one; others together, so that each has its value
     afterwards. Raises ConfigError where one follows from the others.
@@ -186,19 +186,13 @@ class Span:
             )
         self._duals = np.linalg.pinv(self._rows).T  # of coordinates: they themselves, exactly
 
-    def hold(self, states: npt.NDArray[np.floating], values: npt.ArrayLike) -> None:
-        """Give the states (n, H) these values along the directions, in place."""
-        self._move(states, np.asarray(states @ self._rows.T), np.asarray(values, np.float64))
-
-    def scale(self, states: npt.NDArray[np.floating], by: float) -> None:
-        """Multiply what of the states (n, H) lies within the span, in place."""
+    def change(self, states: npt.NDArray[np.floating], value: float, *, scaled: bool) -> None:
+        """Give the states (n, H) this value along each direction, or `scaled` by it that which they have, in
+        place."""
         own = np.asarray(states @ self._rows.T)
-        self._move(states, own, own * by)
-
-    def _move(self, states: npt.NDArray[np.floating], own: Doubles, values: Doubles) -> None:
+        wanted = own * value if scaled else np.full_like(own, value)
         # What is there is taken out before the new is put in: so a unit's axis is set as exactly as the unit.
-        rest = np.asarray(states - own @ self._duals)
-        states[:] = rest + np.broadcast_to(values, own.shape) @ self._duals
+        states[:] = np.asarray(states - own @ self._duals) + wanted @ self._duals
 
 
 def within(units: object) -> tuple[Direction, ...]:

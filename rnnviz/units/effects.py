@@ -14,7 +14,7 @@ Shape letters: n characters, R controls of each kind, B = 1 + 2 R texts side by 
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -217,15 +217,15 @@ def _others(one: Intervention, H: int, count: int, seed: int) -> list[Interventi
         raise ConfigError("{k} of {h} units leave too few others to compare with; change fewer", k=k, h=H)
     generator = np.random.default_rng(seed)
 
-    def like(units: tuple[int, ...] | tuple[Direction, ...]) -> Intervention:
-        return Intervention(units, one.action, one.value, one.layer, one.start, one.stop, one.quantity)
-
     chosen = [generator.choice(rest, k, replace=False) for _ in range(count)]
     seeds = generator.integers(1 << 31, size=(count, k)).tolist()
     return [
-        *(like(tuple(sorted(units.tolist()))) for units in chosen),
+        *(replace(one, units=tuple(sorted(units.tolist()))) for units in chosen),
         *(
-            like(tuple(directions.random(H, s, layer=one.layer, quantity=one.quantity) for s in row))
+            replace(
+                one,
+                units=tuple(directions.random(H, s, layer=one.layer, quantity=one.quantity) for s in row),
+            )
             for row in seeds
         ),
     ]

@@ -19,7 +19,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Generator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tokenize import TokenError
 
@@ -27,6 +27,7 @@ import numpy as np
 
 from rnnviz.arrays import Floats, Halves, Integers
 from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.findings import Json
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share
@@ -66,21 +67,10 @@ LOWEST = 1e-4
 """What a threshold of an untrained copy is at least: above 0."""
 
 ABOUT, VALUES = "index.json", "values.npy"
+"""The one has what `index` writes: the text and the network, which `fingerprint` names."""
 
 LARGEST = 1 << 30
 """Bytes of an index.json: more than any text whose states have room on a disk."""
-
-
-@dataclass(frozen=True)
-class About:
-    """What index.json holds; `model` is `fingerprint(model)`."""
-
-    format: str
-    model: str
-    model_name: str
-    text: str
-    layers: int
-    units: int
 
 
 class Index:
@@ -93,11 +83,11 @@ class Index:
     units       H, of each layer
     """
 
-    def __init__(self, path: Path, about: About, values: Halves) -> None:
+    def __init__(self, path: Path, about: Json, values: Halves) -> None:
         self.path = self.folder = path  # by the second name the app's store counts and removes it
-        self._text, self._values, self._points = about.text, values, code_points(about.text)
-        self.model, self.model_name = about.model, about.model_name
-        self.layers, self.units = about.layers, about.units
+        self._text, self._values, self._points = about["text"], values, code_points(about["text"])
+        self.model, self.model_name = about["model"], about["model_name"]
+        self.layers, self.units = about["layers"], about["units"]
         self._checked: Weights | None = None  # those that it is known to be of
 
     def __len__(self) -> int:
@@ -254,13 +244,10 @@ class Index:
     def ends_with(self, text: str) -> Integers:
         """The positions of the characters at which the indexed text has just read `text`."""
         wanted = code_points(text)
-        count = len(self) - len(wanted) + 1
-        if not len(wanted) or count < 1:
+        if not 0 < len(wanted) <= len(self):
             return np.empty(0, np.int64)
-        same = np.ones(count, np.bool_)
-        for n, point in enumerate(wanted.tolist()):
-            same &= self._points[n : n + count] == point
-        return np.flatnonzero(same) + len(wanted) - 1
+        read = np.lib.stride_tricks.sliding_window_view(self._points, len(wanted))
+        return np.flatnonzero((read == wanted).all(axis=1)) + len(wanted) - 1
 
     def check(self, model: Network) -> None:
         """Raise ConfigError unless it is of this network."""
@@ -338,7 +325,14 @@ def index(
     code_points(text)  # refuses half a surrogate pair
     name = fingerprint(model)
     if not path.exists():
-        about = About(FORMAT, name, model.name, text, len(weights.layers), weights.layers[0].units)
+        about = {
+            "format": FORMAT,
+            "model": name,
+            "model_name": model.name,
+            "text": text,
+            "layers": len(weights.layers),
+            "units": weights.layers[0].units,
+        }
         yield from _made(model, about, path)
     found = open_index(path)
     if (found.model, found.text()) != (name, text):
@@ -348,7 +342,7 @@ def index(
     return found
 
 
-def _made(model: Network, about: About, path: Path) -> Generator[Share, None, None]:
+def _made(model: Network, about: Json, path: Path) -> Generator[Share, None, None]:
     """Make the folder `path`, with a whole index in it. Raises ConfigError where it can't be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -366,9 +360,9 @@ def _made(model: Network, about: About, path: Path) -> Generator[Share, None, No
             ) from None
 
 
-def _write(model: Network, about: About, folder: Path) -> Generator[Share, None, None]:
+def _write(model: Network, about: Json, folder: Path) -> Generator[Share, None, None]:
     """The two files of an index."""
-    text, shape = about.text, (about.layers * about.units, len(about.text))
+    text, shape = about["text"], (about["layers"] * about["units"], len(about["text"]))
     ids, reader = model.vocabulary.encode(text), NetworkReader(weights_of(model))
     reader.read(np.array([model.vocabulary.start]))
     if shutil.disk_usage(folder).free < 2 * shape[0] * shape[1]:  # now rather than half an hour later
@@ -388,7 +382,7 @@ def _write(model: Network, about: About, folder: Path) -> Generator[Share, None,
             for row in range(shape[0]):
                 file.seek(begin + 2 * (row * shape[1] + start))
                 file.write(waiting[row, : stop - start].tobytes())
-    (folder / ABOUT).write_text(json.dumps(asdict(about)), "ascii")
+    (folder / ABOUT).write_text(json.dumps(about), "ascii")
     yield Share(1.0)
 
 
@@ -405,12 +399,22 @@ def open_index(path: str | os.PathLike[str]) -> Index:
     path = Path(path)
     try:
         files.opened(path / VALUES).close()  # a pipe would block
-        about = About(**json.loads(files.read(path / ABOUT, LARGEST)))
+        about = json.loads(files.read(path / ABOUT, LARGEST))
         values = np.load(path / VALUES, mmap_mode="r", allow_pickle=False)
-        shape = (about.layers * about.units, len(about.text))
-        if (about.format, values.shape, values.dtype) == (FORMAT, shape, np.dtype("<f2")):
+        shape = (about["layers"] * about["units"], len(about["text"]))
+        if (about["format"], values.shape, values.dtype) == (FORMAT, shape, np.dtype("<f2")):
             return Index(path, about, values)
-    except (OSError, ValueError, TypeError, EOFError, SyntaxError, TokenError, MemoryError, RecursionError):
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+        LookupError,
+        EOFError,
+        SyntaxError,
+        TokenError,
+        MemoryError,
+        RecursionError,
+    ):
         pass
     raise ConfigError(
         "{path} holds no index, a damaged one or one of another version; remove it, or choose another "

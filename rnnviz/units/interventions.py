@@ -155,17 +155,13 @@ class Intervention(Brief):
         """Change a state (1, H) after input number t."""
         if t < self.start or (self.stop is not None and t >= self.stop):
             return
-        scaled = self.action == "scale" and self.value
-        value = self.value if self.action == "clamp" else 0
+        scaled = self.action == "scale" and self.value != 0  # infinity times 0 is NaN
         if self._span is not None:
-            if scaled:
-                self._span.scale(state, self.value)
-            else:
-                self._span.hold(state, value)
+            self._span.change(state, self.value, scaled=scaled)
         elif scaled:
             state[:, self._index] *= self.value
-        else:  # 0 too: infinity times 0 is NaN
-            state[:, self._index] = value
+        else:  # "zero" has the value 0
+            state[:, self._index] = self.value
 
 
 def side_by_side(every: Sequence[Intervention]) -> Changes:
@@ -298,8 +294,9 @@ def continuation(
     >>> units.continuation(model, "The Time Trav", 5, units.Intervention((17,)), temperature=0)
     'eller'
     """
-    how = {"temperature": temperature, "top_k": top_k, "seed": seed}
-    return sampling.sample(model, prompt, length, change=interventions, **how)  # type: ignore[arg-type]
+    return sampling.sample(
+        model, prompt, length, temperature=temperature, top_k=top_k, seed=seed, change=interventions
+    )
 
 
 def resume(

@@ -243,10 +243,10 @@ def patch(
     loss = np.zeros(len(before))
     loss[to:] = after.nll[to:] - before.nll[to:]
     own, now = states_at(before, [to]), states_at(after, [to])
-    lengths = {}
-    for number, held in which.changes(own, to):
-        moved = now[held][0, number].astype(np.float64) - own[held][0, number]
-        lengths[number, held] = float(np.linalg.norm(moved))
+    lengths = {
+        (number, held): float(np.linalg.norm(now[held][0, number].astype(np.float64) - own[held][0, number]))
+        for number, held in which.changes(own, to)
+    }
     return Patched(taken, at, before, to, after, which, divergence(before, after, to), loss, lengths)
 
 

@@ -257,7 +257,7 @@ class _Reading:
         self._keep_indent(statement, end)
 
     def _keep_strings_and_brackets(self, ink: list[_Token], begin: int, end: int) -> None:
-        at, depth = begin, 0
+        steps = np.zeros(end - begin + 1)  # brackets that are opened at each place, less those closed
         f_strings: list[int] = []  # where those that are open began
         for token in ink:
             if token.kind == _F_BEGINS:
@@ -268,11 +268,8 @@ class _Reading:
                 start, mark = _mark(token)
                 self.found.string[max(start, 0) : max(token.stop - len(mark), 0)] = True
             elif token.kind == tokenize.OP and not f_strings:
-                step = (token.word in _OPENING) - (token.word in _CLOSING)
-                if step:
-                    self.found.depth[at : token.start] = depth
-                    at, depth = token.start, depth + step
-        self.found.depth[at:end] = depth
+                steps[token.start - begin] += (token.word in _OPENING) - (token.word in _CLOSING)
+        self.found.depth[begin:end] = np.cumsum(steps)[:-1]
         for start in f_strings:
             self.found.string[start:] = True
 
@@ -288,8 +285,8 @@ class _Reading:
             if self._blocks[-1] < blanks:
                 self._blocks.append(blanks)
         self.found.indent[begin : first.start] = True
-        for place in range(begin, first.start):
-            self.found.level[place] = bisect_right(self._blocks, place - begin + 1) - 1
+        read = np.arange(1, blanks + 1)  # blanks, at each place
+        self.found.level[begin : first.start] = np.searchsorted(self._blocks, read, "right") - 1
         if self._text[end - 1 : end] == "\n":
             end -= 1
         self.found.level[first.start : end] = bisect_right(self._blocks, blanks) - 1

@@ -35,12 +35,9 @@ def ranks(values: Array) -> Doubles:
         after = np.append(first[1:], n)
         out[order, unit] = np.repeat((first + after - 1) / 2, after - first)  # the mean of first .. after - 1
 
-    if n < MANY:
-        for unit in range(units):
-            rank(unit)
-    else:
-        with ThreadPoolExecutor(cores(), "rnnviz-ranks") as pool:  # sorting lets go of the interpreter
-            list(pool.map(rank, range(units)))
+    # Sorting lets go of the interpreter; for few values threads would wait for each other.
+    with ThreadPoolExecutor(cores() if n >= MANY else 1, "rnnviz-ranks") as pool:
+        list(pool.map(rank, range(units)))
     out -= (n - 1) / 2
     return out
 

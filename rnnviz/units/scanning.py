@@ -330,18 +330,13 @@ def pushes(
         )
     if k < 1:
         raise ConfigError("k counts symbols and is at least 1; received {k}", k=k)
-    nats = push(weights, unit, value)
+    readout = weights.readout
+    own = readout @ unit.vector if isinstance(unit, Direction) else readout[:, unit]
+    nats = own.astype(np.float64) * value
+    nats -= nats.mean()
     order = np.argsort(-nats, kind="stable").tolist()
 
     def named(symbols: Iterable[int]) -> list[tuple[str, float]]:
         return [(model.vocabulary.symbol(s), float(nats[s])) for s in symbols]
 
     return named([s for s in order if nats[s] > 0][:k]), named([s for s in order[::-1] if nats[s] < 0][:k])
-
-
-def push(weights: Weights, unit: int | Direction, value: float) -> Doubles:
-    """(V,) nats; see `pushes`."""
-    readout = weights.readout
-    own = readout @ unit.vector if isinstance(unit, Direction) else readout[:, unit]
-    column = own.astype(np.float64) * value
-    return np.asarray(column - column.mean())

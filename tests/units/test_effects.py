@@ -7,7 +7,7 @@ import rnnviz
 from rnnviz.reading.resampling import resample
 from rnnviz.units import Effect, Intervention, Unit, Within, directions, effect, intervene, run, target
 from tests.conftest import TEXT, tiny
-from tests.units.built import RANDOM, UNUSED, built, quoted
+from tests.units.built import built, quoted
 
 SHORT = TEXT[:150]
 
@@ -56,16 +56,6 @@ def test_controls_are_other_units_and_drawn_by_the_seed() -> None:
         assert not {3, 8} & set(each.units)
         assert len(set(each.units)) == 2
     assert all(isinstance(d, directions.Direction) for each in first.controls[20:] for d in each.units)
-
-
-def test_a_unit_that_nothing_depends_on_is_told_from_others() -> None:
-    found = run(effect(built(), quoted(1200), Intervention((UNUSED,)), controls=20))
-    assert found.loss == pytest.approx(0, abs=1e-7)
-    assert found.lead.enough
-    assert found.units.mean() < -0.05  # random weights read out: without their units it predicts better
-    assert found.losses.high[0] < 1e-6
-    most = run(effect(built(), quoted(1200), Intervention(RANDOM, "clamp", 1.0), controls=3))
-    assert most.losses.excludes()[0]
 
 
 def test_a_loss_inside_a_target_is_of_what_is_predicted_there() -> None:

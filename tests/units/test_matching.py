@@ -53,11 +53,11 @@ def scanned(
     ]
     needed = max(1, int(np.ceil(share * len(pattern) - 1e-9)))
     found, start = [], 0
-    for t in range(1, len(sets) + 1):
-        if t == len(sets) or sets[t] != sets[start]:
-            if len(sets[start]) >= needed:
-                found.append((len(sets[start]), start, t - 1 + least))
-            start = t
+    for held, alike in itertools.groupby(sets):
+        stop = start + len(list(alike))
+        if len(held) >= needed:
+            found.append((len(held), start, stop - 1 + least))
+        start = stop
     found.sort(key=lambda one: (-one[0], one[1] - one[2], one[1]))
     return found, sum(len(s) >= needed for s in sets)
 

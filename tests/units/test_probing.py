@@ -22,7 +22,7 @@ from rnnviz.units import (
     probe,
     ranking,
 )
-from rnnviz.units.linear import random_labels
+from rnnviz.units.probing import random_labels
 from tests.conftest import TEXT, tiny
 from tests.units.built import VOCABULARY, quoted
 
@@ -98,19 +98,6 @@ def planted(n: int = 24_000, columns: int = 40) -> tuple[Target, np.ndarray]:
     random = np.random.default_rng(1)
     mask = np.arange(n) % 61 < 25
     return Target("planted", mask), random.normal(size=(n, columns))
-
-
-def test_four_units_that_share_it_are_the_four_that_are_chosen() -> None:
-    target, states = planted()
-    chosen = [31, 2, 17, 8]
-    states[:, chosen] += 1.2 * target.values[:, None] * np.array([1, -1, 1.1, 1])
-    one = probe(states, target)
-    assert {unit.unit for unit in one.few[2].units} == set(chosen)
-    assert one.few[2].units[0].unit == 17
-    assert one.held == "few"
-    assert one.few[2].score == pytest.approx(one.score, abs=0.005)
-    shares = one.shares
-    assert shares[0] < shares[1] < shares[2]
 
 
 def test_a_unit_that_only_helps_another_is_chosen_next() -> None:

@@ -87,10 +87,7 @@ def test_strings_and_comments_of_a_module_are_the_tokenisers(program: str) -> No
     assert found.parsed.all()
     assert (found.comment == comments).all()
     assert not (found.string & ~strings).any()
-    # A string's marks and prefix are its own too, but not within it.
-    assert 0.9 < found.string.sum() / strings.sum() < 1
-    assert found.depth.max() >= 2
-    assert found.depth[program.index("\n\n")] == 0
+    assert 0.9 < found.string.sum() / strings.sum() < 1  # but for a string's marks and prefix
 
 
 def test_a_module_cut_anywhere_is_read_as_the_whole(program: str) -> None:
