@@ -33,7 +33,16 @@ result: `units.run` waits for it, closing cancels.
 from typing import TYPE_CHECKING
 
 from rnnviz.deprecated import gone
-from rnnviz.networks.progress import Share, run
+
+# What the generators yield: `fraction`, the share of the work that is done. Its names of 1.0.0 stay.
+from rnnviz.networks.progress import Share as AblationProgress
+from rnnviz.networks.progress import Share as ControlProgress
+from rnnviz.networks.progress import Share as EffectProgress
+from rnnviz.networks.progress import Share as IndexProgress
+from rnnviz.networks.progress import Share as ProbeProgress
+from rnnviz.networks.progress import Share as ScanProgress
+from rnnviz.networks.progress import Share as WeighProgress
+from rnnviz.networks.progress import run
 from rnnviz.units import directions
 from rnnviz.units.ablation import Ablation, Within, ablate
 from rnnviz.units.claims import Evidence, Found, Report, Rival, Search, holm
@@ -63,10 +72,6 @@ from rnnviz.units.scanning import Context, Move, ScanReport, UnitReport, pushes,
 from rnnviz.units.searching import Searcher
 from rnnviz.units.targets import KINDS, PYTHON_KINDS, Target, kinds, pattern_target, span_target, target
 from rnnviz.units.unit import Unit, activations, quantities
-
-AblationProgress = ControlProgress = EffectProgress = IndexProgress = Share
-ProbeProgress = ScanProgress = WeighProgress = Share
-"""What the generators yield: `fraction`, the share of the work that is done, 0 to 1."""
 
 __all__ = [
     "KINDS",
