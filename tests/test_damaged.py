@@ -715,7 +715,7 @@ HOSTILE: dict[str, tuple[str, str, Callable[[Path], object], str]] = {
         "is damaged",
     ),
     "a state of torch's": ("run that goes on", STATE, lambda p: torch.save({"run": Trap()}, p), "is damaged"),
-    "a pickled index": ("index", "points.npy", unpickled, NO_INDEX),
+    "a pickled index": ("index", "values.npy", unpickled, NO_INDEX),
     "another version's index": ("index", "index.json", says(format="rnnviz index 99"), NO_INDEX),
     "a pickled trace": ("trace", "a.npz", lambda p: np.savez(p, about=np.array([Trap()], object)), NO_TRACE),
     "a trace of exabytes": ("trace", "a.npz", archive(SIZE % b"1000000000000000"), NO_TRACE),
