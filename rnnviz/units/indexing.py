@@ -85,7 +85,8 @@ class Index:
 
     def __init__(self, path: Path, about: Json, values: Halves) -> None:
         self.path = self.folder = path  # by the second name the app's store counts and removes it
-        self._text, self._values, self._points = about["text"], values, code_points(about["text"])
+        self._text: str = about["text"]
+        self._values, self._points = values, code_points(self._text)
         self.model, self.model_name = about["model"], about["model_name"]
         self.layers, self.units = about["layers"], about["units"]
         self._checked: Weights | None = None  # those that it is known to be of
