@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
 
 import rnnviz
@@ -31,6 +32,24 @@ def test_contexts_tell_what_stands_in_them_and_no_more() -> None:
     assert ranking.score(evidence.predicted(ids, graded, 2, learn)[3000:], graded[3000:]) > 0.95
     pair = np.concatenate(([False], (ids[:-1] == 2) ^ (ids[1:] == 2)))  # no sum of characters: an n-gram
     assert ranking.score(evidence.predicted(ids, pair, 2, learn)[3000:], pair[3000:]) > 0.99
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_a_context_weighs_as_much_as_often_it_comes(graded: bool) -> None:
+    random = np.random.default_rng(4)
+    ids, learn = random.choice(4, 3000, p=[0.6, 0.3, 0.08, 0.02]), np.arange(3000) < 2000
+    height = ids + np.roll(ids, 1) + random.normal(size=3000)
+    values, model = (
+        (height, Ridge(alpha=16)) if graded else (height > 1, LogisticRegression(solver="newton-cg"))
+    )
+    table, which = evidence._features(ids, 2)
+    each = table[which]  # a row a character
+    labels = ranking.ranks(values[learn]) / learn.sum() if graded else values[learn]
+    model.fit(each[learn], labels)
+    expected = model.predict(each) if graded else model.decision_function(each)
+    np.testing.assert_allclose(
+        evidence.predicted(ids, values, 2, learn), expected, atol=0.2
+    )  # of some 3; to the tolerance of both
 
 
 def test_a_family_is_held_to_holms_levels() -> None:
