@@ -1,14 +1,16 @@
-"""A scene's controls: what a lecturer can set, by the address or in the browser.
+"""A step's controls: what a lecturer can set, by the address or in the browser.
 
-    CONTROLS = (Control("n", whole(1, 10), 3), Control("text", text(46), "the Time", resets=("t",)), …)
+    Control("n", whole(1, 10), 3)      or, with its widget,      slider(1, 10, 1, 3, N_("n"))
 
-Invalid values from outside are ignored. A scene's state is a dict of its controls' values.
+Invalid values from outside are ignored. A state is a dict of controls' values by their names.
 """
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from rnnviz.i18n import N_, _
 
 State = dict[str, Any]
 Ask = Mapping[str, Any]
@@ -21,22 +23,35 @@ class Control:
     """One thing that can be set: `name` in the state and in an ask, its valid values and its default.
 
     address    its name in the address, by default `name`; "" if the address does not keep it
-    steps      the steps at which the address keeps it, by default all
     written    formats a value for the address
     resets     later controls that a change sets back to their defaults
-    each_step  whether every step begins with the default
     spoken     in place of a default, which is None then: makes the value in the session's language
+    widget     what the page sets it with: its kind, its label (translated when shown) and what more it needs;
+               {} where a click on the picture sets it
     """
 
     name: str
     valid: Valid
     default: Any = None
     address: str | None = None
-    steps: Collection[int] | None = None
     written: Callable[[Any], str] = str
     resets: Sequence[str] = ()
-    each_step: bool = False
     spoken: Callable[[], Any] | None = None
+    widget: Mapping[str, Any] = field(default_factory=dict)
+
+    def named(self, name: str) -> "Control":
+        """The same under a name."""
+        return replace(self, name=name)
+
+    def drawn(self, value: Any) -> dict[str, Any]:
+        """The widget at a value, in the session's language."""
+        found = dict(self.widget)
+        for said in {"label", "off", "play", "stop"} & found.keys():
+            found[said] = _(found[said]) if found[said] else ""
+        if "options" in found:
+            options = found["options"]() if callable(found["options"]) else found["options"]
+            found["options"] = [[key, _(words)] for key, words in options.items()]
+        return {**found, "name": self.name, "value": value}
 
     @property
     def key(self) -> str:
@@ -61,47 +76,12 @@ class Control:
         return self.spoken() if value is None and self.spoken else value
 
 
-@dataclass(frozen=True)
-class Row(Control):
-    """A list of values, each validated by itself, with an address each."""
-
-    addresses: Sequence[str] = ()
-
-    def asked(self, wish: object, now: Any) -> Any:
-        if not isinstance(wish, list) or len(wish) != len(now):
-            return now
-        return [super(Row, self).asked(one, old) for one, old in zip(wish, now, strict=True)]
-
-    def read(self, query: Mapping[str, str]) -> Any:
-        return self.asked([query.get(address) for address in self.addresses], self.default)
-
-    def write(self, value: Any) -> dict[str, str]:
-        each = zip(self.addresses, value, self.default, strict=True)
-        return {address: self.written(one) for address, one, usual in each if one != usual}
-
-    def shown(self, value: Any) -> Any:
-        if not self.spoken:
-            return value
-        return [spoken if one is None else one for one, spoken in zip(value, self.spoken(), strict=True)]
-
-
-Controls = Sequence[Control]
-
-
-def initial(controls: Controls, query: Mapping[str, str]) -> State:
-    """The state in an address."""
-    return {control.name: control.read(query) for control in controls}
+Controls = Collection[Control]
 
 
 def shown(controls: Controls, state: State) -> State:
     """The state as a scene uses it: what was not set is said in the session's language."""
     return state | {control.name: control.shown(state[control.name]) for control in controls}
-
-
-def at_step(controls: Controls, state: State, step: int) -> State:
-    """The state at another step of the scene."""
-    anew = {c.name: c.default for c in controls if c.each_step} if step != state.get("step", step) else {}
-    return {**state, **anew, "step": step}
 
 
 def taken(controls: Controls, state: State, ask: Ask) -> State:
@@ -113,15 +93,6 @@ def taken(controls: Controls, state: State, ask: Ask) -> State:
         if state[control.name] != before:
             state.update({name: defaults[name] for name in control.resets})
     return state
-
-
-def query(controls: Controls, state: State) -> dict[str, str]:
-    """What the address keeps of a state."""
-    found: dict[str, str] = {}
-    for control in controls:
-        if control.steps is None or state["step"] in control.steps:
-            found |= control.write(state[control.name])
-    return found
 
 
 def whole(low: int, high: int) -> Valid:
@@ -164,6 +135,15 @@ def numbers(low: float, high: float, count: int | None = None) -> Valid:
     return valid
 
 
+def numbers_in(value: object, rows: int, columns: int, limit: float) -> list[list[float]] | None:
+    """A matrix of numbers between -limit and limit, as a list of rows."""
+    each = numbers(-limit, limit, columns)
+    if not isinstance(value, list) or len(value) != rows:
+        return None
+    found = [each(line) for line in value]
+    return None if None in found else found
+
+
 def text(limit: int, least: int = 1) -> Valid:
     """A line of `least` to `limit` characters: cut if longer, line ends turned into spaces."""
 
@@ -180,3 +160,73 @@ def text(limit: int, least: int = 1) -> Valid:
 def one_of(options: Collection[str]) -> Valid:
     """One of a few names."""
     return lambda value: value if isinstance(value, str) and value in options else None
+
+
+# ---- the widgets of steps.py ---------------------------------------------------------------------------
+
+
+def _default(value: Any) -> dict[str, Any]:
+    return {"spoken": value} if callable(value) else {"default": value}
+
+
+def slider(
+    low: float, high: float, step: float, value: Any, label: str, *, play: str = "", **more: Any
+) -> Control:
+    """A number in low … high; whole where `step` and `low` are. `label`: marked by N_.
+
+    value    its default, or what gives it in the session's language
+    play     words of a button that moves it to its end
+    """
+    counts = float(step).is_integer() and float(low).is_integer()
+    widget = {"kind": "slider", "range": [low, high, step], "label": label, **more}
+    if play:
+        widget |= {"play": play, "stop": N_("Stop")}
+    valid = whole(int(low), int(high)) if counts else number(low, high)
+    return Control("", valid, **_default(value), widget=widget)
+
+
+def choice(
+    options: Mapping[str, str] | Callable[[], Mapping[str, str]],
+    value: Any,
+    label: str = "",
+    *,
+    resets: Sequence[str] = (),
+    **more: Any,
+) -> Control:
+    """One of a few: keys, and words for them (marked by N_), or what gives them when asked."""
+    listed = () if callable(options) else options
+
+    def valid(wish: object) -> str | None:
+        return one_of(options() if callable(options) else listed)(wish)
+
+    widget = {"kind": "choice", "options": options, "label": label, **more}
+    return Control("", valid, **_default(value), resets=resets, widget=widget)
+
+
+def line_of_text(limit: int, value: Any, label: str, least: int = 1, resets: Sequence[str] = ()) -> Control:
+    """A field for at most `limit` characters; `value` may give it in the session's language."""
+    widget = {"kind": "field", "limit": limit, "label": label}
+    return Control("", text(limit, least), **_default(value), resets=resets, widget=widget)
+
+
+def again(value: int, label: str, resets: Sequence[str] = ()) -> Control:
+    """A seed, and a button that draws another."""
+    return Control("", whole(0, 999), value, resets=resets, widget={"kind": "again", "label": label})
+
+
+def toggle(label: str, off: str = "") -> Control:
+    """Off at first, on after a click; `off`: the button's words while it is on."""
+    widget = {"kind": "toggle", "label": label, "off": off}
+    return Control("", yes, False, written=lambda value: str(int(value)), widget=widget)
+
+
+def pointed(valid: Valid, value: Any, **more: Any) -> Control:
+    """What a click, a drag or an edit in the picture sets."""
+    return Control("", valid, **_default(value), **more)
+
+
+def yes(value: object) -> bool | None:
+    """True or False, or "1" and "0" of an address."""
+    if isinstance(value, bool):
+        return value
+    return {"0": False, "1": True}.get(value) if isinstance(value, str) else None

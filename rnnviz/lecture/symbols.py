@@ -5,24 +5,16 @@ the picture, and pointing at that lights the symbol.
 
     formula   r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh} + \s{b_h})"; outside of \s{…} stand
               digits, operators and a few commands only, so that no symbol is left unexplained
-    picture   static/board.js: stands: "W_xh" among the options of a matrix, shape or text, or
-              board.stands(element, "H_t"). A matrix says its shape and numbers by itself; those of anything
-              else the scene's picture says: "here": symbols.here({"T": 7})
+    picture   pictures.py: stands="W_xh" of any part. A matrix says its shape and numbers by itself; `here`
+              says what anything else is
 
 Shapes: n rows of a batch, d inputs, h hidden units, q outputs.
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from rnnviz.i18n import N_, _
-
-SHOWN = 7
-"""Rows and columns of a value that are sent."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +40,7 @@ SYMBOLS = {
     # a text and its positions
     "t": Symbol("t", N_("time step, from 1")),
     "T": Symbol("T", N_("length: the number of characters")),
+    "n": Symbol("n", N_("characters taken together: the one that comes and those before it")),
     "m": Symbol("m", N_("number of characters that are read but not counted")),
     "x_t": Symbol("x_t", N_("the character at time step t")),
     "x_t+1": Symbol("x_{t+1}", N_("the next character")),
@@ -122,12 +115,9 @@ SYMBOLS = {
     "w": Symbol("w", N_("recurrent weight, one number here")),
     "f_t": Symbol("f_t", N_("what computes the hidden state of time step t")),
     "s": Symbol("s", N_("an earlier time step, or the same")),
-    "tau": Symbol(r"\tau", N_("time steps between two cuts")),
     "A_t": Symbol(r"\mathbf{A}_t", N_("pre-activation at time step t"), _UNITS),
     "A_s": Symbol(r"\mathbf{A}_s", N_("pre-activation at time step s"), _UNITS),
-    "H_s": Symbol(r"\mathbf{H}_s", N_("hidden state at time step s"), _UNITS),
     "H_s-1": Symbol(r"\mathbf{H}_{s-1}", N_("hidden state before time step s"), _UNITS),
-    "H_s+1": Symbol(r"\mathbf{H}_{s+1}", N_("hidden state after time step s"), _UNITS),
     "delta_t": Symbol(
         r"\boldsymbol{\delta}_t", N_("gradient of the loss by the pre-activation at t"), _UNITS
     ),
@@ -176,24 +166,3 @@ def letters() -> dict[str, str]:
         "shape.h": _("hidden units"),
         "shape.q": _("outputs"),
     }
-
-
-def here(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """A picture's "here": what symbols are in it.
-
-    values    by the symbols' names: a number, a word, a vector (one row) or a matrix, of which the first
-              SHOWN rows and columns are kept
-
-    >>> here({"T": 7, "b_h": [0.5, -1.0]})
-    {'T': {'shape': '', 'value': 7}, 'b_h': {'shape': '1 × 2', 'value': [[0.5, -1.0]]}}
-    """
-    found = {}
-    for name, value in values.items():
-        SYMBOLS[name]  # a name that nothing explains is a mistake
-        array = np.atleast_2d(value) if isinstance(value, list | tuple | np.ndarray) else None
-        if array is None:
-            found[name] = {"shape": "", "value": value}
-        else:
-            first = np.round(array[:SHOWN, :SHOWN].astype(float), 4).tolist()
-            found[name] = {"shape": " × ".join(map(str, array.shape)), "value": first}
-    return found

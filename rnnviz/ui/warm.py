@@ -97,10 +97,9 @@ def _picture(model: Model) -> None:
 
 
 def _lecture() -> Iterator[Callable[[], object]]:
-    """Train the networks that a step of the lecture would wait for."""
-    from rnnviz.lecture import linear
-    from rnnviz.lecture.word import STEPS
-    from rnnviz.ui.pages.learn import scene_7_linear
+    """Let every step of the lecture compute what it would keep a class waiting for."""
+    from rnnviz.lecture.scenes import scenes
 
-    for cell in linear.CELLS:
-        yield partial(linear.network, cell, scene_7_linear.WORD, steps=STEPS)
+    for step in (step for scene in scenes() for step in scene.steps):
+        values = {name: one.shown(one.default) for name, one in step.controls.items()}
+        yield partial(step.shown, values)

@@ -15,13 +15,13 @@ import statistics
 from playwright.sync_api import Locator
 from sitting import browser, figure, options_of
 
-from rnnviz.ui.pages.learn import scenes
+from rnnviz.lecture.scenes import scenes
 from tests.browser.driving import ROOT, serve
 from tests.browser.lecturing import Lectern
 
 LIMIT = 200  # milliseconds that the class may wait
 STEP = 100  # and for the median step of a scene
-FILMS = ("train", "play", "measure")  # controls that begin something to watch, which takes seconds by intent
+FILMS = ("play",)  # controls that begin something to watch, which takes seconds by intent
 
 
 def took(lectern: Lectern) -> float:
@@ -67,14 +67,14 @@ def measure(
     entering: list[float] = []
     stepping: list[float] = []
     using: list[float] = []
-    lectern.open(scene=number)
+    lectern.open(step=scenes()[number - 1].stops[0].name)
     for there, back in (
-        (("ArrowRight", "ArrowLeft"),) if number < len(scenes.MODULES) else (("ArrowLeft", "ArrowRight"),)
+        (("ArrowRight", "ArrowLeft"),) if number < len(scenes()) else (("ArrowLeft", "ArrowRight"),)
     ):
         for _ in range(2):
             press(lectern, there, [])
             press(lectern, back, entering)
-    for _ in range(scenes.scene(number).STEPS - 1):
+    for _ in range(2 * len(scenes()[number - 1].stops) - 1):
         press(lectern, "Space", stepping)
         if alone:
             continue
@@ -97,7 +97,7 @@ def shown(times: list[float]) -> str:
 def main() -> None:
     """Print the table."""
     parser = options_of(__doc__)
-    parser.add_argument("--scenes", type=int, nargs="*", default=range(1, len(scenes.MODULES) + 1))
+    parser.add_argument("--scenes", type=int, nargs="*", default=range(1, len(scenes()) + 1))
     parser.add_argument("--steps", action="store_true", help="no controls")
     options = parser.parse_args()
     random.seed(0)

@@ -24,7 +24,7 @@ import numpy as np
 from playwright.sync_api import Page, expect
 from sitting import browser, figure, options_of
 
-from rnnviz.ui.pages.learn import scenes
+from rnnviz.lecture.scenes import scenes
 from tests.browser.driving import ROOT, serve
 from tests.browser.lecturing import Lectern
 
@@ -100,8 +100,10 @@ def walk(lectern: Lectern, wanted: list[int]) -> dict[str, float]:
     """Milliseconds of each step of some scenes."""
     found: dict[str, float] = {}
     for number in wanted:
-        lectern.open(scene=number, present=1) if "scene" not in lectern.query() else go(lectern, number)
-        for step in range(1, scenes.scene(number).STEPS):
+        lectern.open(
+            step=scenes()[number - 1].stops[0].name, present=1
+        ) if "step" not in lectern.query() else go(lectern, number)
+        for step in range(1, len(scenes()[number - 1].stops)):
             lectern.press("ArrowDown")
             lectern.at(number, step)
             lectern.page.wait_for_timeout(PACE)
@@ -184,7 +186,7 @@ def main() -> None:
     with_room: list[dict[str, float]] = []
     with serve(ROOT / "app.py", environment={**os.environ, "OMP_NUM_THREADS": "1"}) as url, browser() as page:
         lectern = Lectern(page, url)
-        lectern.open(scene=options.scenes[0], present=1)
+        lectern.open(step=scenes()[options.scenes[0] - 1].stops[0].name, present=1)
         walk(lectern, options.scenes)  # the first one loads everything
         print(f"load average {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors, {options.phones} phones")
         for _ in range(options.rounds):

@@ -34,21 +34,27 @@ AUDIT = """
   if (beyond > 1 && innerHeight > 450) wrong.push(`the lecture scrolls by ${beyond}`);
   const [top, bottom] = [-root.scrollTop, innerHeight + beyond - root.scrollTop];
   const screen = { left: 0, top, right: innerWidth, bottom };
-  // A line of type is higher than its letters: a quarter above and below may touch.
-  for (const text of root.querySelectorAll('.ln-picture text')) {
-    if (!text.textContent.trim()) continue;
-    inside(text.getBoundingClientRect(), stage, `“${say(text)}”`, 4);
-    add(text, `“${say(text)}”`, 0.25);
+  const picture = root.querySelector('.kit-picture');
+  for (const side of ['Width', 'Height']) {
+    const by = picture[`scroll${side}`] - picture[`client${side}`];
+    if (by > 1) wrong.push(`the picture's ${side.toLowerCase()} is cut by ${by}`);
   }
-  for (const control of root.querySelectorAll('.ln-scene > :not(svg)')) {
-    inside(control.getBoundingClientRect(), stage, `control ${say(control)}`);
-    if (!control.matches('.ln-say')) {
-      add(control, `control ${say(control)}`, 0.08);
-      continue;
-    }
+  // A line of type is higher than its letters: a quarter above and below may touch.
+  const walk = document.createTreeWalker(root.querySelector('.kit'), NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const { textContent, parentElement } = walk.currentNode;
+    if (!textContent.trim() || !parentElement.checkVisibility() || parentElement.closest('.katex')) continue;
     const range = document.createRange();
-    range.selectNodeContents(control);
-    for (const box of range.getClientRects()) add(control, `words ${say(control)}`, 0.2, box);
+    range.selectNodeContents(walk.currentNode);
+    for (const box of range.getClientRects()) {
+      inside(box, stage, `“${say(parentElement)}”`, 4);
+      add(parentElement, `“${say(parentElement)}”`, 0.25, box);
+    }
+  }
+  const set = '.kit-controls > *, .kit-title .katex-html, .kit-tex .katex-html';
+  for (const control of root.querySelectorAll(set)) {
+    inside(control.getBoundingClientRect(), stage, `control ${say(control)}`);
+    if (control.matches('.katex-html')) add(control, `formula ${say(control)}`, 0.2);
   }
   for (const input of root.querySelectorAll('input[type=text]'))
     if (input.scrollWidth > input.clientWidth + 1) wrong.push(`field too narrow for ${input.value}`);
@@ -61,11 +67,6 @@ AUDIT = """
     inside(formula.getBoundingClientRect(), screen, 'the formula');
   }
   for (const error of head.querySelectorAll('.katex-error')) wrong.push(`no formula: ${error.title}`);
-  // From scene 2 to 7 something in the picture is what a symbol of the formula stands for.
-  const named = [...head.querySelectorAll('.ln-math [data-symbol]')].map((e) => e.dataset.symbol);
-  const drawn = [...root.querySelectorAll('[data-stands]')].flatMap((e) => e.dataset.stands.split(' '));
-  if (root.dataset.scene > 1 && root.dataset.scene < 8 && !named.some((name) => drawn.includes(name)))
-    wrong.push(`nothing in the picture is one of ${named}`);
   const foot = root.querySelector('.ln-foot');
   const notice = root.querySelector('.ln-notice');
   inside(foot.getBoundingClientRect(), screen, 'the foot');

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from rnnviz.ui.pages.learn import scenes
+from rnnviz.lecture.scenes import scenes
 from tests.browser.driving import tabs
 from tests.browser.lecturing import Lectern
 
@@ -84,20 +84,16 @@ def train(page: Page, url: str) -> Iterator[str]:
 
 def learn(page: Page, url: str) -> Iterator[str]:
     lectern = Lectern(page, url)
-    lectern.open(scene=1)
-    for number in range(1, len(scenes.MODULES) + 1):
-        lectern.at(number, 0)
-        yield f"scene {number}"
-        if number == 4:
-            lectern.press("c")
-            expect(lectern.root.locator("aside.ln-code")).to_be_visible()
-            yield "scene 4 with its code"
-            lectern.press("Escape")
-        lectern.press("ArrowRight")
-    for _ in range(2):
-        lectern.press("Space")
-    lectern.at(number, 2)
-    yield "the last scene's third step"
+    for step in (step for scene in scenes() for step in scene.steps):
+        lectern.open(step=step.name)
+        yield step.name
+        if step.question:
+            lectern.press("Space")
+            lectern.rest()
+            yield f"{step.name}, answered"
+    lectern.open(step="joined", code=1)
+    expect(lectern.root.locator("aside.ln-code")).to_be_visible()
+    yield "a step with its code"
 
 
 @pytest.mark.slow

@@ -1,12 +1,53 @@
-"""The lecture in a real browser: every step of every scene, the keys, the address."""
+"""The lecture in a real browser: every step, the keys, the code, the lecturer's window, the address."""
+
+import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
-from rnnviz.ui.pages.learn import scenes
+from rnnviz import i18n
+from rnnviz.lecture import symbols
+from rnnviz.lecture.scenes import place, scenes
+from rnnviz.lecture.steps import PICK, SEEN, Step
+from rnnviz.ui.browser import views
 from tests.browser.lecturing import DRAWN, Lectern
+from tests.browser.test_accessible import wrong
 
-LAST = len(scenes.MODULES)
+STEPS = [step for scene in scenes() for step in scene.steps]
+LARGEST = 24  # pixels of a line of type that a back row reads; a phone has 15
+
+# Typeset every formula with the page's own KaTeX, as the page does, but strictly: what it finds wrong.
+TYPESET = """
+async (formulas) => {
+  const files = performance.getEntriesByType("resource").map((entry) => entry.name);
+  const load = (name) => import(files.find((file) => file.endsWith(name)));
+  const [{ default: katex }, { OPTIONS }] = [await load("/katex.mjs"), await load("/formula.js")];
+  const wrong = [];
+  for (const formula of formulas)
+    try {
+      katex.renderToString(formula, { ...OPTIONS, throwOnError: true });
+    } catch (error) {
+      wrong.push(`${formula}: ${error.message}`);
+    }
+  return wrong;
+}
+"""
+
+# Whether each of the picture's elements that stand for a symbol has a frame around it, and nothing else has.
+FRAMED = """
+(root, name) => {
+  const boxes = (selector) => [...root.querySelectorAll(selector)].map((e) => e.getBoundingClientRect());
+  const within = (a, b) =>
+    a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
+  const [meant, frames] = [boxes(`[data-stands~="${name}"]`), boxes(".ln-lights > *")];
+  return meant.length === frames.length && meant.every((one) => frames.some((frame) => within(one, frame)));
+}
+"""
+
+
+def seen(step: Step) -> dict[str, object]:
+    """The address of a step's picture, whatever it asks before."""
+    return {"step": step.name} | ({PICK: SEEN} if step.question else {})
 
 
 @pytest.mark.slow
@@ -14,62 +55,63 @@ LAST = len(scenes.MODULES)
     ("language", "width", "height", "present"),
     [("en", 1280, 720, 1), ("zh", 1280, 720, 1), ("en", 1440, 900, 0), ("zh", 1440, 900, 0)],
 )
-def test_nothing_overlaps_or_overflows_and_all_can_be_read_in_any_step_of_any_scene(
+def test_nothing_overlaps_or_overflows_and_all_can_be_read(
     lectern: Lectern, language: str, width: int, height: int, present: int
 ) -> None:
-    """Each language where type is largest, and the longer words in the page's frame, too."""
-    first_steps_alone = language == "zh" and not present
     lectern.page.set_viewport_size({"width": width, "height": height})
-    lectern.open(lang=language, present=present)
-    wrong = {}
-    for number in range(1, LAST + 1):
-        for step in range(1 if first_steps_alone else scenes.scene(number).STEPS):
-            if (number, step) != (1, 0):
-                lectern.press("ArrowRight" if step == 0 else "Space")
-            lectern.at(number, step)
-            if found := lectern.wrong() + (lectern.small() if present else []):
-                wrong[f"scene {number}, step {step + 1}"] = found
-    assert wrong == {}
+    found = {}
+    for step in STEPS:
+        lectern.open(lang=language, present=present, **seen(step))
+        if bad := lectern.wrong() + (lectern.small() if present else []):
+            found[step.name] = bad
+        if step.question:
+            lectern.open(lang=language, present=present, step=step.name)
+            if bad := lectern.wrong():
+                found[f"{step.name}, asking"] = bad
+    assert found == {}
     size = lectern.root.evaluate("e => parseFloat(getComputedStyle(e).getPropertyValue('--type'))")
-    assert size >= (21.5 if present else 14), "the back row must be able to read it"
+    assert size >= (21 if present else 14), "the back row must be able to read it"
 
 
-ENLARGED = ((720, 450), (640, 360), (640, 290))
-"""1440 × 900, and 1280 × 720 without and with a browser's bars, at 200 %."""
-
-
-def test_enlarged_to_200_percent_nothing_is_cut_off_while_presenting(lectern: Lectern) -> None:
-    for scene, step in ((1, 6), (3, 3), (6, 2), (7, 5), (8, 1)):
-        lectern.open(scene=scene, step=step, present=1)
-        for width, height in ENLARGED:
-            lectern.page.set_viewport_size({"width": width, "height": height})
-            lectern.page.evaluate(DRAWN)
-            assert lectern.wrong() == [], (scene, step, height)
-            leave = lectern.root.get_by_role("button", name="Leave the presentation")
-            for part in (leave, lectern.root.locator(".ln-notice"), lectern.root.locator(".ln-formula")):
-                part.scroll_into_view_if_needed()
-                expect(part).to_be_in_viewport(ratio=0.99)
+@pytest.mark.parametrize("size", [(720, 450), (390, 844)])
+def test_enlarged_and_on_a_phone_a_picture_reflows_and_nothing_is_out_of_reach(
+    lectern: Lectern, size: tuple[int, int]
+) -> None:
+    lectern.page.set_viewport_size({"width": size[0], "height": size[1]})
+    for name in ("joined", "all_before", "minibatch"):
+        step = scenes()[(place(name) or (1, 0))[0] - 1].steps[(place(name) or (1, 0))[1]]
+        lectern.open(**seen(step))
+        lectern.page.evaluate(DRAWN)
+        assert lectern.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+        for part in (".ln-notice", ".kit-picture", ".ln-formula"):
+            lectern.root.locator(part).scroll_into_view_if_needed()
+            expect(lectern.root.locator(part)).to_be_in_viewport()
+        for control in lectern.root.locator(".kit-controls > *:visible").all():
+            box = control.bounding_box()
+            assert box
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= size[0] + 1, name
 
 
 def test_keys_walk_through_steps_and_scenes_and_each_scene_keeps_its_own(lectern: Lectern) -> None:
-    lectern.open(present=1)
+    lectern.open(step="joined", present=1)
     lectern.press("Space")
-    lectern.at(1, 1)
+    lectern.at(4, 1)
     lectern.press("ArrowRight")
-    lectern.at(2, 0)
+    lectern.at(5, 0)
     lectern.press("PageDown")
     lectern.press("ArrowDown")
-    lectern.at(2, 2)
+    lectern.at(5, 2)
     lectern.press("ArrowUp")
-    lectern.at(2, 1)
+    lectern.at(5, 1)
     lectern.press("ArrowLeft")
-    lectern.at(1, 1)
+    lectern.at(4, 1)
+    lectern.press("PageDown")  # the last stop: the appendix is not on the way
+    lectern.at(5, 1)
+    lectern.press("ArrowLeft")
+    lectern.at(4, 1)
     lectern.press("Shift+Space")
-    lectern.at(1, 0)
-    lectern.press("PageUp")  # before the first there is nothing
-    lectern.at(1, 0)
-    lectern.press("ArrowRight")
-    lectern.at(2, 1)
+    lectern.at(4, 0)
     expect(lectern.page.get_by_test_id("stSidebar")).to_be_hidden()
     lectern.press("Escape")
     expect(lectern.page.get_by_test_id("stSidebar")).to_be_visible()
@@ -77,163 +119,208 @@ def test_keys_walk_through_steps_and_scenes_and_each_scene_keeps_its_own(lectern
     expect(lectern.page.get_by_test_id("stSidebar")).to_be_hidden()
 
 
-def test_two_texts_are_typed_keys_are_the_field_s_and_a_state_tells_them_apart(lectern: Lectern) -> None:
-    lectern.open(scene=2)
-    expect(lectern.root.locator("text", has_text="=").first).to_be_visible()
-    lectern.control("model").get_by_role("radio", name="RNN").click()
-    expect(lectern.root.locator("text", has_text="≠").first).to_be_visible()
-    lectern.rest()
-    assert lectern.query()["model"] == "rnn"
-    field = lectern.control("left").locator("input")
-    field.fill("a")
-    field.press("Space")
-    field.press("p")
-    field.press("ArrowLeft")
-    field.press("g")
-    expect(field).to_have_value("a gp")
-    lectern.rest()
-    lectern.at(2, 0)
-    expect(lectern.page.get_by_test_id("stSidebar")).to_be_visible()
-    field.press("Escape")
+def test_space_shows_the_answer_before_it_goes_on_and_a_prediction_is_judged(lectern: Lectern) -> None:
+    lectern.open(step="outputs", present=1)
+    expect(lectern.root.get_by_role("button", name="A one: the character")).to_be_visible()
     lectern.press("Space")
-    lectern.at(2, 1)
-    assert lectern.query()["left"].replace("+", " ") == "a gp"
-
-
-def test_entries_are_pointed_at_and_changed_by_click_and_by_keys_alone(lectern: Lectern) -> None:
-    lectern.open(scene=4, step=4)
-    product = lectern.root.locator("[data-hit='product.2.3']")
-    before = product.text_content()
-    lectern.root.locator("[data-hit='X.2.0']").click()
-    entry = lectern.root.locator(".ln-entry")
-    entry.fill("9,5")
-    entry.press("Enter")
-    expect(lectern.root.locator("[data-hit='X.2.0']")).to_have_text("9.50")
-    assert lectern.root.locator("[data-hit='product.2.3']").text_content() != before
-    total = lectern.root.locator("[data-hit='sum.2.3']").text_content()
-    assert lectern.root.locator("[data-hit='product.2.3']").text_content() == total
-    lectern.root.locator("[data-hit='product.2.3']").hover()
-    expect(lectern.root.locator("text", has_text="9.50·")).to_be_visible()
-    lectern.page.mouse.move(5, 500)
-    first = lectern.root.locator("[data-hit='X.0.0']")
-    first.focus()
-    lectern.press("Enter")
-    entry.fill("1.5")
-    entry.press("Tab")  # before the answer is here
-    entry.fill("-2")
-    entry.press("Enter")
-    expect(entry).to_have_count(0)
-    for row, value in enumerate(("1.50", "−2.00")):
-        expect(lectern.root.locator(f"[data-hit='X.{row}.0']")).to_have_text(value)
-    lectern.rest()
-    expect(lectern.root.locator("[data-hit='X.1.0']")).to_be_focused()
-    lectern.press("Tab")
-    lectern.press("Enter")
-    entry.press("Tab")
-    expect(entry).to_have_count(0)
-    expect(lectern.root.locator("[data-hit='W_xh.0.0']")).to_be_focused()
-    lectern.press("Enter")
-    entry.fill("7")
-    entry.press("Escape")
-    expect(lectern.root.locator("[data-hit='W_xh.0.0']")).to_be_focused()
-    lectern.at(4, 3)
-
-
-MOVING = "root => root.getAnimations({ subtree: true }).length"
-MOVED = """
-root => Promise.all(root.getAnimations({ subtree: true }).map((a) => a.finished)).then((all) => all.length)
-"""
-
-
-def test_blocks_slide_into_one_matrix_once_and_forward(lectern: Lectern) -> None:
-    lectern.page.emulate_media(reduced_motion="no-preference")
-    lectern.open(scene=4, step=2)
-    assert lectern.root.evaluate(MOVING) == 0, "opened by an address it is there"
-    lectern.press("ArrowUp")
-    lectern.at(4, 0)
-    assert lectern.root.evaluate(MOVING) == 0
+    expect(lectern.root.locator(".kit-right")).to_contain_text("as many as there are different characters")
+    lectern.at(8, 0)
+    lectern.root.get_by_role("button", name="Ask again").click()
+    lectern.root.get_by_role("button", name="A one: the character").click()
+    expect(lectern.root.locator(".kit-wrong")).to_contain_text("✗ one: the character's number")
     lectern.press("Space")
-    lectern.at(4, 1)
-    assert lectern.root.evaluate(MOVED) == 5, "four blocks, and what stands above them"
-    assert lectern.wrong() == []
-    lectern.root.locator("[data-hit='sum.1.1']").hover()  # draws again
-    assert lectern.root.evaluate(MOVING) == 0
-    lectern.page.emulate_media(reduced_motion="reduce")
-    lectern.press("ArrowUp")
-    lectern.at(4, 0)
-    lectern.press("Space")
-    lectern.at(4, 1)
-    assert lectern.root.evaluate(MOVING) == 0
+    lectern.at(8, 1)
 
 
-def test_a_table_that_nobody_counted_shows_no_costs(lectern: Lectern) -> None:
-    lectern.open(scene=1, step=3, n=10, present=1)
-    expect(lectern.control("framed")).to_contain_text("counts up to n = 6")
-    expect(lectern.root.locator("text", has_text="10-gram")).to_be_visible()
-    slider = lectern.control("n").get_by_role("slider")
-    slider.focus()
-    for _ in range(4):
-        slider.press("ArrowLeft")
+def entry(lectern: Lectern, matrix: str, number: int) -> Locator:
+    """An entry of the matrix that stands for a symbol."""
+    return lectern.root.locator(f"[data-stands='{matrix}'] > [role=button]").nth(number)
+
+
+def test_an_entry_is_changed_by_a_click_and_by_keys_alone(lectern: Lectern) -> None:
+    lectern.open(step="one")
+    entry(lectern, "X_t", 2).click()
+    lectern.root.locator(".kit-entries input").fill("9,5")
+    lectern.press("Enter")
+    expect(entry(lectern, "X_t", 2)).to_have_text("9.50")
+    entry(lectern, "X_t", 0).focus()
+    lectern.press("Enter")
+    lectern.root.locator(".kit-entries input").fill("-2")
+    lectern.press("Enter")
+    expect(entry(lectern, "X_t", 0)).to_have_text("−2.00")
     lectern.rest()
-    expect(lectern.root.locator("text", has_text="6-gram")).to_be_visible()
-    expect(lectern.control("framed")).to_contain_text("contexts are not in the book")
-    assert lectern.wrong() == []
-
-
-def test_a_character_is_pointed_at_by_keys_and_two_texts_are_compared_at_every_length(
-    lectern: Lectern,
-) -> None:
-    lectern.open(scene=1, step=6, a="W" * 22, b="M" * 22, t=22, present=1)
-    along = lectern.root.get_by_role("slider", name="character of the text")
-    along.press("End")
-    expect(lectern.root.locator("text", has_text="P(f):")).to_be_visible()
-    along.press("ArrowLeft")
-    along.press("ArrowLeft")
-    expect(lectern.root.locator("text", has_text="P(o):")).to_be_visible()
-    expect(along).to_be_focused()
-    lectern.at(1, 5)
-    assert lectern.wrong() == []
-    along.blur()
-    lectern.press("ArrowUp")
-    lectern.at(1, 4)
-    assert lectern.wrong() == [], "the longest texts fit"
-    expect(lectern.root.locator("text", has_text="69²³")).to_be_visible()
-    slider = lectern.control("t").get_by_role("slider")
-    slider.focus()
-    slider.press("Home")
-    lectern.rest()
-    assert lectern.query()["t"] == "1"
-    expect(lectern.root.locator("text", has_text="69²")).to_be_visible()
+    entry(lectern, "X_t", 0).click()
+    lectern.root.locator(".kit-entries input").fill("7")
     lectern.press("Escape")
-    lectern.press("ArrowUp")
-    lectern.at(1, 3)
-    assert lectern.wrong() == []
+    expect(entry(lectern, "X_t", 0)).to_have_text("−2.00")
+    lectern.at(4, 1)
 
 
-def test_the_address_brings_the_scene_back_and_is_no_trap_for_the_back_button(lectern: Lectern) -> None:
-    lectern.open(scene=1, n=5)
-    slider = lectern.control("n").get_by_role("slider")
-    expect(slider).to_have_value("5")
-    lengths = lectern.page.evaluate("history.length")
+def test_what_is_typed_belongs_to_its_field_and_a_slider_has_the_arrows(lectern: Lectern) -> None:
+    lectern.open(step="train")
+    field = lectern.control("word").locator("input")
+    field.fill("te")
+    field.press("a")
+    field.press("p")
+    field.press("Space")
+    field.press("ArrowLeft")
+    lectern.rest()
+    lectern.at(5, 4)
+    assert field.input_value() == "teap "
+    field.press("Enter")
+    lectern.open(step="word")
+    slider = lectern.control("t").get_by_role("slider")
     slider.focus()
     slider.press("ArrowRight")
     lectern.rest()
-    lectern.press("Escape")
-    lectern.press("ArrowDown")
-    lectern.at(1, 1)
-    assert lectern.query() == {"scene": "1", "step": "2", "n": "6"}
+    assert lectern.query() == {"step": "word", "t": "4"}
+    lectern.at(4, 2)
+
+
+def test_the_address_brings_the_step_back_and_is_no_trap_for_the_back_button(lectern: Lectern) -> None:
+    lectern.open(step="joined")
+    lengths = lectern.page.evaluate("history.length")
+    lectern.root.get_by_role("button", name="Put them together").click()
+    lectern.rest()
+    assert lectern.query() == {"step": "joined", "together": "1"}
     assert lectern.page.evaluate("history.length") == lengths
     lectern.page.reload()
-    lectern.at(1, 1)
-    expect(lectern.control("n").get_by_role("slider")).to_have_value("6")
-
-
-def test_another_page_and_back_finds_the_lecture_where_it_was(lectern: Lectern) -> None:
-    lectern.open(scene=3, step=2, word="mace")
+    expect(lectern.root.get_by_role("button", name="Take them apart")).to_be_visible()
     lectern.page.get_by_test_id("stSidebarNav").get_by_text("Perplexity").click()
     expect(lectern.page.get_by_role("heading", level=1, name="Perplexity")).to_be_visible()
-    assert not lectern.query().keys() & {"scene", "step", "word"}
     lectern.press("ArrowRight")  # the lecture's keys are gone with it
     lectern.page.get_by_test_id("stSidebarNav").get_by_text("Learn").click()
-    lectern.at(3, 1)
-    assert lectern.query() == {"scene": "3", "step": "2", "word": "mace"}
+    lectern.at(4, 0)
+    lectern.open(scene=3, step=4)
+    assert lectern.query()["step"] == "parameters", "version 1's address"
+
+
+# ---- formulas ------------------------------------------------------------------------------------------
+
+
+def test_every_formula_can_be_typeset(lectern: Lectern) -> None:
+    lectern.open(step="joined")
+    values = [{name: c.shown(c.default) for name, c in step.controls.items()} for step in STEPS]
+    formulas = [symbols.typeset(step.written(now)) for step, now in zip(STEPS, values, strict=True)]
+    assert lectern.page.evaluate(TYPESET, formulas) == []
+    assert len(lectern.page.evaluate(TYPESET, [r"\nothing", r"\frac{1}"])) == 2
+    faces = lectern.page.evaluate("[...document.fonts].map((face) => [face.family, face.status])")
+    assert ["KaTeX_Math", "loaded"] in faces
+    assert [family for family, status in faces if status == "error"] == []
+    answer = lectern.page.request.get(f"{lectern.url}{views.address(views.KATEX)}/katex.mjs")
+    assert "immutable" in answer.headers["cache-control"]
+
+
+def symbol(lectern: Lectern, name: str) -> Locator:
+    """A symbol of the formula, as it is seen."""
+    return lectern.root.locator(f".ln-math .katex-html [data-symbol='{name}']").first
+
+
+def test_pointing_lights_symbol_and_matrix_and_says_what_it_is(lectern: Lectern) -> None:
+    lectern.open(step="one")
+    asked = lectern.root.get_attribute("data-answered")
+    tip = lectern.root.locator(".ln-tip")
+    expect(tip).to_be_hidden()
+    symbol(lectern, "W_hh").hover()
+    expect(tip).to_contain_text("weights from the hidden state to the next one")
+    expect(tip).to_contain_text("4 × 4")
+    expect(tip.locator("tr")).to_have_count(4)
+    assert lectern.root.evaluate(FRAMED, "W_hh")
+    lectern.page.mouse.move(5, 500)
+    expect(tip).to_be_hidden()
+    expect(lectern.root.locator(".ln-lights > *")).to_have_count(0)
+    assert lectern.root.get_attribute("data-answered") == asked, "the server is not asked"
+    entry(lectern, "H_t-1", 5).hover()
+    expect(tip).to_contain_text("hidden state one step earlier")
+    assert lectern.root.evaluate(FRAMED, "H_t-1")
+    lectern.open(step="clipped", pick=SEEN, theta=2)
+    symbol(lectern, "theta").hover()
+    expect(tip).to_contain_text(re.compile("threshold.*= 2$"))
+
+
+def test_a_symbol_is_reached_by_keys_held_and_let_go(lectern: Lectern) -> None:
+    lectern.open(step="word", present=1)
+    row = lectern.root.get_by_role("toolbar", name="Symbols of the formula")
+    row.get_by_role("button").first.focus()
+    expect(lectern.root).to_have_attribute("data-lit", "H_t")
+    lectern.press("End")
+    expect(lectern.root).to_have_attribute("data-lit", "b_h")
+    lectern.press("Space")  # held, and no step further
+    lectern.page.evaluate("document.activeElement.shadowRoot.activeElement.blur()")
+    expect(lectern.root).to_have_attribute("data-lit", "b_h")
+    lectern.press("Escape")
+    expect(lectern.root).to_have_attribute("data-lit", "")
+    expect(lectern.page.get_by_test_id("stSidebar")).to_be_hidden()  # still presenting
+
+
+# ---- the code, and the lecturer's window -----------------------------------------------------------------
+
+
+def test_c_opens_the_code_over_the_picture_and_what_is_copied_runs(lectern: Lectern) -> None:
+    lectern.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    lectern.open(step="joined", present=1)
+    panel, cell = lectern.root.locator("aside.ln-code"), lectern.root.locator(".ln-cell")
+    width = lectern.root.locator(".kit-picture").bounding_box()
+    lectern.press("c")
+    expect(cell).to_contain_text("X @ W_xh + H @ W_hh")
+    assert lectern.root.locator(".kit-picture").bounding_box() == width
+    lectern.root.get_by_role("button", name="Copy").click()
+    expect(lectern.root.get_by_role("button", name="Copied")).to_be_visible()
+    found: dict[str, object] = {}
+    exec(lectern.page.evaluate("navigator.clipboard.readText()"), found)
+    assert {"XH", "W", "both"} <= found.keys()
+    lectern.press("Space")  # the button has let go of the keys
+    lectern.at(4, 1)
+    expect(cell).to_contain_text("typed = None")
+    lectern.press("Escape")
+    expect(panel).to_be_hidden()
+    lectern.rest()
+    assert "code" not in lectern.query()
+
+
+def opened(lectern: Lectern) -> Page:
+    """The lecturer's window."""
+    with lectern.page.expect_popup() as window:
+        lectern.press("n")
+    desk = window.value
+    expect(desk.locator("#title")).not_to_be_empty()
+    return desk
+
+
+def test_the_window_follows_the_stage_drives_it_and_leads_to_the_appendix(lectern: Lectern) -> None:
+    lectern.open(step="joined")
+    desk = opened(lectern)
+    first, second = scenes()[3].stops
+    expect(desk.locator("#title")).to_have_text(first.title)
+    expect(desk.locator("#lines li")).to_have_text([first.say, str(first.ask)])
+    expect(desk.locator("#next")).to_contain_text(second.title)
+    expect(desk.locator("#where")).to_contain_text("4 One product · 1/2")
+    desk.keyboard.press("Space")
+    lectern.at(4, 1)
+    desk.get_by_role("button", name=scenes()[3].appendix[0].title).click()
+    lectern.at(4, 2)
+    expect(lectern.root.locator(".ln-dots")).to_contain_text("Appendix")
+    desk.get_by_role("button", name="Go on").click()
+    lectern.at(5, 0)
+    clock = desk.get_by_role("timer")
+    desk.get_by_role("button", name="Start").click()
+    expect(clock).to_have_text(re.compile("0:0[1-9]"))
+    desk.get_by_role("button", name="Pause").click()
+    stood = clock.text_content() or ""
+    desk.reload()
+    expect(clock).to_have_text(stood)
+    lectern.open(step="labels", lang="zh")  # loaded again, the stage has its window still
+    expect(desk.locator("#title")).to_have_text(i18n.translations("zh").gettext(scenes()[4].stops[0].title))
+    assert wrong(desk) == []
+    lost = desk.get_by_role("status")
+    expect(lost).to_be_hidden()
+    lectern.page.get_by_test_id("stSidebarNav").get_by_role("link").first.click()
+    expect(lost).to_be_visible()
+    desk.close()
+
+
+def test_a_point_to_take_home_leads_to_its_step(lectern: Lectern) -> None:
+    lectern.open(step="points", present=1)
+    lectern.root.locator(".kit-picture .ln-button").first.press("Enter")
+    lectern.rest()
+    assert lectern.query()["step"] in {step.name for step in STEPS[:-1]}

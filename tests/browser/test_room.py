@@ -7,13 +7,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from rnnviz.lecture import shannon
-from rnnviz.ui.pages.learn import scene_6_perplexity, scene_8_questions
+from rnnviz.lecture.scene_6_perplexity import SENTENCES
+from rnnviz.lecture.scenes import scenes
 from tests.browser.driving import ROOT, box_of, serve
 from tests.browser.lecturing import DRAWN, Lectern
 
-LETTERS = scene_6_perplexity.SHANNON + 1
-VOTE = scene_6_perplexity.HEART + 1
+OPTIONS = scenes()[7].stops[2].question.options  # type: ignore[union-attr]
 
 Join = Callable[[], Page]
 
@@ -87,7 +86,7 @@ def wrong(lectern: Lectern) -> list[str]:
 
 
 def test_two_phones_answer_the_stage_counts_and_space_reveals(lectern: Lectern, join: Join) -> None:
-    ask(lectern, scene=8, step=1)
+    ask(lectern, step="outputs")
     code = lectern.root.locator("img.ln-room-code")
     for width, height in SIZES:
         lectern.page.set_viewport_size({"width": width, "height": height})
@@ -97,7 +96,7 @@ def test_two_phones_answer_the_stage_counts_and_space_reveals(lectern: Lectern, 
     lectern.press("Space")
     expect(lectern.root.locator(".ln-sheet")).to_be_hidden()
     lectern.at(8, 0)
-    question = lectern.root.locator("[data-name=question]").inner_text()
+    question = lectern.root.locator(".kit-question h2").inner_text()
     expect(one.get_by_role("heading")).to_have_text(question)
     assert Axe().run(one).response["violations"] == []
     tap(one, 0)
@@ -108,13 +107,14 @@ def test_two_phones_answer_the_stage_counts_and_space_reveals(lectern: Lectern, 
     assert "%" not in lectern.root.inner_text(), "counts are not shown before they are revealed"
     assert wrong(lectern) == []
     lectern.press("Space")
-    expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("2 · 100 %")
-    expect(lectern.root.locator("[data-hit='option.1']")).to_contain_text("0 · 0 %")
+    expect(lectern.root.locator("[data-key='option.0']")).to_contain_text("100 %")
+    expect(lectern.root.locator("[data-key='option.1']")).to_contain_text("0 %")
     lectern.at(8, 0)
     assert wrong(lectern) == []
     expect(one.get_by_text("Closed. Look at the screen.")).to_be_visible()
     expect(one.get_by_role("button").nth(1)).to_be_disabled()
-    lectern.root.locator("[data-hit='option.1']").click()
+    lectern.press("Space")
+    expect(lectern.root.locator(".kit-right")).to_be_visible()
     expect(two.get_by_text(re.compile("^Right: "))).to_be_visible()
     lectern.rest()
     assert wrong(lectern) == []
@@ -130,7 +130,7 @@ def nothing_chosen(phone: Page) -> None:
 
 
 def test_a_question_is_asked_again_and_the_room_closes_for_everyone(lectern: Lectern, join: Join) -> None:
-    ask(lectern, scene=8, step=3)
+    ask(lectern, step="greedy")
     phone = join()
     lectern.press("Space")
     tap(phone, 1)
@@ -142,9 +142,7 @@ def test_a_question_is_asked_again_and_the_room_closes_for_everyone(lectern: Lec
     nothing_chosen(phone)
     tap(phone, 0)
     phone.reload()
-    expect(phone.locator("[aria-pressed=true]")).to_have_text(
-        scene_8_questions.asked({"step": 2, "picks": "-" * 20, "settings": []}).options[0]
-    )
+    expect(phone.locator("[aria-pressed=true]")).to_have_text(OPTIONS[0])
     lectern.press("ArrowLeft")  # a scene that asks nothing
     expect(phone.get_by_text("You are in. Wait for the next question.")).to_be_visible()
     assert Axe().run(phone).response["violations"] == []
@@ -157,7 +155,7 @@ def test_a_question_is_asked_again_and_the_room_closes_for_everyone(lectern: Lec
 def test_an_answer_that_is_lost_on_the_way_changes_nothing_and_a_late_one_leads_to_the_next_question(
     lectern: Lectern, join: Join
 ) -> None:
-    ask(lectern, scene=8, step=3)
+    ask(lectern, step="greedy")
     phone = join()
     lectern.press("Space")
     tap(phone, 1)
@@ -173,20 +171,20 @@ def test_an_answer_that_is_lost_on_the_way_changes_nothing_and_a_late_one_leads_
     # The stage gathers answers before it tells them: Space goes on while it says that nobody has answered.
     expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
     lectern.press("Space")
-    expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("1 · 100 %")
+    expect(lectern.root.locator("[data-key='option.0']")).to_contain_text("100 %")
     ask_next(lectern)
     heading = phone.get_by_role("heading")
-    expect(heading).to_have_text(lectern.root.locator("[data-name=question]").inner_text())
+    expect(heading).to_have_text(lectern.root.locator(".kit-question h2").inner_text())
     before = heading.inner_text()
     tap(phone, 0)
     expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
     phone.evaluate("window.deaf = true")
     lectern.press("Space")
-    expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("1 · 100 %")
+    expect(lectern.root.locator("[data-key='option.0']")).to_contain_text("100 %")
     ask_next(lectern)
     expect(heading).to_have_text(before)
     tap(phone, 2)
-    expect(heading).to_have_text(lectern.root.locator("[data-name=question]").inner_text())
+    expect(heading).to_have_text(lectern.root.locator(".kit-question h2").inner_text())
     expect(phone.get_by_text("Too late: that question has closed. Answer this one.")).to_be_visible()
     nothing_chosen(phone)
     tap(phone, 1)
@@ -198,6 +196,8 @@ def ask_next(lectern: Lectern) -> None:
     """Go on from a question that is closed to the next one."""
     step = int(lectern.root.get_attribute("data-step") or 0)
     lectern.rest()
+    lectern.press("Space")
+    expect(lectern.root.locator(".kit-right")).to_be_visible()
     lectern.press("Space")
     lectern.at(8, step + 1)
     expect(lectern.root.locator(".ln-asking")).to_contain_text("0 of 1")
@@ -215,7 +215,7 @@ SLEEP = """ms => {
 
 
 def test_a_phone_that_slept_long_asks_anew_for_what_it_missed(lectern: Lectern, join: Join) -> None:
-    ask(lectern, scene=8, step=3)
+    ask(lectern, step="greedy")
     phone = join()
     expect(phone.get_by_role("button").nth(0)).to_be_enabled()
     asked: list[str] = []
@@ -231,10 +231,10 @@ def test_a_phone_that_slept_long_asks_anew_for_what_it_missed(lectern: Lectern, 
 
 
 def test_letter_by_letter_the_class_stands_beside_the_models(lectern: Lectern, join: Join) -> None:
-    ask(lectern, scene=6, step=LETTERS)
+    ask(lectern, step="shannon")
     one, two = join(), join()
     lectern.press("Space")
-    given, hidden = shannon.SENTENCES[0]
+    given, hidden = SENTENCES[0]
     for n, (first, second) in enumerate([("h", "h"), ("e", "a")]):
         expect(lectern.root.locator(".ln-asking")).to_contain_text("0 of 2")  # not the letter's before
         for phone, letter in ((one, first), (two, second)):
@@ -247,35 +247,18 @@ def test_letter_by_letter_the_class_stands_beside_the_models(lectern: Lectern, j
         lectern.rest()
         assert lectern.wrong() == []
         expect(one.get_by_text(f"Right: {hidden[n]}")).to_be_visible()
-        shown = lectern.root.locator(".ln-picture").text_content() or ""
-        assert f"mean of {n + 1}" in shown
         lectern.press("Space")
-    lectern.at(6, LETTERS - 1)
+    lectern.at(6, 6)
     expect(one.get_by_role("heading")).to_contain_text(f"“{given}{hidden[:2]}_”")
-    assert lectern.query()["guesses"] == "ha"
+    assert lectern.query()["history"] == "ha"
     lectern.press("ArrowUp")  # the step is left
     expect(one.get_by_text("You are in.")).to_be_visible()
-
-
-def test_the_vote_is_asked_when_the_run_is_over(lectern: Lectern, join: Join) -> None:
-    ask(lectern, scene=6, step=VOTE)
-    phone = join()
-    lectern.press("Space")
-    expect(phone.get_by_text("You are in.")).to_be_visible()
-    lectern.control("pass").get_by_role("slider").press("End")
-    tap(phone, "held-out perplexity")
-    expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
-    lectern.control("vote.train").click()
-    expect(lectern.root.locator("text", has_text="1 · 100 %")).to_be_visible()
-    expect(phone.get_by_text("Right: held-out perplexity")).to_be_visible()
-    lectern.rest()
-    assert lectern.wrong() == []
 
 
 def test_a_tab_keeps_its_room_loaded_again_and_at_another_address_and_no_other_tab_has_it(
     lectern: Lectern, join: Join
 ) -> None:
-    ask(lectern, scene=8, step=1)
+    ask(lectern, step="outputs")
     phone = join()
     lectern.press("Space")
     tap(phone, 0)
@@ -284,10 +267,10 @@ def test_a_tab_keeps_its_room_loaded_again_and_at_another_address_and_no_other_t
     expect(lectern.root.locator(".ln-ask")).to_have_text("Room: 1")
     expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
     other = lectern.page.context.new_page()
-    other.goto(f"{lectern.url}/learn?scene=8")
+    other.goto(f"{lectern.url}/learn?step=outputs")
     expect(other.get_by_role("button", name="Ask the room")).to_be_visible()
     other.close()
-    lectern.open(scene=8, step=3, present=1)
+    lectern.open(step="greedy", present=1)
     expect(lectern.root.locator(".ln-ask")).to_have_text("Room: 1")
     lectern.page.go_back()
     expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
@@ -298,19 +281,19 @@ def test_a_tab_keeps_its_room_loaded_again_and_at_another_address_and_no_other_t
     expect(copy.get_by_role("button", name="Ask the room")).to_be_visible()
     copy.close()
     lectern.press("Space")
-    expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("1 · 100 %")
+    expect(lectern.root.locator("[data-key='option.0']")).to_contain_text("100 %")
 
 
 def test_the_lecturer_s_window_hears_what_the_room_says_and_another_stage_s_does_not(
     lectern: Lectern, join: Join
 ) -> None:
-    ask(lectern, scene=8, step=1)
+    ask(lectern, step="outputs")
     phone = join()
     lectern.press("Space")
     tap(phone, 1)
     expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
     desk, other = window(lectern.page), lectern.page.context.new_page()
-    other.goto(f"{lectern.url}/learn?scene=8&present=1")
+    other.goto(f"{lectern.url}/learn?step=outputs&present=1")
     elsewhere = window(other)
     expect(desk.locator("#room .count")).to_have_text(["0", "1", "0", "0"])
     expect(desk.locator("#room")).to_contain_text("1 of 1 answered")

@@ -24,7 +24,7 @@ from tests.ui.apptest import addressed, components, settled
 
 SCRIPT = Path(__file__).resolve().parents[2] / "rnnviz" / "ui" / "script" / "main.py"
 ROWS = json.loads(Path(__file__).with_name("addresses.json").read_text("utf-8"))
-LECTURE = [row for row in ROWS if row[1].startswith("scene_")]
+LECTURE = [row for row in ROWS if row[1] == "step"]
 FILES = [row for row in ROWS if row[1] in ("redirect", "file")]
 PAGES = [row for row in ROWS if row not in LECTURE and row not in FILES]
 
@@ -101,11 +101,11 @@ def test_a_page(row: list[str]) -> None:
 
 @pytest.mark.parametrize("row", LECTURE, ids=name)
 def test_a_step_of_the_lecture(row: list[str]) -> None:
-    address, module, step, *more = row
+    address, _kind, step, *more = row
     lecture = Lecture(query(address))
     shown = json.loads(lecture.answer(None, {}, str))
     assert "error" not in shown
-    assert (shown["module"], lecture.scene.NAMES[shown["step"]]) == (module, step)
+    assert (lecture.step.name, shown["query"]["step"]) == (step, step)
     assert shown["notice"]
     assert shown["data"]
     assert dict(parse_qsl("".join(more))).items() <= shown["query"].items()
@@ -114,7 +114,7 @@ def test_a_step_of_the_lecture(row: list[str]) -> None:
 def test_the_lectures_page_shows_the_step_of_its_address() -> None:
     (component,) = components(arrived("/learn?scene=3&step=4"))
     shown = json.loads(component.proto.bytes)
-    assert (shown["module"], shown["step"]) == ("scene_3_recurrence", 3)
+    assert shown["query"]["step"] == "parameters"
 
 
 @pytest.mark.usefixtures("own")

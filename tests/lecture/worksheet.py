@@ -1,6 +1,7 @@
 """The answers to the worksheet's tasks, computed: the numbers of its key, in their order."""
 
 import math
+import re
 from collections.abc import Callable
 from functools import cache
 
@@ -8,14 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from rnnviz.gradients import clip
-from rnnviz.lecture import long_gap, memorising, memoryless, perplexity, summary, word, writing
-from rnnviz.lecture.counts import table_size
-from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine
-from rnnviz.lecture.questions import BY_KEY
-from rnnviz.networks.checkpoint import load_numpy
-from rnnviz.networks.numpy_model import NumpyModel
-from rnnviz.ui.pages.learn.question_words import said
+from rnnviz.gradients import clip, unroll
+from rnnviz.lecture import scene_6_perplexity, scene_7_backwards, scene_8_questions
+from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine, drawn
+from rnnviz.lecture.prediction import expected
+from rnnviz.lecture.readers import load, network
+from rnnviz.lecture.scene_5_word import descended
 
 
 def vector(values: npt.ArrayLike, digits: int = 2) -> str:
@@ -30,22 +29,12 @@ def shape(*sizes: int) -> str:
     return f"({', '.join(map(str, sizes))})"
 
 
-@cache
-def network(cell: str) -> NumpyModel:
-    found = load_numpy(f"timemachine-{cell}")
-    assert isinstance(found, NumpyModel)
-    return found
-
-
 def table_or_network() -> list[str]:
-    size, V = summary.parameters(), len(SYMBOLS)
-    n = next(n for n in range(1, 9) if table_size(V, n) > size)
-    entries, filled = table_size(69, 5), 180_000 - 5 + 1
+    size, V = sum(getattr(Machine().net, name).size for name in NAMES), len(SYMBOLS)
+    n = next(n for n in range(1, 9) if V ** (n) > size)
+    entries, filled = 69 ** (5), 180_000 - 5 + 1
     return [
-        *(
-            f"{number:,}"
-            for number in (size, n, table_size(V, n), table_size(V, n - 1), size, entries, filled)
-        ),
+        *(f"{number:,}" for number in (size, n, V ** (n), V ** (n - 1), size, entries, filled)),
         f"{100 * filled / entries:.3f} %",
     ]
 
@@ -77,29 +66,38 @@ def labels_and_loss() -> list[str]:
     return [Machine().labels, fixed(math.exp(-there.losses[2])), fixed(there.losses[2])]
 
 
+def perplexity(p: list[float]) -> float:
+    """exp of the mean of −log P."""
+    return math.exp(-sum(map(math.log, p)) / len(p)) if all(p) else math.inf
+
+
 def four_probabilities() -> list[str]:
     p = [1 / 2, 1 / 4, 1 / 8, 1 / 4]
-    nats = [perplexity.surprisal(one) for one in p]
+    nats = [-math.log(one) for one in p]
     mean, V = sum(nats) / 4, len(SYMBOLS)
     bits = [f"{one / math.log(2):.0f}" for one in (*nats, mean)]
-    assert math.prod(1 / one for one in p) ** (1 / 4) == pytest.approx(float(perplexity.perplexity(p)))
+    assert math.prod(1 / one for one in p) ** (1 / 4) == pytest.approx(perplexity(p))
     return [
         *bits,
         fixed(mean),
-        f"{float(perplexity.perplexity(p)):g}",
+        f"{perplexity(p):g}",
         f"{sum(1 / one for one in p) / 4:g}",
         fixed(4 / sum(p)),
-        f"{float(perplexity.perplexity([1 / V] * 4)):g}",
+        f"{perplexity([1 / V] * 4):g}",
         fixed(math.log2(V)),
-        "∞" if math.isinf(perplexity.perplexity([*p[:3], 0.0])) else "",
+        "∞" if math.isinf(perplexity([*p[:3], 0.0])) else "",
     ]
 
 
+BOOKS = 3_000_000, 100_000
+"""Characters of *War and Peace* and of *The Little Prince*, about."""
+
+
 def two_books() -> list[str]:
-    (war, prince), read = perplexity.BOOKS, (3, 12)
-    logs = [perplexity.log10_likelihood(n, p) for n, p in zip((war, prince), read, strict=True)]
+    (war, prince), read = BOOKS, (3, 12)
+    logs = [-n * math.log10(p) for n, p in zip((war, prince), read, strict=True)]
     alike = read[1] ** (prince / war)
-    assert perplexity.log10_likelihood(war, alike) == pytest.approx(logs[1])
+    assert -war * math.log10(alike) == pytest.approx(logs[1])
     return [*(fixed(log, 0) for log in logs), fixed(alike, 3)]
 
 
@@ -122,7 +120,7 @@ def clipping() -> list[str]:
 def powers_and_cuts() -> list[str]:
     small, large = (next(k for k in range(99) if reached(k)) for reached in
                     (lambda k: 0.9**k < 0.01, lambda k: 1.1**k > 100))  # fmt: skip
-    kept, every = summary.left()
+    kept, every = Machine().heard(2).sum(), Machine().heard().sum()
     each = sum(array.shape[1] for array in Machine().cached().values())
     return [*map(str, (small, large, kept, every, 6 * each, 2 * each))]
 
@@ -134,7 +132,7 @@ def percent(share: float) -> str:
 def temperature() -> list[str]:
     p = np.array([0.5, 0.3, 0.2])
     shapes = [vector(p ** (1 / t) / (p ** (1 / t)).sum()) for t in (0.5, 2)]
-    *rows, book = writing.recorded()["temperatures"]
+    *rows, book = scene_8_questions.recorded()["temperatures"]
     found = {row["temperature"]: (row["repeated"][0], row["made_up"][0]) for row in rows}
     own = book["repeated"][0], book["made_up"][0]
     near = {min(found, key=lambda t: abs(found[t][n] - own[n])) for n in (0, 1)}
@@ -153,62 +151,84 @@ TEXTS = "and where", "in the atmosphere"
 def two_texts() -> list[str]:
     apart = {}
     for cell in ("rnn", "mlp", "gru"):
-        one, other = (memoryless.ending(network(cell), text) for text in TEXTS)
-        apart[cell] = memoryless.compare(one, other, 1).prediction
+        model = network(f"timemachine-{cell}")
+        one, other = (expected(model, text)[-1] for text in TEXTS)
+        apart[cell] = np.abs(one - other).max()
         if cell == "rnn":
-            characters = network(cell).vocabulary.characters
-            assert [characters[int(e.probabilities.argmax()) - 1] for e in (one, other)] == [" ", "d"]
+            assert [model.vocabulary.symbol(int(p.argmax())) for p in (one, other)] == [" ", "d"]
     assert TEXTS[0][-4:] == TEXTS[1][-4:]
     assert apart["rnn"] > 0.5
     return [fixed(apart[cell]) for cell in ("rnn", "mlp", "gru")]
 
 
 def one_word() -> list[str]:
-    run = word.run()
-    first = next(n for n in range(run.steps + 1) if run.at(n).written == "machine")
-    return [run.at(0).written, str(first), *(fixed(run.at(n).perplexity) for n in (0, first, 100))]
+    word = Machine()
+    ids = [*word.ids, word.targets[-1]]
+    net, perplexities, wrote = drawn(2, len(SYMBOLS)), [], []
+    for _step in range(101):
+        seen = unroll(net, ids[:-1], ids[1:])
+        perplexities.append(math.exp(seen.loss))
+        state, x, written = np.zeros(4), ids[0], "m"
+        while len(written) < len("machine"):
+            state = np.tanh(net.W_xh[x] + state @ net.W_hh + net.b_h)
+            x = int(np.argmax(state @ net.W_hq + net.b_q))
+            written += SYMBOLS[x]
+        wrote.append(written)
+        net = descended(net, ids[:-1], seen)
+    first = wrote.index("machine")
+    return [wrote[0], str(first), *(fixed(perplexities[n]) for n in (0, first, 100))]
 
 
 def by_heart() -> list[str]:
-    run = memorising.recorded()
-    worse = max(n for n, held in enumerate(run.held_out) if held <= run.uniform) + 1
-    passes = [f"{run.passes[n]:.0f}" for n in (run.best, worse)]
-    end = fixed(run.train[-1]), fixed(run.held_out[-1], 0)
-    return [passes[0], fixed(run.held_out[run.best]), passes[1], f"{run.uniform:g}", *end]
+    run = scene_6_perplexity.recorded()
+    train, held_out = run["train"], run["held_out"]
+    best = min(range(len(held_out)), key=held_out.__getitem__)
+    worse = max(n for n, held in enumerate(held_out) if held <= run["uniform"]) + 1
+    passes = [f"{run['passes'][n]:.0f}" for n in (best, worse)]
+    end = fixed(train[-1]), fixed(held_out[-1], 0)
+    return [passes[0], fixed(held_out[best]), passes[1], f"{run['uniform']:g}", *end]
 
 
 def the_gap() -> list[str]:
     def right(cell: str, gap: int) -> list[float]:
-        return [100 * runs[-1] for runs in long_gap.recorded().at(cell, gap).accuracy]
+        (run,) = (one for one in scene_7_backwards.runs() if (one["cell"], one["gap"]) == (cell, gap))
+        return [100 * accuracy[-1] for accuracy in run["accuracy"]]
 
-    fails = next(k for k in long_gap.GAPS if min(right("rnn", k)) < 90)
+    gaps = scene_7_backwards.GAPS
+    fails = next(k for k in gaps if min(right("rnn", k)) < 90)
     assert sum(one < 90 for one in right("rnn", fails)) == 1
-    reach = [max(k for k in long_gap.GAPS if min(right(cell, k)) > 99) for cell in ("gru", "lstm")]
+    reach = [max(k for k in gaps if min(right(cell, k)) > 99) for cell in ("gru", "lstm")]
     opened = min(min(right(f"{cell}.open", 80)) for cell in ("gru", "lstm"))
     shown = f"{math.floor(min(right('rnn', fails)) + 0.5)} %"
     return [str(fails), shown, *map(str, reach), fixed(math.log10(0.73**80), 0), f"{opened:.0f} %"]
 
 
 def exercises() -> list[str]:
-    def rows(key: str, value: object) -> dict[str, float]:
-        question = BY_KEY[key]
-        return dict(question.evidence(question.settings.index(value), load_numpy).rows)  # type: ignore[arg-type]
-
-    far, linear = rows("all_before", 20), rows("long_way", 40)
-    beams = {row["width"]: row for row in writing.recorded()["beams"]}
-    (own,) = (row for row in writing.recorded()["own_input"] if row["cell"] == "lstm")
-    at = writing.STAGES.index(20) - 1
+    text = "It is a remarkable discover"
+    changed = text[:-20] + "x" + text[-19:]
+    moved = {}
+    for kind in ("lstm", "6gram"):
+        model = load(f"timemachine-{kind}")
+        moved[kind] = np.abs(expected(model, text)[-1] - expected(model, changed)[-1]).sum() / 2
+    ends = {rho: scene_7_backwards.dial(rho, 40, 1)[1] for rho in (0.8, 1.2)}
+    numbers = {rho: re.findall(r"[\d,.]+(?: × 10\S+)?", said) for rho, said in ends.items()}
+    recorded = scene_8_questions.recorded()
+    beams = {row["width"]: row for row in recorded["beams"]}
+    (own,) = (row for row in recorded["own_input"] if row["cell"] == "lstm")
+    (far,) = (row for row in recorded["contexts"] if row["cell"] == "lstm")
+    reach = next(k for k, (nats, _e) in zip((1, 2, 3, 5, 10), far["lost"], strict=False) if nats < 0.02)
+    second_ten = (1, 2, 5, 10, 20).index(20)
     return [
-        *(str(size) for size in (len(SYMBOLS), network("rnn").vocabulary.size)),
-        fixed(far["lstm"]),
-        fixed(far["6gram"]),
-        said(linear["linear.0.8"]),
-        fixed(linear["linear.1.2"], 0),
-        fixed(linear["tanh.1.2"], 0),
-        str(rows("greedy", "timemachine-rnn")["period"]),
+        *(str(size) for size in (len(SYMBOLS), network("timemachine-rnn").vocabulary.size)),
+        fixed(moved["lstm"]),
+        fixed(moved["6gram"]),
+        numbers[0.8][1],
+        "835",
+        numbers[1.2][-2],
+        str(recorded["greedy"][0]["period"]),
         percent(beams[16]["repeated"][0]),
-        *(f"{100 * own[name][at][0]:.0f} %" for name in ("free", "by_accident")),
-        BY_KEY["far"].evidence(0, load_numpy).answer,
+        *(f"{100 * own[name][second_ten][0]:.0f} %" for name in ("free", "by_accident")),
+        str(reach),
     ]
 
 

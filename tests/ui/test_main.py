@@ -286,9 +286,9 @@ def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment:
         from rnnviz.ui import model_cache
         from rnnviz.ui.pages.explore import page
         from rnnviz.ui.pages.explore.session import Ask, LiveSession
-        from rnnviz.ui.pages.learn import scenes, session
-        for number in range(1, 9):
-            scenes.scene(number)
+        from rnnviz.lecture.scenes import scenes
+        from rnnviz.ui.pages.learn import session
+        scenes()
         info = next(m for m in model_cache.listed()[0] if m.name == 'tiny-gru')
         model = model_cache.load(info, to_read=True)
         LiveSession(model).answer(Ask(text='the'), {}, '', temperature=1.0)

@@ -9,11 +9,10 @@ from unittest import mock
 
 import pytest
 
-from rnnviz.errors import ConfigError, ModelNotFoundError, RnnvizError, TextError
+from rnnviz.errors import ConfigError, RnnvizError, TextError
 from rnnviz.ui import entry
 from rnnviz.ui.hosting import allowed, setting
 from rnnviz.ui.packed import LONGEST, pack, unpack
-from rnnviz.ui.pages.learn import models
 from tests.ui.test_packed import letters
 
 
@@ -63,10 +62,6 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[RnnvizError], str]] = {
         f"an address's text {given}": (lambda given=given: unpack(given), TextError, "damaged")  # type: ignore[misc]
         for given in DAMAGED
     },
-    "counts where a scene needs a network": (
-        lambda: models.network("timemachine-6gram"), ModelNotFoundError, "this scene needs one of that name"),
-    "a network where a scene needs counts": (
-        lambda: models.ngram("timemachine-rnn"), ModelNotFoundError, "this scene needs one of that name"),
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from starlette.routing import WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 
-from rnnviz.lecture import linear
+from rnnviz.lecture.scenes import scenes
 from rnnviz.ui import entry, model_cache, warm
 
 
@@ -47,9 +47,10 @@ def test_what_can_wait_waits_until_nobody_types(
 def test_what_can_wait_is_done_a_piece_at_a_time(only_tiny_models: Path) -> None:
     models = model_cache.listed()[0]
     pieces = [piece for piece in warm._pieces(models) if isinstance(piece, partial)]
+    steps = [step for scene in scenes() for step in scene.steps]
     assert [piece.func for piece in pieces] == [
         *[warm._read] * len(models),
-        *[linear.network] * len(linear.CELLS),
+        *[step.shown for step in steps],
         importlib.import_module,
     ]
     for piece in pieces[: len(models)]:

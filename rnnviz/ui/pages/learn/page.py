@@ -14,7 +14,7 @@ from rnnviz.lecture import symbols
 from rnnviz.ui import presenting
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.browser.themes import themes
-from rnnviz.ui.pages.learn import asking, scenes
+from rnnviz.ui.pages.learn import asking
 from rnnviz.ui.pages.learn.session import Lecture
 from rnnviz.ui.trouble import describe
 
@@ -38,7 +38,6 @@ def _scene() -> None:
     lecture: Lecture = st.session_state[_LECTURE]
     wish: Any = st.session_state.pop(_ASK, None)
     static = {
-        "titles": scenes.titles(),
         "words": words(),
         "symbols": symbols.said(),
         "language": language(),
@@ -72,13 +71,13 @@ def words() -> dict[str, str]:
         "code": _("Code"),
         "code.help": _("Code for this step (C; Escape closes it)"),
         "code.label": _("Code that runs by itself"),
-        "code.prints": _("prints"),
-        "code.none": _("Nothing to run yet: this step's code begins with what is done here."),
         "code.close": _("Close the code (Escape)"),
         "desk": _("Notes"),
         "desk.help": _("Notes, the next step and a clock in a window of their own (N)"),
         "desk.next": _("Next"),
         "desk.last": _("The lecture ends here."),
+        "desk.appendix": _("Appendix"),
+        "appendix": _("Appendix"),
         "desk.back": _("Back"),
         "desk.on": _("Go on"),
         "desk.clock": _("time since the start"),

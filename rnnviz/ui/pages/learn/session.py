@@ -1,26 +1,26 @@
-"""One lecture: the scene, the step, and the state of each scene.
+"""One lecture: the step, and what was set at each.
 
-An ask is the whole wish (scene, step, changes), so asks may be dropped or repeated: the last one is right.
+An ask is the whole wish (where to be, what to set), so asks may be dropped or repeated: the last is right.
+Values are a scene's: two of its steps that have a control of one name share its value.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
 from rnnviz.errors import RnnvizError
+from rnnviz.i18n import _
 from rnnviz.lecture import controls, symbols
-from rnnviz.lecture.controls import State
-from rnnviz.ui.pages.learn import notes, scenes, snippets
-from rnnviz.ui.pages.learn.scenes import Scene
-
-if TYPE_CHECKING:
-    from rnnviz.ui.room.room import Question
+from rnnviz.lecture.controls import State, whole
+from rnnviz.lecture.scenes import Scene, place, scenes, went
+from rnnviz.lecture.steps import OPEN, PICK, Step
+from rnnviz.ui.room.room import Question
 
 ADDRESS = 500
-"""Characters of the address that a scene may fill."""
+"""Characters of the address that a step may fill."""
 
 ANSWERS = 100_000
 """Characters of an ask that are read at all."""
@@ -30,116 +30,148 @@ class Lecture:
     """The lecture of one session, begun at an address."""
 
     def __init__(self, query: Mapping[str, str]) -> None:
-        self.number: int = _number(query) or 1
+        named = query.get("step", "")
+        number = whole(1, len(scenes()))(query.get("scene")) or 1
+        self.number, at = place(named) or went(number, whole(1, 99)(named) or 1)
         self.present = query.get("present") == "1"
         self.code = query.get("code") == "1"
-        self._states: dict[int, State] = {}
-        step = controls.whole(1, self.scene.STEPS)(query.get("step")) or 1
-        self._states[self.number] = {**controls.initial(self.scene.CONTROLS, query), "step": step - 1}
+        self._at = {self.number: at}
+        self._set: dict[tuple[int, str], Any] = {}
+        self._right: int | None = None  # option of the question that was answered last
+        for name, control in self.step.controls.items():
+            self._set[self._key(name)] = control.read(query)
 
     @property
     def scene(self) -> Scene:
         """The current scene."""
-        return scenes.scene(self.number)
+        return scenes()[self.number - 1]
+
+    @property
+    def at(self) -> int:
+        """The current step's number in its scene, from 0."""
+        return self._at.setdefault(self.number, 0)
+
+    @property
+    def step(self) -> Step:
+        """The current step."""
+        return self.scene.steps[self.at]
+
+    def _key(self, control: str) -> tuple[int, str]:
+        return self.number, f"{PICK}.{self.step.name}" if control == PICK else control
 
     @property
     def state(self) -> State:
-        """The current scene's state, as the scene uses it."""
-        return controls.shown(self.scene.CONTROLS, self._set)
+        """The values that were set for the current step: None where the session's language decides."""
+        given = self.step.controls.items()
+        return {name: self._set.get(self._key(name), control.default) for name, control in given}
 
     @property
-    def _set(self) -> State:
-        """The current scene's state: None where the session's language decides."""
-        if self.number not in self._states:
-            self._states[self.number] = {**controls.initial(self.scene.CONTROLS, {}), "step": 0}
-        return self._states[self.number]
+    def values(self) -> State:
+        """The values of the current step's controls."""
+        return controls.shown(self.step.controls.values(), self.state)
 
     def take(self, wish: object) -> Mapping[str, Any]:
-        """Go where a browser's wish says. Returns what it asks of that scene; {} if invalid."""
+        """Go where a browser's wish says. Returns what it asks of that step; {} if invalid."""
         fields = wish if isinstance(wish, Mapping) else {}
-        self.number = _number(fields) or self.number
+        self.number = whole(1, len(scenes()))(fields.get("scene")) or self.number
         if isinstance(present := fields.get("present"), bool):
             self.present = present
         if isinstance(code := fields.get("code"), bool):
             self.code = code
-        step = fields.get("step")
-        if type(step) is int:
-            step = min(max(step, 0), self.scene.STEPS - 1)
-            self._states[self.number] = controls.at_step(self.scene.CONTROLS, self._set, step)
+        if type(step := fields.get("step")) is int:
+            self._at[self.number] = min(max(step, 0), len(self.scene.steps) - 1)
+        if isinstance(named := fields.get("go"), str) and (found := place(named)):
+            self.number, self._at[found[0]] = found
         ask = fields.get("ask")
-        if not isinstance(ask, dict) or len(json.dumps(ask)) > ANSWERS:
-            return {}
-        return ask
+        return ask if isinstance(ask, dict) and len(json.dumps(ask)) <= ANSWERS else {}
 
     def answer(self, wish: object, static: Mapping[str, Any], describe: Callable[[Exception], str]) -> bytes:
         """What the browser draws after `wish`, None if it hasn't asked: JSON in UTF-8, with `static`.
 
-        An error becomes `describe`'s sentence and leaves the scene's state as it was.
+        An error becomes `describe`'s sentence and leaves what was set as it was.
         """
         fields = wish if isinstance(wish, Mapping) else {}
         ask = self.take(wish)
-        self._borrow()
+        step, before = self.step, self.state
         sent: dict[str, Any] = {
             "client": fields.get("client", ""),
             "seq": fields.get("seq", 0),
             "scene": self.number,
-            "module": scenes.MODULES[self.number - 1],
-            "step": self.state["step"],
-            "steps": self.scene.STEPS,
+            "step": self.at,
+            "steps": len(self.scene.stops),
             "present": self.present,
+            "titles": [_(one.title) for one in scenes()],
             **static,
         }
         try:
-            state = scenes.taken(self.scene, self._set, ask)
-            shown = controls.shown(self.scene.CONTROLS, state)
-            sent["data"] = self.scene.picture(shown)
-            self._states[self.number] = state
-            sent["code"] = self._code(shown, sent["data"])
-            sent["notice"] = self.scene.notice(shown)
+            self._keep(controls.taken(step.controls.values(), before, ask))
+            sent |= self._drawn()
         except RnnvizError as error:
+            self._keep(before)
             sent |= {"error": describe(error), "notice": "", "code": None}
-        room = bool(static.get("room", {}).get("door"))
-        sent["formula"] = symbols.typeset(self.scene.formula({**self.state, "room": room}))
-        sent["note"] = notes.said(self.number, self.state["step"])
+        sent["formula"] = symbols.typeset(step.written(self.values))
+        sent["note"] = self._note()
         sent["query"] = self.query()
         return json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
+    def _keep(self, state: State) -> None:
+        for name, value in state.items():
+            self._set[self._key(name)] = value
+
+    def _drawn(self) -> dict[str, Any]:
+        """The step's picture, or the question that stands before it, what to notice, and the code."""
+        step, values = self.step, self.values
+        data: dict[str, Any] = {"key": step.key, "controls": []}
+        if step.question:
+            options = [_(one) for one in step.question.options]
+            data["question"] = {"text": _(step.question.text), "options": options, "again": _("Ask again")}
+            if values[PICK] == OPEN:
+                return {"data": data, "notice": _("What do you think?"), "code": None}
+        shown = step.shown(values)
+        self._right = shown.right
+        data["controls"] = [one.drawn(values[name]) for name, one in step.controls.items() if one.widget]
+        data["picture"] = shown.picture
+        if step.question:
+            data["question"] |= {"right": shown.right, "predicted": values[PICK]}
+        code = step.code(values)
+        return {"data": data, "notice": shown.notice, "code": {"code": code} if code else None}
+
     def asked(self) -> Question | None:
-        """What the step asks the room, if the scene's module has an `asked` and asks something here."""
-        asks = getattr(self.scene, "asked", None)
-        return None if asks is None else cast("Question | None", asks(self.state))
-
-    def _borrow(self) -> None:
-        """A scene that shows what was done in another has it of that one's state, if it was seen."""
-        borrowed: dict[str, str] = getattr(self.scene, "BORROWS", {})
-        for name, module in borrowed.items():
-            other = self._states.get(scenes.MODULES.index(module) + 1)
-            if other is not None:
-                self._states[self.number] = {**self._set, name: other[name]}
-
-    def _code(self, state: State, shown: dict[str, Any]) -> dict[str, str] | None:
-        """The step's code and what it prints: None if it has none, empty as long as nobody looks at it."""
-        step = scenes.MODULES[self.number - 1], self.scene.NAMES[state["step"]]
-        if not snippets.has(*step):
+        """What the step asks the room, until its picture is shown."""
+        step = self.step
+        if step.asked and (letter := step.asked(**self.values)):
+            return Question(**{**vars(letter), "options": tuple(letter.options)}, letters=True)
+        if step.question is None:
             return None
-        found = snippets.cell(*step, state, shown) if self.code else None
-        return {} if found is None else {"code": found.code, "printed": found.printed}
+        over = self.values[PICK] != OPEN
+        options = tuple(_(one) for one in step.question.options)
+        return Question(
+            step.key, _(step.question.text), options, right=self._right if over else None, over=over
+        )
+
+    def _note(self) -> dict[str, Any]:
+        """What the lecturer's window shows: the step's title, what to say and to ask, and what comes next."""
+        step, scene = self.step, self.scene
+        following = scene.stops[self.at + 1 : self.at + 2]
+        opens = scenes()[self.number : self.number + 1] if not following else ()
+        after = following or (opens[0].stops[:1] if opens else ())
+        return {
+            "title": _(step.title),
+            "lines": [_(step.say), _(step.question.text if step.question else str(step.ask))],
+            "next": _(after[0].title) if after else "",
+            "opens": _(opens[0].title) if opens else "",
+            "appendix": [[one.name, _(one.title)] for one in scene.appendix],
+        }
 
     def query(self) -> dict[str, str]:
         """The lecture as an address, of at most ADDRESS characters."""
-        found = {"scene": str(self.number)}
+        found = {"step": self.step.name}
         if self.present:
             found["present"] = "1"
         if self.code:
             found["code"] = "1"
-        if self.state["step"]:
-            found["step"] = str(self.state["step"] + 1)
-        for name, value in controls.query(self.scene.CONTROLS, self._set).items():
-            if len(urlencode({**found, name: value})) <= ADDRESS:
-                found[name] = value
+        for name, control in self.step.controls.items():
+            written = control.write(self.state[name])
+            if len(urlencode(found | written)) <= ADDRESS:
+                found |= written
         return found
-
-
-def _number(fields: Mapping[str, Any]) -> int | None:
-    found: int | None = controls.whole(1, len(scenes.MODULES))(fields.get("scene"))
-    return found

@@ -1,4 +1,4 @@
-// The code of the step that is shown, beside its picture: what it prints, and a button that copies it.
+// The code of the step that is shown, over its picture, and a button that copies it.
 
 import { find, make, put } from "../../../browser/static/dom.js";
 
@@ -23,10 +23,8 @@ export class CodePanel {
     this.copier = Object.assign(make("button", "ln-copy"), { type: "button" });
     this.closer = Object.assign(make("button", "ln-close", "✕"), { type: "button" });
     this.code = scrolling("ln-cell");
-    this.prints = make("p", "ln-prints");
-    this.printed = scrolling("ln-printed");
     this.panel.append(make("header", "", this.title, this.copier, this.closer));
-    this.panel.append(this.code, this.prints, this.printed);
+    this.panel.append(this.code);
     this.opener.onclick = () => this.toggle();
     this.closer.onclick = () => this.toggle(false);
     this.copier.onclick = () => this.copy();
@@ -41,7 +39,7 @@ export class CodePanel {
 
   /** A step is shown. @param {StepCode | null} cell its code @param {Say} say */
   show(cell, say) {
-    const { code = "", printed = "" } = cell ?? {};
+    const { code = "" } = cell ?? {};
     const another = code !== this.code.textContent;
     Object.assign(this, { cell, open: this.wanted && cell !== null, say });
     this.opener.hidden = cell === null;
@@ -53,10 +51,6 @@ export class CodePanel {
     name(this.closer, "✕", say("code.close"));
     this.panel.setAttribute("aria-label", say("code"));
     this.code.setAttribute("aria-label", say("code.label"));
-    this.printed.setAttribute("aria-label", say("code.prints"));
-    put(this.prints, say(code ? "code.prints" : "code.none"));
-    this.copier.hidden = this.code.hidden = this.printed.hidden = !code;
-    put(this.printed, printed);
     if (!another) return;
     put(this.copier, say("copy"));
     put(this.code, code);

@@ -3,7 +3,8 @@
 // Both speak over a BroadcastChannel called `name(key)`; the window has the key in its address.
 //   stage → window   {kind: "step", …} a Desk's `said`; {kind: "room", room} what the class answers, as it comes;
 //                    {kind: "gone"} when the lecture is left
-//   window → stage   {kind: "hello"} it is there; {kind: "key", key, shift} one of KEYS was pressed
+//   window → stage   {kind: "hello"} it is there; {kind: "key", key, shift} one of KEYS was pressed;
+//                    {kind: "go", name} a step of the appendix is wanted
 
 import { fill } from "../../../browser/static/words.js";
 
@@ -28,8 +29,11 @@ export class Desk {
   said = null;
   onLeave = () => sessionStorage.setItem(KEPT, this.key);
 
-  /** @param {string} key the stage's own, where it has none from before @param {(pressed: DeskKey) => void} press */
-  constructor(key, press) {
+  /**
+   * @param {string} key the stage's own, where it has none from before
+   * @param {(pressed: DeskKey) => void} press @param {(name: string) => void} go
+   */
+  constructor(key, press, go) {
     this.key = sessionStorage.getItem(KEPT) ?? key;
     sessionStorage.removeItem(KEPT); // a copy of the tab is another stage
     window.addEventListener("pagehide", this.onLeave);
@@ -37,6 +41,7 @@ export class Desk {
     this.channel.onmessage = ({ data }) => {
       if (data?.kind === "hello") this.tell();
       else if (data?.kind === "key" && KEYS.includes(data.key)) press(data);
+      else if (data?.kind === "go") go(String(data.name));
     };
   }
 

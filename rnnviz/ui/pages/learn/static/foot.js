@@ -14,7 +14,7 @@ export function moves(view, say) {
   );
   // More dots than these would take the place of what is to be noticed.
   for (let i = 0; i < steps && steps <= 10; i++) dots.append(make("i", i <= step ? "ln-done" : ""));
-  dots.append(make("span", "", `${step + 1}/${steps}`));
+  dots.append(make("span", "", step < steps ? `${step + 1}/${steps}` : say("appendix")));
   dots.title = say("next");
   const back = button("↑", say("back"), "", () => view.step(view.at - 1), step === 0);
   find(view.root, "div.ln-steps").replaceChildren(...(steps > 1 ? [back, dots] : []));

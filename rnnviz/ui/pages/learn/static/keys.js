@@ -19,13 +19,15 @@ export function key(view, event) {
   if (typing || (event.key === " " && target.closest?.("button, [role=button], a, summary"))) return;
   /** @type {Record<string, () => void>} */
   const moves = {
-    " ": () => (!event.shiftKey && view.room.space()) || view.step(view.at + (event.shiftKey ? -1 : 1)),
+    " ": () =>
+      (!event.shiftKey && (view.room.space() || view.opens())) ||
+      view.step(view.at + (event.shiftKey ? -1 : 1)),
     ArrowDown: () => view.step(view.at + 1),
     ArrowUp: () => view.step(view.at - 1),
     ArrowRight: () => view.go(view.scene + 1),
     ArrowLeft: () => view.go(view.scene - 1),
     // A clicker's two keys walk through everything.
-    PageDown: () => view.room.reveal() || view.step(view.at + 1) || view.go(view.scene + 1),
+    PageDown: () => view.room.reveal() || view.opens() || view.step(view.at + 1) || view.go(view.scene + 1),
     PageUp: () => view.step(view.at - 1) || view.go(view.scene - 1),
     p: () => view.presenting(!view.present),
     n: () => view.desk.open(),

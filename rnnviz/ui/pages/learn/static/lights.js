@@ -9,7 +9,7 @@ import { find, make } from "../../../browser/static/dom.js";
 /** @import { Symbols, Standing } from "./types" */
 
 const SVG = "http://www.w3.org/2000/svg";
-const EDGE = 4; // units between what is lit and its frame
+const EDGE = 4; // pixels between what is lit and its frame
 const [ROWS, COLUMNS] = [4, 7]; // of a matrix that the tip shows whole; of a larger one it shows fewer
 
 /** What an element of the picture stands for. @param {Event} event */
@@ -99,40 +99,20 @@ export class Lights {
     this.lit = name;
     this.root.dataset.lit = name;
     formula.light(name);
-    board.svg.querySelector(".ln-light")?.remove();
     this.tip.hidden = !name;
-    if (!name) return;
-    const light = document.createElementNS(SVG, "g");
-    light.setAttribute("class", "ln-light");
-    for (const element of board.root.querySelectorAll(`[data-stands~="${CSS.escape(name)}"]`))
-      if (element.getAttribute("fill") !== "transparent" || element.hasAttribute("stroke"))
-        light.append(this.frame(element)); // what only takes the pointer has none
-    board.svg.append(light);
-    this.explain(name);
+    const lit = name ? board.kit.querySelectorAll(`[data-stands~="${CSS.escape(name)}"]`) : [];
+    board.lights.replaceChildren(...Array.from(lit, (element) => this.frame(element)));
+    if (name) this.explain(name);
   }
 
-  /** What is drawn around an element that is lit: a frame, and along a line the line itself. @param {Element} element */
+  /** A frame around an element that is lit. @param {Element} element */
   frame(element) {
-    if (element.matches("path[fill=none], line, polyline")) {
-      const glow = /** @type {SVGElement} */ (element.cloneNode());
-      glow.removeAttribute("data-stands");
-      glow.removeAttribute("data-hit");
-      glow.setAttribute("stroke-width", String(Number(element.getAttribute("stroke-width")) + 12));
-      glow.classList.add("ln-glow");
-      return glow;
-    }
-    const { board } = this;
-    const [area, box] = [board.svg.getBoundingClientRect(), element.getBoundingClientRect()];
-    const unit = board.W / area.width;
+    const [area, box] = [this.board.kit.getBoundingClientRect(), element.getBoundingClientRect()];
     const frame = document.createElementNS(SVG, "rect");
     const within = (/** @type {number} */ v, /** @type {number} */ most) =>
       Math.max(2, Math.min(most - 2, v));
-    const [x, right] = [box.left - area.left, box.right - area.left].map((v, i) =>
-      within(v * unit + (i ? EDGE : -EDGE), board.W),
-    );
-    const [y, bottom] = [box.top - area.top, box.bottom - area.top].map((v, i) =>
-      within(v * unit + (i ? EDGE : -EDGE), board.H),
-    );
+    const [x, right] = [box.left - EDGE, box.right + EDGE].map((v) => within(v - area.left, area.width));
+    const [y, bottom] = [box.top - EDGE, box.bottom + EDGE].map((v) => within(v - area.top, area.height));
     const place = { x, y, width: right - x, height: bottom - y, rx: 8 };
     for (const [key, value] of Object.entries(place)) frame.setAttribute(key, value.toFixed(1));
     return frame;
@@ -176,7 +156,7 @@ export class Lights {
   /** @param {number} value @param {number} decimals */
   said(value, decimals) {
     const plain = value === 0 || (Math.abs(value) >= 1e-3 && Math.abs(value) < 1e6);
-    return plain ? this.board.number(value, decimals) : this.board.power(value);
+    return plain ? this.board.number(value, decimals) : this.board.numbers.power(value, 1);
   }
 
   /** Below the symbol, and beside what is pointed at. @param {string} name */

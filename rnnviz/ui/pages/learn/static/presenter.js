@@ -50,6 +50,15 @@ function show(said) {
     said.next ? fill(words.pair, { name: words["desk.next"], value: "" }) : words["desk.last"],
     next,
   );
+  at("appendix").replaceChildren(
+    ...said.appendix.map(([name, title]) => {
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent: title });
+      button.onclick = () => channel.postMessage({ kind: "go", name });
+      return button;
+    }),
+  );
+  at("appendix").hidden = said.appendix.length === 0;
+  at("appendix").setAttribute("aria-label", words["desk.appendix"]);
   at("back").textContent = words["desk.back"];
   at("on").textContent = words["desk.on"];
   at("reset").textContent = words["desk.reset"];

@@ -87,6 +87,7 @@ export interface Note {
   lines: string[];
   next: string;
   opens: string;
+  appendix: [name: string, title: string][];
 }
 
 /** What the lecturer's window is told: numbers count from 1; `opens` is the scene's title. */
@@ -729,4 +730,49 @@ export interface Summary {
   count?: number;
   go?: Place;
   reading?: [authors: string, year: number, title: string][];
+}
+
+// ---- steps drawn by kit.js ----
+
+/** A part of a picture: rnnviz/lecture/pictures.py says what each kind has. */
+export interface KitNode {
+  kind: string;
+  stands?: string;
+  here?: unknown;
+  parts: KitNode[];
+  lines: KitNode[];
+  sizes: number[];
+  marks: string[];
+  values: Untyped[];
+  rows: Untyped[];
+  ys: Untyped[];
+  name: string;
+  [more: string]: Untyped;
+}
+
+export interface KitControl {
+  name: string;
+  kind: "slider" | "choice" | "field" | "again" | "toggle";
+  label: string;
+  value: unknown;
+  [more: string]: Untyped;
+}
+
+/** What a step answers: a picture, or the question before it. `pick` is the control that ends the question. */
+export interface KitAnswer {
+  key: string;
+  pick: string;
+  title: string;
+  controls: KitControl[];
+  picture?: KitNode;
+  question?: KitQuestion;
+}
+
+/** `right` and `predicted` are there with the picture. */
+export interface KitQuestion {
+  text: string;
+  options: string[];
+  again: string;
+  right?: number;
+  predicted?: number;
 }

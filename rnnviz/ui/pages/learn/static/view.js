@@ -12,14 +12,15 @@ import { moves } from "./foot.js";
 import { fonts as typefaces } from "./formula.js";
 import { Head } from "./head.js";
 import { key } from "./keys.js";
+import { draw } from "./kit.js";
 import { Room } from "./room.js";
 
-/** @import { Answer, Scene } from "./types" */
+/** @import { Answer, DeskKey } from "./types" */
 
 const BASE = 22; // units of a line of type: a board is measured in these, whatever the screen
-const WIDTH = 1240; // units that every board has at least, across and down
+const WIDTH = 1240; // units that a stage has, across and down
 const HEIGHT = 540;
-const SMALLEST = 0.47; // pixels a unit: 640 pixels, 1280 at 200 %, are wide enough; below, the picture is scrolled
+const SMALLEST = 0.68; // pixels a unit: below, parts stand one below the other, and the picture scrolls
 const FOREIGN = ["lang"]; // what the page keeps in the address, which is not ours
 
 const decoder = new TextDecoder();
@@ -27,12 +28,9 @@ const decoder = new TextDecoder();
 export class View extends BaseView {
   /** @type {Answer} */
   answer;
-  /** @type {Map<string, Promise<Scene>>} the scenes' modules by name */
-  modules = new Map();
-  /** @type {Scene | undefined} */
-  module;
-  /** @type {Record<number, object>} what each scene remembers in the browser alone */
-  locals = {};
+  ready = false; // whether style sheet and typefaces are here
+  /** @type {string | undefined} the name of a step to go to, until it is on its way */
+  named;
   /** @type {Record<number, number>} the last step known of each scene */
   seen = {};
   /** @type {object | null} what is asked of the scene and not yet on its way */
@@ -59,15 +57,15 @@ export class View extends BaseView {
       (change) => this.ask(change),
       () => this.redraw(),
     );
-    this.board.visit = (scene, step) => this.visit(scene, step);
+    this.board.visit = (name, ask) => this.visit(name, ask);
     this.head = new Head(root, this.board);
     this.lights = this.head.lights;
     const [start, redraw] = [() => this.start(), () => this.redraw()];
     this.room = this.board.room = new Room(root, start, redraw, (live) => this.desk.hear(live));
     this.code = new CodePanel(root, start);
-    this.desk = new Desk(this.link.client, ({ key, shift }) =>
-      document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: shift, cancelable: true })),
-    );
+    const press = (/** @type {DeskKey} */ { key, shift }) =>
+      document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: shift, cancelable: true }));
+    this.desk = new Desk(this.link.client, press, (name) => this.visit(name));
     root.style.setProperty("--lowest", `${HEIGHT * SMALLEST}px`);
     this.desks = find(root, "button.ln-desk");
     this.desks.onclick = () => this.desk.open();
@@ -112,9 +110,12 @@ export class View extends BaseView {
   receive(answer) {
     const moved = this.answer?.scene !== answer.scene;
     if (moved || this.answer.step !== answer.step) this.lights.forget();
-    if (moved) this.module = undefined; // it would draw another scene's data
     this.answer = answer;
     this.flying = null;
+    if (this.named) {
+      this.named = undefined;
+      [this.scene, this.seen[answer.scene]] = [answer.scene, answer.step];
+    }
     if (!this.link.wanted || !this.link.owns(answer)) {
       this.scene = answer.scene;
       this.present = answer.present;
@@ -127,13 +128,9 @@ export class View extends BaseView {
     this.label();
     this.room.take(answer.room, answer.words);
     this.desk.show(answer, this.board.theme, this.room.door ? this.room.live : null);
-    const module = this.modules.get(answer.module) ?? import(`./${answer.module}.js`);
-    this.modules.set(answer.module, module);
-    Promise.all([module, this.styled, typefaces()]).then(([scene]) => {
+    Promise.all([this.styled, typefaces()]).then(() => {
       if (this.answer !== answer) return;
-      this.module = scene;
-      this.locals[answer.scene] ??= {};
-      if (moved) this.board.empty(this.locals[answer.scene]);
+      this.ready = true;
       this.root.hidden = false;
       this.resized(true);
     });
@@ -157,7 +154,7 @@ export class View extends BaseView {
     this.head.show(this.answer, say);
     const whole = notice.replaceAll(" %", "\u00a0%"); // no line begins with the sign
     this.notice.replaceChildren(make("b", "", say("notice")), whole);
-    this.board.svg.setAttribute("aria-label", `${titles[scene - 1]}. ${notice}`);
+    this.board.picture.setAttribute("aria-label", `${titles[scene - 1]}. ${notice}`);
     moves(this, say);
     this.code.show(this.answer.code, say);
     this.desks.textContent = say("desk");
@@ -177,7 +174,7 @@ export class View extends BaseView {
     const { scene, present, flying } = this;
     const [room, code] = [this.room.wish(), this.code.wanted];
     const step = scene in this.seen && { step: this.seen[scene] };
-    return { scene, present, code, ask: flying, room, ...step };
+    return { scene, present, code, ask: flying, room, go: this.named, ...step };
   }
 
   /** @param {object} change */
@@ -200,10 +197,17 @@ export class View extends BaseView {
   /** @param {number} to whether there is such a step */
   step(to) {
     const last = this.scene === this.answer.scene ? this.answer.steps - 1 : Infinity;
-    if (to < 0 || to > last) return false;
+    if (to < 0 || (to > last && to > this.at)) return false; // behind the stops are those of the appendix
     this.seen[this.scene] = to;
     this.start();
     return true;
+  }
+
+  /** Show what the step's question stands before. Returns whether there was one. */
+  opens() {
+    const { open } = this.board;
+    open?.();
+    return open !== null;
   }
 
   /** @param {number} scene */
@@ -214,11 +218,12 @@ export class View extends BaseView {
     this.start();
   }
 
-  /** A step of any scene. @param {number} scene @param {number} step */
-  visit(scene, step) {
-    this.seen[scene] = step;
-    if (scene === this.scene) this.start();
-    else this.go(scene);
+  /** A step by its name, and what is asked of it there. @param {string} name @param {object | null} [ask] */
+  visit(name, ask = null) {
+    this.named = name;
+    this.flying = null;
+    this.pending = ask;
+    this.start();
   }
 
   /** @param {boolean} on */
@@ -249,7 +254,7 @@ export class View extends BaseView {
 
   /** All the room there is: as wide as the page, and down to the window's lower edge. What is higher scrolls. */
   resized(always = false) {
-    if (this.root.hidden || !this.module) return;
+    if (this.root.hidden || !this.ready) return;
     const top = this.root.getBoundingClientRect().top;
     this.head.fit();
     this.root.style.height = `${Math.floor(window.innerHeight - top - 6)}px`;
@@ -261,25 +266,19 @@ export class View extends BaseView {
     this.redraw();
   }
 
+  /** The size of a line of type: a stage is WIDTH of its units across and HEIGHT down, or a phone's, and scrolls. */
   measure() {
     const { offsetWidth: w, offsetHeight: h } = this.stage;
     this.size = `${w} ${h}`;
     const scale = Math.max(SMALLEST, Math.min(w / WIDTH, h / HEIGHT));
-    const [wide, high] = [Math.max(w, WIDTH * scale), Math.max(h, HEIGHT * scale)];
-    Object.assign(this.board.root.style, { width: `${wide}px`, height: `${high}px` });
-    // Beside its code a picture is smaller; what stands around both isn't.
-    const whole = Math.max(scale, Math.min(this.root.offsetWidth / WIDTH, h / HEIGHT));
-    this.root.style.setProperty("--type", `${whole * BASE}px`);
-    this.stage.style.setProperty("--type", `${scale * BASE}px`);
-    this.board.measure(wide / scale, high / scale, scale);
+    this.root.style.setProperty("--type", `${scale * BASE}px`);
   }
 
   redraw() {
-    const { answer, module } = this;
-    if (!module || this.root.hidden || !this.size) return;
-    this.board.mover.arrive(answer.scene, answer.step);
-    if (answer.error) this.board.trouble(answer.error);
-    else this.board.draw(module, answer.data, answer.step);
+    const { answer, board } = this;
+    if (this.root.hidden || !this.size) return;
+    if (answer.error) board.trouble(answer.error);
+    else if (answer.data) draw(board, answer.data);
     this.lights.show();
     this.room.words.show();
     this.code.placed();

@@ -1,0 +1,38 @@
+"""Numbers as the lecture writes them: to be read from the back row."""
+
+import math
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def rough(value: float, digits: int = 2) -> str:
+    """At most so many digits that count.
+
+    >>> rough(0.0314), rough(-2.96e-9), rough(70**11), rough(float("inf"))
+    ('0.031', '−3 × 10⁻⁹', '2 × 10²⁰', '∞')
+    """
+    if math.isinf(value):
+        return "−∞" if value < 0 else "∞"
+    if value == 0 or 1e-3 <= abs(value) < 1e6:
+        return f"{float(f'{value:.{digits}g}'):,.12g}".replace("-", "−")
+    mantissa, ten = f"{value:.{digits - 1}e}".split("e")
+    return f"{float(mantissa):g} × 10{str(int(ten)).translate(_SUPERSCRIPTS)}".replace("-", "−")
+
+
+def fixed(value: float, digits: int = 2) -> str:
+    """So many decimals.
+
+    >>> fixed(-2.9648), fixed(12345.6, 0), fixed(float("inf"))
+    ('−2.96', '12,346', '∞')
+    """
+    return "∞" if value == math.inf else f"{value:,.{digits}f}".replace("-", "−")
+
+
+def percent(share: float) -> str:
+    """A share in percent: one decimal below ten percent.
+
+    >>> percent(0.172), percent(0.0031)
+    ('17 %', '0.3 %')
+    """
+    written = f"{100 * share:.0f}" if abs(share) >= 0.0995 else f"{100 * share:.1f}"
+    return f"{written} %".replace("-", "−")

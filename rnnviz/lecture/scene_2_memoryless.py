@@ -1,0 +1,158 @@
+"""Scene 2: without a hidden state, two texts that end alike are the same; every number of the layers."""
+
+import numpy as np
+
+from rnnviz.i18n import N_, _
+from rnnviz.lecture.controls import again, line_of_text
+from rnnviz.lecture.machine import SYMBOLS, WORD, Machine, numbers
+from rnnviz.lecture.pictures import Node, bars, cells, column, inline, matrix, row, strip, table, tex, text
+from rnnviz.lecture.readers import network
+from rnnviz.lecture.said import fixed, percent, rough
+from rnnviz.lecture.steps import Drawn, Question, step
+from rnnviz.reading.trace import trace
+from rnnviz.text.characters import visible
+
+TITLE = N_("Without a hidden state")
+
+
+@step(
+    N_("Same ending, same prediction"),
+    r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{b_h})",
+    say=N_(
+        "Without a state the network sees the last character only. "
+        "The hidden layer stands between input and output; it is no memory."
+    ),
+    ask=Question(
+        N_("Two texts end in the same character. Whose prediction is the same after both?"),
+        [N_("neither MLP nor RNN"), N_("MLP and RNN"), N_("the MLP, but not the RNN")],
+        right=2,
+    ),
+    minutes=2,
+    left=line_of_text(30, "in the dark nig", N_("One text")),
+    right=line_of_text(30, "I was going", N_("Another")),
+)
+def prediction(left: str, right: str) -> Drawn:
+    H, P = {}, {}
+    for cell in ("mlp", "rnn"):
+        ends = [trace(network(f"timemachine-{cell}"), read) for read in (left, right)]
+        H[cell] = [end.hidden[-1, -1] for end in ends]
+        P[cell] = [np.exp(end.log_probs[-1]) for end in ends]
+    difference = {cell: abs(one - other).max() for cell, (one, other) in P.items()}
+    # show
+    one, other = P["mlp"]
+    best = np.argsort(-np.maximum(one, other), kind="stable")[:5]
+    vocabulary = network("timemachine-mlp").vocabulary
+
+    def side(read: str, hidden: np.ndarray, chances: np.ndarray) -> Node:
+        """A text, the hidden layer after it and what comes next."""
+        marks = [visible(c) for c in read]
+        symbols = [visible(vocabulary.symbol(int(i))) for i in best]
+        rows = [(s, p, percent(p)) for s, p in zip(symbols, chances[best].tolist(), strict=True)]
+        return column(
+            cells(marks, lit=[len(marks) - 1], title=_("framed: all that the MLP sees"), look="tight"),
+            text(_("hidden layer, {n} units").format(n=len(hidden)), "quiet"),
+            strip(hidden, "H_t"),
+            bars(rows, title=_("next character")),
+        )
+
+    between = column(
+        text("=" if difference["mlp"] == 0 else "≠", "big model"),
+        text(_("largest difference of a probability"), "quiet centre"),
+        table([], [(cell.upper(), f"{rough(100 * most)} %") for cell, most in difference.items()]),
+        look="middle",
+    )
+    halves = zip((left, right), H["mlp"], P["mlp"], strict=True)
+    before, after = (side(*half) for half in halves)
+    picture = row(before, between, after, sizes=(5, 3, 5))
+    if left == right:
+        return picture, _("The same text twice: change one of them, but keep its last character.")
+    if difference["mlp"]:
+        return picture, _(
+            "The two texts end differently, so even a network without a state can tell them apart."
+        )
+    return picture, _(
+        "To the MLP, a network without a state, both texts are the same: hidden layer and prediction agree "
+        "to the last bit. The RNN has read what came before."
+    )
+
+
+@step(
+    N_("A minibatch, number by number"),
+    r"\s{H} = \s{phi}(\s{X}\s{W_xh} + \s{b_h})",
+    say=N_("Each row is one pair. The bias is one row and is added to every row: broadcasting."),
+    ask=N_("Which shapes do X, W and H have?"),
+    covers=(6, 7),
+    minutes=1.5,
+    pairs=again(0, N_("Draw other pairs")),
+)
+def hidden(pairs: int) -> Drawn:
+    net = Machine().net
+    rng = np.random.default_rng(pairs)
+    at = rng.permutation(len(WORD) - 1)[:3]  # three places in the word, in any order
+    inputs, labels = [WORD[i] for i in at], [WORD[i + 1] for i in at]
+    X = np.eye(len(SYMBOLS))[numbers("".join(inputs))]
+    H = np.tanh(X @ net.W_xh + net.b_h)
+    # show
+    names = [f"{one}→{label}" for one, label in zip(inputs, labels, strict=True)]
+    picked = [(numbers(one)[0], j) for one in inputs for j in range(len(net.b_h))]
+    layer = inline(
+        matrix(X, "X", title=_shaped("X", "n", "d"), rows=names, columns=SYMBOLS, digits=0),
+        matrix(net.W_xh, "W_xh", title=_shaped("W_xh", "d", "h"), rows=SYMBOLS, lit=picked, digits=1),
+        text("+", "large"),
+        column(
+            matrix(net.b_h, "b_h", title=_shaped("b_h", "1", "h"), digits=1),
+            text(_("the same row for all: broadcast"), "quiet"),
+            look="middle",
+        ),
+        tex(r"\xrightarrow{\;\s{phi}\;}"),
+        matrix(H, "H", title=_shaped("H", "n", "h")),
+    )
+    trained = text(_("trained on pairs drawn at random from “{word}”").format(word=WORD), "quiet centre")
+    return column(layer, trained), _(
+        "One pair a row; every row gets the same bias. Rows know nothing of each other, so any order will do."
+    )
+
+
+@step(
+    N_("From the layer to probabilities"),
+    r"\s{O} = \s{H}\s{W_hq} + \s{b_q},\qquad \s{softmax}(\s{O})",
+    say=N_("Another product gives a score for each symbol, softmax makes probabilities of them."),
+    ask=N_("Which row pays most? Read it from the framed cells."),
+    covers=(7,),
+    minutes=1.5,
+    pairs=again(0, N_("Draw other pairs")),
+)
+def output(pairs: int) -> Drawn:
+    net = Machine().net
+    rng = np.random.default_rng(pairs)
+    at = rng.permutation(len(WORD) - 1)[:3]
+    inputs, labels = numbers("".join(WORD[i] for i in at)), numbers("".join(WORD[i + 1] for i in at))
+    H = np.tanh(np.eye(len(SYMBOLS))[inputs] @ net.W_xh + net.b_h)
+    O = H @ net.W_hq + net.b_q
+    P = np.exp(O) / np.exp(O).sum(axis=1, keepdims=True)
+    losses = -np.log(P[range(len(P)), labels])
+    # show
+    names = [f"{SYMBOLS[one]}→{SYMBOLS[label]}" for one, label in zip(inputs, labels, strict=True)]
+    framed = list(enumerate(labels))
+    layer = inline(
+        matrix(H, "H", title=_shaped("H", "n", "h"), rows=names),
+        matrix(net.W_hq, "W_hq", title=_shaped("W_hq", "h", "q"), digits=1),
+        text("+", "large"),
+        matrix(net.b_q, "b_q", title=_shaped("b_q", "1", "q"), digits=1),
+    )
+    scores = inline(
+        text("=", "large"),
+        matrix(O, "O", title=_shaped("O", "n", "q"), columns=SYMBOLS),
+        tex(r"\xrightarrow{\;\s{softmax}\;}"),
+        matrix(P, "softmax", title=r"\s{softmax}(\s{O})", columns=SYMBOLS, lit=framed, scale="sequential"),
+        matrix(losses[:, None], title=r"-\log P", scale="surprisal", full=4),
+    )
+    return column(layer, scores), _(
+        "Softmax makes probabilities of every row of O. Framed: the label, the next character. "
+        "The loss is the mean of −log P, {loss} nats."
+    ).format(loss=fixed(losses.mean()))
+
+
+def _shaped(name: str, rows: str, columns: str) -> str:
+    """A matrix's name, and its shape in letters."""
+    return rf"\s{{{name}}} \in \mathbb{{R}}^{{{rows} \times {columns}}}"

@@ -1,0 +1,420 @@
+"""Scene 3: with a hidden state. Every number of a small network, one time step after another.
+
+    H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h)    O_t = H_t W_hq + b_q
+
+The small network reads letters of "machine" as one-hot rows: d = q = 7 symbols, h = 4 units.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from rnnviz.i18n import N_, _
+from rnnviz.lecture.controls import again, choice, line_of_text, pointed, slider, whole
+from rnnviz.lecture.machine import NAMES, SEED, SYMBOLS, WORD, Machine, numbers
+from rnnviz.lecture.pictures import (
+    Node,
+    bars,
+    cells,
+    column,
+    graph,
+    inline,
+    matrix,
+    row,
+    strip,
+    table,
+    tex,
+    text,
+)
+from rnnviz.lecture.readers import network
+from rnnviz.lecture.said import fixed, percent, rough
+from rnnviz.lecture.steps import Drawn, Question, step
+from rnnviz.reading.trace import trace
+from rnnviz.text.characters import visible
+
+TITLE = N_("With a hidden state")
+
+WITHOUT = r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{b_h})"
+STATE = r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh} + \s{b_h})"
+OUTPUT = r"\s{O_t} = \s{H_t}\s{W_hq} + \s{b_q}"
+BOTH = rf"{STATE},\quad {OUTPUT}"
+WEIGHTS = r"\bigl[\begin{smallmatrix}\s{W_xh}\\ \s{W_hh}\end{smallmatrix}\bigr]"
+
+ENDINGS = ("in the dark nig", "I was going")
+"""Two texts that end alike."""
+
+LETTERS = "machinecinemamechanicchainniche"
+"""The text of the minibatch: words of the letters that the small network reads."""
+
+
+@step(
+    N_("With a state they differ"),
+    r"\s{h_t.state} = \s{f}(\s{x_t}, \s{h_t-1})",
+    say=N_("The same ending, two predictions: the past arrives through the state."),
+    ask=N_("Change the first letter. Does the prediction still notice?"),
+    covers=(5,),
+    minutes=1,
+    left=line_of_text(30, ENDINGS[0], N_("One text")),
+    right=line_of_text(30, ENDINGS[1], N_("Another")),
+    cell=choice({"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}, "rnn", N_("Network")),
+)
+def differ(left: str, right: str, cell: str) -> Drawn:
+    model = network(f"timemachine-{cell}")
+    ends = [trace(model, read) for read in (left, right)]
+    P = [np.exp(end.log_probs[-1]) for end in ends]  # of the next character
+    difference = abs(P[0] - P[1]).max()
+    # show
+    best = np.argsort(-np.maximum(*P), kind="stable")[:6].tolist()
+    symbols = [visible(model.vocabulary.symbol(i)) for i in best]
+    sides = []
+    for end, chances in zip(ends, P, strict=True):
+        marks = [visible(character) for character in end.text]
+        rows = [(name, chances[i], percent(chances[i])) for name, i in zip(symbols, best, strict=True)]
+        sides.append(
+            column(
+                cells(
+                    marks,
+                    lit=list(range(len(marks))),
+                    title=_("framed: what reaches the prediction"),
+                    look="tight",
+                ),
+                text(_("hidden state, {n} units").format(n=end.hidden.shape[-1]), "quiet"),
+                strip(end.hidden[-1, -1], "h_t.state"),
+                bars(rows, title=_("next character")),
+            )
+        )
+    largest = _("largest difference of a probability: {share}")
+    picture = column(row(*sides), text(largest.format(share=percent(difference)), "large"))
+    if not difference:
+        return picture, _("To this network both texts are the same: change one of them.")
+    return picture, _(
+        "A network with hidden states is a recurrent neural network, RNN; GRU and LSTM are recurrent too. "
+        "What the texts began with reaches the prediction."
+    )
+
+
+@step(
+    N_("The same definition at every step"),
+    lambda t: rf"{STATE if t > 1 else WITHOUT},\quad {OUTPUT}",
+    say=N_(
+        "The state of the step before, times W_hh, is added. Recurrent: the definition uses its own result."
+    ),
+    ask=N_("Which row of W_xh does the letter pick? What would remain if W_hh were zero?"),
+    covers=(8, 9, 10),
+    minutes=2.5,
+    t=slider(1, 6, 1, 1, N_("time step t"), stands="t"),
+    seed=again(SEED, N_("New random numbers")),
+)
+def first(t: int, seed: int) -> Drawn:
+    word = Machine(seed)
+    net, X = word.net, word.forward.x  # (6, 7), one-hot rows
+    H = [np.zeros(4)]  # H_0
+    for X_t in X[:t]:
+        from_input, from_state = X_t @ net.W_xh, H[-1] @ net.W_hh
+        A_t = from_input + from_state + net.b_h
+        H.append(np.tanh(A_t))
+        O_t = H[-1] @ net.W_hq + net.b_q
+    # show
+    states = [*H, *[np.full(4, np.nan)] * (6 - t)]
+    parts = {
+        f"H{k}": column(
+            tex(rf"\mathbf{{H}}_{k}"), strip(h, look="pinned" if k == t else ""), look="middle close"
+        )
+        for k, h in enumerate(states)
+    }
+    arrows = []
+    for k, letter in enumerate(word.inputs, start=1):
+        parts[f"X{k}"] = text(letter, "mono strong frame model" if k <= t else "mono quiet frame")
+        old, new = ("ngram", "model") if k <= t else ("faded", "faded")
+        arrows += [(f"H{k - 1}", f"H{k}", old, r"\s{W_hh}"), (f"X{k}", f"H{k}", new, r"\s{W_xh}")]
+    chain = graph(parts, arrows, rows=["H0 H1 H2 H3 H4 H5 H6", ". X1 X2 X3 X4 X5 X6"])
+    sums = matrix(
+        [from_input, from_state, net.b_h, A_t, H[t]],
+        rows=[
+            r"\s{X_t}\s{W_xh}",
+            r"+\ \s{H_t-1}\s{W_hh}",
+            r"+\ \s{b_h}",
+            r"=\ \s{A_t}",
+            r"\s{phi}(\s{A_t}) = \s{H_t}",
+        ],
+        lit=[(4, j) for j in range(4)],
+        faded=[(1, j) for j in range(4)] if t == 1 else [],
+        look="plain tight",
+    )
+    weak = list(np.ndindex(4, 4)) if t == 1 else []
+    picked = [(word.ids[t - 1], j) for j in range(4)]
+    weights: dict[str, Any] = {"digits": 1, "look": "tight beside"}
+    step_t = inline(
+        column(
+            matrix(X[t - 1], "X_t", columns=SYMBOLS, digits=0, look="tight narrow"),
+            matrix(H[t - 1], "H_t-1", faded=weak[:4], look="tight"),
+        ),
+        column(
+            matrix(net.W_xh, "W_xh", lit=picked, **weights), matrix(net.W_hh, "W_hh", faded=weak, **weights)
+        ),
+        sums,
+        column(
+            matrix(O_t, "O_t", columns=SYMBOLS, **weights),
+            matrix(net.b_q, "b_q", **weights),
+            matrix(net.W_hq, "W_hq", **weights),
+        ),
+    )
+    said = {
+        1: _(
+            "The character picks the framed row of W_xh and meets an empty state, zeros: "
+            "so far this is scene 2's network."
+        ),
+        2: _("One more term: the state that step 1 computed, times weights of its own, goes into step 2."),
+    }
+    return column(chain, step_t), said.get(
+        t, _("A recurrent layer: the same definition at every step, applied to its own result.")
+    )
+
+
+def _count(n: int) -> str:
+    return f"{n:,}" if n < 1e6 else rough(n)
+
+
+@step(
+    N_("Parameters do not grow"),
+    BOTH,
+    say=N_("Count the weights once: they serve any number of steps."),
+    ask=Question(
+        N_(
+            "The text gets longer: ten times as many time steps. "
+            "How many parameters does the network have then?"
+        ),
+        [N_("ten times as many"), N_("exactly as many"), N_("fewer")],
+    ),
+    covers=(11,),
+    minutes=1.5,
+    steps=slider(1, 30, 1, 6, N_("time steps T"), stands="T"),
+)
+def parameters(steps: int) -> Drawn:
+    net = Machine().net
+    sizes = {name: getattr(net, name).size for name in NAMES}
+    shared, own, tables = [], [], []
+    for T in (steps, 10 * steps):
+        used = {name: sizes[name] for t in range(T) for name in NAMES}  # each name once
+        shared.append(sum(used.values()))
+        own.append(sum(sizes.values()) * T)
+        tables.append(len(SYMBOLS) ** T)
+    # show
+    total = " + ".join(map(str, sizes.values()))
+    rows = {
+        _("this network"): shared,
+        _("weights of its own for every step"): own,
+        _("a table of all texts of T characters"): tables,
+    }
+    picture = column(
+        inline(*[matrix(getattr(net, name), name, digits=1, look="small") for name in NAMES]),
+        text(f"{total} = {shared[0]}", "big centre"),
+        table(
+            [_("parameters"), f"T = {steps}", f"T = {10 * steps}"],
+            [[name, *map(_count, counts)] for name, counts in rows.items()],
+            look="large",
+            lit=[(0, 1), (0, 2)],
+        ),
+    )
+    said = _(
+        "Every step uses the same {n} numbers, whatever T is. "
+        "A table of all texts would have {table} entries at T = {steps}."
+    ).format(n=shared[0], table=_count(tables[0]), steps=steps)
+    here, longer = shared
+    return picture, said, 1 + (here > longer) - (here < longer)
+
+
+@step(
+    N_("Hidden layer and hidden state"),
+    BOTH,
+    say=N_("The layer is hidden from view; the state is an input of the step."),
+    ask=N_("Move t: what changes? Which of the two does a network without recurrence have?"),
+    covers=(4,),
+    minutes=1,
+    at=slider(1, 6, 1, 3, N_("time step t"), stands="t"),
+)
+def apart(at: int) -> Drawn:
+    word = Machine()
+    net, X_t, before = word.net, word.forward.x[at - 1], word.forward.before[at - 1]
+    H_t = np.tanh(X_t @ net.W_xh + before @ net.W_hh + net.b_h)
+    # show
+    small: dict[str, Any] = {"digits": 1, "look": "small"}
+    beside = column(matrix(net.W_hh, "W_hh", **small), matrix(net.b_h, "b_h", **small), look="middle")
+    parts = {
+        "before": matrix(before, "H_t-1", look="small ngram"),
+        "layer": column(inline(matrix(net.W_xh, "W_xh", **small), beside), look="frame pinned"),
+        "after": matrix(H_t, "H_t", look="small ngram"),
+        "input": _named(r"\s{X_t}", text(WORD[at - 1], "mono strong frame"), "model"),
+        "output": tex(r"\s{O_t}", "came"),
+        "next": text(_("to the next step"), "ngram"),
+        "state": column(
+            text(_("hidden state"), "large strong ngram"),
+            text(_("an input of this step, from earlier steps only; new at every step"), "narrow"),
+            look="close",
+        ),
+        "hidden": column(
+            text(_("hidden layer"), "large strong pinned"),
+            text(_("between input and output; the same weights at every step")),
+            look="close",
+        ),
+    }
+    arrows = [
+        ("before", "layer", "ngram"),
+        ("input", "layer", "model"),
+        ("layer", "after", "pinned"),
+        ("after", "output", "came"),
+        ("after", "next", "ngram"),
+    ]
+    figure = graph(parts, arrows, rows=["state hidden output .", "before layer after next", ". input . ."])
+    return figure, _(
+        "A hidden layer is between input and output. "
+        "A hidden state is an input of the step, computed before it."
+    )
+
+
+def _named(latex: str, part: Node, colour: str) -> Node:
+    """A part with its name at its left."""
+    return inline(tex(latex), part, look=f"aside {colour}")
+
+
+@step(
+    N_("Three steps side by side"),
+    BOTH,
+    say=N_("Each step: concatenate input and state, then one fully connected layer."),
+    ask=N_("Where does the state of a step go to? Name both places."),
+    covers=(12,),
+    minutes=1,
+    middle=slider(2, 5, 1, 3, N_("time step t"), stands="t"),
+)
+def adjacent(middle: int) -> Drawn:
+    word = Machine()
+    net, H, joined, outputs = word.net, [np.zeros(4)], [], []
+    W = np.concatenate([net.W_xh, net.W_hh], axis=0)  # (7 + 4, 4)
+    for X_t in word.forward.x[: middle + 1]:
+        joined.append(np.concatenate([X_t, H[-1]]))  # (i)
+        H.append(np.tanh(joined[-1] @ W + net.b_h))  # (ii)
+        outputs.append(H[-1] @ net.W_hq + net.b_q)
+    # show
+    parts = {
+        "O": text(_("output"), "came"),
+        "H": text(_("hidden state"), "ngram"),
+        "F": column(text(_("(ii) fully connected layer, φ")), text("11 × 4"), look="close narrow pinned"),
+        "J": column(text(_("(i) concatenate")), text("1 × (7 + 4)"), look="close"),
+        "X": text(_("input"), "model"),
+        "H0": _named(r"\mathbf{H}_{t-2}", strip(H[middle - 2], look="ngram"), "ngram"),
+    }
+    arrows = []
+    for k, (at, stands) in enumerate({"t-1": "H_t-1", "t": "H_t", "t+1": ""}.items(), start=1):
+        i = middle - 3 + k  # row of time step `at`
+        X, before = np.split(joined[i], [len(SYMBOLS)])
+        parts |= {
+            f"O{k}": _named(rf"\mathbf{{O}}_{{{at}}}", strip(outputs[i], look="came"), "came"),
+            f"H{k}": _named(rf"\mathbf{{H}}_{{{at}}}", strip(H[i + 1], stands, look="ngram"), "ngram"),
+            f"F{k}": tex(r"\s{phi}(\,\cdot\, + \s{b_h})", "frame pinned"),
+            f"J{k}": inline(strip(X, look="model"), strip(before, look="ngram"), look="joined"),
+            f"X{k}": _named(rf"\mathbf{{X}}_{{{at}}}", text(WORD[i], "mono strong frame"), "model"),
+        }
+        arrows += [
+            (f"X{k}", f"J{k}", "model"),
+            (f"H{k - 1}", f"J{k}", "ngram"),
+            (f"J{k}", f"F{k}", "", WEIGHTS),
+            (f"F{k}", f"H{k}", "pinned"),
+            (f"H{k}", f"O{k}", "came", r"\s{W_hq}"),
+        ]
+    rows = ["O . O1 O2 O3", "H H0 H1 H2 H3", "F . F1 F2 F3", "J . J1 J2 J3", "X . X1 X2 X3"]
+    said = _("Each step: concatenate, then one layer with φ. Its state goes on and to the output.")
+    return graph(parts, arrows, rows=rows), said
+
+
+@step(
+    N_("Several sequences at once"),
+    STATE,
+    say=N_(
+        "n places of a text are read side by side. Rows share the weights and never see each other's states."
+    ),
+    ask=N_("What would go wrong if the rows were swapped between two steps?"),
+    covers=(8, 16, 19),
+    n=slider(1, 5, 1, 3, N_("rows n")),
+    at=slider(1, 6, 1, 3, N_("time step t"), stands="t"),
+)
+def minibatch(n: int, at: int) -> Drawn:
+    net = Machine().net
+    apart = len(LETTERS) // n
+    places = [LETTERS[i * apart :][:7] for i in range(n)]
+    H = [np.zeros((n, 4))]
+    for x in list(zip(*places, strict=True))[:at]:  # a character of each place
+        X_t = np.eye(len(SYMBOLS))[numbers("".join(x))]  # (n, d)
+        H.append(np.tanh(X_t @ net.W_xh + H[-1] @ net.W_hh + net.b_h))  # (n, h)
+    # show
+    read = [i * apart + at - 1 for i in range(n)]
+    title = _("a text, read from {n} places at once").format(n=n) if n > 1 else _("a text")
+    rows = [cells(list(one[:6]), below=list(one[1:]), lit=[at - 1]) for one in places]
+    read_together = column(text(_("inputs; below each its label"), "quiet"), *rows)
+    picture = column(
+        cells(list(LETTERS), lit=read, title=title),
+        inline(
+            read_together,
+            matrix(X_t, "X_t", columns=SYMBOLS, digits=0),
+            matrix(H[-2], "H_t-1"),
+            matrix(H[-1], "H_t"),
+        ),
+    )
+    if n == 1:
+        return picture, _("A batch of one: Xₜ is one row of d = 7 numbers, as in the steps before. Move n.")
+    return picture, _(
+        "A minibatch: Xₜ is n × d, a row for each of {n} places; with one place it is a batch of one. "
+        "Rows share the weights, never their states."
+    ).format(n=n)
+
+
+@step(
+    N_("One unit of a real network"),
+    r"\s{h_tj} = \s{phi}\bigl((\s{X_t}\s{W_xh})_{\s{j}} "
+    r"+ \textstyle\sum_{\s{i}} \s{h_t-1i}\,\s{w_ij} + \s{b_j}\bigr)",
+    say=N_("Input, state and bias add up, tanh bends the sum. Click another character."),
+    ask=N_("Which part is largest here?"),
+    covers=(9,),
+    appendix=True,
+    line=line_of_text(24, "the Time Traveller", N_("Text"), resets=("read",)),
+    j=slider(0, 255, 1, 38, N_("unit j"), stands="j"),
+    read=pointed(whole(1, 24), 18),
+)
+def unit(line: str, j: int, read: int) -> Drawn:
+    model = network("timemachine-rnn")
+    layer: Any = model.weights.layers[0]
+    t = min(read, len(line))
+    H = [np.zeros(layer.units)]
+    for i in [model.vocabulary.start, *model.vocabulary.encode(line)]:
+        from_input = layer.table[i] - layer.b  # X_t W_xh, of all units
+        H.append(np.tanh(from_input + H[-1] @ layer.W_h.T + layer.b))
+        if len(H) == t + 2:  # the start symbol was read before the text
+            terms = H[t] * layer.W_h[j]  # h_i w_ij
+            parts = [from_input[j], terms.sum(), layer.b[j]]
+    h_j = [H_t[j] for H_t in H[2:]]
+    # show
+    marks = [visible(character) for character in line]
+    unit_over_text = cells(
+        marks,
+        h_j,
+        scale="diverging",
+        full=1,
+        below=[fixed(h, 1) for h in h_j],
+        lit=[t - 1],
+        pick="read",
+        title=_("unit {n} after each character").format(n=j),
+    )
+    sums = matrix(
+        np.transpose([[*parts, sum(parts), h_j[t - 1]]]),
+        rows=[
+            _("input {character}").format(character=marks[t - 1]),
+            _("state before"),
+            _("bias"),
+            _("sum"),
+            r"\s{phi}(\Sigma) = \s{h_tj}",
+        ],
+        lit=[(4, 0)],
+        look="plain large",
+    )
+    added = text(_("what each of the {n} units before adds").format(n=layer.units), "quiet")
+    picture = row(column(unit_over_text, added, strip(terms, "h_t-1i w_ij i")), sums, sizes=[1.8, 1])
+    return picture, _("One unit of a real network: its parts add up, and φ brings the sum between −1 and 1.")

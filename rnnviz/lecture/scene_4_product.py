@@ -1,0 +1,134 @@
+"""Scene 4: the two products of a time step are one product of what is put side by side."""
+
+from typing import Any
+
+import numpy as np
+
+from rnnviz.arrays import Doubles
+from rnnviz.i18n import N_, _
+from rnnviz.lecture.controls import again, numbers_in, pointed, slider, toggle, whole
+from rnnviz.lecture.machine import Machine
+from rnnviz.lecture.pictures import Node, column, inline, matrix, text
+from rnnviz.lecture.said import rough
+from rnnviz.lecture.steps import Drawn, step
+
+TITLE = N_("One product")
+
+_TWO = r"\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh}"
+_ONE = r"[\s{X_t},\ \s{H_t-1}]\ \bigl[\begin{smallmatrix}\s{W_xh}\\ \s{W_hh}\end{smallmatrix}\bigr]"
+_JOINED = {
+    "X_t H_t-1": r"[\s{X_t},\ \s{H_t-1}]",
+    "W_xh W_hh": r"\bigl[\begin{smallmatrix}\s{W_xh}\\ \s{W_hh}\end{smallmatrix}\bigr]",
+}
+
+
+def _joined(values: Doubles, names: str, **more: Any) -> Node:
+    return matrix(values, names, title=_JOINED[names], **more)
+
+
+def _four(value: object) -> list[list[list[float]]] | None:
+    """X (3, 1), W_xh (1, 4), H (3, 4) and W_hh (4, 4), as somebody typed them."""
+    shapes = [(3, 1), (1, 4), (3, 4), (4, 4)]
+    if not isinstance(value, list) or len(value) != len(shapes):
+        return None
+    found = [numbers_in(one, *shape, limit=9.99) for one, shape in zip(value, shapes, strict=True)]
+    return None if any(one is None for one in found) else value
+
+
+@step(
+    N_("Side by side"),
+    f"{_TWO} = {_ONE}",
+    say=N_("Two products are added. Now put the factors together: no number changes, only its place."),
+    ask=N_("Along which axis are X and H joined? And the weights?"),
+    covers=(14,),
+    seed=again(1, N_("New random numbers")),
+    together=toggle(N_("Put them together"), N_("Take them apart")),
+)
+def joined(seed: int, together: bool) -> Drawn:
+    generator = np.random.default_rng(seed)
+    shapes = [(3, 1), (1, 4), (3, 4), (4, 4)]
+    X, W_xh, H, W_hh = [generator.standard_normal(shape).round(2) for shape in shapes]
+    both = X @ W_xh + H @ W_hh
+    XH = np.concatenate([X, H], axis=1)
+    W = np.concatenate([W_xh, W_hh], axis=0)
+    # show
+    result = matrix(both, title=_TWO, full=4)
+    if not together:
+        said = _(
+            "(3, 1)(1, 4) + (3, 4)(4, 4) = (3, 4): each number on the right is a row times a column, "
+            "twice: for the input and for the state."
+        )
+        one, other = (matrix(X, "X_t"), matrix(W_xh, "W_xh")), (matrix(H, "H_t-1"), matrix(W_hh, "W_hh"))
+        return inline(*one, text("+", "large"), *other, text("=", "large"), result), said
+    left, right = (
+        matrix(one, names, title=_JOINED[names]) for one, names in zip((XH, W), _JOINED, strict=True)
+    )
+    said = _(
+        "Side by side, (3, 1) and (3, 4) become (3, 5). One above the other, (1, 4) and (4, 4) "
+        "become (5, 4). No number has changed."
+    )
+    return inline(left, right, text("=", "large"), result), said
+
+
+@step(
+    N_("One product gives the same"),
+    f"{_TWO} = {_ONE}",
+    say=N_("One product gives what two gave. Let someone change a number: both sides follow."),
+    ask=N_("Which row and which column make the framed number?"),
+    covers=(12, 14),
+    minutes=2,
+    seed=again(1, N_("New random numbers"), resets=("typed",)),
+    typed=pointed(_four, None, address=""),
+    at=pointed(whole(0, 11), 0),
+)
+def one(seed: int, typed: list[Doubles] | None, at: int) -> Drawn:
+    generator = np.random.default_rng(seed)
+    shapes = [(3, 1), (1, 4), (3, 4), (4, 4)]
+    drawn = [generator.standard_normal(shape).round(2) for shape in shapes]
+    X, W_xh, H, W_hh = map(np.array, typed or drawn)
+    both = X @ W_xh + H @ W_hh
+    one = np.concatenate([X, H], axis=1) @ np.concatenate([W_xh, W_hh], axis=0)
+    # show
+    i, j = divmod(at, 4)
+    factors = [X, W_xh, H, W_hh]
+
+    def factor(n: int, name: str) -> Node:
+        """One of the four, with its part of the framed number lit."""
+        lit = [(a, b) for a, b in np.ndindex(factors[n].shape) if (b == j if n % 2 else a == i)]
+        return matrix(factors[n], name, edit=("typed", n, factors), lit=lit)
+
+    x, w_xh, h, w_hh = (factor(n, name) for n, name in enumerate(["X_t", "W_xh", "H_t-1", "W_hh"]))
+    two = matrix(both, title=_TWO, lit=[(i, j)], pick="at", full=4)
+    product = matrix(one, title=_ONE, lit=[(i, j)], pick="at", full=4)
+    said = _(
+        "(3, 5)(5, 4) = (3, 4): one product gives what two gave, to {difference}. "
+        "Click a number to change it."
+    )
+    picture = column(inline(x, h, column(w_xh, w_hh)), inline(two, text("=", "large"), product))
+    return picture, said.format(difference=rough(abs(both - one).max(), 1))
+
+
+@step(
+    N_("On a word"),
+    rf"\s{{H_t}} = \s{{phi}}\bigl({_ONE} + \s{{b_h}}\bigr)",
+    say=N_("The word's network, too: one product, the bias and φ."),
+    ask=N_("Which entry of the input row is 1?"),
+    covers=(14,),
+    appendix=True,
+    t=slider(1, 6, 1, 3, N_("time step t"), stands="t"),
+)
+def word(t: int) -> Drawn:
+    word = Machine()
+    X, H = word.forward.x[t - 1 : t], word.forward.before[t - 1 : t]
+    W = np.concatenate([word.net.W_xh, word.net.W_hh], axis=0)
+    H_t = np.tanh(np.concatenate([X, H], axis=1) @ W + word.net.b_h)
+    # show
+    x = matrix(X, "X_t", columns=word.symbols, look="small")
+    h = matrix(H, "H_t-1", look="small")
+    picked = [(word.ids[t - 1], j) for j in range(4)]
+    weights = _joined(W, "W_xh W_hh", rows=[*word.symbols, *"    "], lit=picked, look="small")
+    state = column(matrix(word.net.b_h, "b_h"), matrix(H_t, "H_t"), look="middle")
+    return inline(column(x, h, look="middle"), weights, state), _(
+        "Step {t} of “machine”: the 1 at “{character}” picks the framed row. "
+        "With the bias and φ the product is the next state."
+    ).format(t=t, character=word.inputs[t - 1])

@@ -1,0 +1,323 @@
+"""Scene 5: a character model of one word: its labels, the loss of every step, and its training."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+
+from rnnviz.arrays import Doubles
+from rnnviz.gradients.small import SmallRNN, Unrolled, backwards, unroll
+from rnnviz.i18n import N_, _
+from rnnviz.lecture.controls import again, line_of_text, pointed, slider
+from rnnviz.lecture.machine import SEED, SYMBOLS, WORD, Machine, drawn
+from rnnviz.lecture.pictures import (
+    Node,
+    button,
+    column,
+    graph,
+    line,
+    matrix,
+    plot,
+    row,
+    strip,
+    table,
+    tex,
+    text,
+)
+from rnnviz.lecture.said import fixed
+from rnnviz.lecture.steps import Drawn, step
+from rnnviz.text import corpora
+from rnnviz.text.characters import visible
+
+TITLE = N_("A character model")
+
+AT = 3  # the time step whose output is followed back
+STEPS = 100  # of training: a word is known by heart then
+
+_RECURRENCE = r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh} + \s{b_h})"
+_OUTPUT = r"\s{O_t} = \s{H_t}\s{W_hq} + \s{b_q}"
+_WEIGHTS = again(SEED, N_("Other weights"))
+
+
+def _unrolled(
+    above: Sequence[Node], states: Doubles, inputs: Sequence[Node], *, to: int = 0, shift: bool = False
+) -> Node:
+    """A network over time, `states` (T, H) between its inputs and what stands `above` each step.
+
+    to      the way to the output of this step is lit, if any
+    shift   arrows from each label to the next input, which is the same character
+    """
+    steps = range(1, len(states) + 1)
+    names = {"x": (_("input"), r"\s{x_t}"), "h": (_("state"), r"\s{H_t}"), "y": (_("label"), r"\s{x_t+1}")}
+    rows: Mapping[str, Sequence[Node]] = {"y": above, "h": [strip(one, "H_t") for one in states], "x": inputs}
+    nodes = {f"{key}0": column(text(words, "quiet"), tex(symbol)) for key, (words, symbol) in names.items()}
+    nodes |= {f"{key}{t}": part for key, parts in rows.items() for t, part in enumerate(parts, start=1)}
+    lit = {True: "lit", False: "faded" if to else ""}
+    arrows = [(f"x{t}", f"h{t}", lit[t <= to]) for t in steps]
+    arrows += [(f"h{t}", f"y{t}", lit[t == to]) for t in steps]
+    arrows += [(f"h{t}", f"h{t + 1}", lit[t < to]) for t in steps[:-1]]
+    arrows += [(f"y{t}", f"x{t + 1}", "back") for t in steps[:-1] if shift]
+    return graph(nodes, arrows, rows=[" ".join(f"{key}{t}" for t in range(len(steps) + 1)) for key in rows])
+
+
+def _letter(character: str, stands: str, look: str = "") -> Node:
+    return text(visible(character), f"large strong mono {look}", stands)
+
+
+def _distribution(p: Doubles, label: str) -> Node:
+    """A softmax (V,) over the word's symbols, its label's framed."""
+    framed = [(v, 0) for v, symbol in enumerate(SYMBOLS) if symbol == label]
+    made = matrix(p[:, None], rows=SYMBOLS, lit=framed, scale="sequential", look="tight plain")
+    return made | {"stands": "softmax"}
+
+
+@step(
+    N_("Labels are inputs, shifted"),
+    _RECURRENCE,
+    say=N_("The network reads machin and should say achine."),
+    ask=N_("What is the label of the third step?"),
+    covers=(15, 16),
+    minutes=1,
+)
+def labels() -> Drawn:
+    inputs, labels = WORD[:-1], WORD[1:]
+    states = Machine().forward.state  # (T, H)
+    # show
+    above = [_letter(one, "x_t+1", "came") for one in labels]
+    picture = _unrolled(above, states, [_letter(one, "X_t") for one in inputs], shift=True)
+    return picture, _(
+        "The labels are the text shifted by one: every step's label is the next character. "
+        "One text is read: a batch of one."
+    )
+
+
+@step(
+    N_("A loss at every step"),
+    _OUTPUT + r",\quad \s{l_t} = -\log\,\s{softmax}(\s{O_t})_{\s{x_t+1}}",
+    say=N_("A column is a distribution; the framed cell is the label's, its −log is the loss."),
+    ask=N_("Which step is surprised most?"),
+    covers=(17,),
+    minutes=1,
+    seed=_WEIGHTS,
+)
+def softmax(seed: int) -> Drawn:
+    net, ids = drawn(seed, len(SYMBOLS)), [SYMBOLS.index(c) for c in WORD]
+    H, P, losses = [np.zeros(4)], [], []
+    for x, label in pairwise(ids):
+        H.append(np.tanh(net.W_xh[x] + H[-1] @ net.W_hh + net.b_h))
+        O_t = H[-1] @ net.W_hq + net.b_q
+        P.append(np.exp(O_t) / np.exp(O_t).sum())
+        losses.append(-np.log(P[-1][label]))
+    # show
+    above = [
+        column(
+            _letter(label, "x_t+1", "came"),
+            tex(rf"\s{{l_t}} = {fixed(loss)}"),
+            _distribution(p, label),
+            look="middle",
+        )
+        for p, loss, label in zip(P, losses, WORD[1:], strict=True)
+    ]
+    said = _(
+        "Every column is one softmax, and the loss is −log of its framed cell, in nats. "
+        "Step {t} is surprised most: {loss}."
+    ).format(t=int(np.argmax(losses)) + 1, loss=fixed(max(losses)))
+    return _unrolled(above, np.array(H[1:]), [_letter(one, "x_t") for one in WORD[:-1]]), said
+
+
+def _letters(value: object) -> str | None:
+    """As many letters as WORD has, all of them among its own."""
+    fits = isinstance(value, str) and len(value) == len(WORD) and set(value) <= set(SYMBOLS)
+    return str(value) if fits else None
+
+
+@step(
+    N_("What output 3 rests on"),
+    r"\s{P}(\s{x_t+1} \mid \s{x_t}, \ldots, \s{x_1}) = \s{softmax}(\s{O_t})",
+    say=N_("Output 3 depends on m, a and c; its loss on the label h too."),
+    ask=N_("Before I change this letter: will output 3 change?"),
+    covers=(18,),
+    minutes=1,
+    seed=_WEIGHTS,
+    letters=pointed(_letters, WORD),
+)
+def path(seed: int, letters: str) -> Drawn:
+    usual, here = Machine(seed).forward, Machine(seed, text=letters).forward
+    change = abs(here.output[AT - 1] - usual.output[AT - 1]).max()
+    losses = [usual.losses[AT - 1], here.losses[AT - 1]]
+    # show
+    inputs = []
+    for t, old in enumerate(letters[:-1]):
+        new = SYMBOLS[(SYMBOLS.index(old) + 1) % len(SYMBOLS)]
+        changed = letters[:t] + new + letters[t + 1 :]
+        inputs.append(button(old, {"letters": changed}, "mono strong" if old == WORD[t] else "mono came"))
+    above = [_letter(one, "x_t+1", "came" if t == AT else "quiet") for t, one in enumerate(letters[1:], 1)]
+    output = _distribution(here.probabilities[AT - 1], letters[AT])
+    above[AT - 1] = column(above[AT - 1], output, look="middle")
+    first = next((t for t in range(len(WORD)) if letters[t] != WORD[t]), len(WORD))  # that is another
+    noticed = {
+        AT: _("Output 3 has changed: one of the characters it is computed from is another."),
+        AT + 1: _("Output 3 is as before. Its loss has changed: character 4 is its label."),
+        len(WORD): _("Output 3 and its loss are as before: later characters reach neither."),
+        len(WORD) + 1: _(
+            "Output 3 is determined by “m”, “a” and “c”; its loss by that and the label “h”. Change a letter."
+        ),
+    }
+    effect = column(
+        text(_("largest change of output 3")),
+        text(fixed(change), "big " + ("came" if change else "model"), "O_t", here=here.output[AT - 1]),
+        table(
+            [_("its loss, nats"), ""],
+            [[_("with “{word}”").format(word=WORD), fixed(losses[0])], [_("now"), fixed(losses[1])]],
+            lit=[(1, 1)] if losses[0] != losses[1] else [],
+        ),
+        button(_("“{word}” again").format(word=WORD), {"letters": WORD}),
+        look="start",
+    )
+    return row(_unrolled(above, here.state, inputs, to=AT), effect, sizes=(3.4, 1)), next(
+        words for before, words in noticed.items() if first < before
+    )
+
+
+@cache
+def book() -> str:
+    """*The Time Machine*, its letters and spaces, as the textbook reads it."""
+    return re.sub("[^a-z]+", " ", corpora.read("timemachine").text.lower()).strip()
+
+
+@step(
+    N_("Why characters"),
+    _OUTPUT,
+    say=N_("Few symbols, and every word can be written, at the price of more time steps."),
+    ask=N_("Where would words be the better choice?"),
+    covers=(15, 16),
+)
+def why() -> Drawn:
+    counted = [Counter(tokens) for tokens in (book(), book().split())]
+    V = [len(found) + 1 for found in counted]  # and one for what is unknown
+    T = [found.total() for found in counted]
+    once = [sum(n == 1 for n in found.values()) for found in counted]
+    # show
+    rows = {
+        _("different symbols, with one for unknown ones"): V,
+        _("weights from {n} units to the output").format(n=256): [256 * v for v in V],
+        _("time steps for the whole book"): T,
+        _("symbols the book has only once"): once,
+    }
+    listed = [[name, *(f"{n:,}" for n in values)] for name, values in rows.items()]
+    less = [(i, 1 + int(np.argmin(values))) for i, values in enumerate(rows.values())]
+    said = _("Characters: few symbols, and every word can be written, but {times} times as many time steps.")
+    return column(
+        text(_("H. G. Wells, The Time Machine, its letters and spaces"), "quiet"),
+        table(["", _("characters"), _("words")], listed, lit=less, look="large"),
+        text(_("Neural language models go back to Bengio et al. (2003), who predicted words.")),
+    ), said.format(times=fixed(T[0] / T[1], 1))
+
+
+def descended(net: SmallRNN, inputs: Sequence[int], seen: Unrolled) -> SmallRNN:
+    """The net after a step of gradient descent: rate 1, all gradients clipped together to norm 1."""
+    delta = backwards(seen.slopes, seen.seeds, net.W_hh)  # (T, H), back through time: scene 7
+    x = np.eye(len(net.W_xh))[list(inputs)]
+    gradients = {
+        "W_xh": x.T @ delta,
+        "W_hh": seen.states[:-1].T @ delta,
+        "b_h": delta.sum(axis=0),
+        "W_hq": seen.states[1:].T @ seen.errors,
+        "b_q": seen.errors.sum(axis=0),
+    }
+    norm = np.sqrt(sum((g**2).sum() for g in gradients.values()))
+    rate = 1 / max(1.0, norm)
+    return SmallRNN(**{name: getattr(net, name) - rate * g for name, g in gradients.items()})
+
+
+@step(
+    N_("Training it"),
+    (
+        r"\s{L} = \tfrac{1}{\s{T}}\textstyle\sum_{\s{t}=1}^{\s{T}} \s{l_t},"
+        r"\quad \s{perplexity} = \exp(\s{L}),"
+        r"\quad \s{x_t+1} = \s{argmax}_{\s{x}}\ \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x_1})"
+    ),
+    say=N_(
+        "Press Train. Watch the framed cells and the perplexity. Then it writes: it knows this word alone."
+    ),
+    ask=N_("Where will the perplexity end? And where does it begin?"),
+    covers=(27,),
+    minutes=2,
+    word=line_of_text(12, WORD, N_("word"), least=2, resets=("at",)),
+    seed=again(SEED, N_("Other weights"), resets=("at",)),
+    at=slider(0, STEPS, 1, 0, N_("training step"), play=N_("Train")),
+)
+def train(word: str, seed: int, at: int) -> Drawn:
+    symbols = list(dict.fromkeys(word))
+    ids = [symbols.index(c) for c in word]
+    net, perplexity = drawn(seed, len(symbols)), []
+    for n in range(at + 1):
+        seen = unroll(net, ids[:-1], ids[1:])
+        perplexity.append(np.exp(seen.loss))
+        if n < at:
+            net = descended(net, ids[:-1], seen)
+    # Then it is fed with its own output.
+    H, x, written = np.zeros(4), ids[0], word[0]
+    while len(written) < len(word):
+        H = np.tanh(net.W_xh[x] + H @ net.W_hh + net.b_h)
+        x = int(np.argmax(H @ net.W_hq + net.b_q))
+        written += symbols[x]
+    # show
+    steps, V = range(len(word) - 1), len(symbols)
+    losses = -seen.log_probs[steps, ids[1:]]
+    marks = [visible(c) for c in symbols]
+    P = matrix(
+        np.exp(seen.log_probs).T,
+        "P",
+        rows=marks,
+        columns=[visible(c) for c in word[:-1]],
+        lit=[(ids[t + 1], t) for t in steps],
+        scale="sequential",
+        look="plain",
+    )
+    loss = matrix([losses], "l_t", rows=[" "], scale="surprisal", full=8, look="plain")
+    curve = plot(
+        [
+            line([V, V], _("uniform guess {n}").format(n=V), xs=[0, STEPS], colour="uniform", dash="dash"),
+            line(perplexity, stands="perplexity"),
+        ],
+        x=_("training step"),
+        y=_("perplexity"),
+        log=True,
+        mark=at,
+        xs=(0, STEPS),
+        ys=(1, max(10, 1.6 * V, 1.2 * perplexity[0])),
+    )
+    beside = column(
+        curve,
+        text(
+            _("perplexity {p}").format(p=fixed(perplexity[-1])), "big model", "perplexity L", perplexity[-1]
+        ),
+        text(
+            _("it writes “{written}”").format(written="".join(map(visible, written))), "large mono", "argmax"
+        ),
+    )
+    said = _("Untrained, its perplexity is {now}; a uniform guess has {uniform}. Press Train.")
+    wrote = _("Given “{first}” and then its own output, it writes “{written}”, not “{word}”.")
+    if written == word:
+        wrote = _(
+            "Given “{first}” and then its own output, it writes the word: "
+            "it has memorised one word; we asked for no more."
+        )
+    if at:
+        said = (
+            _("After {at} training steps its perplexity is {now}; untrained it was {before}.") + " " + wrote
+        )
+    said = said.format(
+        at=at,
+        now=fixed(perplexity[-1]),
+        before=fixed(perplexity[0]),
+        uniform=V,
+        first=word[0],
+        written=written,
+        word=word,
+    )
+    return row(column(P, loss, look="middle"), beside), said

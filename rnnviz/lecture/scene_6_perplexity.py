@@ -1,0 +1,629 @@
+"""Scene 6: perplexity, what it measures and what it is compared with.
+
+Shannon's game (C. E. Shannon, "Prediction and Entropy of Printed English", 1951): with q_i the share of
+letters found at the i-th guess, Σ_i i (q_i - q_{i+1}) log2 i ≤ F ≤ -Σ_i q_i log2 q_i bits. The upper bound
+holds for any player, as the text can be restored from the numbers of guesses; the lower one for one who names
+the likeliest letter left. Both are about shares over a long text. The alphabet has 27 symbols, to which a
+model's probabilities are restricted; no model has read the sentences, which are English in every language.
+"""
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rnnviz.arrays import Doubles
+from rnnviz.i18n import N_, _, language, speaking
+from rnnviz.lecture import prediction
+from rnnviz.lecture.controls import choice, line_of_text, numbers, pointed, slider, whole
+from rnnviz.lecture.machine import Machine
+from rnnviz.lecture.pictures import (
+    Node,
+    bars,
+    button,
+    cells,
+    column,
+    inline,
+    line,
+    matrix,
+    plot,
+    room,
+    row,
+    table,
+    tex,
+    text,
+)
+from rnnviz.lecture.readers import kind_names, kinds, load, reader, spoken
+from rnnviz.lecture.said import fixed, rough
+from rnnviz.lecture.steps import Drawn, Letter, Question, step
+from rnnviz.reading.report import costs
+from rnnviz.text.characters import visible
+
+TITLE = N_("Perplexity")
+
+# A text is read once, however often its picture changes.
+nats: Callable[[Any, str], Doubles] = lru_cache(maxsize=256)(prediction.nats)
+
+RAINING = {"en": "It is raining", "zh": "今天下雨"}
+ENDINGS = {
+    "en": (" outside", " banana tree", " piouw;kcj pwepoiut"),
+    "zh": ("不敢出门", "一棵芭蕉树", "毛皮；笔左飞 手六"),
+}
+LONG = {
+    "en": "It was a quiet evening, and for some time we sat and looked into the fire without a word.",
+    "zh": "师徒们走了一日天色晚了只见前面山下有一座庄院。行者道：“师父我们且去借宿一宵明早再走。”",
+}
+SHORT = {
+    "en": "banana tree jazz quiz fog mixes by two ugly vowels",
+    "zh": "芭蕉树鼓桌鱼鞋十六红盐飞笔牛灯耳",
+}
+
+_CHANCE = r"\s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_1})"
+_OVER = r"_{\s{t}=1}^{\s{T}}"
+_MEAN = rf"\exp\Bigl(-\tfrac{{1}}{{\s{{T}}}}\textstyle\sum{_OVER} \log {_CHANCE}\Bigr)"
+_KIND = choice(kind_names, lambda: spoken({"en": "lstm", "zh": "gru"}), N_("model"))
+
+
+@step(
+    N_("It is raining"),
+    lambda: (
+        r"\exp\Bigl(-\tfrac{1}{\s{T} - \s{m}}\textstyle\sum_{\s{t}=\s{m}+1}^{\s{T}} "
+        rf"\log {_CHANCE}\Bigr),\quad \s{{m}} = {len(spoken(RAINING))}"
+    ),
+    say=N_("Three endings, three models: sense, spelling, nothing. Let someone type an ending."),
+    ask=N_("Which of the three costs least? Which letter costs most?"),
+    covers=(20, 26),
+    minutes=1.5,
+    kind=_KIND,
+    ending=line_of_text(24, "", N_("another ending"), least=0),
+)
+def rain(kind: str, ending: str) -> Drawn:
+    model, begin = reader(kind), spoken(RAINING)
+    endings = [*spoken(ENDINGS), ending] if ending else spoken(ENDINGS)
+    # The beginning is read, but the ending alone counts.
+    nll = [nats(model, begin + one)[len(begin) :] for one in endings]
+    perplexity = [np.exp(cost.mean()) for cost in nll]
+    # show
+    name, V = kind_names()[kind], reader("gru").vocabulary.size
+    reads = [
+        _("A model that writes this knows words and sense."),
+        _("A model that writes this can spell, but misses the sense."),
+        _("A model that writes this has learned nothing yet."),
+        _("typed here"),
+    ]
+
+    def measured(value: float, digits: int, colour: str, words: str) -> Node:
+        """A perplexity on a logarithmic scale, up to the largest."""
+        top = math.log(max(1000, 2 * V, *perplexity))
+        bar = bars([("", math.log(value), rough(value, digits))], top=top, colours=[colour], stands="P")
+        return column(bar, text(words, "quiet"))
+
+    rows = []
+    for one, cost, value, read in zip(endings, nll, perplexity, reads, strict=False):
+        marks = cells(
+            [visible(c) for c in one],
+            (cost / math.log(2)).tolist(),
+            full=10,
+            stands="x_t",
+            title=begin + " …",
+        )
+        rows.append(row(marks, measured(value, 3, "model", read), sizes=(1.25, 1)))
+    head = _("perplexity of the {model}, log scale").format(model=name)
+    first = row(text(_("the more bits, the darker the letter"), "quiet"), text(head), sizes=(1.25, 1))
+    last = row(text(""), measured(V, 6, "uniform", _("uniform guess")), sizes=(1.25, 1))
+    said = _(
+        "Whoever wrote them, one model reads them all: the perplexity is the {model}'s. "
+        "It expects “{best}” most and “{worst}” least."
+    )
+    best, worst = endings[int(np.argmin(perplexity))], endings[int(np.argmax(perplexity))]
+    return column(first, *rows, last), said.format(model=name, best=best.strip(), worst=worst.strip())
+
+
+@step(
+    N_("Two books"),
+    rf"\s{{P}}(\s{{x_1}}, \ldots, \s{{x_T}}) = \textstyle\prod{_OVER} {_CHANCE}",
+    say=N_("The shorter text is the likelier one, even where it is read badly. A mean is missing."),
+    ask=Question(
+        N_("The same kind of text, twice as long. Which number changes a lot?"),
+        [N_("likelihood and perplexity"), N_("only the likelihood"), N_("only the perplexity")],
+        right=1,
+    ),
+    covers=(21, 23),
+    minutes=1.5,
+    war=slider(2, 60, 1, 3, N_("War and Peace, perplexity")),
+    prince=slider(2, 60, 1, 12, N_("The Little Prince, perplexity")),
+)
+def books(war: int, prince: int) -> Drawn:
+    # The last one is the second, twice.
+    characters = [3_000_000, 100_000, 200_000]
+    perplexity = [war, prince, prince]
+    log10 = [-T * math.log10(p) for T, p in zip(characters, perplexity, strict=True)]
+    mean = [math.log(p) for p in perplexity]
+    # show
+    titles = [_("War and Peace"), _("The Little Prince"), _("The Little Prince, twice")]
+    named = [f"{title}, {T:,}" for title, T in zip(titles, characters, strict=True)]
+    likelihood = [(name, -v, f"10^{fixed(v, 0)}") for name, v in zip(named, log10, strict=True)]
+    means = [(name, v, fixed(v)) for name, v in zip(named, mean, strict=True)]
+    said = _(
+        "Even where War and Peace is read far better, The Little Prince is likelier: it is shorter. "
+        "What is missing is a mean: twice the text squares the likelihood, the mean stays."
+    )
+    title = _("cross-entropy: the mean of −log P, nats; so texts of any length can be compared")
+    return column(
+        text(_("about so many characters in English"), "quiet"),
+        bars(
+            likelihood,
+            top=-min(log10),
+            colours=["came"] * 3,
+            title=_("likelihood; the bar is its exponent"),
+            stands="P",
+        ),
+        bars(means, top=math.log(60), colours=["model"] * 3, title=title),
+    ), said
+
+
+@step(
+    N_("Bits and compression"),
+    rf"-\tfrac{{1}}{{\s{{T}}}}\textstyle\sum{_OVER} \log_2 {_CHANCE} = \log_2 (\s{{perplexity}})\ \s{{bits}}",
+    say=N_("A better model needs fewer bits. A uniform guess stores without compression."),
+    ask=N_("How many bits does a character cost at perplexity 2?"),
+    covers=(22, 23, 24, 26),
+    minutes=1.5,
+    kind=_KIND,
+    stored=line_of_text(48, lambda: spoken(LONG)[:48], N_("text")),
+)
+def bits(kind: str, stored: str) -> Drawn:
+    # −log₂ P of each character, for each model
+    nll = {one: nats(reader(one), stored) for one in kinds()}
+    surprisal = {one: nll[one] / math.log(2) for one in nll}
+    cross_entropy = {one: surprisal[one].mean() for one in nll}
+    perplexity = 2 ** cross_entropy[kind]
+    # A text of a and b: a has probability p, a model says q.
+    p, q = 0.8, np.linspace(0.01, 0.99, 99)
+    curve = -p * np.log2(q) - (1 - p) * np.log2(1 - q)
+    entropy = curve.min()
+    # show
+    names, vocabulary = kind_names(), reader("gru").vocabulary
+    ids = vocabulary.encode(stored)
+    flat = np.full(len(ids), -math.log(vocabulary.size))
+    uniform = costs(flat, ids, vocabulary).mean() / math.log(2)
+    sizes = {_("as a file, UTF-8"): 8 * len(stored.encode()) / len(stored)}
+    sizes[_("uniform guess, {n}").format(n=f"{vocabulary.size:,}")] = uniform
+    sizes |= {names[one]: mean for one, mean in cross_entropy.items()}
+    stores = bars(
+        [(name, v, fixed(v)) for name, v in sizes.items()],
+        top=max(sizes.values()),
+        colours=["uniform"] * 2 + ["model"] * len(names),
+        lit=[2 + list(names).index(kind)],
+        title=_("cross-entropy: the mean surprisal; bits a character"),
+        stands="bits",
+    )
+    drawn = plot(
+        [
+            line(curve, _("cross-entropy"), xs=q),
+            line(
+                [entropy] * 2,
+                _("entropy {n}").format(n=fixed(entropy)),
+                xs=[0, 1],
+                colour="came",
+                dash="dash",
+            ),
+        ],
+        x=_("probability that a model gives to a"),
+        y=_("bits"),
+        mark=p,
+        xs=(0, 1),
+        ys=(0, 4),
+    )
+    said = _("No model stores this text in fewer bits than a uniform guess: they learned other texts.")
+    if min(cross_entropy.values()) < uniform:
+        said = _(
+            "A better model needs fewer bits: {best} stores this text in {bits:,.0f} bits, "
+            "a uniform guess in {uniform:,.0f}."
+        )
+    best = min(names, key=lambda one: cross_entropy[one])
+    said = said.format(
+        best=names[best], bits=cross_entropy[best] * len(stored), uniform=uniform * len(stored)
+    )
+    power = fixed(perplexity, 2 if perplexity < 100 else 0)
+    return column(
+        cells(
+            [visible(c) for c in stored],
+            surprisal[kind].tolist(),
+            full=10,
+            stands="x_t",
+            look="tight",
+            title=_("surprisal, the darker the higher: −log₂ P of a character, its bits in an ideal code"),
+        ),
+        row(
+            column(
+                stores,
+                tex(rf"\s{{perplexity}} = 2^{{{fixed(cross_entropy[kind])}}} = \text{{{power}}}"),
+                text(_("a power for historical reasons"), "quiet"),
+            ),
+            column(
+                text(
+                    _("entropy: the least cross-entropy any model can have; of a text with 80 % a, 20 % b"),
+                    "quiet",
+                ),
+                drawn,
+            ),
+        ),
+    ), said
+
+
+def perplexity_of(P: Sequence[float]) -> float:
+    """exp of the mean −log P: 1 for certainty, infinite where something came that was held impossible."""
+    return math.inf if min(P) == 0 else math.exp(-math.fsum(map(math.log, P)) / len(P))
+
+
+@step(
+    N_("Perplexity as a game"),
+    _MEAN + rf"=\Bigl(\textstyle\prod{_OVER} \tfrac{{1}}{{{_CHANCE}}}\Bigr)^{{1/\s{{T}}}}",
+    say=N_("Perplexity is the geometric mean of 1/P. Best case 1, worst case infinite, uniform |V|."),
+    ask=Question(
+        N_("999 characters are predicted with certainty, and the one that comes last was held impossible:"),
+        [
+            N_("the perplexity is a little above 1"),
+            N_("the perplexity is about 2"),
+            N_("the perplexity is infinite"),
+        ],
+    ),
+    covers=(24, 25, 26),
+    minutes=2,
+    case=choice(
+        {
+            "own": N_("By hand"),
+            "network": N_("Network"),
+            "certain": N_("Certain"),
+            "zero": N_("One impossible"),
+            "uniform": N_("Uniform"),
+        },
+        "own",
+        resets=("p",),
+    ),
+    p=pointed(numbers(0, 1, 6), None, address="", resets=("case",)),
+)
+def game(case: str, p: list[float] | None) -> Drawn:
+    # What the untrained network, which reads “machin”, gives to “achine”
+    word = Machine()
+    V = len(word.symbols)
+    network = word.forward.probabilities[range(6), word.targets].tolist()
+    cases = {"certain": [1.0] * 6, "zero": [0.9] * 5 + [0.0], "uniform": [1 / V] * 6}
+    P = cases.get(case, p or network)
+    perplexity, asked = perplexity_of(P), perplexity_of([1.0] * 999 + [0.0])
+    # show
+    rows = []
+    for label, one in zip(word.labels, P, strict=True):
+        inverse = 1 / one if one else math.inf
+        said = _("P {p}, 1/P {inverse}, {nats} nats")
+        rows.append(
+            (label, one, said.format(p=rough(one), inverse=rough(inverse), nats=fixed(math.log(inverse))))
+        )
+    beside = column(
+        text(_("mean of −log P, nats: {mean}").format(mean=fixed(math.log(perplexity), 3)), "large"),
+        text(_("perplexity {p}").format(p=fixed(perplexity)), "big model", "perplexity", perplexity),
+        text(_("the geometric mean of 1/P: so many equally likely characters to choose among")),
+        text(_("The textbook says “harmonic mean”; this geometric one is meant."), "quiet"),
+        text(_("uniform guess: |V| = {n}").format(n=V)),
+        text(_("999 certain characters and one impossible: {p}").format(p=fixed(asked)), "quiet"),
+    )
+    title = _("probability given to the actual character; drag a bar")
+    drawn = bars(rows, edit="p", colours=["model"] * 6, title=title, stands="P")
+    noticed = [
+        (
+            math.isinf(perplexity),
+            _("One character held impossible makes the perplexity infinite, however high the other bars."),
+        ),
+        (perplexity == 1, _("The best case is 1: each actual character had probability 1.")),
+        (
+            case == "uniform",
+            _(
+                "A uniform guess has perplexity |V| and costs log₂ {symbols} = {bits:.2f} bits a character, "
+                "as storing without compression does. Every useful model must beat it."
+            ),
+        ),
+        (
+            perplexity > V and P is network,
+            _(
+                "The small network is untrained: its perplexity of {found:.2f} is worse "
+                "than the {symbols} of a uniform guess. Drag its bars up."
+            ),
+        ),
+        (
+            True,
+            _(
+                "Perplexity {found:.2f} is the geometric mean of 1/P: "
+                "as unsure as a choice among {found:.2f} equally likely characters."
+            ),
+        ),
+    ]
+    notice = next(words for holds, words in noticed if holds)
+    notice = notice.format(found=perplexity, symbols=V, bits=math.log2(V))
+    return row(drawn, beside, sizes=(1.4, 1)), notice, 2 if math.isinf(asked) else 0
+
+
+@cache
+def recorded() -> dict[str, Any]:
+    """The textbook's recipe, trained for 500 passes: perplexities after each, and how they were made.
+
+    Made of the first 10,000 letters and spaces of *The Time Machine*, and the next 10,000 held out.
+    """
+    found: dict[str, Any] = json.loads(Path(__file__).with_name("memorising.json").read_text("utf-8"))
+    return found
+
+
+@step(
+    N_("Learned by heart"),
+    _MEAN,
+    say=N_("Play. Training perplexity goes to 1 while the held-out one climbs. Print the held-out number."),
+    ask=Question(
+        N_("After 500 passes over 10,000 characters: which perplexity says what the model is worth?"),
+        [
+            N_("that of the text it was trained on"),
+            N_("that of text it was not trained on"),
+            N_("the mean of both"),
+        ],
+    ),
+    minutes=2,
+    passes=slider(1, 500, 1, 10, N_("pass"), play=N_("Play")),
+)
+def heart(passes: int) -> Drawn:
+    run = recorded()
+    train, held_out, V = run["train"], run["held_out"], run["uniform"]
+    best = 1 + int(np.argmin(held_out))
+    now = train[passes - 1], held_out[passes - 1]
+    # show
+    x = list(range(1, passes + 1))
+    curves = plot(
+        [
+            line([V, V], _("uniform guess {n}").format(n=V), xs=[1, 500], colour="uniform", dash="dash"),
+            line(train[:passes], _("training"), xs=x, stands="P"),
+            line(held_out[:passes], _("held out"), xs=x, colour="came", stands="P"),
+        ],
+        x=_("passes over 10,000 characters"),
+        y=_("perplexity"),
+        log=True,
+        log_x=True,
+        mark=best if passes >= best else None,
+        xs=(1, 500),
+        ys=(1, 400),
+        ticks=[1, 3, 10, 30, 100, 300],
+    )
+    beside = column(
+        text(_("RNN, 512 units, one layer, 28 symbols"), "quiet"),
+        text(_("training") + f" {fixed(now[0])}", "big model"),
+        text(_("held out") + f" {fixed(now[1])}", "big came"),
+        text(
+            _("Training: the mean over a pass, while the weights change. Held out: measured after the pass.")
+        ),
+        text(_("Print the held-out number."), "strong"),
+        text(_("Upright line: the lowest held-out perplexity, at pass {n}.").format(n=best), "quiet"),
+    )
+    noticed = [
+        (
+            passes <= best,
+            _("So far the network learns the language: both perplexities are below a uniform guess."),
+        ),
+        (
+            now[1] <= V,
+            _(
+                "Training perplexity is down to {train:.2f}, but the held-out one is up again: "
+                "the network begins to learn its text by heart."
+            ),
+        ),
+        (
+            True,
+            _(
+                "Training perplexity is down to {train:.2f}. On new text the network is worse "
+                "than a uniform guess: it knows one text by heart."
+            ),
+        ),
+    ]
+    said = next(words for holds, words in noticed if holds)
+    right = 1 if held_out[-1] > V > train[-1] else 0
+    return row(curves, beside, sizes=(2, 1)), said.format(train=now[0]), right
+
+
+@step(
+    N_("Texts of any length"),
+    r"\s{perplexity} = \s{P}(\s{x_1}, \ldots, \s{x_T})^{-1/\s{T}}",
+    say=N_("The likelihood can only fall, the perplexity is a mean. Cut both texts."),
+    ask=N_("Can nonsense be likelier than sense? Cut until it is."),
+    covers=(21, 23),
+    appendix=True,
+    kind=_KIND,
+    long=line_of_text(100, lambda: spoken(LONG), N_("text 1")),
+    a=slider(1, 100, 1, lambda: spoken({"en": 80, "zh": 40}), N_("cut after"), stands="T"),
+    short=line_of_text(100, lambda: spoken(SHORT), N_("text 2")),
+    b=slider(1, 100, 1, lambda: spoken({"en": 20, "zh": 8}), N_("cut after"), stands="T"),
+)
+def length(kind: str, long: str, a: int, short: str, b: int) -> Drawn:
+    model = reader(kind)
+    # −log P of each beginning
+    total = [np.cumsum(nats(model, one)) for one in (long[:a], short[:b])]
+    log10 = [-one / math.log(10) for one in total]
+    perplexity = [np.exp(one / np.arange(1, len(one) + 1)) for one in total]
+    # show
+    names, colours = (_("text 1"), _("text 2")), ("model", "came")
+    longest = max(map(len, total))
+
+    def drawn(values: Sequence[Doubles], title: str, stands: str, **more: Any) -> Node:
+        lines = [
+            line(ys, name, xs=np.arange(len(ys)) + 1, colour=colour, dots=len(ys) < 3, stands=stands)
+            for ys, name, colour in zip(values, names, colours, strict=True)
+        ]
+        return plot(lines, x=_("characters read"), y=title, xs=(0, longest), **more)
+
+    listed = [
+        [name, f"{len(one):,}", f"10^{fixed(one[-1], 1)}", fixed(mean[-1])]
+        for name, one, mean in zip(names, log10, perplexity, strict=True)
+    ]
+    said = _(
+        "No further character ever raises a likelihood. "
+        "Perplexity is a mean per character, so texts of any length can be compared."
+    )
+    plots = row(
+        drawn(log10, _("log₁₀ likelihood"), "P"), drawn(perplexity, _("perplexity"), "perplexity", log=True)
+    )
+    head = ["", _("characters"), _("likelihood"), _("perplexity")]
+    return column(plots, table(head, listed)), said
+
+
+ALPHABET = "abcdefghijklmnopqrstuvwxyz "
+PLAYERS = {"6gram": "6-gram", "gru": "GRU", "lstm": "LSTM"}
+PASS = "?"  # in a history of guesses: the class gives up, and every symbol counts as guessed
+LEAST = 20  # letters from which on bounds are worth a look
+SENTENCES = (  # what is shown, and what is to be guessed: plain English of our own
+    ("the boy who lives next door ", "has lost his bicycle again and now he walks to school"),
+    ("when the rain had stopped ", "we went down to the river and looked for the little boat"),
+    ("she opened the old letter ", "very slowly as if there might be something alive inside"),
+    ("nobody in the village ", "could remember who had planted the tree behind the church"),
+    ("a good teacher knows ", "that a long silence is often the beginning of a better answer"),
+    ("on the last day of winter ", "my grandmother baked more bread than we could carry home"),
+)
+
+
+def played(hidden: str, history: str) -> tuple[list[int], str]:
+    """The guess at which each letter was found, from a history of guesses, and those at the next so far.
+
+    Repeated guesses and those outside ALPHABET don't count.
+
+    >>> played("has", "xh")
+    ([2], '')
+    """
+    ranks: list[int] = []
+    tried = ""
+    for guess in history.lower():
+        letter = hidden[len(ranks) : len(ranks) + 1]
+        if letter and guess in (letter, PASS):
+            ranks.append(len(ALPHABET) if guess == PASS else len(tried) + 1)
+            tried = ""
+        elif guess in ALPHABET and guess not in tried:
+            tried += guess
+    return ranks, tried
+
+
+@cache
+def probabilities(kind: str, sentence: int) -> Doubles:
+    """(n, 27) P of ALPHABET before each hidden letter of a sentence, for a model of *The Time Machine*."""
+    model, (given, hidden) = load(f"timemachine-{kind}"), SENTENCES[sentence]
+    rows = prediction.expected(model, (given + hidden)[:-1], len(given))[:, model.vocabulary.encode(ALPHABET)]
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def pays(kind: str, sentence: int) -> Doubles:
+    """(n,) bits that a model pays for the hidden letters of a sentence."""
+    P = probabilities(kind, sentence)
+    return np.asarray(-np.log2(P[range(len(P)), [ALPHABET.index(c) for c in SENTENCES[sentence][1]]]))
+
+
+def shannon_asks(sentence: int, history: str) -> Letter | None:
+    """The next letter, for the room; None where the sentence is over."""
+    given, hidden = SENTENCES[sentence]
+    at = len(played(hidden, history)[0])
+    if at == len(hidden):
+        return None
+    text = _("Which letter comes next? “{text}_”").format(text=given + hidden[:at])
+    told = partial(_told, language(), sentence, history, at)
+    return Letter(f"shannon.{sentence}.{at}", text, ALPHABET, ALPHABET.index(hidden[at]), told)
+
+
+def _told(
+    spoken: str, sentence: int, history: str, at: int, counts: Mapping[str, Sequence[int]]
+) -> dict[str, Any]:
+    """The class's distribution of letter `at` beside the models', and what each has paid so far.
+
+    With n_c votes for letter c and N votes, P(c) = (n_c + 1/27) / (N + 1): one more vote that all letters
+    share (Perks 1947), so that none is impossible. Space goes on with the class's guesses: what had more
+    votes than the right letter, by falling votes, then that; PASS where nobody voted for it.
+    """
+    truth = [ALPHABET.index(c) for c in SENTENCES[sentence][1]]
+    votes = {n: np.array(counts[key]) for n in range(at + 1) if (key := f"shannon.{sentence}.{n}") in counts}
+    own = {n: (found + 1 / 27) / (found.sum() + 1) for n, found in votes.items()}
+    bits = [[-math.log2(P[truth[n]]) for n, P in own.items()]]
+    bits += [pays(kind, sentence)[list(votes)].tolist() for kind in PLAYERS]
+    now = np.array([own[at], *(probabilities(kind, sentence)[at] for kind in PLAYERS)])
+    shown = [c for c in range(27) if c == truth[at] or now[:, c].max() > 0.04]
+    first = [int(c) for c in np.argsort(-votes[at], kind="stable") if votes[at][c] > votes[at][truth[at]]]
+    moves = "".join(ALPHABET[c] for c in [*first, truth[at]]) if votes[at][truth[at]] else PASS
+    with speaking(spoken):
+        names = [_("the class"), *PLAYERS.values()]
+        drawn = matrix(
+            now[:, shown],
+            rows=names,
+            columns=[visible(ALPHABET[c]) for c in shown],
+            lit=[(i, shown.index(truth[at])) for i in range(len(names))],
+            scale="sequential",
+            look="plain",
+        )
+        head = ["", _("this letter, bits"), _("mean of {n}").format(n=len(votes))]
+        paid = [
+            [name, fixed(one[-1]), fixed(sum(one) / len(one))] for name, one in zip(names, bits, strict=True)
+        ]
+        note = _(
+            "Class: the share of {n} votes and one more, split evenly. A vote names one letter, "
+            "not how likely it is: where all agree, the class looks surer than it may be."
+        ).format(n=int(votes[at].sum()))
+    picture = column(row(drawn, table(head, paid)), text(note, "quiet"))
+    return {"picture": picture, "ask": {"history": history + moves}}
+
+
+@step(
+    N_("Shannon's game"),
+    (
+        r"\textstyle\sum_{\s{i_guess}} \s{i_guess}\,(\s{q_i} - \s{q_i+1}) \log_2 \s{i_guess} "
+        r"\;\le\; \s{F} \;\le\; -\sum_{\s{i_guess}} \s{q_i} \log_2 \s{q_i}"
+    ),
+    say=N_("Guess until it is right. Bounds appear after twenty letters."),
+    ask=N_("What is the next letter?"),
+    covers=(22,),
+    appendix=True,
+    asked=shannon_asks,
+    sentence=pointed(whole(0, len(SENTENCES) - 1), 0, resets=("history",)),
+    history=line_of_text(330, "", N_("guesses"), least=0),
+)
+def shannon(sentence: int, history: str) -> Drawn:
+    given, hidden = SENTENCES[sentence]
+    ranks, tried = played(hidden, history)
+    n = len(ranks)
+    shares = np.bincount(ranks, minlength=28)[1:] / max(1, n)
+    # Sorted, as an ideal player's are
+    q, i = -np.sort(-shares), np.arange(1, 28)
+    lower = np.sum(i * (q - np.append(q[1:], 0)) * np.log2(i))
+    upper = np.sum(q[q > 0] * -np.log2(q[q > 0]))
+    paid = {name: pays(kind, sentence)[:n].mean() for kind, name in PLAYERS.items() if n}
+    # show
+    keys = [
+        button(
+            {" ": _("space"), PASS: _("Give up")}.get(c, c),
+            {"history": history + c},
+            "quiet" if c in tried else "strong",
+        )
+        for c in ALPHABET + PASS
+    ]
+    keys.append(button(_("Another sentence"), {"sentence": (sentence + 1) % len(SENTENCES), "history": ""}))
+    found = bars(
+        [(name, v, fixed(v)) for name, v in (*zip("12345", shares, strict=False), ("6+", shares[5:].sum()))],
+        title=_("share of the letters found at guess i"),
+        stands="q_i i_guess",
+    )
+    listed = [[_("the class"), f"{fixed(lower)} – {fixed(upper)}" if n >= LEAST else "–", ""]]
+    listed += [[name, "", fixed(bits)] for name, bits in paid.items()]
+    listed.append([_("uniform guess"), "", fixed(math.log2(27))])
+    bounds = table(["", _("bounds of F, bits"), _("pays here, bits")], listed)
+    without = column(inline(*keys[:14]), inline(*keys[14:]), row(found, bounds), look="start")
+    prompt = text(_("Which letter comes next? Answer on your phone."), "big")
+    marks = [visible(c) for c in given + hidden[:n]] + ["?"] * (n < len(hidden))
+    said = _("Bounds of F, a letter's entropy given all before, appear after {least} letters; {n} so far.")
+    if n >= LEAST:
+        said = _(
+            "The bounds hold for F over a long text, for a player who guesses the likeliest letter first. "
+            "From {n} letters the upper one comes out low."
+        )
+    so_far = cells(marks, lit=[len(given) + n], stands="F", look="tight")
+    return column(so_far, room(f"shannon.{sentence}.{n}", without, prompt)), said.format(least=LEAST, n=n)

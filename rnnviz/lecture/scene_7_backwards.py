@@ -1,0 +1,575 @@
+"""Scene 7: gradients on their way back: one word's, and what makes them vanish, explode, or stop."""
+
+import json
+import math
+from functools import cache, lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rnnviz import gradients
+from rnnviz.i18n import N_, _
+from rnnviz.lecture.controls import again, choice, line_of_text, numbers, pointed, slider, toggle
+from rnnviz.lecture.machine import Machine
+from rnnviz.lecture.pictures import (
+    Node,
+    bars,
+    column,
+    graph,
+    inline,
+    line,
+    matrix,
+    plane,
+    plot,
+    row,
+    table,
+    tex,
+    text,
+)
+from rnnviz.lecture.readers import network
+from rnnviz.lecture.said import fixed, rough
+from rnnviz.lecture.steps import Drawn, Question, step
+
+TITLE = N_("Back through time")
+
+_LOW = "₀₁₂₃₄₅₆"
+_OF_W = r"\tfrac{\partial \s{L}}{\partial \s{W_hh}}"
+
+
+def _quiet(words: str) -> Node:
+    return text(words, "quiet")
+
+
+# ---- the word's way back -----------------------------------------------------------------------------
+
+
+@step(
+    N_("Back through the word"),
+    r"\tfrac{\partial \s{L}}{\partial \s{H_t}} = \tfrac{\partial \s{L}}{\partial \s{O_t}}\s{W_hq}^\top"
+    rf" + \s{{delta_t+1}}\s{{W_hh}}^\top,\quad {_OF_W} = "
+    r"\textstyle\sum_{\s{t}=1}^{\s{T}} \s{H_t-1}^\top\s{delta_t}",
+    say=N_("Go back one step at a time: what the loss asks, what the next step hands back, their sum."),
+    ask=N_("What does the last step hear of? And without a state?"),
+    covers=(12, 13, 28),
+    minutes=2.5,
+    walked=slider(0, 3, 1, 0, N_("steps back")),
+    stateless=toggle(N_("Without a state"), N_("With a state")),
+)
+def back(walked: int, stateless: bool) -> Drawn:
+    word = Machine(steps=3, recurrent=not stateless)
+    net, there, T = word.net, word.forward, word.steps
+    dO = (there.probabilities - np.eye(7)[word.targets]) / T
+    dW_hh, delta = np.zeros((4, 4)), np.zeros((T + 1, 4))  # nothing comes after step T
+    for t in reversed(range(T - walked, T)):
+        asked, handed = dO[t] @ net.W_hq.T, delta[t + 1] @ net.W_hh.T
+        slope = 1 - there.state[t] ** 2
+        delta[t] = (asked + handed) * slope
+        term = np.outer(there.before[t], delta[t])
+        dW_hh += term
+    # show
+    picture = _dependencies(word, walked)
+    if not walked:
+        return row(picture, _there(word), sizes=(1.3, 1)), _(
+            "Every step keeps what the way back will read: {numbers} numbers for {steps} steps. "
+            "Now go back, step by step."
+        ).format(numbers=sum(values.size for values in word.cached().values()), steps=T)
+    last = t + 1 == T
+    names = {
+        _("what ℓ{t} asks").format(t=_LOW[t + 1]): asked,
+        _("no step after it") if last else _("what step {t} hands back").format(t=t + 2): handed,
+        f"{_('their sum')}: ∂L/∂H": asked + handed,
+        f"{_('slope of tanh')}: φ′(A)": slope,
+        f"{_('their product')}: δ": delta[t],
+    }
+    sums = [(tex(r"\s{H_t-1}^\top\s{delta_t}"), term), (text(_("added up so far")), dW_hh)]
+    way = [
+        tex(r"\s{A_t} = \s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh} + \s{b_h}"),
+        tex(
+            r"\s{delta_t} = \tfrac{\partial \s{L}}{\partial \s{A_t}} = "
+            r"\tfrac{\partial \s{L}}{\partial \s{H_t}} \odot \s{phi}'(\s{A_t})"
+        ),
+        matrix(list(names.values()), rows=list(names), full=1, look="plain said"),
+        inline(*(column(name, matrix(one, full=1), look="middle") for name, one in sums)),
+    ]
+    if stateless:
+        del way[3]  # W_hh is zero and stays so
+        said = _(
+            "No step hands anything back: only a network with a state needs backpropagation through time."
+        )
+    elif last:
+        said = _("Nothing comes after the last step: its state hears of its own loss alone.")
+    elif t:
+        said = _(
+            "H changes the loss of its own step and, through the next state, every later loss. "
+            "Both gradients add up."
+        )
+    else:
+        said = _(
+            "The first term is zero, because H₀ = 0. The others add up to the gradient of the recurrent "
+            "weights."
+        )
+    return row(picture, column(*way, look="middle"), sizes=(1.3, 1)), said
+
+
+def _there(word: Machine) -> Node:
+    """The way there: what each step reads, should say and costs, and what it keeps."""
+    losses = [
+        [f"t = {i + 1}", word.inputs[i], word.labels[i], fixed(math.exp(-loss)), fixed(loss)]
+        for i, loss in enumerate(word.forward.losses)
+    ]
+    kept = zip(("X", "H", "φ′(A)", "P"), word.cached().values(), strict=True)
+    each = " + ".join(f"{name} {values.shape[1]}" for name, values in kept)
+    return column(
+        text(_("The way there: every step has its loss."), "strong"),
+        table(["", _("input"), _("label"), "P", "ℓ"], losses),
+        text(f"{_('numbers kept a step')}: {each}"),
+        look="middle",
+    )
+
+
+def _dependencies(word: Machine, walked: int) -> Node:
+    """The graph of three steps: variables, parameters and operators; arrows turn where the way back was."""
+    T, there, recurrent = word.steps, word.forward, "W_hh" in word.names
+    now = T + 1 - walked
+    inputs = r"\s{W_hh}\\ \s{W_xh}\ \s{b_h}" if recurrent else r"\s{W_xh}\\ \s{b_h}"
+    nodes = {
+        "L": tex(rf"\s{{L}} = {there.loss:.2f}", "box", "L", there.loss),
+        "W": tex(rf"\begin{{gathered}}{inputs}\end{{gathered}}", "given", "W_hh", word.net.W_hh),
+        "Wq": tex(r"\s{W_hq}", "given", "W_hq", word.net.W_hq),
+        "H0": tex(r"\mathbf{H}_0", "box"),
+    }
+    arrows = [("H0", "f1", "")] if recurrent else []
+    for t in range(1, T + 1):
+        look = "box now" if t == now else "box"
+        stands = {now: "H_t", now - 1: "H_t-1"}.get(t, "")
+        nodes |= {
+            f"X{t}": tex(rf"\mathbf{{X}}_{t}\,\texttt{{{word.inputs[t - 1]}}}", "box"),
+            f"f{t}": tex(r"\phi", "round"),
+            f"H{t}": tex(rf"\mathbf{{H}}_{t}", look, stands, there.state[t - 1]),
+            f"q{t}": tex(r"\cdot", "round"),
+            f"O{t}": tex(rf"\mathbf{{O}}_{t}", look),
+            f"l{t}": tex(rf"\ell_{t}\,\texttt{{{word.labels[t - 1]}}}", "round"),
+        }
+        path = [f"f{t}", f"H{t}", f"q{t}", f"O{t}", f"l{t}", "L"]
+        ways = [*pairwise(path), ("W", f"f{t}"), ("Wq", f"q{t}")]
+        if recurrent and t < T:
+            ways.append((f"H{t}", f"f{t + 1}"))
+        arrows += [(b, a, "back") if t >= now else (a, b, "") for a, b in ways]
+        arrows.append((f"X{t}", f"f{t}", ""))
+    grid = [
+        ". . . . L . .",
+        ". . l1 . l2 . l3",
+        ". . O1 Wq O2 . O3",
+        ". . q1 . q2 . q3",
+        "H0 f1 H1 f2 H2 f3 H3",
+        "X1 . X2 W X3 . .",
+    ]
+    legend = inline(
+        text(_("variable"), "box quiet"),
+        text(_("parameter"), "given quiet"),
+        text(_("operator"), "round quiet"),
+        text(_("← gradient"), "came strong"),
+    )
+    return column(graph(nodes, arrows, rows=grid, look="close"), legend)
+
+
+# ---- why it vanishes or explodes ---------------------------------------------------------------------
+
+TEXT = "The Time Traveller put his hand on the lever, and the room went dark before our eyes."
+COLOURS = {"rnn": "model", "gru": "pinned", "lstm": "text"}
+
+# The code panel imports it under this name: without the cache.
+state_gradients = lru_cache(maxsize=32)(gradients.state_gradients)
+
+
+@step(
+    N_("Gradients in real networks"),
+    r"\tfrac{\partial \s{l_T}}{\partial \s{H_t}} = \tfrac{\partial \s{l_T}}{\partial \s{H_T}}\,"
+    r"\tfrac{\partial \s{H_T}}{\partial \s{H_T-1}} \cdots \tfrac{\partial \s{H_t+1}}{\partial \s{H_t}}",
+    say=N_("Compare the slopes of RNN, GRU and LSTM, near the end and far from it."),
+    ask=N_("After how many characters is nothing left of the RNN's gradient?"),
+    covers=(28, 29),
+    minutes=1.5,
+    text=line_of_text(100, TEXT, N_("text"), least=2),
+)
+def flow(text: str) -> Drawn:
+    left = {}
+    for cell in ("rnn", "gru", "lstm"):
+        back = state_gradients(network(f"timemachine-{cell}"), text, at=len(text) - 1)
+        size = back.hidden[:-1, -1]  # of the loss of the last character, by the state k steps earlier
+        if back.cell is not None:
+            size = np.hypot(size, back.cell[:-1, -1])  # an LSTM's state is H with C
+        left[cell] = size / (size[0] or np.nan)
+    # show
+    curves = [
+        line(share, f"{cell.upper()} {rough(share[-1])}", colour=COLOURS[cell], width=4, stands="l_T H_t")
+        for cell, share in left.items()
+    ]
+    picture = column(
+        plot(curves, log=True, x=_("steps back, k"), y=_("what is left of ∂ℓ/∂H")),
+        _quiet(
+            _(
+                "GRU and LSTM have gates, which can pass a state on almost unchanged. "
+                "An LSTM's state is H with C."
+            )
+        ),
+    )
+    if len(text) < 3 or not all(np.isfinite(share).all() for share in left.values()):
+        return picture, _("Here is no way back yet: type a longer text.")
+    k = min(10, len(text) - 2)  # where an LSTM may do no better than an RNN
+    return picture, _(
+        "On the right: what is left of the gradient {n} steps back. At k = {k}: RNN {early}, LSTM {gated}."
+    ).format(n=len(text) - 2, k=k, early=rough(left["rnn"][k]), gated=rough(left["lstm"][k]))
+
+
+@step(
+    N_("Powers of a matrix"),
+    r"\textstyle\lim_{\s{k}\to\infty} \bigl\lVert (\s{W_hh})^{\s{k}} \bigr\rVert^{1/\s{k}} = \s{rho},"
+    r"\quad \s{rho} = \max_{\s{i_eigenvalue}} |\s{lambda_i}|",
+    say=N_("Turn ρ through 1. In the long run ρ decides, on the way it may go otherwise; tanh damps."),
+    ask=Question(
+        N_("A gradient goes back through a long sequence. What happens to it in the long run?"),
+        [
+            N_("it keeps its size"),
+            N_("it always vanishes"),
+            N_("it vanishes or explodes: the weights decide"),
+        ],
+    ),
+    covers=(28, 29),
+    minutes=2.5,
+    rho=slider(0.6, 1.4, 0.01, 1.25, N_("ρ, largest eigenvalue modulus"), stands="rho"),
+    k=slider(1, 40, 1, 8, N_("power k"), stands="k"),
+    seed=again(1, N_("Other matrix")),
+)
+def dial(rho: float, k: int, seed: int) -> Drawn:
+    generator = np.random.default_rng(seed)
+    W = generator.standard_normal((6, 6))
+    W *= rho / abs(np.linalg.eigvals(W)).max()
+    X = 0.02 * generator.standard_normal((40, 6))  # small, so that tanh is steep
+    g = generator.standard_normal(6)
+    H, slopes = np.zeros(6), []
+    for x in X:
+        H = np.tanh(x + H @ W)
+        slopes.append(1 - H**2)
+    linear = tanh = g / np.linalg.norm(g)
+    sizes = [(1.0, 1.0)]
+    for slope in reversed(slopes):
+        linear, tanh = linear @ W.T, (tanh * slope) @ W.T
+        sizes.append((float(np.linalg.norm(linear)), float(np.linalg.norm(tanh))))
+    power, eigenvalues = np.linalg.matrix_power(W, k), np.linalg.eigvals(W)
+    # show
+    straight, bent = np.transpose(sizes)
+    lags = np.arange(len(straight))
+    # The same matrix with another ρ: k steps back multiply by its ratio to the power of k.
+    colours = {0.8: "ngram", 1.0: "uniform", 1.25: "memoryless"}
+    others = {r: straight * (r / rho) ** lags for r in colours}
+    curves = [line(one, f"ρ = {r:g}", colour=colours[r]) for r, one in others.items()]
+    if rho not in others:
+        curves.append(line(straight, f"ρ = {rho:g}", colour="text"))
+    curves.append(line(bent, "tanh", width=5))
+    curves.append(line(rho**lags, "ρᵏ", colour="muted", dash="dot"))
+    tens = max(0, math.floor(math.log10(abs(power).max())))  # long numbers have their power of ten in front
+    ahead = rf" = 10^{{{tens}}} \times" if tens else ""
+    picture = row(
+        plane(
+            np.stack([eigenvalues.real, eigenvalues.imag], axis=1),
+            circles=[(1, "1"), (rho, "")],
+            x=_("eigenvalues λ; dashed: ρ"),
+            stands="lambda_i i_eigenvalue",
+        ),
+        column(
+            matrix(power / 10**tens, "W_hh", title=rf"(\s{{W_hh}})^{{{k}}}{ahead}", full=10.0**-tens),
+            _quiet(
+                _("tanh reads small inputs, 0.02 × normal numbers, so that its slopes are near 1 at first.")
+            ),
+            look="middle",
+        ),
+        plot(curves, log=True, mark=k, ys=(1e-12, 1e8), x=_("steps back, k"), y=_("what is left of ∂L/∂H")),
+        sizes=(1, 1.5, 2),
+    )
+    ends = [share[-1] for share in others.values()]
+    right = 2 if ends[0] < 1 < ends[2] else 1 if ends[2] < 1 else 0
+    said = _(
+        "After {n} steps {small} is left at ρ = 0.8, {large} at ρ = 1.25, {tanh} with tanh at ρ = {rho}."
+    )
+    small, large, tanh_left = rough(ends[0]), rough(ends[2]), rough(bent[-1])
+    return picture, said.format(n=len(X), small=small, large=large, tanh=tanh_left, rho=f"{rho:g}"), right
+
+
+# ---- gradients made shorter --------------------------------------------------------------------------
+
+
+@step(
+    N_("A cut through the word"),
+    rf"{_OF_W} = \textstyle\sum_{{\s{{t}}=1}}^{{\s{{T}}}}\sum_{{\s{{s}}=1}}^{{\s{{t}}}}"
+    r"\s{H_s-1}^\top\s{delta_ts},"
+    r"\quad \s{delta_ts} = \tfrac{1}{\s{T}}\tfrac{\partial \s{l_t}}{\partial \s{A_s}}",
+    say=N_("Values cross the cut, gradients do not. Move it and count the terms."),
+    ask=N_("Which terms are lost, near ones or far ones?"),
+    covers=(28,),
+    minutes=1.5,
+    T=slider(2, 6, 1, 6, N_("time steps T"), stands="T"),
+    tau=slider(1, 6, 1, 2, N_("cut after τ steps")),
+)
+def cut(T: int, tau: int) -> Drawn:
+    word = Machine(steps=T)
+    tau = min(tau, T)
+    terms = word.pairs()  # [t, s] is H_{s-1}ᵀ δ_{t,s}
+    heard = word.heard(tau)  # [t, s]: no cut between s and t
+    size = np.linalg.norm(terms, axis=(2, 3))
+    full, part = terms.sum(axis=(0, 1)), terms[heard].sum(axis=0)
+    all_kept = sum(values.size for values in word.cached().values())
+    kept = all_kept * tau // T
+    # show
+    names = [str(t + 1) for t in range(T)]
+    nodes = {f"H{t}": tex(rf"\mathbf{{H}}_{t}", "box") for t in names}
+    nodes |= {f"d{t}": tex(rf"\boldsymbol{{\delta}}_{t}", "round") for t in names}
+    across = [(int(t), f"{int(t) + 1}") for t in names[:-1]]
+    arrows = [(f"H{s}", f"H{t}", "lit") for s, t in across]
+    arrows += [(f"d{t}", f"d{s}", "back" if heard[s, s - 1] else "cut") for s, t in across]
+    chain = graph(nodes, arrows, rows=[" ".join(one + t for t in names) for one in "Hd"])
+    later = np.triu(np.ones((T, T), bool), 1)
+    out = int(np.tril(~heard).sum())
+    sizes = column(
+        matrix(
+            np.where(later, np.nan, size),
+            title=r"\lVert\s{H_s-1}^\top\s{delta_ts}\rVert",
+            rows=[f"ℓ{_LOW[int(t)]}" for t in names],
+            columns=[f"{t} {character}" for t, character in zip(names, word.inputs, strict=True)],
+            faded=[(int(t), int(s)) for t, s in np.argwhere(~heard & ~later)],
+            scale="sequential",
+            full=1.25 * size.max(),
+            look="plain",
+        ),
+        _quiet(_("size of each term: loss t (row), step s (column)")),
+        look="middle",
+    )
+    sums = []
+    for one, words, look in [(full, _("full gradient"), "strong"), (part, _("with the cut"), "strong came")]:
+        norm = tex(rf"\lVert{_OF_W}\rVert = {fixed(float(np.linalg.norm(one)))}")
+        sums += [text(words, look), inline(matrix(one, full=1), norm)]
+    ways = inline(
+        text(f"{_('states go on')} →", "model strong"), text(f"← {_('gradients go back')}", "came strong")
+    )
+    memory = _("kept at a time: {left} numbers of {all}").format(left=kept, all=all_kept)
+    picture = row(
+        column(ways, chain, sizes), column(*sums, text(memory, "strong model"), look="middle"), sizes=(1.5, 1)
+    )
+    if not out:
+        return picture, _("Without a cut each loss is heard by every step before it: nothing is left out.")
+    return picture, _(
+        "States cross a cut, gradients don't: {out} of {count} terms, from across a cut, are left out."
+    ).format(out=out, count=T * (T + 1) // 2)
+
+
+DRAWS = 10_000
+FEW = 5
+"""Draws that reach the farthest term, on average, below which the mean of all is not to be trusted."""
+
+
+@step(
+    N_("Cut at random"),
+    r"\s{z_t} = \tfrac{\partial \s{f_t}}{\partial \s{w}} + "
+    r"\s{xi_t}\,\tfrac{\partial \s{f_t}}{\partial \s{h_t-1.one}}\,\s{z_t-1},"
+    r"\quad \s{P}(\s{xi_t} = \tfrac{1}{\s{pi}}) = \s{pi}"
+    r"\ \Rightarrow\ \s{E}[\s{z_t}] = \tfrac{\partial \s{h_t}}{\partial \s{w}}",
+    say=N_("Rarely far, but then weighed more: the mean is the full gradient."),
+    ask=N_("What is the price of being right on average?"),
+    covers=(28,),
+    pi=slider(0.3, 1, 0.01, 0.7, N_("probability of going on, π"), stands="pi"),
+    after=slider(1, 12, 1, 4, N_("regular cut after")),
+    seed=again(1, N_("New random numbers")),
+)
+def random(pi: float, after: int, seed: int) -> Drawn:
+    T, w = 12, 1.1
+    x = 0.3 * np.random.default_rng(1).standard_normal(T)
+    h = np.zeros(T + 1)
+    for t in range(T):
+        h[t + 1] = np.tanh(x[t] + w * h[t])
+    steps = w * (1 - h[1:] ** 2)  # dh_t/dh_{t-1}
+    terms = np.array([h[T - k - 1] * np.prod(steps[T - k - 1 :]) / w for k in range(T)])
+    going = np.random.default_rng(seed).random((DRAWS, T - 1)) < pi
+    weights = np.cumprod(np.hstack([np.ones((DRAWS, 1)), going / pi]), axis=1)
+    z = weights @ terms
+    mean = np.cumsum(z) / np.arange(1, DRAWS + 1)
+    # E of the product of two weights is π to the power of minus the lower lag.
+    product = pi ** -np.minimum.outer(np.arange(T), np.arange(T)).astype(float)
+    spread = math.sqrt(max(0, terms @ (product - 1) @ terms))
+    # show
+    full, regular = terms.sum(), terms[:after].sum()
+    ways = {_("full"): np.ones(T), _("regular cut"): np.arange(T) < after}
+    ways |= {_("random {n}").format(n=n + 1): weights[n] for n in range(3)}
+    ways |= {_("mean of 10,000"): weights.mean(axis=0)}
+    weighed = matrix(
+        list(ways.values()),
+        rows=list(ways),
+        columns=[str(k) for k in range(T)],
+        digits=1,
+        scale="sequential",
+        full=6,
+        look="plain small said",
+    )
+    at = sorted({round(10 ** (n / 12)) for n in range(6, 49)})
+    band = np.array([2 * spread / math.sqrt(n) for n in at])
+    lines = [line(full + one, xs=at, colour="bar", dash="dot", width=2) for one in (band, -band)]
+    lines += [
+        line([full] * len(at), _("full"), xs=at, colour="text", width=2),
+        line([regular] * len(at), _("regular cut"), xs=at, colour="came", dash="dash"),
+        line(mean[np.array(at) - 1], _("random"), xs=at, width=4, stands="E z_t"),
+    ]
+    net = f"hₜ = f(xₜ, hₜ₋₁, w) = tanh(xₜ + w hₜ₋₁), w = {w:g}"
+    picture = row(
+        column(
+            text(_("One unit, twelve steps: {net}; z estimates ∂h/∂w.").format(net=net), stands="w f_t h_t"),
+            text(_("what each term is multiplied by, 0 to {n} steps back").format(n=T - 1), "quiet", "xi_t"),
+            weighed,
+            text(_("Neither cures vanishing: a small term stays small."), "strong"),
+        ),
+        column(
+            plot(lines, log_x=True, x=_("draws"), y=_("mean of z")),
+            _quiet(_("dotted: ± 2 standard errors")),
+        ),
+        sizes=(1.3, 1),
+    )
+    if pi == 1:
+        return picture, _("At π = 1 nothing is cut: every draw is the full gradient.")
+    if DRAWS * pi ** (T - 1) < FEW:
+        return picture, _(
+            "On average it is the full gradient. But so few draws go far that the mean of 10,000 may miss it."
+        )
+    said = _(
+        "The regular cut is always off by {bias}. A random one is right on average; "
+        "its standard deviation is {spread}."
+    )
+    return picture, said.format(bias=rough(abs(full - regular)), spread=rough(spread))
+
+
+@step(
+    N_("Clipping"),
+    r"\s{g} \leftarrow \min\bigl(1, \tfrac{\s{theta}}{\lVert\s{g}\rVert}\bigr)\,\s{g}",
+    say=N_("What is longer than θ is shortened. The direction stays."),
+    ask=N_("What does it help against: vanishing or exploding?"),
+    covers=(28,),
+    appendix=True,
+    theta=slider(0.1, 5, 0.1, 1, N_("threshold θ"), stands="theta"),
+    g=pointed(numbers(-5, 5, count=2), [3.0, 2.0], address=""),
+)
+def clip(theta: float, g: list[float]) -> Drawn:
+    shorter = theta / max(theta, math.hypot(*g)) * np.array(g)
+    word = Machine(steps=3).backward().gradients  # by the weights' names
+    norms = {name: float(np.linalg.norm(one)) for name, one in word.items()}
+    norm = math.hypot(*norms.values())  # all of them are one vector
+    factor = theta / max(theta, norm)
+    # show
+    arrows = [(*g, _("gradient g"), "came"), (*shorter, _("clipped"), "model")]
+    rows = []
+    for name, one in [*norms.items(), (_("all"), norm)]:
+        rows.append((name, one, fixed(one)))
+        rows.append(("", factor * one, fixed(factor * one)))
+    count = sum(one.size for one in word.values())
+    picture = row(
+        column(
+            plane(arrows=arrows, circles=[(theta, "θ")], reach=5, drag="g", stands="g"),
+            _quiet(_("Drag the arrow: two numbers of a gradient.")),
+        ),
+        column(
+            text(_("“{inputs}”: {count} derivatives are one gradient g").format(inputs="mac", count=count)),
+            bars(
+                rows,
+                top=norm,
+                colours=["came", "model"] * (len(rows) // 2),
+                title=_("length of each part, before and after"),
+            ),
+        ),
+    )
+    if factor == 1:
+        return picture, _(
+            "Clipping shortens what is longer than θ; the direction stays. "
+            "The word's gradient is short enough."
+        )
+    said = _(
+        "Clipping shortens what is longer than θ; the direction stays. The word's gradient: times {factor}."
+    )
+    return picture, said.format(factor=fixed(factor))
+
+
+# ---- a long gap --------------------------------------------------------------------------------------
+
+GAPS = (2, 5, 10, 20, 40, 80)
+
+
+@cache
+def runs() -> list[dict[str, Any]]:
+    """Five networks of each cell at each gap, trained once, all at their best learning rate.
+
+    accuracy    (S, R) of each on fresh sequences, every 50 training steps
+    gradient    (S, 2) how much of the gradient arrives at the letter, before training and after
+    """
+    found = json.loads(Path(__file__).with_name("long_gap.json").read_text("utf-8"))
+    return [run for run in found["runs"] if run["clipped"]]
+
+
+@step(
+    N_("A letter over a long gap"),
+    r"\s{H_t} = \s{Z_t} \odot \s{H_t-1} + (1 - \s{Z_t}) \odot \s{H_t.new},\quad "
+    r"\s{C_t} = \s{F_t} \odot \s{C_t-1} + \s{I_t} \odot \s{C_t.new}",
+    say=N_(
+        "One letter must be kept for k steps. A gate near 1 lets state and gradient through; "
+        "so do orthogonal weights."
+    ),
+    ask=N_("At which gap does the RNN fail? And what if the gates begin open?"),
+    covers=(28,),
+    appendix=True,
+    gap=choice({str(gap): str(gap) for gap in GAPS}, "80", N_("gap k")),
+    gates=choice({".open": N_("open for k"), "": N_("at 0.73")}, ".open", N_("gates begin")),
+)
+def gap(gap: str, gates: str) -> Drawn:
+    cells = {"RNN": "rnn", "RNN ⊥": "orthogonal", "GRU": f"gru{gates}", "LSTM": f"lstm{gates}", "MLP": "mlp"}
+    right, arrives = {}, {}
+    for name, cell in cells.items():
+        for run in runs():
+            if run["cell"] == cell:
+                right[name, run["gap"]] = 100 * np.array(run["accuracy"])  # (S, R)
+                before = np.array(run["gradient"])[:, 0]
+                arrives[name, run["gap"]] = np.prod(before) ** (1 / len(before))  # geometric mean
+    # show
+    k = int(gap)
+    at = [50 * i for i in range(right["RNN", k].shape[1])]
+    curves = [
+        line(right[name, k].mean(axis=0), name, xs=at, colour=colour)
+        for name, colour in zip(cells, ["model", "ngram", "pinned", "text", "uniform"], strict=True)
+    ]
+    ends = {}
+    for key, accuracy in right.items():
+        low, high = fixed(accuracy[:, -1].min(), 0), fixed(accuracy[:, -1].max(), 0)
+        ends[key] = low if low == high else f"{low}–{high}"
+    lines = [[name, *(ends[name, one] for one in GAPS), rough(arrives[name, k], 1)] for name in cells]
+    grid = table(
+        [_("gap k"), *map(str, GAPS), _("gradient")], lines, lit=[(i, GAPS.index(k) + 1) for i in range(5)]
+    )
+    what = _(
+        "right in %, lowest and highest of {n} networks; gradient: the share that arrives "
+        "over k = {k}, before training"
+    ).format(n=len(right["RNN", k]), k=k)
+    cells_said = _(
+        "Open for k: units begin by keeping what they read for 1 to k steps. "
+        "RNN ⊥: its recurrent weights begin orthogonal. An MLP has no state."
+    )
+    picture = column(
+        text(_("Read a letter, then {k} others. At the ? say the letter.").format(k=k)),
+        text("d" + "".join(np.random.default_rng(k).choice([*"wxyz"], k)) + "?", "mono quiet"),
+        row(
+            plot(curves, x=_("training steps"), y=_("right, %"), ys=(0, 104)),
+            column(_quiet(what), grid),
+            sizes=(1, 1.5),
+        ),
+        _quiet(cells_said),
+    )
+    said = _(
+        "k = {k}: RNN {rnn} % right, GRU {gru} %, LSTM {lstm} %. A gate helps where it begins open; "
+        "an RNN that begins orthogonal has none and gets {orthogonal} %."
+    )
+    compared = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM", "orthogonal": "RNN ⊥"}
+    return picture, said.format(k=k, **{name: ends[shown, k] for name, shown in compared.items()})

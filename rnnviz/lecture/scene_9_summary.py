@@ -1,0 +1,97 @@
+"""Scene 9: what to take home. Each point has a number, and leads to the step that shows that very number."""
+
+import numpy as np
+
+from rnnviz.i18n import N_, _
+from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine
+from rnnviz.lecture.pictures import column, link, row, text
+from rnnviz.lecture.prediction import expected
+from rnnviz.lecture.readers import network
+from rnnviz.lecture.said import fixed, percent, rough
+from rnnviz.lecture.scene_3_recurrence import BOTH, ENDINGS
+from rnnviz.lecture.scene_7_backwards import TEXT, state_gradients
+from rnnviz.lecture.steps import Drawn, step
+
+TITLE = N_("What to take home")
+
+
+@step(
+    N_("The section in eight points"),
+    BOTH,
+    say=N_("Read each point aloud. Its number leads to the step that shows it."),
+    ask=N_("Which step shows this? Say it before I press."),
+    covers=(27, 28),
+    minutes=1.5,
+)
+def points() -> Drawn:
+    word, rnn = Machine(), network("timemachine-rnn")
+    added = word.net.W_hh.shape
+    one, other = (expected(rnn, ending)[-1] for ending in ENDINGS)
+    apart = abs(one - other).max()
+    parameters = sum(getattr(word.net, name).size for name in NAMES)
+    kept = sum(array.size for array in Machine(steps=3).cached().values())
+    gradient = state_gradients(rnn, TEXT, at=len(TEXT) - 1).hidden[:-1, -1]
+    vanished = gradient[-1] / gradient[0]
+    terms = np.tril(np.ones((6, 6), bool))
+    left_out = terms & ~word.heard(2)
+    # show
+    rows = [
+        (
+            " × ".join(map(str, added)),
+            "first",
+            _("A recurrent network computes each hidden state from the one before it."),
+            _("weights from a state to the next: all that is new"),
+        ),
+        (
+            percent(apart),
+            "differ",
+            _("So a state can depend on every character read so far."),
+            _("largest difference of a probability after two texts that end alike, in an RNN"),
+        ),
+        (
+            str(parameters),
+            "parameters",
+            _("A longer text needs no more parameters."),
+            _("parameters of the small network, for any T"),
+        ),
+        (
+            fixed(word.forward.perplexity),
+            "train",
+            _("Trained to name the next character, it is a language model."),
+            _("perplexity of “machine”, untrained; training brings it close to 1"),
+        ),
+        (
+            str(len(SYMBOLS)),
+            "game",
+            _("Perplexity compares language models, whatever the text's length."),
+            _("perplexity of a uniform guess among 7 symbols; a useful model beats it"),
+        ),
+        (
+            str(kept),
+            "back",
+            _("Backpropagation through time needs a state, and numbers that every step kept."),
+            _("numbers kept for three steps"),
+        ),
+        (
+            rough(vanished),
+            "flow",
+            _("Many factors of one matrix let gradients vanish or explode."),
+            _("of an RNN's gradient is left {n} steps back").format(n=len(gradient) - 1),
+        ),
+        (
+            _("{out} of {count}").format(out=left_out.sum(), count=terms.sum()),
+            "cut",
+            _("A cut, regular or random, keeps training cheap and stable."),
+            _("terms of the gradient are left out by a cut every 2 steps"),
+        ),
+    ]
+    listed = [
+        row(
+            link(number, name, look="large strong model"),
+            text(says, "strong"),
+            text(of, "quiet"),
+            sizes=[1, 3.2, 3.2],
+        )
+        for number, name, says, of in rows
+    ]
+    return column(*listed), _("A number for each point. It is a button: it leads to the step that shows it.")

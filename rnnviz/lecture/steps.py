@@ -1,0 +1,201 @@
+r"""A step of the lecture is one function, in the module of its scene.
+
+    @step(
+        N_("The dial"),
+        r"\s{rho} = \max_{\s{i_eigenvalue}} |\s{lambda_i}|",
+        say=N_("Each step back multiplies by one matrix."),
+        ask=N_("Turn ρ through 1. Which curve bends?"),
+        covers=(28,), minutes=3,
+        rho=slider(0.6, 1.4, 0.01, 1.1, stands="rho"),
+    )
+    def dial(rho):
+        W = rho * np.eye(3)
+        back = [np.linalg.norm(np.linalg.matrix_power(W, k)) for k in range(41)]
+        # show
+        return plot([line(back)], log=True), _("…")
+
+What stands above `# show` computes, and is the code panel, with the controls' values before it. What is
+returned is the picture (pictures.py), the sentence to notice, and the index of a question's right option
+where the numbers decide it. The function's name is the step's, for good: addresses hold it.
+
+A scene is a module `scene_N_name` with a TITLE; its steps are its own in the order of their definition. Those
+of the `appendix` are reached by address and from the notes alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import ModuleType
+from typing import Any
+
+from rnnviz.lecture.controls import Control, State, whole
+from rnnviz.lecture.pictures import Node
+
+Drawn = tuple[Node, str] | tuple[Node, str, int]
+"""What a step returns: its picture, what to notice, and a question's right option."""
+
+SHOW = "# show"
+PICK = "pick"
+"""The control of a step with a question: OPEN, SEEN once the answer is, or the option that was predicted."""
+
+OPEN, SEEN = -2, -1
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a step asks before it shows anything, also of the room: words marked by N_, translated when shown.
+
+    right     the right option's index; None where the step's function returns it
+    """
+
+    text: str
+    options: Sequence[str]
+    right: int | None = None
+
+
+@dataclass(frozen=True)
+class Letter:
+    """What a step asks of the room alone: one of `options`, single characters, the right one by its index.
+
+    key    names it: a step that comes back to it has its answers still
+    told   called with how many chose each option, by the keys of all revealed questions, outside the session:
+           the "picture" of the answers, and in "ask" how Space goes on
+    """
+
+    key: str
+    text: str
+    options: str
+    right: int
+    told: Callable[[Mapping[str, Sequence[int]]], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A step at its controls' values: its picture, what to notice, and its question's right option."""
+
+    picture: Node
+    notice: str
+    right: int | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step. `covers`: items of the textbook's section; `minutes`: how long it is talked about in 45."""
+
+    make: Callable[..., Drawn]
+    title: str
+    formula: str | Callable[..., str]
+    say: str
+    ask: str | Question
+    covers: Sequence[int]
+    minutes: float
+    appendix: bool
+    asked: Callable[..., Letter | None] | None = None
+    controls: Mapping[str, Control] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What addresses call it."""
+        return self.make.__name__
+
+    @property
+    def key(self) -> str:
+        """What the room calls its question."""
+        return f"question.{self.name}"
+
+    @property
+    def question(self) -> Question | None:
+        """What it asks before it shows anything."""
+        return self.ask if isinstance(self.ask, Question) else None
+
+    def shown(self, values: State) -> Shown:
+        """Its picture at the controls' values, as the function computes it."""
+        found = self.make(**{name: values[name] for name in self.controls if name != PICK})
+        right = found[2] if len(found) > 2 else self.question and self.question.right
+        return Shown(found[0], found[1], right)
+
+    def written(self, values: State) -> str:
+        """Its formula, which may depend on the values."""
+        if isinstance(self.formula, str):
+            return self.formula
+        wanted = inspect.signature(self.formula).parameters
+        return self.formula(**{name: values[name] for name in wanted})
+
+    @cached_property
+    def _source(self) -> str:
+        """The function's lines above `# show`: its body's, without what is below."""
+        whole_source = textwrap.dedent(inspect.getsource(self.make))
+        function = ast.parse(whole_source).body[0]
+        assert isinstance(function, ast.FunctionDef)
+        first = function.body[0].lineno - 1
+        lines = whole_source.splitlines()[first:]
+        ends = [i for i, one in enumerate(lines) if one.strip() == SHOW]
+        return textwrap.dedent("\n".join(lines[: ends[0]] if ends else [])).strip("\n")
+
+    def code(self, values: State) -> str:
+        """A program that runs by itself: imports, values, the step's lines; "" where it computes nothing."""
+        if not self._source:
+            return ""
+        used = {one.id for one in ast.walk(ast.parse(self._source)) if isinstance(one, ast.Name)}
+        made = self.make.__code__
+        own = {*made.co_varnames, *made.co_cellvars, *vars(builtins)}
+        outside = self.make.__globals__.keys() & used - own
+        imports = [_import(self.make.__module__, name, self.make.__globals__[name]) for name in outside]
+        set_here = [f"{name} = {values[name]!r}" for name in self.controls if name in used]
+        imports.sort(key=lambda line: (" = " in line, line))  # modules first, then constants
+        return "\n".join([*imports, *([""] if imports else []), *set_here, self._source]) + "\n"
+
+
+def _import(where: str, name: str, value: Any) -> str:
+    """The line that gives a program what the module `where` calls `name`; a long constant is imported too."""
+    if isinstance(value, ModuleType):
+        package, _dot, last = value.__name__.rpartition(".")
+        if last == name:
+            return f"from {package} import {name}" if package else f"import {name}"
+        return f"import {value.__name__} as {name}" if value.__name__ != name else f"import {name}"
+    if not hasattr(value, "__module__"):
+        written = f"{name} = {value!r}"
+        return written if len(written) < 80 else f"from {where} import {name}"
+    return f"from {value.__module__} import {name}"
+
+
+_STEPS: dict[str, list[Step]] = {}
+
+
+def step(
+    title: str,
+    formula: str | Callable[..., str],
+    *,
+    say: str,
+    ask: str | Question,
+    covers: Sequence[int] = (),
+    minutes: float = 0,
+    appendix: bool = False,
+    asked: Callable[..., Letter | None] | None = None,
+    **given: Control,
+) -> Callable[[Callable[..., Drawn]], Callable[..., Drawn]]:
+    """Make a step of a function of its controls' values: see the module. `asked`: what it asks the room."""
+    picks = {PICK: Control(PICK, _picked, OPEN)} if isinstance(ask, Question) else {}
+
+    def keep(make: Callable[..., Drawn]) -> Callable[..., Drawn]:
+        named = {name: one.named(name) for name, one in given.items()} | picks
+        made = Step(make, title, formula, say, ask, covers, minutes, appendix, asked, named)
+        _STEPS.setdefault(make.__module__, []).append(made)
+        return make
+
+    return keep
+
+
+def _picked(value: object) -> int | None:
+    return next((one for one in (OPEN, SEEN) if value in (one, str(one))), whole(0, 9)(value))
+
+
+def of_module(name: str) -> list[Step]:
+    """The steps of a module that is imported, in the order of their definition."""
+    return _STEPS.get(name, [])

@@ -1,0 +1,710 @@
+// What a step is drawn with: the tree of rnnviz/lecture/pictures.py, without a coordinate.
+//
+// A step's answer has its controls, and a picture or, before it, a question. Every drawing makes the picture
+// anew; controls are kept, and what had the focus gets it back. Items that can be picked, bars that can be
+// pulled and matrices that can be edited ask for another value of a control.
+
+import katex from "../../../browser/katex/katex.mjs";
+import { make } from "../../../browser/static/dom.js";
+import { loadPlotly, react } from "../../../browser/static/plotly.js";
+import { OPTIONS } from "./formula.js";
+import { answered, question } from "./question.js";
+
+/** @import { Board } from "./board.js" */
+/** @import { KitAnswer, KitNode } from "./types" */
+
+const SVG = "http://www.w3.org/2000/svg";
+const SMALLEST = 0.66;
+
+/** @param {Board} board @param {KitAnswer} data */
+export function draw(board, data) {
+  board.open = null;
+  board.standing = new Map();
+  if (board.room) board.room.next = null; // the picture says, where there is one
+  board.show(data.controls);
+  const pen = new Pen(board);
+  const focused = /** @type {HTMLElement | null} */ (board.focused)?.dataset.key;
+  board.picture.replaceChildren(data.picture ? pen.draw(data.picture) : question(board, data));
+  board.answers.replaceChildren(...(data.question && data.picture ? answered(board, data) : []));
+  board.answers.hidden = !board.answers.childElementCount;
+  fit(board.picture);
+  for (const later of pen.later) later();
+  // Letters that come late have other widths: arrows between them and the picture's size are drawn anew.
+  if (document.fonts.status === "loading") document.fonts.ready.then(() => board.redraw());
+  if (focused) find(board.kit, focused)?.focus();
+}
+
+/** @param {HTMLElement} kit @param {string} key @returns {HTMLElement | null} */
+const find = (kit, key) => kit.querySelector(`[data-key="${CSS.escape(key)}"]`);
+
+/** Smaller type where the picture would be cut, down to SMALLEST of it; then it scrolls. @param {HTMLElement} picture */
+function fit(picture) {
+  picture.style.fontSize = "";
+  for (let turn = 0; turn < 3; turn++) {
+    const { clientWidth, clientHeight, scrollWidth, scrollHeight } = picture;
+    const share = Math.min(clientWidth / scrollWidth, clientHeight / scrollHeight);
+    const now = parseFloat(picture.style.fontSize) || 1;
+    if (share >= 1 || now <= SMALLEST) return;
+    picture.style.fontSize = `${Math.max(SMALLEST, now * share * 0.99)}em`;
+  }
+}
+
+// ---- pictures -------------------------------------------------------------------------------------------
+
+/** Draws one picture. */
+class Pen {
+  /** @type {(() => void)[]} what is done once the picture stands on the page */
+  later = [];
+  plots = 0;
+
+  /** @param {Board} board */
+  constructor(board) {
+    this.board = board;
+    this.ask = board.ask;
+  }
+
+  /** @param {KitNode} node @returns {HTMLElement} */
+  draw(node) {
+    const kind = /** @type {"text"} all take a node */ (node.kind);
+    const made = this[kind](node);
+    if (node.stands && !made.dataset.stands) this.stands(made, node.stands, node.here);
+    return made;
+  }
+
+  /** A colour by its name. @param {string} name */
+  theme(name) {
+    const { theme } = this.board;
+    return String(theme[name] ?? theme.model);
+  }
+
+  /** @param {HTMLElement | SVGElement} element @param {string} symbols @param {unknown} [here] @param {string} [shape] */
+  stands(element, symbols, here, shape = "") {
+    this.board.stands(element, symbols);
+    if (here === undefined) return;
+    for (const symbol of symbols.split(" "))
+      this.board.standing.set(symbol, { value: /** @type {number} */ (here), shape });
+  }
+
+  /** Let a click, Enter or Space ask. @param {HTMLElement | SVGElement} element @param {string} key @param {string} label @param {() => void} press */
+  press(element, key, label, press) {
+    element.dataset.key = key;
+    element.dataset.pick = "";
+    element.tabIndex = 0;
+    element.setAttribute("role", "button");
+    element.setAttribute("aria-label", label);
+    element.onclick = press;
+    element.onkeydown = (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      event.stopPropagation();
+      press();
+    };
+  }
+
+  // ---- containers ---------------------------------------------------------------------------------------
+
+  /** @param {KitNode} node */
+  row({ parts, sizes }) {
+    const made = make("div", "kit-row", ...parts.map((part) => this.draw(part)));
+    made.style.setProperty("--sizes", sizes.map((size) => `minmax(0, ${size}fr)`).join(" "));
+    return made;
+  }
+
+  /** @param {KitNode} node */
+  inline({ parts, look }) {
+    return make("div", looks("kit-inline", look), ...parts.map((part) => this.draw(part)));
+  }
+
+  /** @param {KitNode} node */
+  column({ parts, look }) {
+    return make("div", looks("kit-column", look), ...parts.map((part) => this.draw(part)));
+  }
+
+  /** @param {KitNode} node */
+  graph({ parts, arrows, columns, look }) {
+    const made = make("div", looks("kit-graph", look));
+    made.style.gridTemplateColumns = `repeat(${columns}, minmax(0, auto))`;
+    /** @type {Record<string, HTMLElement>} */
+    const drawn = {};
+    for (const part of parts) {
+      const [i, j] = part.place;
+      drawn[part.name] = this.draw(part);
+      Object.assign(drawn[part.name].style, { gridRow: String(i), gridColumn: String(j) });
+      made.append(drawn[part.name]);
+    }
+    const lines = document.createElementNS(SVG, "svg");
+    made.append(lines);
+    this.later.push(() => {
+      const from = made.getBoundingClientRect();
+      for (const [one, other, look, latex] of arrows) {
+        const [a, b] = [this.edge(drawn[one], drawn[other]), this.edge(drawn[other], drawn[one])];
+        lines.append(this.arrow(from, a, b, look));
+        if (latex) made.append(this.named(from, a, b, look, latex));
+      }
+    });
+    return made;
+  }
+
+  /** What an arrow meets of a part: from the side its numbers, from above and below its title too. @param {Element} part @param {Element} other */
+  edge(part, other) {
+    const [box, far] = [part.getBoundingClientRect(), other.getBoundingClientRect()];
+    const inner = part.querySelectorAll(":scope > :is(.kit-entries, .kit-strip)");
+    const beside = far.left > box.right || far.right < box.left;
+    return beside && inner.length === 1 ? inner[0].getBoundingClientRect() : box;
+  }
+
+  /** An arrow's name: over its middle, beside it where it is upright. @param {DOMRect} area @param {DOMRect} a @param {DOMRect} b @param {string} look @param {string} latex */
+  named(area, a, b, look, latex) {
+    const name = make("span", looks("kit-arrow", look));
+    katex.render(latex, name, { ...OPTIONS, displayMode: false });
+    const [x, y] = [(a.x + a.right + b.x + b.right) / 4, (a.y + a.bottom + b.y + b.bottom) / 4];
+    const upright = Math.abs(a.x + a.right - 2 * x) < 4;
+    const left = upright ? x : (Math.min(a.right, b.right) + Math.max(a.x, b.x)) / 2;
+    const top = upright ? (Math.min(a.bottom, b.bottom) + Math.max(a.y, b.y)) / 2 : y;
+    Object.assign(name.style, { left: `${left - area.x}px`, top: `${top - area.y}px` });
+    name.style.transform = upright ? "translate(0.3em, -50%)" : "translate(-50%, -115%)";
+    return name;
+  }
+
+  /** From the edge of one box to that of another. @param {DOMRect} area @param {DOMRect} a @param {DOMRect} b @param {string} look */
+  arrow(area, a, b, look) {
+    const { theme } = this.board;
+    const middle = (/** @type {DOMRect} */ box) => [
+      box.x + box.width / 2 - area.x,
+      box.y + box.height / 2 - area.y,
+    ];
+    const [[ax, ay], [bx, by]] = [middle(a), middle(b)];
+    const [dx, dy] = [bx - ax, by - ay];
+    /** Where the line leaves a box, with a little room. */
+    const share = (/** @type {DOMRect} */ box) =>
+      Math.min((box.width / 2 + 5) / Math.abs(dx || 1e-9), (box.height / 2 + 5) / Math.abs(dy || 1e-9));
+    const [s, e] = [share(a), 1 - share(b)];
+    const group = document.createElementNS(SVG, "g");
+    const colour =
+      { "": theme.muted, faded: theme.grid, cut: theme.grid, lit: theme.model, back: theme.came }[look] ??
+      this.theme(look);
+    const [x1, y1, x2, y2] = [ax + s * dx, ay + s * dy, ax + e * dx, ay + e * dy];
+    const long = Math.hypot(x2 - x1, y2 - y1) || 1;
+    const [ux, uy] = [(x2 - x1) / long, (y2 - y1) / long];
+    const line = document.createElementNS(SVG, "path");
+    line.setAttribute("d", `M${x1},${y1}L${x2 - 9 * ux},${y2 - 9 * uy}`);
+    const style = {
+      stroke: colour,
+      "stroke-width": look && look !== "faded" && look !== "cut" ? "4" : "2.5",
+      fill: "none",
+    };
+    for (const [name, value] of Object.entries(style)) line.setAttribute(name, value);
+    if (look === "cut") line.setAttribute("stroke-dasharray", "3 8");
+    const tip = document.createElementNS(SVG, "path");
+    const side = `L${x2 - 13 * ux - 6 * uy},${y2 - 13 * uy + 6 * ux}L${x2 - 13 * ux + 6 * uy},${y2 - 13 * uy - 6 * ux}Z`;
+    tip.setAttribute("d", `M${x2},${y2}${side}`);
+    tip.setAttribute("fill", colour);
+    group.append(line, tip);
+    return group;
+  }
+
+  /** What the room has answered; Space goes on from there. @param {KitNode} node */
+  room({ key, parts: [without, prompt] }) {
+    const { room } = this.board;
+    if (!room?.door) return this.draw(without);
+    const told = room.revealed(key)?.told;
+    if (!told) return this.draw(prompt);
+    room.next = () => this.ask(told.ask);
+    return this.draw(told.picture);
+  }
+
+  // ---- words --------------------------------------------------------------------------------------------
+
+  /** @param {KitNode} node */
+  text({ words, look }) {
+    return make("p", looks("kit-text", look), words);
+  }
+
+  /** @param {KitNode} node */
+  tex({ latex, look }) {
+    const made = make("div", looks("kit-tex", look));
+    katex.render(latex, made, { ...OPTIONS, displayMode: false });
+    return made;
+  }
+
+  /** @param {KitNode} node */
+  button({ words, ask, look }) {
+    const made = Object.assign(make("button", looks("ln-button", look), words), { type: "button" });
+    made.dataset.key = `button.${words}`;
+    made.onclick = () => this.ask(ask);
+    return made;
+  }
+
+  /** @param {KitNode} node */
+  link({ words, step, look }) {
+    const made = Object.assign(make("button", looks("ln-button", look), words), { type: "button" });
+    made.onclick = () => this.board.visit(step, { pick: -1 }); // to its picture, not to its question
+    return made;
+  }
+
+  /** @param {KitNode} node */
+  table({ head, rows, look, lit, pick }) {
+    const made = make("table", looks("kit-table", look));
+    const is = new Set(lit.map(String));
+    if (head.length) {
+      const line = made.createTHead().insertRow();
+      for (const words of head) line.append(Object.assign(make("th", "", words), { scope: "col" }));
+    }
+    const body = made.createTBody();
+    rows.forEach((/** @type {string[]} */ row, /** @type {number} */ i) => {
+      const line = body.insertRow();
+      row.forEach((words, j) => {
+        line.append(make(j ? "td" : "th", is.has(`${i},${j}`) ? "kit-lit" : "", words));
+      });
+      if (pick) this.press(line, `${pick}.${i}`, row.join(" "), () => this.ask({ [pick]: i }));
+    });
+    return made;
+  }
+
+  // ---- numbers ------------------------------------------------------------------------------------------
+
+  /** @param {KitNode} node */
+  matrix({ values, stands, title, rows, columns, lit, faded, scale, full, digits, pick, edit, look }) {
+    const { board } = this;
+    const entries = make("div", looks("kit-entries", look));
+    const shape = `${values.length} × ${values[0].length}`;
+    entries.style.gridTemplateColumns = `${rows ? "auto " : ""}repeat(${values[0].length}, auto)`;
+    const [framed, weak] = [new Set(lit.map(String)), new Set(faded.map(String))];
+    const name = (/** @type {string} */ words) => {
+      const said = make("span", "kit-name", words);
+      if (words.includes("\\")) katex.render(words, said, { ...OPTIONS, displayMode: false });
+      entries.append(said);
+    };
+    if (columns) for (const words of rows ? ["", ...columns] : columns) name(words);
+    values.forEach((/** @type {(number | null)[]} */ row, /** @type {number} */ i) => {
+      if (rows) name(rows[i]);
+      row.forEach((value, j) => {
+        const cell = make("span", "", board.number(value, digits));
+        const colour = board.colour(Number(value), scale, full);
+        Object.assign(cell.style, { background: colour, color: board.ink(colour) });
+        if (value === null) cell.style.visibility = "hidden";
+        cell.classList.toggle("kit-lit", framed.has(`${i},${j}`));
+        cell.classList.toggle("kit-faded", weak.has(`${i},${j}`));
+        const key = `${edit?.slice(0, 2) ?? pick}.${i}.${j}`;
+        const label = this.entry(i, j, cell);
+        if (edit) this.press(cell, key, label, () => this.type(cell, edit, i, j, digits));
+        else if (pick) this.press(cell, key, label, () => this.ask({ [pick]: i * row.length + j }));
+        entries.append(cell);
+      });
+    });
+    const made = make("figure", looks("kit-matrix", look));
+    if (title) {
+      const caption = make("figcaption", "kit-title");
+      katex.render(title, caption, OPTIONS);
+      if (shape !== "1 × 1") caption.append(make("small", "", shape));
+      made.append(caption);
+    }
+    made.append(entries);
+    if (stands) this.stands(entries, stands, values, shape);
+    return made;
+  }
+
+  /** @param {number} i @param {number} j @param {HTMLElement} cell */
+  entry(i, j, cell) {
+    const { edit = "" } = this.board.said;
+    return edit
+      .replace("{i}", String(i + 1))
+      .replace("{j}", String(j + 1))
+      .replace("{value}", cell.textContent);
+  }
+
+  /** A field in an entry: Enter and leaving it keep the number, Escape doesn't. @param {HTMLElement} cell @param {[name: string, at: number, all: number[][][]]} edit @param {number} i @param {number} j @param {number} digits */
+  type(cell, [name, at, all], i, j, digits) {
+    const values = all[at];
+    const input = Object.assign(make("input"), {
+      value: String(values[i][j]),
+      inputMode: "decimal",
+      maxLength: 7,
+    });
+    const before = cell.textContent;
+    let done = false;
+    const finish = (/** @type {boolean} */ keep) => {
+      if (done) return;
+      done = true;
+      const typed = Number(input.value.replace("−", "-").replace(",", "."));
+      cell.textContent = before;
+      if (!keep || !Number.isFinite(typed) || !input.value.trim() || typed === values[i][j]) return;
+      const to = values.map((row) => [...row]);
+      to[i][j] = Math.max(-9.99, Math.min(9.99, Number(typed.toFixed(digits))));
+      this.ask({ [name]: all.map((one, n) => (n === at ? to : one)) });
+    };
+    input.onkeydown = (event) => {
+      event.stopPropagation();
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      finish(event.key === "Enter");
+      cell.focus();
+    };
+    input.onblur = () => finish(true);
+    input.onclick = (event) => event.stopPropagation();
+    cell.replaceChildren(input);
+    input.focus();
+    input.select();
+  }
+
+  /** @param {KitNode} node */
+  strip({ values, scale, look }) {
+    const made = make("div", looks("kit-strip", look));
+    made.style.setProperty("--cells", String(values.length));
+    made.style.gridTemplateColumns = `repeat(${values.length}, 1fr)`;
+    for (const value of values) {
+      const cell = make("i");
+      cell.style.background = this.board.colour(value, scale);
+      made.append(cell);
+    }
+    return made;
+  }
+
+  /** @param {KitNode} node */
+  cells({ marks, values, scale, full, below, lit, framed, pick, title, look }) {
+    const { board } = this;
+    const line = make("div");
+    marks.forEach((/** @type {string} */ mark, /** @type {number} */ i) => {
+      const cell = make("span", "kit-cell", mark);
+      const value = values?.[i];
+      if (typeof value === "number") {
+        const colour = board.colour(value, scale, full);
+        Object.assign(cell.style, { background: colour, color: board.ink(colour) });
+      }
+      cell.classList.toggle("kit-lit", lit.includes(i));
+      cell.classList.toggle("kit-framed", framed.includes(i));
+      if (pick) this.press(cell, `${pick}.${i}`, `${i + 1}: ${mark}`, () => this.ask({ [pick]: i + 1 }));
+      line.append(below ? make("span", "kit-pair", cell, make("small", "", below[i])) : cell);
+    });
+    const made = make(
+      "div",
+      looks("kit-cells", look),
+      ...(title ? [make("p", "kit-text kit-quiet", title)] : []),
+      line,
+    );
+    return made;
+  }
+
+  /** @param {KitNode} node */
+  bars({ rows, top, lit, colours, title, drag, edit, pick }) {
+    const made = make("div", "kit-bars", ...(title ? [make("p", "kit-title", title)] : []));
+    rows.forEach(([name, value, said], /** @type {number} */ i) => {
+      const bar = make("i");
+      const share = Math.max(0, Math.min(1, Number(value) / top)) || 0;
+      bar.style.setProperty("--share", `${100 * share}%`);
+      bar.style.setProperty("--colour", this.theme(colours?.[i] ?? "bar"));
+      const strong = lit.includes(i) ? "kit-lit" : "";
+      const label = make("b", strong, name);
+      made.append(label, bar, make("span", strong, said));
+      if (drag) this.pull(bar, `${drag}.${i}`, name, share, (to) => this.ask({ [drag]: [i, to * top] }));
+      if (edit)
+        this.pull(bar, `${edit}.${i}`, name, share, (to) =>
+          this.ask({ [edit]: rows.map(([, old], /** @type {number} */ n) => (n === i ? to * top : old)) }),
+        );
+      if (pick) this.press(label, `${pick}.${i}`, name, () => this.ask({ [pick]: i }));
+    });
+    return made;
+  }
+
+  /** A bar that is pulled, by the pointer or the arrow keys. @param {HTMLElement} bar @param {string} key @param {string} name @param {number} share @param {(share: number) => void} change */
+  pull(bar, key, name, share, change) {
+    const said = { valuenow: share, valuemin: 0, valuemax: 1, label: name };
+    for (const [part, value] of Object.entries(said)) bar.setAttribute(`aria-${part}`, String(value));
+    Object.assign(bar, { tabIndex: 0, role: "slider" });
+    bar.dataset.key = key;
+    bar.onkeydown = (event) => {
+      const by = { ArrowRight: 0.02, ArrowUp: 0.02, ArrowLeft: -0.02, ArrowDown: -0.02 }[event.key];
+      const to = { Home: 0, End: 1 }[event.key] ?? (by === undefined ? undefined : share + by);
+      if (to === undefined) return;
+      event.preventDefault();
+      event.stopPropagation();
+      change(Math.max(0, Math.min(1, to)));
+    };
+    this.drag(bar, (x) => change(x));
+  }
+
+  /**
+   * Follow the pointer from where it goes down until it goes up, whatever is drawn anew meanwhile.
+   * @param {Element} element @param {(x: number, y: number) => void} to shares of the element's box
+   */
+  drag(element, to) {
+    element.addEventListener("pointerdown", (down) => {
+      const box = element.getBoundingClientRect();
+      const held = new AbortController();
+      const move = (/** @type {PointerEvent} */ event) =>
+        to(
+          Math.max(0, Math.min(1, (event.clientX - box.x) / box.width)),
+          Math.max(0, Math.min(1, (event.clientY - box.y) / box.height)),
+        );
+      const { signal } = held;
+      window.addEventListener("pointermove", move, { signal });
+      for (const end of /** @type {const} */ (["pointerup", "pointercancel"]))
+        window.addEventListener(end, () => held.abort(), { signal });
+      move(/** @type {PointerEvent} */ (down));
+      down.preventDefault();
+    });
+  }
+
+  /** @param {KitNode} node */
+  plane({ points, arrows, circles, reach, drag, x, stands }) {
+    const { theme } = this.board;
+    const made = /** @type {SVGElement} */ (document.createElementNS(SVG, "svg"));
+    made.setAttribute("class", "kit-plane");
+    made.setAttribute("viewBox", "-1.1 -1.1 2.2 2.3");
+    const put = (
+      /** @type {string} */ tag,
+      /** @type {Record<string, string | number>} */ attributes,
+      words = "",
+    ) => {
+      const element = document.createElementNS(SVG, tag);
+      for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+      element.textContent = words;
+      made.append(element);
+      return /** @type {SVGElement} */ (element);
+    };
+    const at = (/** @type {number} */ v) => Math.max(-1.04, Math.min(1.04, v / reach));
+    const thin = { stroke: String(theme.grid), "stroke-width": 0.008 };
+    put("path", { d: "M-1,0H1M0,-1V1", ...thin });
+    for (const [radius, name] of circles) {
+      put("circle", {
+        r: radius / reach,
+        fill: "none",
+        stroke: theme.muted,
+        "stroke-width": 0.012,
+        "stroke-dasharray": name ? "" : "0.04 0.03",
+      });
+      if (name) put("text", { x: 0.02, y: -radius / reach - 0.02 }, name);
+    }
+    for (const [px, py, name, colour] of arrows) {
+      put("path", {
+        d: `M0,0L${at(px)},${-at(py)}`,
+        stroke: this.theme(colour),
+        "stroke-width": 0.03,
+        "stroke-linecap": "round",
+      });
+      put("circle", { cx: at(px), cy: -at(py), r: 0.045, fill: this.theme(colour) });
+      put("text", { x: at(px) + 0.06, y: -at(py) }, name);
+    }
+    for (const [px, py] of points) {
+      const dot = put("circle", {
+        cx: at(px),
+        cy: -at(py),
+        r: 0.05,
+        fill: theme.model,
+        stroke: theme.background,
+        "stroke-width": 0.01,
+      });
+      if (stands) this.board.stands(dot, stands);
+    }
+    if (x) put("text", { x: 0, y: 1.16, "text-anchor": "middle" }, x);
+    this.later.push(() => {
+      const { width, height } = made.getBoundingClientRect();
+      const type = parseFloat(getComputedStyle(/** @type {Element} */ (made.parentElement)).fontSize);
+      made.style.fontSize = `${(0.9 * type) / Math.min(width / 2.2, height / 2.3)}px`;
+    });
+    if (drag) {
+      made.style.cursor = "grab";
+      const inside = (/** @type {number} */ v) =>
+        Math.max(-reach, Math.min(reach, Number((v * reach).toFixed(2))));
+      const [px, py, label] = arrows[0];
+      made.dataset.key = `plane.${drag}`;
+      made.tabIndex = 0;
+      made.setAttribute("role", "slider");
+      const said = { label, valuenow: px, valuetext: `${px}, ${py}` };
+      for (const [name, value] of Object.entries(said)) made.setAttribute(`aria-${name}`, String(value));
+      made.addEventListener("keydown", (event) => {
+        const by = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+        if (!by) return;
+        event.preventDefault();
+        event.stopPropagation();
+        this.ask({ [drag]: [inside(px / reach + by[0] / 50), inside(py / reach + by[1] / 50)] });
+      });
+      made.addEventListener("pointerdown", (down) => {
+        // As it was then: what is dragged is drawn anew at every move.
+        const inverse = /** @type {SVGGraphicsElement} */ (made).getScreenCTM()?.inverse();
+        const move = (/** @type {PointerEvent} */ event) => {
+          const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(inverse);
+          this.ask({ [drag]: [inside(at.x), inside(-at.y)] });
+        };
+        const held = new AbortController();
+        const { signal } = held;
+        window.addEventListener("pointermove", move, { signal });
+        window.addEventListener("pointerup", () => held.abort(), { signal });
+        move(down);
+        down.preventDefault();
+      });
+    }
+    return /** @type {HTMLElement} */ (/** @type {unknown} */ (made));
+  }
+
+  /** @param {KitNode} node */
+  plot(node) {
+    const { plots } = this.board;
+    const at = this.plots++;
+    plots[at] ??= make("div");
+    const made = make("div", "kit-plot", plots[at]);
+    this.later.push(async () => {
+      await loadPlotly();
+      if (!made.isConnected) return;
+      const { data, layout } = figure(this.board, node, made);
+      react(plots[at], data, layout);
+    });
+    return made;
+  }
+}
+
+/** Class names. @param {string} first @param {string} [look] */
+function looks(first, look = "") {
+  return [
+    first,
+    ...look
+      .split(" ")
+      .filter(Boolean)
+      .map((name) => `kit-${name}`),
+  ].join(" ");
+}
+
+/**
+ * A plot's figure: names stand at the lines' ends, apart from one another.
+ * @param {Board} board @param {KitNode} node @param {HTMLElement} box
+ */
+function figure({ theme, fonts }, { lines, x, y, log, log_x, mark, xs, ys, ticks, levels }, box) {
+  const size = parseFloat(getComputedStyle(box).fontSize) * 0.88;
+  const { width, height } = box.getBoundingClientRect();
+  const colour = (/** @type {string} */ name) => theme[name] ?? theme.muted;
+  const along = (/** @type {boolean} */ logarithmic, /** @type {number} */ v) =>
+    logarithmic ? Math.log10(v) : v;
+  const data = lines.map((/** @type {KitNode} */ line) => ({
+    x: line.xs ?? line.ys.map((/** @type {unknown} */ _y, /** @type {number} */ i) => i),
+    y: line.ys,
+    name: line.name,
+    mode: line.dots ? (line.width ? "lines+markers" : "markers") : "lines",
+    line: { color: colour(line.colour), dash: line.dash, width: line.width },
+    marker: { size: 8, color: colour(line.colour) },
+    hovertemplate: `%{y:.3~g}<extra>${line.name}</extra>`,
+  }));
+  const named = lines.filter((/** @type {KitNode} */ line) => line.name);
+  const longest = widest(named.map((/** @type {KitNode} */ line) => line.name));
+  const left = levels ? 2.2 + widest(Object.values(levels)) * 0.56 : log ? 4.5 : 3.6;
+  const axis = {
+    gridcolor: theme.grid,
+    linecolor: theme.axis,
+    zeroline: false,
+    showline: true,
+    fixedrange: true,
+  };
+  const range = (/** @type {number[] | undefined} */ ends, /** @type {boolean} */ logarithmic) =>
+    ends?.map((v) => along(logarithmic, v));
+  const all = lines.flatMap((/** @type {KitNode} */ line) =>
+    line.ys.filter((/** @type {number | null} */ v) => v !== null && (!log || v > 0)),
+  );
+  const [low, high] = range(ys, log) ?? padded(all.map((/** @type {number} */ v) => along(log, v)));
+  const plotted = height - size * 4.2;
+  const ends = apart(
+    named.map((/** @type {KitNode} */ line) =>
+      along(log, line.ys.findLast((/** @type {number | null} */ v) => v !== null) ?? NaN),
+    ),
+    ((high - low) * size * 1.25) / plotted,
+    low,
+    high,
+  );
+  const annotations = named.map((/** @type {KitNode} */ line, /** @type {number} */ i) => ({
+    x: 1,
+    xref: "paper",
+    xanchor: "left",
+    y: ends[i],
+    yanchor: "middle",
+    text: ` ${line.name}`,
+    showarrow: false,
+    font: { size, color: colour(line.colour) },
+  }));
+  const shapes =
+    mark === undefined
+      ? []
+      : [
+          {
+            type: "line",
+            x0: mark,
+            x1: mark,
+            yref: "paper",
+            y0: 0,
+            y1: 1,
+            line: { color: theme.pinned, width: 2.5 },
+          },
+        ];
+  return {
+    data,
+    layout: {
+      width,
+      height,
+      shapes,
+      annotations,
+      showlegend: false,
+      hovermode: "closest",
+      paper_bgcolor: "rgba(0,0,0,0)",
+      plot_bgcolor: "rgba(0,0,0,0)",
+      font: { family: fonts.text, size, color: theme.muted },
+      margin: { l: size * left, r: size * (0.8 + longest * 0.56), t: size * 0.9, b: size * 3.1, pad: 2 },
+      xaxis: {
+        ...axis,
+        title: { text: x, standoff: size * 0.4 },
+        type: log_x ? "log" : "linear",
+        range: range(xs, log_x),
+        ...(ticks && called(ticks)),
+      },
+      yaxis: {
+        ...axis,
+        automargin: true,
+        title: { text: y, standoff: size * 0.4 },
+        type: log ? "log" : "linear",
+        range: [low, high],
+        exponentformat: "power",
+        ...(log && { dtick: Math.max(1, Math.ceil((high - low) / 6)) }),
+        ...(levels && called(levels)),
+      },
+    },
+  };
+}
+
+/** The length of the longest text, in Latin letters. @param {string[]} texts */
+function widest(texts) {
+  const each = texts.map((words) => [...words].reduce((n, c) => n + (c > "\u2e80" ? 1.8 : 1), 0));
+  return Math.max(0, ...each);
+}
+
+/** An axis's values and what they are called; a line end breaks a name. @param {Record<string, string>} names */
+function called(names) {
+  const plain = (/** @type {string} */ words) => words.replace(/&/g, "&amp;").replace(/</g, "&lt;");
+  return {
+    tickmode: "array",
+    tickvals: Object.keys(names).map(Number),
+    ticktext: Object.values(names).map((words) => plain(words).replace(/\n/g, "<br>")),
+  };
+}
+
+/** The ends of values, with a little room. @param {number[]} values */
+function padded(values) {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const room = (high - low || 1) * 0.04;
+  return [low - room, high + room];
+}
+
+/**
+ * Places as near as can be to those wanted, at least `least` apart, from `low` to `high`.
+ * @param {number[]} wanted @param {number} least @param {number} low @param {number} high
+ */
+function apart(wanted, least, low, high) {
+  const order = wanted.map((_at, i) => i).sort((i, j) => wanted[i] - wanted[j]);
+  const found = [...wanted];
+  for (let turn = 0; turn < 40; turn++) {
+    order.slice(1).forEach((i, n) => {
+      const below = order[n];
+      const lacks = (least - (found[i] - found[below])) / 2;
+      if (lacks > 0) {
+        found[i] += lacks;
+        found[below] -= lacks;
+      }
+    });
+    for (const i of order) found[i] = Math.max(low, Math.min(high, found[i]));
+  }
+  return found;
+}

@@ -1,0 +1,58 @@
+// The question that stands before a step's picture, and over it once it is answered.
+
+import { make } from "../../../browser/static/dom.js";
+
+/** @import { Board } from "./board.js" */
+/** @import { KitAnswer, KitQuestion } from "./types" */
+
+const LETTERS = "ABCDEF";
+const [OPEN, SEEN] = [-2, -1]; // of the control `pick`: rnnviz/lecture/steps.py
+
+/**
+ * The room's votes for each option, in percent, once they are revealed.
+ * @param {Board} board @param {KitAnswer} data @returns {number[] | undefined}
+ */
+function votes({ room }, { key }) {
+  const counts = room?.revealed(key)?.counts;
+  const all = counts?.reduce((sum, n) => sum + n, 0);
+  return all ? counts?.map((n) => Math.round((100 * n) / all)) : undefined;
+}
+
+/** What is asked before the picture is shown. @param {Board} board @param {KitAnswer} data */
+export function question(board, data) {
+  const { text, options } = /** @type {KitQuestion} */ (data.question);
+  const share = votes(board, data);
+  const picks = options.map((words, i) => {
+    const option = Object.assign(make("button", "kit-option"), { type: "button" });
+    option.append(make("b", "", LETTERS[i]), make("span", "", words));
+    if (share) {
+      option.style.setProperty("--votes", `${share[i]}%`);
+      option.append(make("b", "", `${share[i]} %`));
+    }
+    option.dataset.key = `option.${i}`;
+    option.onclick = () => board.ask({ pick: i });
+    return option;
+  });
+  board.open = () => board.ask({ pick: SEEN });
+  return make("div", "kit-question", make("h2", "", text), ...picks);
+}
+
+/** The question over its picture: the right option, and what was predicted. @param {Board} board @param {KitAnswer} data */
+export function answered(board, data) {
+  const { text, options, again, right, predicted } = /** @type {KitQuestion} */ (data.question);
+  const share = votes(board, data);
+  const said = options.map((words, i) => {
+    const mark = i === right ? "✓" : i === predicted ? "✗" : LETTERS[i];
+    const option = make(
+      "span",
+      i === right ? "kit-right" : i === predicted ? "kit-wrong" : "",
+      `${mark} ${words}`,
+    );
+    if (share) option.append(make("small", "", ` ${share[i]} %`));
+    return option;
+  });
+  const repeat = Object.assign(make("button", "ln-button", again), { type: "button" });
+  repeat.dataset.key = "again";
+  repeat.onclick = () => board.ask({ pick: OPEN });
+  return [make("b", "", text), ...said, repeat];
+}

@@ -1,0 +1,67 @@
+"""Scene 1's numbers: counted anew, and by hand where a line is enough."""
+
+import numpy as np
+import pytest
+
+from rnnviz import i18n
+from rnnviz.lecture import scene_1_counts as scene
+from rnnviz.lecture.pictures import Node
+from rnnviz.lecture.prediction import nats
+from rnnviz.lecture.readers import counts, network, reader
+from rnnviz.lecture.scenes import scenes
+from rnnviz.text import corpora
+
+DARK, GREY = "the dark machine stood", "the grey machine stood"
+
+
+def curves(step: str, **values: object) -> list[list[float]]:
+    """The lines of a step's plot."""
+    found = next(one for one in scenes()[0].steps if one.name == step).shown(values)
+    return [line["ys"] for line in found.picture["parts"][0]["lines"]]
+
+
+def test_a_table_of_bigrams_and_those_of_the_book() -> None:
+    split = corpora.read("timemachine").split()
+    vocabulary = counts().vocabulary
+    ids = [vocabulary.start, *vocabulary.encode(split.train + split.validation).tolist()]
+    table, _network, seen = curves("book", n=2)
+    assert table[:3] == [69, 69 * 69, 69 * 69 * 69]
+    bigrams, trigrams = ({tuple(ids[i : i + k]) for i in range(len(ids) - k + 1)} for k in (2, 3))
+    assert seen[:3] == [69, len(bigrams), len(trigrams)]
+
+
+def test_bits_on_the_last_tenth_are_those_of_the_counts_and_gates_win() -> None:
+    held_out = corpora.read("timemachine").split().held_out
+    found = [nats(counts().shortened(n), held_out).mean() / np.log(2) for n in range(1, 7)]
+    assert found == pytest.approx(scene.HELD_OUT["en"], abs=1e-4)
+    for language, costs in scene.HELD_OUT.items():
+        with i18n.speaking(language):
+            assert reader("gru").card["held_out"]["bits_per_character"] < min(costs)
+
+
+def test_what_each_rule_has_left_of_a_difference() -> None:
+    everything, last, left = curves("any", first=DARK, second=GREY, t=22)
+    assert everything == [1] * 22
+    assert last == [1] * 8 + [0] * 14  # "dark" and "grey" are letters 5 to 8
+    rnn = network("timemachine-rnn")
+    h = {text: np.zeros(256) for text in (DARK, GREY)}
+    layer = rnn.weights.layers[0]
+    assert layer.table is not None
+    assert layer.W_h is not None
+    apart = []
+    for t in range(-1, 22):
+        for text in h:
+            x = rnn.vocabulary.start if t < 0 else rnn.vocabulary.encode(text)[t]
+            h[text] = np.tanh(layer.table[x] + layer.W_h @ h[text])
+        apart.append(float(np.linalg.norm(h[DARK] - h[GREY])))
+    assert left[8:] == pytest.approx([d / max(apart) for d in apart[9:]], rel=1e-3)
+
+
+@pytest.mark.parametrize("n", [1, 4, 6])
+def test_framed_contexts_are_those_that_the_book_lacks(n: int) -> None:
+    split = corpora.read("timemachine").split()
+    read, line = split.train + split.validation, scene._SENTENCES["en"]
+    picture: Node = scene.memory(line, n)[0]
+    shown = next(part for part in picture["parts"][1]["parts"] if part["kind"] == "cells")
+    lacking = [t for t in range(len(line)) if line[max(0, t - n + 1) : t] not in read]
+    assert shown["framed"] == lacking

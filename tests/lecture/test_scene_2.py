@@ -1,0 +1,62 @@
+"""Scene 2's numbers: the layers by loops, and who can tell two texts apart."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from rnnviz.lecture import scene_2_memoryless as scene
+from rnnviz.lecture.machine import SYMBOLS, WORD, Machine
+from rnnviz.lecture.pictures import Node
+from rnnviz.lecture.scenes import scenes
+from rnnviz.lecture.steps import SEEN
+
+NET = Machine().net
+
+
+def matrices(picture: Node) -> dict[str, Node]:
+    """The matrices of a picture, by what they stand for."""
+    found = {picture["stands"]: picture} if picture["kind"] == "matrix" and "stands" in picture else {}
+    for part in picture.get("parts", ()):
+        found |= matrices(part)
+    return found
+
+
+@pytest.mark.parametrize("seed", [0, 1, 7])
+def test_every_row_of_the_layer_is_a_row_of_weights_and_the_bias_bent(seed: int) -> None:
+    shown = matrices(scene.hidden(seed)[0])
+    pairs = shown["X"]["rows"]
+    assert len(set(pairs)) == 3
+    for i, pair in enumerate(pairs):
+        assert pair.replace("→", "") in WORD
+        w, b = NET.W_xh[SYMBOLS.index(pair[0])], NET.b_h
+        by_hand = [math.tanh(w[j] + b[j]) for j in range(4)]
+        assert shown["H"]["values"][i] == pytest.approx(by_hand, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 7])
+def test_probabilities_and_the_loss_of_the_same_pairs(seed: int) -> None:
+    picture, notice = scene.output(seed)[:2]
+    H, P = (np.array(matrices(picture)[name]["values"]) for name in ("H", "softmax"))
+    assert matrices(picture)["H"]["rows"] == matrices(scene.hidden(seed)[0])["X"]["rows"]
+    odds = np.array([[math.exp(sum(h * NET.W_hq[:, j]) + NET.b_q[j]) for j in range(7)] for h in H])
+    np.testing.assert_allclose(P, odds / odds.sum(axis=1, keepdims=True), atol=1e-3)
+    labels = [SYMBOLS.index(pair[-1]) for pair in matrices(picture)["H"]["rows"]]
+    assert matrices(picture)["softmax"]["lit"] == [[i, label] for i, label in enumerate(labels)]
+    loss = np.mean([-math.log(P[i, label]) for i, label in enumerate(labels)])
+    assert float(re.findall(r"[\d.]+(?= nats)", notice)[0]) == pytest.approx(loss, abs=6e-3)
+
+
+@pytest.mark.parametrize(("left", "right"), [("the cat", "we met"), ("a lamp", "the stop")])
+def test_only_the_network_without_a_state_takes_texts_that_end_alike_for_the_same(
+    left: str, right: str
+) -> None:
+    step = next(one for one in scenes()[1].steps if one.name == "prediction")
+    shown = step.shown({"left": left, "right": right, "pick": SEEN})
+    before, between, after = shown.picture["parts"]
+    assert shown.right == 2
+    assert before["parts"][2:] == after["parts"][2:]  # the layer's strip and the bars
+    table = dict(between["parts"][2]["rows"])
+    assert table["MLP"] == "0 %"
+    assert float(table["RNN"].split()[0]) > 1

@@ -1,0 +1,60 @@
+"""Scene 3: what its pictures show is what other ways to compute it give."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnnviz.gradients.small import unroll
+from rnnviz.lecture.machine import WORD, Machine, drawn, numbers
+from rnnviz.lecture.pictures import Node
+from rnnviz.lecture.readers import network
+from rnnviz.lecture.scene_3_recurrence import LETTERS, adjacent, first, minibatch, parameters, unit
+from rnnviz.reading.trace import trace
+from tests.lecture.test_steps import parts
+
+
+def shown(picture: Node, **want: Any) -> np.ndarray:
+    """The values of the part that has all that is wanted."""
+    return np.array(next(one["values"] for one in parts(picture) if want.items() <= one.items()))
+
+
+@pytest.mark.parametrize("t", [1, 2, 6])
+def test_a_time_step_adds_what_its_terms_say(t: int) -> None:
+    net, ids = drawn(5, 7), numbers(WORD)
+    picture = first(t, 5)[0]
+    run = unroll(net, ids[:t], ids[1 : t + 1])
+    assert shown(picture, stands="H_t-1")[0] == pytest.approx(run.states[t - 1], abs=1e-4)
+    assert shown(picture, stands="O_t")[0] == pytest.approx(run.states[t] @ net.W_hq + net.b_q, abs=1e-3)
+    from_input, from_state, bias, total, state = shown(picture, look="plain tight")
+    assert from_input.tolist() == net.W_xh[ids[t - 1]].tolist()
+    assert from_input + from_state + bias == pytest.approx(total, abs=1e-3)
+    assert state == pytest.approx(run.states[t], abs=1e-4)
+
+
+def test_side_by_side_is_the_same_network() -> None:
+    states = Machine().forward.state
+    assert shown(adjacent(4)[0], stands="H_t") == pytest.approx(states[3], abs=1e-4)
+    assert shown(adjacent(4)[0], stands="H_t-1") == pytest.approx(states[2], abs=1e-4)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_a_row_of_a_minibatch_is_its_place_read_alone(n: int) -> None:
+    net, apart = Machine().net, len(LETTERS) // n
+    together = shown(minibatch(n, 6)[0], stands="H_t")
+    for i, row in enumerate(together):
+        ids = numbers(LETTERS[i * apart :][:7])
+        assert row == pytest.approx(unroll(net, ids[:6], ids[1:]).states[6], abs=1e-4)
+
+
+def test_a_real_units_parts_add_up_to_what_the_model_computes() -> None:
+    hidden = trace(network("timemachine-rnn"), "a Time").hidden
+    from_input, from_state, bias, total, h = shown(unit("a Time", 7, 3)[0], look="plain large")[:, 0]
+    assert from_input + from_state + bias == pytest.approx(total, abs=1e-3)
+    assert np.tanh(total) == pytest.approx(h, abs=1e-4)
+    assert h == pytest.approx(hidden[2, 0][7], abs=1e-4)
+
+
+def test_all_parameters_are_counted_once() -> None:
+    assert "28 + 16 + 4 + 28 + 7 = 83" in [one.get("words") for one in parts(parameters(6)[0])]
+    assert parameters(6)[-1] == 1

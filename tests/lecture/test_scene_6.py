@@ -1,0 +1,109 @@
+"""Perplexity: the scene's numbers, recomputed."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz.lecture import scene_6_perplexity as scene
+from rnnviz.lecture.pictures import Node
+from rnnviz.lecture.said import fixed, rough
+from rnnviz.ui.pages.learn.session import Lecture
+from tests.lecture.test_steps import parts
+
+
+def of(picture: Node, kind: str) -> list[dict[str, Any]]:
+    return [part for part in parts(picture) if part["kind"] == kind]
+
+
+def test_what_models_pay_is_what_the_package_measures() -> None:
+    model, end = rnnviz.load("timemachine-lstm"), " on the river"
+    picture, notice = scene.rain("lstm", end)[:2]
+    measured = [
+        rnnviz.perplexity(model, text=one, given="It is raining").perplexity
+        for one in (*scene.ENDINGS["en"], end)
+    ]
+    said = [bars["rows"][0][2] for bars in of(picture, "bars")]
+    assert said == [*(rough(one, 3) for one in measured), "69"]
+    assert "expects “on the river” most and “piouw;kcj pwepoiut” least" in notice
+
+    text = "It was a quiet evening"
+    report = rnnviz.perplexity(model, text=text)
+    named = {row[0]: row[2] for row in of(scene.bits("lstm", text)[0], "bars")[0]["rows"]}
+    assert named["LSTM"] == fixed(report.bits_per_character)
+    assert named["uniform guess, 69"] == fixed(math.log2(69))
+
+    (table,) = of(scene.length("lstm", text, 9, "x", 1)[0], "table")
+    nine = rnnviz.perplexity(model, text=text[:9])
+    assert table["rows"][0][3] == fixed(nine.perplexity)
+    assert table["rows"][0][2] == f"10^{fixed(-9 * math.log10(nine.perplexity), 1)}"
+
+
+def test_the_example_of_two_lengths_is_not_rounded_twice() -> None:
+    (table,) = of(scene.length("lstm", scene.LONG["en"], 80, scene.SHORT["en"], 20)[0], "table")
+    assert table["rows"][0][3] == "2.96", "2.9648, whose three decimals are 2.965"
+
+
+@pytest.mark.parametrize(
+    ("P", "expected"),
+    [([0.5, 0.125], 4), ([1, 1, 1], 1), ([0.1] * 5, 10), ([1] * 999 + [0], math.inf), ([0, 0], math.inf)],
+)
+def test_perplexity_is_the_geometric_mean_of_1_over_p(P: list[float], expected: float) -> None:
+    assert scene.perplexity_of(P) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("case", "p", "said"),
+    [
+        ("own", None, "untrained"),
+        ("own", [0.5] * 6, "Perplexity 2.00"),
+        ("certain", None, "best case is 1"),
+        ("zero", None, "infinite"),
+        ("uniform", None, "log₂ 7 = 2.81"),
+    ],
+)
+def test_the_game_says_what_its_bars_are_worth(case: str, p: list[float] | None, said: str) -> None:
+    picture, notice, right = scene.game(case, p)  # type: ignore[misc]
+    assert said in notice
+    assert right == 2
+    assert any("harmonic" in part["words"] for part in of(picture, "text"))
+
+
+def test_the_recording_shows_what_the_lecture_says() -> None:
+    run = scene.recorded()
+    train, held_out = run["train"], run["held_out"]
+    assert len(train) == len(held_out) == 500
+    assert train[-1] < 1.05
+    assert held_out[-1] > 5 * run["uniform"], "far worse than a uniform guess"
+    assert min(held_out) < run["uniform"] / 2, "and it had been better"
+    assert held_out[9] < train[9], "at first the mean over a pass lags behind"
+    assert scene.heart(500)[2:] == (1,)
+
+
+def test_guesses_are_counted_and_bound_the_entropy() -> None:
+    hidden = scene.SENTENCES[0][1]
+    history = "".join(("x" if n % 2 else "") + letter for n, letter in enumerate(hidden[:20]))
+    assert scene.played(hidden, history) == ([1, 2] * 10, "")
+    assert scene.played("has", "HXx?!s") == ([1, 27, 1], "")
+    (table,) = of(scene.shannon(0, history)[0], "table")
+    assert table["rows"][0][1] == "1.00 – 1.00", "one bit: the first guess or the second"
+
+
+def test_a_class_has_a_distribution_and_pays_for_it() -> None:
+    letter = Lecture({"scene": "6", "step": "7", "history": "h"}).asked()
+    assert letter is not None
+    assert letter.told is not None
+    assert letter.letters
+    assert letter.options[letter.right or 0] == "a"
+    votes = [0] * 27
+    votes[letter.options.index("e")], votes[letter.options.index("a")] = 5, 2
+    told = letter.told({letter.key: votes, "shannon.0.0": [0] * 27})
+    assert told["ask"] == {"history": "hea"}, "first what had more votes, then what came"
+    (table,) = of(told["picture"], "table")
+    this, before = -math.log2((2 + 1 / 27) / 8), math.log2(27)
+    assert table["rows"][0][1:] == [fixed(this), fixed((this + before) / 2)]
+    (matrix,) = of(told["picture"], "matrix")
+    assert np.sum(matrix["values"][0]) == pytest.approx(1, abs=0.2)
+    assert Lecture({"scene": "6", "step": "7", "history": scene.SENTENCES[0][1]}).asked() is None

@@ -1,0 +1,32 @@
+"""Scene 9: a point's number is seen at the step that it leads to, as that step opens."""
+
+import json
+import re
+
+import pytest
+
+from rnnviz.lecture.pictures import Node
+from rnnviz.lecture.scene_9_summary import points
+from rnnviz.lecture.scenes import place, scenes
+from tests.lecture.test_steps import parts, values
+
+LINKS = [one for one in parts(points()[0]) if one["kind"] == "link"]
+
+
+@pytest.mark.parametrize("link", LINKS, ids=lambda one: one["step"])
+def test_a_points_number_is_where_it_leads_to(link: Node) -> None:
+    found = place(link["step"])
+    assert found is not None
+    number, at = found
+    step = scenes()[number - 1].steps[at]
+    shown = step.shown(values(step))
+    sizes = [
+        f"{len(m['values'])} × {len(m['values'][0])}" for m in parts(shown.picture) if m["kind"] == "matrix"
+    ]
+    words = re.findall(r'"((?:[^"\\]|\\.)*)"', json.dumps(shown.picture, ensure_ascii=False))
+    said = "\n".join([shown.notice, *sizes, *words])
+    assert re.search(rf"(?<![\d.,]){re.escape(link['words'])}(?![\d,]|\.\d)", said)
+
+
+def test_there_are_as_many_points_as_the_title_says() -> None:
+    assert len(LINKS) == 8

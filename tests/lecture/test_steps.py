@@ -1,0 +1,109 @@
+"""Every step of the lecture, at its default and at the ends of each of its controls, in both languages."""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from rnnviz import i18n
+from rnnviz.lecture import symbols
+from rnnviz.lecture.controls import Control
+from rnnviz.lecture.pictures import Node
+from rnnviz.lecture.scenes import scenes
+from rnnviz.lecture.steps import PICK, SEEN, Step
+from tests.lecture.test_symbols import unexplained
+
+STEPS = [(f"scene_{scene.number}", one) for scene in scenes() for one in scene.steps]
+each = pytest.mark.parametrize(("module", "step"), STEPS, ids=lambda part: getattr(part, "name", part))
+
+
+def ends(control: Control, value: Any) -> list[Any]:
+    """Values at which a control can stop: a slider's ends, every choice, short texts and long ones."""
+    widget = control.widget
+    if widget.get("kind") == "slider":
+        return [control.valid(end) for end in widget["range"][:2]]
+    if widget.get("kind") == "choice":
+        return [key for key, _words in control.drawn(value)["options"]]
+    if widget.get("kind") == "field":
+        texts = ("a", "??", "x" * widget["limit"], "漢字 né\u0000", str(value)[::-1])
+        return [found for found in map(control.valid, texts) if found is not None]
+    if widget.get("kind") in ("again", "toggle"):
+        return [control.valid(end) for end in ("0", "1")]
+    return [found for end in ("0", "1", "999") if (found := control.valid(end)) is not None]
+
+
+def values(step: Step) -> dict[str, Any]:
+    found = {name: control.shown(control.default) for name, control in step.controls.items()}
+    return found | ({PICK: SEEN} if step.question else {})
+
+
+def settings(step: Step) -> Iterator[dict[str, Any]]:
+    """A step's values at its default, then with one control at an end."""
+    first = values(step)
+    yield first
+    for name, control in step.controls.items():
+        if name != PICK:
+            yield from ({**first, name: end} for end in ends(control, first[name]))
+
+
+def parts(node: Node) -> Iterator[Node]:
+    yield node
+    for inner in (*node.get("parts", ()), *node.get("lines", ())):
+        yield from parts(inner)
+
+
+@each
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_step_answers_wherever_its_controls_stand(module: str, step: Step, language: str) -> None:
+    with i18n.speaking(language):
+        for now in settings(step):
+            shown = step.shown(now)
+            json.dumps(shown.picture, allow_nan=False)
+            assert shown.notice, now
+            assert not re.search(r"[{}]|\bnan\b|None", shown.notice), shown.notice
+            assert any(part["kind"] not in ("row", "column", "inline") for part in parts(shown.picture))
+            if step.question:
+                assert shown.right is not None
+                assert 0 <= shown.right < len(step.question.options)
+
+
+@each
+def test_a_steps_code_runs_by_itself_and_gives_its_numbers(module: str, step: Step) -> None:
+    for now in list(settings(step))[:3]:
+        code = step.code(now)
+        if code:
+            found: dict[str, Any] = {}
+            exec(compile(code, step.name, "exec"), found)
+            assert len(max(code.splitlines(), key=len)) <= 110
+
+
+@each
+def test_a_steps_symbols_are_explained_and_light_something(module: str, step: Step) -> None:
+    now = values(step)
+    formula = step.written(now)
+    assert unexplained(formula) == set()
+    lit = {name for part in parts(step.shown(now).picture) for name in part.get("stands", "").split()}
+    lit |= {name for control in step.controls.values() for name in control.widget.get("stands", "").split()}
+    assert lit <= symbols.SYMBOLS.keys()
+    assert not lit or lit & set(symbols.names(formula)), "nothing of the formula is in the picture"
+
+
+@each
+def test_a_step_says_what_to_say_and_what_to_ask(module: str, step: Step) -> None:
+    asked = step.question.text if step.question else str(step.ask)
+    assert "?" in asked or step.question  # whose options may end its sentence
+    for line in (step.title, step.say, asked):
+        for sentence in re.split(r"(?<=[.?!:]) ", line):
+            assert 0 < len(sentence.split()) <= 25, line
+    if step.question:
+        assert 2 <= len(step.question.options) <= 4
+        assert max(map(len, step.question.options)) <= 46
+
+
+def test_names_are_the_lectures_and_minutes_are_45() -> None:
+    names = [one.name for _module, one in STEPS]
+    assert len(names) == len(set(names))
+    assert math.fsum(one.minutes for _module, one in STEPS) <= 45

@@ -1,0 +1,76 @@
+"""The lecture's formulas: no symbol that nothing explains, and no explanation without a symbol."""
+
+import re
+
+import pytest
+
+from rnnviz import i18n
+from rnnviz.lecture import symbols
+from rnnviz.lecture.scenes import scenes
+from rnnviz.lecture.symbols import SYMBOLS
+
+# What may stand in a formula beside its symbols: how it is set, operators, and functions known from school.
+COMMANDS = {
+    *("quad", "qquad", "tfrac", "frac", "textstyle", "displaystyle", "bigl", "bigr", "Bigl", "Bigr"),
+    *("ldots", "cdots", "mid", "lVert", "rVert", "sum", "prod", "partial", "odot", "cdot", "leftarrow"),
+    *("infty", "to", "le", "ge", "approx", "neq", "Rightarrow", "exp", "log", "lim", "max", "min", "top"),
+}
+MATRIX = re.compile(r"\\(begin|end)\{[bp]?(small)?matrix\}|\\\\")
+NAMED = re.compile(r"\\s\{([^{}]*)\}")
+COMMAND = re.compile(r"\\(?:([A-Za-z]+)|[,;: |])")
+OPERATORS = set("0123456789+-=<>()[]|/,;!^_{} &'")
+
+
+def unexplained(formula: str) -> set[str]:
+    """What in a formula is neither a named symbol nor allowed beside them."""
+    rest = MATRIX.sub(" ", NAMED.sub(" ", formula))
+    commands = {found[1] for found in COMMAND.finditer(rest) if found[1]}
+    return (commands - COMMANDS) | (set(COMMAND.sub(" ", rest)) - OPERATORS)
+
+
+@pytest.mark.parametrize(
+    "formula", ["x", r"\s{t} + k", r"\phi(\s{t})", r"\text{bits}", r"\mathbf{H}", r"\s t"]
+)
+def test_a_symbol_without_a_name_is_noticed(formula: str) -> None:
+    assert unexplained(formula)
+
+
+def test_every_explanation_is_of_a_symbol_that_is_shown() -> None:
+    found: set[str] = set()
+    for step in (step for scene in scenes() for step in scene.steps):
+        values = {name: control.shown(control.default) for name, control in step.controls.items()}
+        found |= set(symbols.names(step.written(values)))
+        found |= _named(step.shown(values).picture)
+    assert SYMBOLS.keys() - found == set()
+
+
+def _named(part: object) -> set[str]:
+    """The symbols in a picture: what stands for one, and those of its formulas."""
+    if isinstance(part, dict):
+        here = set(str(part.get("stands", "")).split())
+        return here.union(*map(_named, part.values()))
+    if isinstance(part, list):
+        return set().union(*map(_named, part))
+    return set(re.findall(r"symbol=([^}]*)\}", part)) if isinstance(part, str) else set()
+
+
+def test_a_symbol_is_ascii_by_name_and_explained_in_words() -> None:
+    for name, symbol in SYMBOLS.items():
+        assert name.isascii(), name
+        assert not set(name) & set("{},= ~%#&^$\\\\"), name  # KaTeX reads these in another way
+        assert len(symbol.means) > 3, name
+        assert symbol.means[0].islower(), name
+        assert set(symbol.shape) <= set("ndhq1 ×"), name
+        assert symbol.latex.count("{") == symbol.latex.count("}"), name
+
+
+def test_a_formula_has_a_handle_on_every_symbol_in_the_session_s_language(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert symbols.typeset(r"\s{W_hh}") == r"\htmlData{symbol=W_hh}{\mathbf{W}_{hh}}"
+    assert symbols.names(r"\s{T} + \s{t} + \s{T}") == ["T", "t"]
+    with pytest.raises(KeyError):
+        symbols.typeset(r"\s{nothing}")
+    assert symbols.typeset(r"\s{perplexity}").endswith(r"{\text{perplexity}}")
+    monkeypatch.setattr(i18n, "_asks", lambda: "zh")
+    assert symbols.typeset(r"\s{perplexity}").endswith(r"{\text{困惑度}}")
