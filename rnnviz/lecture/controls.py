@@ -197,7 +197,8 @@ def choice(
     listed = () if callable(options) else options
 
     def valid(wish: object) -> str | None:
-        return one_of(options() if callable(options) else listed)(wish)
+        found: str | None = one_of(options() if callable(options) else listed)(wish)
+        return found
 
     widget = {"kind": "choice", "options": options, "label": label, **more}
     return Control("", valid, **_default(value), resets=resets, widget=widget)

@@ -283,7 +283,7 @@ def _named(latex: str, part: Node, colour: str) -> Node:
     say=N_("Each step: concatenate input and state, then one fully connected layer."),
     ask=N_("Where does the state of a step go to? Name both places."),
     covers=(12,),
-    minutes=1,
+    minutes=1.5,
     middle=slider(2, 5, 1, 3, N_("time step t"), stands="t"),
 )
 def adjacent(middle: int) -> Drawn:

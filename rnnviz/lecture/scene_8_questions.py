@@ -321,7 +321,7 @@ def clipped(theta: float) -> Drawn:
     return (
         plane(arrows=arrows, circles=[(theta, "θ")], reach=5.5),
         _("({x}, {y}) is left: its norm is {norm}, its direction is kept.").format(
-            x=fixed(left[0]), y=fixed(left[1]), norm=fixed(np.linalg.norm(left))
+            x=fixed(left[0]), y=fixed(left[1]), norm=fixed(float(np.linalg.norm(left)))
         ),
         right,
     )
@@ -443,9 +443,9 @@ def windows() -> Drawn:
         line([mean for mean, _e in found[cell]], name, xs=found["read"], colour=hue, dots=True)
         for cell, name, hue in looks
     ]
-    axes = {"x": _("last characters that are read"), "y": _("nats lost, a character")}
+    x, y = _("last characters that are read"), _("nats lost, a character")
     return (
-        plot(lines, log_x=True, ticks=found["read"], **axes),
+        plot(lines, log_x=True, ticks=found["read"], x=x, y=y),
         _(
             "After 256 characters the minGRU pays {mingru} ± {error} nats a character, the LSTM {lstm}. "
             "Measured at 150 places of Shakespeare that neither was trained on."

@@ -117,7 +117,7 @@ class Step:
     def shown(self, values: State) -> Shown:
         """Its picture at the controls' values, as the function computes it."""
         found = self.make(**{name: values[name] for name in self.controls if name != PICK})
-        right = found[2] if len(found) > 2 else self.question and self.question.right
+        right = found[2] if len(found) > 2 else self.question.right if self.question else None
         return Shown(found[0], found[1], right)
 
     def written(self, values: State) -> str:
