@@ -79,9 +79,9 @@ def back(walked: int, stateless: bool) -> Drawn:
     names = {
         _("what ℓ{t} asks").format(t=_LOW[t + 1]): asked,
         _("no step after it") if last else _("what step {t} hands back").format(t=t + 2): handed,
-        f"{_('their sum')}: ∂L/∂H": asked + handed,
-        f"{_('slope of tanh')}: φ′(A)": slope,
-        f"{_('their product')}: δ": delta[t],
+        _("their sum") + ": ∂L/∂H": asked + handed,
+        _("slope of tanh") + ": φ′(A)": slope,
+        _("their product") + ": δ": delta[t],
     }
     sums = [(tex(r"\s{H_t-1}^\top\s{delta_t}"), term), (text(_("added up so far")), dW_hh)]
     way = [
@@ -124,7 +124,7 @@ def _there(word: Machine) -> Node:
     return column(
         text(_("The way there: every step has its loss."), "strong"),
         table(["", _("input"), _("label"), "P", "ℓ"], losses),
-        text(f"{_('numbers kept a step')}: {each}"),
+        text(_("numbers kept a step") + f": {each}"),
         look="middle",
     )
 
@@ -351,7 +351,7 @@ def cut(T: int, tau: int) -> Drawn:
         norm = tex(rf"\lVert{_OF_W}\rVert = {fixed(float(np.linalg.norm(one)))}")
         sums += [text(words, look), inline(matrix(one, full=1), norm)]
     ways = inline(
-        text(f"{_('states go on')} →", "model strong"), text(f"← {_('gradients go back')}", "came strong")
+        text(_("states go on") + " →", "model strong"), text("← " + _("gradients go back"), "came strong")
     )
     memory = _("kept at a time: {left} numbers of {all}").format(left=kept, all=all_kept)
     picture = row(
