@@ -9,8 +9,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from rnnviz.cli import run
 from rnnviz.networks.threads import spin_briefly
-from rnnviz.ui import app, host
-from rnnviz.ui.standalone import command as page
+from rnnviz.ui.app import app
+from rnnviz.ui.host import host
+from rnnviz.ui.standalone.command import page
 
 spin_briefly()
 

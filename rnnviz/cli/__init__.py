@@ -1,6 +1,6 @@
-"""The command line, `python -m rnnviz COMMAND`: one file a command. Results go to standard output, all else
-to standard error. Exit codes: 0 success; 1 failure, in one line on standard error; 2 misspelt command; 130
-Ctrl-C. Commands import late: `--help` and `models` answer at once.
+"""The command line, `python -m rnnviz COMMAND`: a command is one typed function in a file of its own. Results
+go to standard output, all else to standard error. Exit codes: 0 success; 1 failure, in one line on standard
+error; 2 misspelt command; 130 Ctrl-C. Commands import late: `--help` and `models` answer at once.
 """
 
 import argparse
@@ -10,7 +10,6 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
 
 from rnnviz import __version__
 from rnnviz.cli import (
@@ -41,15 +40,8 @@ GONE = {
 }
 
 
-class Command(Protocol):
-    """A command's module, of the rooms above or not yet a typed function."""
-
-    def add_parser(self, commands: Any) -> None:
-        """Add its parser to the others; its default `run` takes the arguments and returns the exit code."""
-
-
-COMMANDS: tuple[Callable[..., int] | Command, ...] = (
-    train,
+COMMANDS: tuple[Callable[..., int], ...] = (
+    train.train,
     perplexity.perplexity,
     sample.sample,
     trace.trace,
@@ -92,13 +84,13 @@ rnnviz COMMAND --help says more of one.
 """
 
 
-def run(*more: Command) -> None:
+def run(*more: Callable[..., int]) -> None:
     """Run the command in sys.argv and exit with its code; `more` are commands of the rooms above."""
     warnings.showwarning = lambda message, *_, **__: complain(str(message))  # no paths, no lines of code
     sys.exit(main(more=more))
 
 
-def main(arguments: Sequence[str] | None = None, more: Sequence[Command] = ()) -> int:
+def main(arguments: Sequence[str] | None = None, more: Sequence[Callable[..., int]] = ()) -> int:
     """Run one command. Returns its exit code; a misspelt command exits with 2."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that can't show a character gets its code point
@@ -153,14 +145,11 @@ class _All(argparse.ArgumentParser):
         return LISTED
 
 
-def _parser(more: Sequence[Command] = ()) -> argparse.ArgumentParser:
+def _parser(more: Sequence[Callable[..., int]] = ()) -> argparse.ArgumentParser:
     parser = _All(prog="rnnviz", usage="rnnviz [-h] [--version] COMMAND ...")
     parser.add_argument("--version", action="version", version=f"rnnviz {__version__}")
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(metavar="COMMAND", prog="rnnviz", parser_class=argparse.ArgumentParser)
     for each in (*COMMANDS, *more):
-        if callable(each):
-            bind.add(commands, each)
-        else:
-            each.add_parser(commands)
+        bind.add(commands, each)
     return parser

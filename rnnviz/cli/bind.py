@@ -5,15 +5,16 @@
 
 A parameter is an option of its name. Its type says how it is read: a bool is a flag, a Literal a choice, a
 list may be given again, another type converts the word. What has no default is required; None is for what was
-not given. A parameter whose type is a dataclass stands for the options that are its fields. The docstring's
-first paragraph describes the command, the rest stands below its options.
+not given. A parameter whose type is a dataclass stands for the options that are its fields; FieldsOf, for
+those alone that are given. The docstring's first paragraph describes the command, the rest stands below its
+options.
 """
 
 from __future__ import annotations
 
 import argparse
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -56,6 +57,16 @@ class Help:
         self.least, self.positional, self.one_of, self.action = least, positional, one_of, action
 
 
+class FieldsOf:
+    """In Annotated, of a dict: the fields of a dataclass that were given, by name, all `but` some. The
+    dataclass itself refuses what a field can't be, so a Literal is read as a word.
+    """
+
+    def __init__(self, kind: Any, title: str, *, but: Sequence[str] = ()) -> None:
+        self.title, self.hints = title, get_type_hints(kind, include_extras=True)
+        self.fields = [field for field in fields(kind) if field.name not in but]
+
+
 class Gone(argparse.Action):
     """An option that is gone; `const` says what to do instead."""
 
@@ -84,11 +95,16 @@ def add(commands: Any, function: Callable[..., int]) -> argparse.ArgumentParser:
     parameters = inspect.signature(function).parameters.values()
     excluding: dict[OneOf, Any] = {}
     for each in parameters:
-        if is_dataclass(hints[each.name]):
-            flatten(parser, hints[each.name], excluding)
+        said, kind = _read(hints[each.name])
+        if isinstance(said, FieldsOf):
+            _only_given(parser, said)
+        elif is_dataclass(kind):
+            own = get_type_hints(kind, include_extras=True)
+            for field in fields(kind):
+                _option(parser, field.name, *_read(own[field.name]), field.default, excluding)
         else:
             default = MISSING if each.default is each.empty else each.default
-            _option(parser, each.name, hints[each.name], default, excluding)
+            _option(parser, each.name, said, kind, default, excluding)
 
     def run(given: argparse.Namespace) -> int:
         try:
@@ -100,11 +116,13 @@ def add(commands: Any, function: Callable[..., int]) -> argparse.ArgumentParser:
     return parser
 
 
-def flatten(parser: Any, kind: Any, excluding: dict[OneOf, Any] | None = None) -> None:
-    """Add the options that are the fields of a dataclass."""
-    hints, excluding = get_type_hints(kind, include_extras=True), {} if excluding is None else excluding
-    for field in fields(kind):
-        _option(parser, field.name, hints[field.name], field.default, excluding)
+def _only_given(parser: argparse.ArgumentParser, these: FieldsOf) -> None:
+    """Options whose help says their defaults, None where they aren't given."""
+    group = parser.add_argument_group(these.title)
+    for field in these.fields:
+        said, kind = _read(these.hints[field.name])
+        _option(group, field.name, said, str if get_origin(kind) is Literal else kind, field.default, {})
+    parser.set_defaults(**{field.name: None for field in these.fields})
 
 
 def _taken(name: str, kind: Any, given: argparse.Namespace) -> Any:
@@ -112,7 +130,11 @@ def _taken(name: str, kind: Any, given: argparse.Namespace) -> Any:
     if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind, include_extras=True)
         return kind(**{field.name: _taken(field.name, hints[field.name], given) for field in fields(kind)})
-    value, least = getattr(given, name), _help(kind).least
+    said, _kind = _read(kind)
+    if isinstance(said, FieldsOf):
+        values = {field.name: getattr(given, field.name) for field in said.fields}
+        return {name: value for name, value in values.items() if value is not None}
+    value, least = getattr(given, name), said.least
     if least is not None and value is not None:
         not_below(name, value, least)
     return value
@@ -124,24 +146,25 @@ def not_below(name: str, value: float, least: float) -> None:
         raise ConfigError("{name} is at least {least}; received {value}", name=name, least=least, value=value)
 
 
-def _help(kind: Any) -> Help:
-    said = next(iter(getattr(kind, "__metadata__", ())), "")
-    return said if isinstance(said, Help) else Help(said)
+def _read(kind: Any) -> tuple[Any, Any]:
+    """What is said of a parameter's type, as Help, and the type without it and without None."""
+    said: Any = ""
+    if get_origin(kind) is Annotated:
+        kind, said, *_more = get_args(kind)
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(one for one in get_args(kind) if one is not NoneType)
+    return Help(said) if isinstance(said, str) else said, kind
 
 
-def _option(parser: Any, name: str, kind: Any, default: Any, excluding: dict[OneOf, Any]) -> None:
-    said, bare, optional = _help(kind), kind, default is not MISSING
-    if get_origin(bare) is Annotated:
-        bare = get_args(bare)[0]
-    if get_origin(bare) in (Union, UnionType):
-        bare = next(one for one in get_args(bare) if one is not NoneType)
+def _option(parser: Any, name: str, said: Help, bare: Any, default: Any, excluding: dict[OneOf, Any]) -> None:
+    optional = default is not MISSING
     how: dict[str, Any] = {"help": _escaped(said.about) + _default(said.about, default)}
     if said.action is not None:
         how = {"action": said.action, "const": said.about}
     elif bare is bool:
         how["action"] = "store_true"
     elif get_origin(bare) is Literal:
-        how |= {"choices": get_args(bare), "metavar": said.metavar}
+        how |= {"type": said.convert, "choices": get_args(bare), "metavar": said.metavar}
     else:
         many = get_origin(bare) is list and said.convert is None
         how |= {"type": said.convert or (get_args(bare)[0] if many else bare), "metavar": said.metavar}
@@ -167,7 +190,14 @@ def _default(about: str, default: Any) -> str:
     """A default as the help says it, where it doesn't in words."""
     if "default:" in about or not isinstance(default, int | float | str) or default is False or default == "":
         return ""
-    return f" (default: {default})" if isinstance(default, str) else f" (default: {default:,})"
+    shown = (
+        f"{default:,}"
+        if isinstance(default, int)
+        else f"{default:g}"
+        if isinstance(default, float)
+        else default
+    )
+    return f" (default: {shown})"
 
 
 def _escaped(said: str) -> str:

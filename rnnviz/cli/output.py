@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import math
@@ -53,21 +52,6 @@ def complain_of_guess(file: str, encoding: str | None, certainty: str | None) ->
             f"{file} is not UTF-8 and says no other encoding; it is read as {encoding}, a guess; if that is "
             "wrong, name it with --encoding"
         )
-
-
-def command(
-    commands: Any,
-    name: str,
-    run: Callable[[argparse.Namespace], int],
-    about: str,
-    examples: str | None = None,
-) -> Any:
-    """A parser for the command `name`; `about` is its description, without a full stop."""
-    parser = commands.add_parser(name, help=about, description=f"{about}.")
-    parser.set_defaults(run=run)
-    if examples is not None:
-        parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, examples
-    return parser
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Values out of range or in contradiction raise ConfigError.
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from rnnviz.errors import EARLIER, ConfigError
 from rnnviz.networks.cells import CELLS, CellKind
@@ -201,31 +201,38 @@ class TrainConfig:
                       model keeps it
     """
 
+    # What stands beside a type is the help of the option of that name, in `python -m rnnviz train`.
     cell: Cell = "gru"
-    hidden_size: int = 256
-    layers: int = 1
-    embedding_size: int = 128
-    activation: Activation = "tanh"
-    tied: bool = False
-    train_on: TrainOn = "train"
-    epochs: float = 20.0
-    batch: int = 32
-    steps: int = 64
-    learning_rate: float = 3e-3
-    weight_decay: float = 0.01
-    clip: float = 1.0
-    dropout_embedding: float = 0.0
-    dropout_weight: float = 0.0
-    dropout_output: float = 0.0
-    min_count: int = 2
-    evaluate_every: int = 0
-    seed: int = 0
-    precision: Precision = "auto"
-    truncation: Truncation = "regular"
-    characters: int = 0
-    dropout_layer: float = 0.0
-    fresh_rows: float = 0.0
-    normaliser: str = "newlines"
+    hidden_size: Annotated[int, "H, units per layer"] = 256
+    layers: Annotated[int, "L, layers"] = 1
+    embedding_size: Annotated[int, "width of X_t; 0 for one-hot"] = 128
+    activation: Annotated[Activation, "tanh or relu, for mlp and rnn"] = "tanh"
+    tied: Annotated[bool, "W_hq is the embedding's transpose"] = False
+    train_on: Annotated[TrainOn, "train (85 %, best on the next 5 %) or train+validation (90 %)"] = "train"
+    epochs: Annotated[float, "passes over the training text"] = 20.0
+    batch: Annotated[int, "batch size: stretches of text read side by side"] = 32
+    steps: Annotated[int, "time steps that gradients flow back through"] = 64
+    learning_rate: Annotated[float, "AdamW's highest"] = 3e-3
+    weight_decay: Annotated[float, "AdamW's"] = 0.01
+    clip: Annotated[float, "largest gradient norm"] = 1.0
+    dropout_embedding: Annotated[float, "probability of dropping a character's embedding"] = 0.0
+    dropout_weight: Annotated[float, "probability of dropping an entry of W_hh"] = 0.0
+    dropout_output: Annotated[float, "probability of dropping an entry of H_t before the readout"] = 0.0
+    min_count: Annotated[int, "rarer characters are read as <unk>"] = 2
+    evaluate_every: Annotated[int, "steps between reports; 0: once an epoch"] = 0
+    seed: Annotated[int, "where randomness starts"] = 0
+    precision: Annotated[
+        Precision, "float32, bfloat16, or auto: the faster of them here, which is then recorded"
+    ] = "auto"
+    truncation: Annotated[
+        Truncation, "regular, or random: cut after half to one and a half times --steps"
+    ] = "regular"
+    characters: Annotated[int, "characters to train on in all; 0: as --epochs says"] = 0
+    dropout_layer: Annotated[float, "probability of dropping an entry of H_t before the next layer"] = 0.0
+    fresh_rows: Annotated[float, "share of the batch that begins at a random paragraph at every step"] = 0.0
+    normaliser: Annotated[
+        str, "newlines, typography (“ ” – read as straight ones) or corner-brackets (「」 as “ ”)"
+    ] = "newlines"
 
     def __post_init__(self) -> None:
         share = (0, 0.95)

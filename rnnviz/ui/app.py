@@ -1,36 +1,29 @@
 """`rnnviz app`: the app for whoever sits at this computer, as `streamlit run app.py` is in a checkout."""
 
-import argparse
-from typing import Any
+from typing import Annotated, Any
 
-from rnnviz.cli.output import command
+from rnnviz.cli.bind import Help
 from rnnviz.ui import starting
 
-EXAMPLES = """examples:
-  rnnviz app
-  rnnviz app --port 9000 --no-browser"""
+Port = Annotated[
+    int | None, Help("where to listen (default: 8501, or the next free one)", convert=starting.port)
+]
 
 
-def add_parser(commands: Any) -> None:
-    """Add the `app` command."""
-    about = "Open the app in a browser, for this computer alone; so does rnnviz without a command"
-    parser = command(commands, "app", main, about, EXAMPLES)
-    parser.add_argument(
-        "--port", type=starting.port, help="where to listen (default: 8501, or the next free one)"
-    )
-    parser.add_argument("--no-browser", action="store_true", help="open no browser, print the address alone")
+def app(
+    *,
+    port: Port = None,
+    no_browser: Annotated[bool, "open no browser, print the address alone"] = False,
+) -> int:
+    """Open the app in a browser, for this computer alone; so does rnnviz without a command.
 
-
-def main(args: argparse.Namespace) -> int:
-    """Run `app` until it is stopped; returns the exit status."""
-    return starting.serve("app", options(args))
-
-
-def options(args: argparse.Namespace) -> dict[str, Any]:
-    """Streamlit's options for what was asked."""
+    examples:
+      rnnviz app
+      rnnviz app --port 9000 --no-browser
+    """
     found: dict[str, Any] = {}
-    if args.port is not None:
-        found["server.port"] = args.port
-    if args.no_browser:
+    if port is not None:
+        found["server.port"] = port
+    if no_browser:
         found["server.headless"] = True
-    return found
+    return starting.serve("app", found)

@@ -9,7 +9,7 @@ import pytest
 
 from rnnviz import cli
 from rnnviz.cli import bind
-from rnnviz.cli.bind import Gone, Help, Misspelt, OneOf
+from rnnviz.cli.bind import FieldsOf, Gone, Help, Misspelt, OneOf
 from rnnviz.errors import ConfigError
 
 WHERE = OneOf(required=True)
@@ -23,6 +23,15 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Recipe:
+    cell: str = "gru"
+    size: Annotated[int, "how large"] = 1_000
+    rate: Annotated[float, "how fast"] = 3e-3
+    tied: Annotated[bool, "tied"] = False
+    rule: Annotated[Literal["a", "b"], "a or b"] = "a"
+
+
+@dataclass(frozen=True)
 class Whole(Source):
     corpus: Annotated[str | None, Help("a corpus, 100 % of it", one_of=WHERE)] = None
 
@@ -30,6 +39,7 @@ class Whole(Source):
 def look(
     names: Annotated[list[str], Help("what to look for", metavar="NAME", positional=True)],
     source: Whole,
+    recipe: Annotated[dict[str, Any], FieldsOf(Recipe, "recipe", but=["cell"])],
     *,
     model: Annotated[str, Help("a model", "-m")],
     quantity: Annotated[list[str] | None, "again for more"] = None,
@@ -97,6 +107,12 @@ def test_what_argparse_takes_is_taken(words: str, name: str, value: object) -> N
     assert got(f"{LEAST} {words}")[name] == value
 
 
+def test_of_a_recipe_what_was_given_is_passed_on() -> None:
+    assert got(LEAST)["recipe"] == {}
+    found = got(f"{LEAST} --size 1000 --tied --rule c")  # what a field may be its dataclass says
+    assert found["recipe"] == {"size": 1_000, "tied": True, "rule": "c"}
+
+
 def test_a_dash_is_a_files_name() -> None:
     found = got("look - -m gru -f -")
     assert (found["names"], found["source"].file) == (["-"], "-")
@@ -112,6 +128,7 @@ def test_a_dash_is_a_files_name() -> None:
         f"{LEAST} --controls 1.5",
         f"{LEAST} --until page",
         f"{LEAST} --contrl 2",
+        f"{LEAST} --cell gru",
         f"{LEAST} --until line --json",
     ],
 )
@@ -138,7 +155,9 @@ def test_the_help_is_the_docstring_and_the_annotations(capsys: Any) -> None:
     assert "Look for something." in said
     assert "examples:\n  look 100 %" in said
     assert "a corpus, 100 % of it" in said
-    assert "how many (default: 1,000)" in " ".join(said.split())
+    flat = " ".join(said.split())
+    assert "how many (default: 1,000)" in flat
+    assert "recipe: --size SIZE how large (default: 1,000) --rate RATE how fast (default: 0.003)" in flat
     assert "--value" not in said
 
 

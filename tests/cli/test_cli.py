@@ -40,8 +40,9 @@ def test_the_help_says_every_default_and_every_choice(name: str, run: Run) -> No
 def test_the_help_of_a_training_has_the_recipes_defaults() -> None:
     helps = {flag: str(a.help) for a in commands()["train"]._actions for flag in a.option_strings}
     for each in fields(TrainConfig):
-        said = helps["--" + each.name.replace("_", "-")]
-        value = "no" if each.default is False else each.default
+        said, value = helps["--" + each.name.replace("_", "-")], each.default
+        if value is False:
+            continue
         assert said.endswith(f"(default: {value if isinstance(value, str) else format(value, 'g')})"), said
 
 

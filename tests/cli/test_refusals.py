@@ -156,7 +156,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "train: a folder": (["train", "--corpus", "machine", "--name", "../x"], "no folder"),
     "train: a file": (["train", "--corpus", "nowhere.txt", "--name", "x"], "nowhere.txt"),
     "train: a text": (["train", "--name", "x", "--corpus", TEXT[:900]], "no corpus is called"),
-    "train: threads": ([*TRAIN, "--threads", "0"], "--threads counts"),
+    "train: threads": ([*TRAIN, "--threads", "0"], "threads is at least 1; received 0"),
     "train: batch": ([*TRAIN, "--batch", "0"], "batch is a whole number"),
     "train: min_count": ([*TRAIN, "--cell", "ngram", "--min-count", "0"], "min_count"),
     "train: resume": (["train", "--resume", "nothing-here"], "there is no run in"),

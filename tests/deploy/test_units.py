@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rnnviz.ui import host, line
+from rnnviz.cli import bind
+from rnnviz.ui import line
+from rnnviz.ui.host import host
 from rnnviz.ui.hosting import limits, setting
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +38,7 @@ def hosting(words: list[str]) -> argparse.Namespace:
     """What `rnnviz host` understands of a command."""
     assert words[1:4] == ["-m", "rnnviz", "host"]
     parser = argparse.ArgumentParser()
-    host.add_parser(parser.add_subparsers())
+    bind.add(parser.add_subparsers(), host)
     return parser.parse_args(words[3:])
 
 
@@ -99,7 +101,7 @@ def test_the_container_has_what_it_starts() -> None:
     service = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"]["rnnviz"]
     words = [re.sub(r"\$\{\w+:-(.*?)\}", r"\1", word) for word in service["command"]]
     asked = hosting([*yaml.safe_load(entry[1]), *words])
-    assert (asked.address, asked.port, asked.name) == (None, 8080, ["localhost"])
+    assert (asked.address, asked.port, asked.name) == ("", 8080, ["localhost"])
     assert service["ports"] == [f"{asked.port}:{asked.port}"]
     assert f"127.0.0.1:{asked.port}/_stcore/health" in docker
     build = DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]

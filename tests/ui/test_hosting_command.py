@@ -1,6 +1,5 @@
 """`python -m rnnviz host`: what it says, and what it starts."""
 
-import argparse
 import os
 import re
 import signal
@@ -15,7 +14,8 @@ import requests
 import streamlit as st
 
 from rnnviz.cli import main as run
-from rnnviz.ui import host
+from rnnviz.ui import starting
+from rnnviz.ui.host import host
 from rnnviz.ui.hosting import greeting, limits, setting
 from rnnviz.ui.hosting.cookies import VISITOR
 from rnnviz.ui.room.addresses import Address
@@ -34,9 +34,13 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def options(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     here = [Address("192.168.1.5", "wlan0"), Address("10.0.0.3", "eth0")]
     monkeypatch.setattr("rnnviz.ui.room.addresses.addresses", lambda: here)
-    parser = argparse.ArgumentParser()
-    host.add_parser(parser.add_subparsers())
-    return host.options(parser.parse_args(["host", *arguments]))
+    found: dict[str, Any] = {}
+    monkeypatch.setattr(starting, "serve", lambda command, options: found.update(options) or 0)
+    for name in ("HOSTED", "ADDRESS", "CAPACITY"):  # what the command sets goes with the test
+        monkeypatch.setenv(f"RNNVIZ_{name}", "")
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")
+    assert run(["host", *arguments], [host]) == 0
+    return found
 
 
 def test_it_answers_to_this_computers_addresses_and_the_names_that_are_given(

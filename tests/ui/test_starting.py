@@ -5,6 +5,7 @@ import socket
 import sys
 import tomllib
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ import streamlit as st
 from rnnviz import __main__ as entry
 from rnnviz.cli import main as run
 from rnnviz.errors import install
-from rnnviz.ui import app, host, starting
+from rnnviz.ui import starting
+from rnnviz.ui.app import app
+from rnnviz.ui.host import host
 from rnnviz.ui.server import opening
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,12 +46,12 @@ def test_app_asks_for_what_it_was_told_and_nothing_else(served: Served) -> None:
 
 
 @pytest.mark.parametrize("port", ["65536", "-1", "http"])
-@pytest.mark.parametrize(("command", "module"), [("app", app), ("host", host)])
+@pytest.mark.parametrize("command", [app, host])
 def test_a_port_that_there_cannot_be_is_refused_in_a_sentence(
-    port: str, command: str, module: Any, served: Served, capsys: pytest.CaptureFixture[str]
+    port: str, command: Callable[..., int], served: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        run([command, "--port", port], more=[module])
+        run([command.__name__, "--port", port], more=[command])
     assert f"a port is a number from 0 to 65535; received '{port}'" in capsys.readouterr().err
     assert served == []
 
@@ -96,16 +99,17 @@ def test_the_apps_own_settings_come_along_wherever_it_is_installed(
     assert wheel["sources"][".streamlit"] == "rnnviz/.streamlit"
 
 
-@pytest.mark.parametrize(("command", "module"), [("app", app), ("host", host)])
+@pytest.mark.parametrize("command", [app, host])
 def test_where_a_part_is_missing_one_sentence_says_what_brings_it(
-    command: str, module: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: Callable[..., int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("RNNVIZ_HOSTED", "")
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")
     monkeypatch.setitem(sys.modules, "streamlit", None)
-    assert run([command], more=[module]) == 1
+    assert run([command.__name__], more=[command]) == 1
     said = capsys.readouterr().err
-    assert said == f"rnnviz: {command} needs streamlit, which isn't installed: {install('app')} brings it\n"
+    needs = f"{command.__name__} needs streamlit, which isn't installed"
+    assert said == f"rnnviz: {needs}: {install('app')} brings it\n"
 
 
 def test_an_own_module_that_is_missing_is_no_matter_of_installing(monkeypatch: pytest.MonkeyPatch) -> None:
