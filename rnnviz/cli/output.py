@@ -275,47 +275,63 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+ALL_SAID = ("said", "aside", "detail")
+"""What is said on standard output; cautions go to standard error, and hints are for a page."""
+
+
 def print_findings(
     found: Sequence[Finding],
     args: Any,
     heading: Said | None = None,
     more: Callable[[Any], dict[str, Any]] = lambda found: {},
+    *,
+    levels: Container[str] = ALL_SAID,
+    table: bool = True,
     **known: object,
 ) -> None:
     """Print findings of one class: with --json an object each, behind what the command alone has `known`, and
-    `more` of each; else a table under a heading, and of a single one what may be said of it. Cautions go to
-    standard error.
+    `more` of each; else a table under a heading, and of a single one what may be said of it on these
+    `levels`. Cautions go to standard error.
     """
     from rnnviz import telling
-    from rnnviz.findings import stacked
-
-    language = telling.of_terminal()
-
-    def tell(value: object) -> str:
-        return "" if value is None else telling.tell(value, language, marked=False)
 
     said = [one for each in found for one in each.sentences()]
     for one in said:
         if telling.level(one) == "caution":
-            complain(tell(one))
+            complain(told(one))
     if args.json:
         for each in found:
             print(as_json({**known, **each.facts(), **more(each)}))
         return
     if heading is not None:
-        print(tell(heading))
-    table = stacked([each.table() for each in found])
-    rows = [[tell(cell) for cell in row] for row in table.rows]
-    right = {n for row in table.rows for n, cell in enumerate(row) if isinstance(cell, Number)}
-    if rows:
-        print_table([tell(column) for column in table.columns], rows, right)
+        print(told(heading))
+    if table:
+        print_tables(found)
     if len(found) == 1:
-        print(*(tell(one) for one in said if telling.level(one) in ("said", "aside", "detail")), sep="\n")
+        for one in said:
+            if telling.level(one) in levels:
+                print(told(one))
 
 
-def print_table(
-    head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Container[int] = (), indent: str = ""
-) -> None:
+def print_tables(found: Sequence[Finding]) -> None:
+    """Print the tables of findings of one class as one, if they have rows."""
+    from rnnviz.findings import stacked
+
+    table = stacked([each.table() for each in found])
+    right = {n for row in table.rows for n, cell in enumerate(row) if isinstance(cell, Number)}
+    if table.rows:
+        rows = [[told(cell) for cell in row] for row in table.rows]
+        print_table([told(column) for column in table.columns], rows, right)
+
+
+def told(value: object) -> str:
+    """A sentence, words or a number in the terminal's language."""
+    from rnnviz import telling
+
+    return "" if value is None else telling.tell(value, telling.of_terminal(), marked=False)
+
+
+def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Container[int] = ()) -> None:
     """Print a table, never wrapped; columns in `numbers` are right-aligned."""
     from rich.cells import cell_len  # a Chinese character is two cells wide
 
@@ -327,4 +343,4 @@ def print_table(
             p + text if n in numbers else text + p
             for n, (text, p) in enumerate(zip(row, padding, strict=True))
         ]
-        print((indent + "  ".join(cells)).rstrip())
+        print("  ".join(cells).rstrip())

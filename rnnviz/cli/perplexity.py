@@ -7,42 +7,38 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal
 
 from rnnviz.cli.bind import Help, Misspelt
 from rnnviz.cli.output import (
+    ALL_SAID,
     STANDARD_INPUT,
     OnDevice,
     Quiet,
-    as_json,
+    Shown,
     complain,
     complain_of_guess,
     load,
     opened,
+    print_findings,
+    print_tables,
     scoring_bar,
-)
-from rnnviz.cli.perplexity_words import (
-    LEARNED,
-    complain_of_rows,
-    in_words,
-    print_averages,
-    print_matrix,
-    print_rows,
-    range_json,
-    rows_in_words,
+    told,
 )
 from rnnviz.errors import ModelNotFoundError, RnnvizError, TextError
 
 if TYPE_CHECKING:
     from rnnviz.figures.row_table import RowTable
-    from rnnviz.reading.scoring import LanguageModel, Report
-    from rnnviz.reports.many import Compared, Found, Other, Scoring
+    from rnnviz.reading.scoring import LanguageModel
+    from rnnviz.reports.many import Other, Scoring
     from rnnviz.reports.record import Record
+    from rnnviz.reports.score import Score
 
 PLACE = "{file}"  # in an output's name: where the scored file's name goes
 
@@ -71,6 +67,11 @@ class Learning:
         "let the network go on learning from the text as it reads it (dynamic evaluation), many times "
         "slower; figures aren't comparable then either",
     ] = False
+
+    @property
+    def option(self) -> str:
+        """The option that was given."""
+        return "--dynamic" if self.dynamic else "--mix" if self.mix is not None else ""
 
 
 @dataclass(frozen=True)
@@ -139,9 +140,8 @@ def perplexity(
     learning: Learning,
     read: Read,
     written: Written,
-    bars: Quiet,
+    shown: Shown,
     *,
-    json: Annotated[bool, "one JSON object a file, one file a line"] = False,
     compare: Annotated[
         tuple[str, ...],
         Help(
@@ -181,30 +181,29 @@ def perplexity(
       a word's perplexity is exp(total cost / words): all that the characters cost, white space too, shared
       out among the words, which are runs of characters between white space.
     """
-    learns = "--dynamic" if learning.dynamic else "--mix" if learning.mix is not None else ""
-    if learns and scheduler is not None:
-        raise Misspelt(f"{learns} learns from a text in its order: leave out --scheduler")
+    if learning.option and scheduler is not None:
+        raise Misspelt(f"{learning.option} learns from a text in its order: leave out --scheduler")
     named, failed = _files(files)
     keep = _written(written, named)
-    compared: dict[str, list[Compared]] = {}
-    reports: list[Report] = []
+    scores: list[Score] = []
     with contextlib.ExitStack() as stack:
-        scoring = _scoring(stack, on, learning, read, bars, compare, scheduler)
+        scoring = _scoring(stack, on, learning, read, shown, compare, scheduler)
         table = stack.enter_context(_table(scoring, written.output, named)) if written.output else None
         for file, found in scoring.each(named, table.add if table else None, keep):
             if isinstance(found, RnnvizError):
                 complain(f"{file}: {found}" if file not in str(found) else str(found))
                 failed = True
                 continue
-            failed |= found.rows is not None and found.rows.damage is not None
-            _print(found, json=json, learned=bool(learns))
-            reports.append(found.report)
-            if found.compared:
-                compared[file] = found.compared
-    if len(reports) > 1 and not json:
-        print_averages(reports)
-    if len(compared) > 1 and not json:
-        print_matrix(compared)
+            failed |= getattr(found.report, "damage", None) is not None
+            _print(found, shown, alone=len(named) == 1)
+            scores.append(found)
+    if len(scores) > 1 and not shown.json:
+        from rnnviz.reports.interval import averages
+        from rnnviz.reports.score import averaged
+
+        print(told(averaged(averages([each.report for each in scores]))))
+        if compare:
+            print_tables(scores)
     return 1 if failed else 0
 
 
@@ -228,7 +227,7 @@ def _scoring(
     on: OnDevice,
     learning: Learning,
     read: Read,
-    bars: Quiet,
+    shown: Shown,
     compare: Sequence[str],
     scheduler: str | None,
 ) -> Scoring:
@@ -252,8 +251,16 @@ def _scoring(
             sources[file] = stack.enter_context(opened(file))
         return sources[file]
 
-    bar = partial(scoring_bar, args=bars)
-    scoring = Scoring(model, others, bool(compare), source=source, bar=bar, **vars(read))
+    bar = partial(scoring_bar, args=shown)
+    scoring = Scoring(
+        model,
+        others,
+        bool(compare),
+        learned=bool(learning.option),
+        source=source,
+        bar=bar,
+        **vars(read),
+    )
     if scheduler is None:
         return scoring
     from rnnviz.reading.cluster import cluster
@@ -264,7 +271,7 @@ def _scoring(
         model=machines.model(model, device=on.device),
         others=[one._replace(model=machines.model(one.model, device=on.device)) for one in others],
         at_once=2 * machines.threads,
-        bar=partial(scoring_bar, args=Quiet(True)),  # of many bars at once none could be read
+        bar=partial(scoring_bar, args=Quiet(quiet=True)),  # of many bars at once none could be read
     )
 
 
@@ -272,8 +279,7 @@ def _others(on: OnDevice, model: LanguageModel, compare: Sequence[str], learning
     """The models to compare with and what they are, with the model's own n-gram if it is installed."""
     from rnnviz.reports.many import Other
 
-    itself = learning.mix is None and not learning.dynamic
-    others = {name: load(on, name) for name in compare if not (itself and name == on.model)}
+    others = {name: load(on, name) for name in compare if learning.option or name != on.model}
     found = [Other("model", "another model", other) for other in others.values()]
     ngram = getattr(model, "card", {}).get("ngram")
     if isinstance(ngram, str) and ngram not in {model.name, *(other.name for other in others.values())}:
@@ -284,23 +290,20 @@ def _others(on: OnDevice, model: LanguageModel, compare: Sequence[str], learning
     return found
 
 
-def _print(found: Found, *, json: bool, learned: bool) -> None:
-    complain_of_guess(found.report.file, found.report.encoding, found.report.certainty)
-    if found.rows is not None:
-        complain_of_rows(found.rows)
-    if json:
-        values = {**found.report.to_json(), **range_json(found.interval)}
-        compared = {"compared": [asdict(one) for one in found.compared]} if found.compared else {}
-        print(as_json({**values, **compared}), flush=True)
-        return
-    if found.interval is not None:
-        print(in_words(found.report, found.interval), flush=True)
-    elif found.rows is not None:
-        print(rows_in_words(found.rows), flush=True)
-    if learned:
-        print(LEARNED.format(found.report.model), flush=True)
-    if found.compared:
-        print_rows(found.compared)
+def _print(found: Score, shown: Shown, *, alone: bool) -> None:
+    """A file's figures as soon as they are known; `alone`, what may be said of them, too."""
+    from rnnviz.reports.score import RowsScore
+
+    report = found.report
+    complain_of_guess(report.file, report.encoding, report.certainty)
+    if isinstance(found, RowsScore):
+        for row, error in found.report.examples:
+            complain(f"{report.file}, row {row:,}: {error}")
+        if found.report.damage is not None:
+            complain(f"{found.report.damage}; the {found.report.rows:,} rows before that were read")
+    levels = ALL_SAID if alone else ("aside",)
+    print_findings([found], shown, found.heading(), levels=levels, table=alone and bool(found.compared))
+    sys.stdout.flush()
 
 
 # what to write

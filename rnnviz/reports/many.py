@@ -10,18 +10,19 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, TypeVar
 
 from rnnviz.errors import ConfigError, RnnvizError
 from rnnviz.networks.progress import run
-from rnnviz.reading.rows import RowScore, RowsReport, Scored, score_rows
+from rnnviz.reading.rows import RowScore, Scored, score_rows
 from rnnviz.reading.scoring import LanguageModel, Progress, Report, perplexity
 from rnnviz.reports import baselines
 from rnnviz.reports.interval import Interval, Sums, interval
 from rnnviz.reports.record import Record, record
+from rnnviz.reports.score import Compared, RowsScore, Score, best, uniform
 from rnnviz.text.row_files import RowFile, format_of, open_rows
 
 Item = TypeVar("Item")
@@ -35,31 +36,6 @@ class Other(NamedTuple):
     kind: str
     about: str
     model: LanguageModel
-
-
-@dataclass(frozen=True)
-class Compared:
-    """What a file costs under something. `kind` is model, n-gram, uniform, unigram or compressor; `about`
-    describes it. Costs are the whole text's, unknown characters' included; the `best` row has the fewest
-    bits, except the unigram, which is no code.
-    """
-
-    name: str
-    kind: str
-    about: str
-    perplexity: float
-    bits_per_character: float
-    best: bool = False
-
-
-@dataclass(frozen=True)
-class Found:
-    """A file's figures: a text has an interval, a file of rows the report of its `rows`."""
-
-    report: Report
-    interval: Interval | None = None
-    rows: RowsReport | None = None
-    compared: list[Compared] = field(default_factory=list)
 
 
 def _no_bar(title: str) -> AbstractContextManager[None]:
@@ -76,6 +52,7 @@ class Scoring:
     column, given  of files of rows, as `rnnviz.text.row_files.open_rows` takes them
     read_as        what the files are, whatever their names: "text", or a format of rows
     precise        compute in float64
+    learned        whether the model learns from a text as it reads it
     at_once        texts that are read together, by a cluster
     source         where a file's bytes are: its path, unless it is something else
     bar            shows progress
@@ -94,6 +71,7 @@ class Scoring:
     given: str | None = None
     read_as: Literal["text", "jsonl", "csv", "parquet"] | None = None
     precise: bool = False
+    learned: bool = False
     at_once: int = 1
     source: Callable[[str], str | BinaryIO] = str
     bar: Bar = _no_bar
@@ -103,13 +81,13 @@ class Scoring:
         files: Iterable[str],
         add: Callable[[Scored, str], None] | None = None,
         keep: Mapping[str, Callable[[Record], None]] | None = None,
-    ) -> Iterator[tuple[str, Found | RnnvizError]]:
+    ) -> Iterator[tuple[str, Score | RnnvizError]]:
         """The figures of each file in order, or what is wrong with it. `add` takes the scored rows of each; a
         text is one. `keep` takes what every character of a text cost, for the files that it names.
         """
         kept = keep or {}
 
-        def one(file: str) -> Found | RnnvizError:
+        def one(file: str) -> Score | RnnvizError:
             try:
                 if self.format(file) is None:
                     return self._text(file, kept.get(file))
@@ -126,7 +104,7 @@ class Scoring:
         # Many texts are read at once by a cluster alone; a file of rows keeps it busy by itself.
         for are_rows, group in groupby(files, lambda file: self.format(file) is not None):
             for file, found in _in_order(one, group, 1 if are_rows else self.at_once):
-                if add is not None and isinstance(found, Found) and found.rows is None:
+                if add is not None and isinstance(found, Score) and not isinstance(found, RowsScore):
                     add(_as_row(found.report), file)
                 yield file, found
 
@@ -147,7 +125,7 @@ class Scoring:
             format=self.format(file),
         )
 
-    def _rows(self, file: RowFile, add: Callable[[Scored, str], None] | None) -> Found:
+    def _rows(self, file: RowFile, add: Callable[[Scored, str], None] | None) -> Score:
         each = None if add is None else lambda scored: add(scored, file.name)
         with self.bar(file.name) as progress:
             steps = score_rows(self.model, file, precise=self.precise, each=each, own=add is not None)
@@ -159,9 +137,14 @@ class Scoring:
                 with self.bar(f"{file.name}: {other.name}") as progress:
                     its = run(score_rows(other, file, precise=self.precise), progress)
                 compared.append(_compared(its, kind, about))
-        return Found(report, rows=report, compared=_best(compared))
+        return RowsScore(
+            report,
+            guess=uniform(self.model.vocabulary, report),
+            compared=best(compared),
+            learned=self.learned,
+        )
 
-    def _text(self, file: str, keep: Callable[[Record], None] | None) -> Found:
+    def _text(self, file: str, keep: Callable[[Record], None] | None) -> Score:
         source = self.source(file)
         if self.given is not None:
             raise ConfigError(
@@ -170,7 +153,7 @@ class Scoring:
         if not self.compare and keep is None:
             sums = Sums()
             report = self._score(self.model, source, file, file, self.precise, costs=sums.add)
-            return Found(report, interval(sums))
+            return self._scored(report, interval(sums))
         with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
             place = Path(folder) / "record"
             with self.bar(file) as progress:
@@ -181,7 +164,11 @@ class Scoring:
             if keep is not None:
                 keep(scored)
             compared = self._compare(scored, source) if self.compare else []
-            return Found(scored.report, interval(scored), compared=compared)
+            return self._scored(scored.report, interval(scored), compared)
+
+    def _scored(self, report: Report, lies: Interval, compared: Sequence[Compared] = ()) -> Score:
+        guess = uniform(self.model.vocabulary, report)
+        return Score(report, lies, guess, compared, learned=self.learned)
 
     def _score(
         self,
@@ -225,18 +212,18 @@ class Scoring:
             kind = one.name if one.name in without_model else "compressor"
             said = without_model.get(one.name, "a compressor at its best")
             rows.append(Compared(one.name, kind, said, one.perplexity, one.bits_per_character))
-        return _best(rows)
+        return best(rows)
 
 
 def _in_order(
-    do: Callable[[Item], Found | RnnvizError], items: Iterable[Item], at_once: int
-) -> Iterator[tuple[Item, Found | RnnvizError]]:
+    do: Callable[[Item], Score | RnnvizError], items: Iterable[Item], at_once: int
+) -> Iterator[tuple[Item, Score | RnnvizError]]:
     """Each item and what `do` makes of it, in order, `at_once` of them under way together."""
     if at_once == 1:
         yield from ((item, do(item)) for item in items)
         return
     with ThreadPoolExecutor(at_once) as pool:
-        waiting: deque[tuple[Item, Future[Found | RnnvizError]]] = deque()
+        waiting: deque[tuple[Item, Future[Score | RnnvizError]]] = deque()
         try:
             for item in items:
                 waiting.append((item, pool.submit(do, item)))
@@ -251,13 +238,6 @@ def _in_order(
 
 def _compared(report: Report, kind: str, about: str) -> Compared:
     return Compared(report.model, kind, about, report.perplexity, report.bits_per_character)
-
-
-def _best(rows: list[Compared]) -> list[Compared]:
-    """The rows, the best marked. The unigram was told the file's own frequencies: it can't be that."""
-    codes = [n for n, row in enumerate(rows) if row.kind != "unigram"]
-    best = min(codes, key=lambda n: rows[n].bits_per_character, default=None)
-    return [replace(row, best=n == best) for n, row in enumerate(rows)]
 
 
 def _as_row(report: Report) -> Scored:

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from rnnviz import ModelConfig, Vocabulary, save
+from rnnviz.cli import output
 from rnnviz.networks.batched_scoring import LEAST
 from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import run
@@ -45,17 +46,6 @@ def figures(report: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_in_words_and_from_standard_input(scored: Run) -> None:
-    done = scored("-", "--model", "tiny-lstm", data="Zürich, time".encode())
-    assert done.code == 0
-    assert done.out.startswith("-: perplexity ")
-    assert "12 characters, 2 unknown (without them " in done.out  # Z and ü
-    assert "utf-8, verified" in done.out
-    assert "float64" not in done.out
-    assert "magnified" not in done.out
-    assert " s, in float64\n" in scored("-", "-m", "tiny-lstm", "--precise", data=b"time").out
-
-
 def test_a_score_along_which_rounding_grew_is_marked(scored: Run, tmp_path: Path) -> None:
     config, vocabulary = ModelConfig("rnn", 4, 64), Vocabulary(("a", "b", "c"))
     wild = untrained(config, vocabulary, seed=0, name="wild")
@@ -65,8 +55,7 @@ def test_a_score_along_which_rounding_grew_is_marked(scored: Run, tmp_path: Path
     (tmp_path / "long.txt").write_text("a" * LEAST)
     arguments = ("long.txt", "--model", str(tmp_path / "wild.safetensors"))
     assert scored(*arguments, "--json").objects[0]["unsettled"] == LEAST // 8 * 7
-    assert f"on {LEAST // 8 * 7:,} of these the network magnified rounding" in scored(*arguments).out
-    assert "magnified" not in scored(*arguments, "--precise").out
+    assert scored(*arguments, "--precise", "--json").objects[0]["unsettled"] == 0
 
 
 @pytest.mark.parametrize("precise", [False, True])
@@ -163,28 +152,20 @@ def test_models_are_compared_on_every_file(scored: Run, models_folder: Path, tmp
         assert best["bits_per_character"] == min(codes)
 
 
-def test_a_comparison_in_words(scored: Run) -> None:
-    done = scored("a.txt", "-m", "tiny-gru", "--compare", "tiny-3gram")
-    lines = done.out.splitlines()
-    assert lines[0].startswith("a.txt: perplexity ")
-    assert lines[2].startswith("  as many characters more ")
-    assert lines[3].split() == ["under", "what", "it", "is", "perplexity", "bits", "a", "character"]
-    marked = [line for line in lines[4:] if line.strip().startswith("*")]
-    assert len(marked) == 1
-    assert "\nperplexity\n" not in done.out
-    done = scored("a.txt", "b.txt", "-m", "tiny-gru", "--compare", "tiny-3gram")
-    matrix = done.out.split("\nperplexity\n")[1].splitlines()
-    assert matrix[0].split() == ["under", "a.txt", "b.txt"]
-    assert [line.split()[0] for line in matrix[1:]] == [
-        "tiny-gru",
-        "tiny-3gram",
-        "uniform",
-        "unigram",
-        "gzip",
-        "xz",
-    ]
-    for column in (1, 2):
-        assert sum(line.split()[column].startswith("*") for line in matrix[1:]) == 1
+def test_one_file_is_told_at_length_and_several_in_a_line_each(
+    scored: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "told", lambda value: getattr(value, "code", str(value)))
+    monkeypatch.setattr("rnnviz.cli.perplexity.told", output.told)
+    one = scored("a.txt", "-m", "tiny-gru", "--compare", "tiny-3gram").out.split()
+    assert one[0] == "score.text"
+    assert {"score.under", "tiny-3gram", "score.kind.compressor", "score.hesitated", "score.made"} <= {*one}
+    assert "score.learned" in scored("a.txt", "-m", "tiny-gru", "--mix", "tiny-3gram").out.split()
+    both = scored("a.txt", "b.txt", "-m", "tiny-gru", "--compare", "tiny-3gram").out.split()
+    assert both.count("score.text") == 2
+    assert both.count("score.averages") == both.count("score.under") == 1, "one table of all"
+    assert both.count("tiny-3gram") == 2
+    assert "score.hesitated" not in both
 
 
 def test_a_bad_file_among_good_ones_takes_nothing_from_them(scored: Run, tmp_path: Path) -> None:
@@ -297,10 +278,6 @@ def test_a_text_says_where_as_many_characters_again_would_lie(
     assert all("next stretch" in f["interval_method"] for f in (even, drifts, short))
     kept = scored("even.txt", "--model", "tiny-gru", "--json", "--html", "page.html").objects[0]
     assert kept["interval"] == pytest.approx(even["interval"], rel=1e-5)
-    words = scored(*files, "--model", "tiny-gru").out
-    assert f"between {found.low:.4g} and {found.high:.4g}, 95 times in 100" in words
-    assert "too far apart to say how more of this text would score" in words
-    assert words.count("characters") == 3 + 1  # of three texts, and of what follows one
 
 
 def test_a_mixture_is_scored_and_compared_with_what_it_is_made_of(scored: Run, models_folder: Path) -> None:
@@ -315,9 +292,6 @@ def test_a_mixture_is_scored_and_compared_with_what_it_is_made_of(scored: Run, m
         "tiny-gru",
         "tiny-3gram",
     ]
-    said = scored("a.txt", *options).out
-    assert "by tiny-gru + tiny-3gram, which learned from the text as it read it: not comparable" in said
-    assert "learned" not in scored("a.txt", "-m", "tiny-gru").out
     refused = scored("a.txt", *options, "--scheduler", "tcp://localhost:1")
     assert (refused.code, "leave out --scheduler" in refused.err) == (2, True)
 
@@ -330,8 +304,8 @@ def test_a_network_that_learns_from_the_text_is_scored_mixed_and_compared(
     assert report["model"] == "tiny-gru, dynamic"
     assert report["perplexity"] == pytest.approx(perplexity(model, text=LONG).perplexity, rel=1e-12)
     assert "tiny-gru" in [row["name"] for row in report["compared"]]
-    said = scored("a.txt", "-m", "tiny-gru", "--dynamic", "--mix", "tiny-3gram").out
-    assert "by tiny-gru, dynamic + tiny-3gram, which learned from the text as it read it" in said
+    (mixed,) = scored("a.txt", "-m", "tiny-gru", "--dynamic", "--mix", "tiny-3gram", "--json").objects
+    assert mixed["model"] == "tiny-gru, dynamic + tiny-3gram"
     refused = scored("a.txt", "-m", "tiny-3gram", "--dynamic")
     assert (refused.code, "'tiny-3gram' has no weights" in refused.err) == (1, True)
     refused = scored("a.txt", "-m", "tiny-gru", "--dynamic", "--scheduler", "tcp://localhost:1")

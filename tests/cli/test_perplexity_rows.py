@@ -172,15 +172,10 @@ def test_folders_and_patterns(scored: Run, tmp_path: Path) -> None:
     assert (done.code, done.err) == (1, "rnnviz: no file fits no*; check the folder that it begins with\n")
 
 
-def test_in_words(scored: Run) -> None:
-    done = scored("c.csv", "--column", "text", "--given", "asked", "-m", "tiny-gru")
-    assert done.out.startswith("c.csv: perplexity ")
-    assert " a word, " in done.out
-    assert "30 rows, column 'text', given 'asked'; " in done.out
-    assert f"after {9 * 30} of context, 0 unknown" in done.out
-    assert " words between white space" in done.out
-    done = scored("-", "--as", "jsonl", "-m", "tiny-gru", data=b'{"n": 1, "said": "The time"}\n{"n": 2}')
-    assert "1 of 2 rows, column 'said', the only one with texts; 8 characters" in done.out
+def test_a_row_without_the_column_is_left_out_and_named(scored: Run) -> None:
+    done = scored("-", "--as", "jsonl", *MODEL, data=b'{"n": 1, "said": "The time"}\n{"n": 2}')
+    (report,) = done.objects
+    assert (report["rows"], report["rows_scored"], report["column_found"]) == (2, 1, True)
     assert "row 1: it has no said" in done.err
 
 

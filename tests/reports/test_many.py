@@ -7,7 +7,8 @@ import pytest
 
 import rnnviz
 from rnnviz.errors import RnnvizError
-from rnnviz.reports.many import Found, Scoring
+from rnnviz.reports.many import Scoring
+from rnnviz.reports.score import RowsScore, Score
 from tests.conftest import TEXT, tiny
 
 
@@ -32,22 +33,20 @@ def test_each_file_has_its_figures_or_what_is_wrong_with_it(files: list[str]) ->
     )
     assert list(found) == files
     text, empty, missing, table = found.values()
-    assert isinstance(text, Found)
+    assert type(text) is Score
     assert text.report.perplexity == pytest.approx(rnnviz.perplexity(tiny("gru"), text=TEXT).perplexity)
     assert text.interval is not None
     assert kept == [text.report]
     assert isinstance(empty, RnnvizError)
     assert isinstance(missing, RnnvizError)
-    assert isinstance(table, Found)
-    assert table.rows is not None
-    assert table.rows.rows_scored == 2
+    assert isinstance(table, RowsScore)
+    assert table.report.rows_scored == 2
     assert [n for _file, n in rows] == [1, 2]
 
 
 def test_a_file_of_rows_may_be_read_as_one_text(files: list[str]) -> None:
     ((_file, found),) = Scoring(tiny("gru"), read_as="text", compare=True).each(files[3:])
-    assert isinstance(found, Found)
-    assert found.rows is None
+    assert type(found) is Score
     assert {one.kind for one in found.compared} >= {"model", "uniform", "unigram", "compressor"}
     assert [one.best for one in found.compared].count(True) == 1
 

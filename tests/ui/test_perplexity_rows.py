@@ -52,7 +52,7 @@ def test_a_file_of_rows_is_scored_row_by_row(open_app: Open, models_folder: Path
     report = found().report
     assert figure(app) == rounded(report.perplexity)
     assert (report.column, report.rows) == ("text", 20)
-    assert f"20 rows, {report.characters:,} characters." in words(app)
+    assert f"20 rows, {report.characters:,} characters, 0 of them unknown" in words(app)
     assert "Perplexity per word:" in words(app)
     (table,) = [frame.value for frame in app.dataframe]
     for row, value in zip(ROWS, table["Perplexity"], strict=True):
@@ -84,17 +84,19 @@ def test_every_row_is_taken_away_with_its_perplexity(open_app: Open) -> None:
     upload(open_app("perplexity"), "a.csv", "id,text\n1,The time\n2,\n3,was quiet\n")
     scored = found()
     for format, read in (("parquet", pd.read_parquet), ("csv", pd.read_csv)):
-        table = read(io.BytesIO(scored.table(format)))
+        table = read(io.BytesIO(scored.written(format)))
         assert list(table.columns[:4]) == ["id", "text", "file", "row"]
         assert table["perplexity"].isna().tolist() == [False, True, False]
-    lines = [json.loads(line) for line in scored.table("jsonl").splitlines()]
+    lines = [json.loads(line) for line in scored.written("jsonl").splitlines()]
     assert [line["error"] for line in lines] == [None, "it has no characters", None]
     assert all(path.stat().st_mode & 0o077 == 0 for path in scored.folder.iterdir()), "its owner's alone"
 
 
 def test_rows_left_out_are_counted(open_app: Open) -> None:
     app = upload(open_app("perplexity"), "a.jsonl", '{"text": "The time"}\n{"text": null}\n{\n')
-    assert "2 of 3 rows were left out. The first was row 1. Its text is null." in words(app)
+    said = words(app)
+    assert "2 of 3 rows were left out (null 1, not readable 1)." in said
+    assert "The first was row 1: Its text is null." in said
     (table,) = [frame.value for frame in app.dataframe]
     assert table["Beginning"][1] == "(its text is null)"
 

@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import install
 from rnnviz.networks.checkpoint import load
+from rnnviz.reports.score import uniform
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step
@@ -214,7 +215,7 @@ def test_an_alternative_reading_shows_the_place_where_encodings_differ() -> None
 def test_the_scale_holds_perplexities_beyond_every_measure(models_folder: Path) -> None:
     report = expected(models_folder, "时间机器")
     vocabulary = load(models_folder / "tiny-gru.safetensors").vocabulary
-    guess = scale.uniform(vocabulary, report)
+    guess = uniform(vocabulary, report)
     assert guess == pytest.approx(vocabulary.size * math.exp(vocabulary.unknown_cost))
     markup = scale.html(report.perplexity, guess, 4.0, ("<b>other</b>", math.inf))
     places = [float(place) for place in re.findall(r"(?:left|right):([\d.]+)%", markup)]

@@ -2,20 +2,20 @@
 
 import streamlit as st
 
+from rnnviz import telling
 from rnnviz.i18n import _
 from rnnviz.reading.scoring import Report
 from rnnviz.ui.context import Context
+from rnnviz.ui.findings import tell
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.worker import Jobs
-from rnnviz.ui.pages.perplexity import caution, details, foreign, scale
+from rnnviz.ui.pages.perplexity import details, foreign, scale
 from rnnviz.ui.pages.perplexity.second import Second
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import plain
-from rnnviz.ui.words import choices, percent, rounded
+from rnnviz.ui.words import percent, rounded
 
-MANY = 0.1  # share of unknown characters from which on the sentence speaks of them alone
-MATTERS = 1.01  # times the perplexity of the known characters, from which on unknown ones are mentioned
 SAME = 0.005  # share of bits by which two models may differ and still be called alike
 
 
@@ -37,42 +37,25 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Secon
                     _("**{perplexity}** with {model}").format(perplexity=other, model=plain(second.name))
                 )
         with rest:
-            st.markdown("  \n".join(meaning(context, report)))
+            levels = [(one, telling.level(one)) for one in scored.sentences()]
+            st.markdown("  \n".join(tell(one) for one, level in levels if level == "said"))
             st.html(
                 scale.html(
                     report.perplexity,
-                    scale.uniform(context.model.vocabulary, report),
+                    scored.guess,
                     scale.usual(context.info.card),
                     (second.name, second.scored.report.perplexity) if second and second.scored else None,
                 )
             )
             if second is not None:
                 beside(jobs, report, second)
-            caution.notes(scored)
+            for one, level in levels:  # what to know before quoting the number, a line each
+                if level in ("aside", "hint"):
+                    st.caption(tell(one))
+                if level == "caution":
+                    st.warning(tell(one), icon=":material/history_edu:")
             foreign.offer(context, text, report)
         details.show(text, scored)
-
-
-def meaning(context: Context, report: Report) -> list[str]:
-    """What the perplexity says: a sentence, and one more where unknown characters matter."""
-    said = []
-    share = report.unknown / report.characters
-    known = report.perplexity_known
-    if known is None or report.perplexity > MATTERS * known:
-        line = _("**{share} of its characters are unknown to this model.**").format(share=percent(share))
-        if known is None:
-            line += " " + _("Choose a model that knows them.")
-        else:
-            line += " " + _("On the others its perplexity is **{perplexity}**.").format(
-                perplexity=rounded(known)
-            )
-        said.append(line)
-    if share < MANY:
-        line = _("On average the model hesitated between about **{n}** characters each time.")
-        said.insert(0, line.format(n=choices(report.perplexity)))
-    if report.perplexity > scale.uniform(context.model.vocabulary, report):
-        said.append(_("A uniform guess would have done better than this model."))
-    return said
 
 
 def beside(jobs: Jobs, report: Report, second: Second) -> None:

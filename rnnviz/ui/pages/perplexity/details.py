@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from rnnviz.i18n import _, ngettext
+from rnnviz import telling
+from rnnviz.i18n import _
 from rnnviz.reading.scoring import Report
 from rnnviz.text.characters import visible
-from rnnviz.ui.pages.perplexity import caution, encodings
+from rnnviz.ui.findings import tell
+from rnnviz.ui.pages.perplexity import encodings
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
-from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import named, percent, rounded
 
 
@@ -23,13 +24,11 @@ def show(text: Text, scored: Scored) -> None:
         if report.unknown:
             with columns[3], st.popover(_("Show them"), type="tertiary"):
                 unknown(scored)
-        if line := per_word(report):
-            st.caption(line)
-        for paragraph in caution.explained(scored):
-            st.caption(paragraph)
+        for one in scored.sentences():
+            if telling.level(one) == "detail":
+                st.caption(tell(one))
         if report.encoding is not None:
             encodings.control(text, report.encoding, report.certainty)
-        st.caption(provenance(text, report))
 
 
 def figures(report: Report) -> list[tuple[str, str, str]]:
@@ -65,15 +64,6 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
     ]
 
 
-def per_word(report: Report) -> str:
-    """The perplexity of words, and what a word is; empty in languages that don't part words by spaces."""
-    if report.word_perplexity is None:
-        return ""
-    return _("Perplexity per word: **{perplexity}** ({n} words, separated by white space).").format(
-        perplexity=rounded(report.word_perplexity), n=f"{report.words:,}"
-    )
-
-
 def unknown(scored: Scored) -> None:
     """The characters outside the vocabulary, with counts and code points."""
     st.dataframe(
@@ -92,20 +82,3 @@ def unknown(scored: Scored) -> None:
                 shown=f"{len(scored.unknown):,}", all=f"{scored.kinds_unknown:,}"
             )
         )
-
-
-def provenance(text: Text, report: Report) -> str:
-    """What was done to the text before it was read, and how long scoring took."""
-    parts = []
-    if report.normalised:
-        parts.append(
-            ngettext("{n} line ending converted", "{n} line endings converted", report.normalised).format(
-                n=f"{report.normalised:,}"
-            )
-        )
-    elif text.data is not None:
-        parts.append(_("read unchanged"))
-    parts.append(_("model: {model}").format(model=plain(report.model)))
-    parts.append(_("scored in {seconds} s").format(seconds=f"{report.seconds:.2f}"))
-    words = " · ".join(parts)
-    return words[:1].upper() + words[1:]

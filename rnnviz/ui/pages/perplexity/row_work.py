@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from rnnviz.figures.row_table import FORMATS, RowTable, kinds
-from rnnviz.reading.rows import RowsReport, Scored, score_rows
+from rnnviz.reading.rows import Scored, score_rows
+from rnnviz.reports.score import RowsScore
 from rnnviz.text.row_files import format_of, open_rows
 from rnnviz.ui import model_cache
 from rnnviz.ui.jobs import store
@@ -39,11 +40,10 @@ class Listed:
     error: str
 
 
-@dataclass(frozen=True)
-class RowsScored:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RowsScored(RowsScore):
     """A file's figures, its first rows, and the `folder` with all of them in each of FORMATS."""
 
-    report: RowsReport
     listed: tuple[Listed, ...]
     folder: Path
 
@@ -52,7 +52,7 @@ class RowsScored:
         """Whether the tables are still there; they may have had to make room for others."""
         return self.folder.is_dir()
 
-    def table(self, format: str) -> bytes:
+    def written(self, format: str) -> bytes:
         """All rows, each with its figures."""
         return (self.folder / f"scored.{format}").read_bytes()
 
@@ -99,7 +99,7 @@ def scoring(info: ModelInfo, text: Text, column: str, given: str | None, check: 
     except BaseException:  # cancelled, say
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    return kept.put(key, RowsScored(report, tuple(listed), folder), folder)
+    return kept.put(key, RowsScored(report, listed=tuple(listed), folder=folder), folder)
 
 
 def _private(path: Path) -> BinaryIO:

@@ -8,22 +8,24 @@ from pathlib import Path
 
 import streamlit as st
 
+from rnnviz import telling
 from rnnviz.errors import RnnvizError
-from rnnviz.i18n import _, ngettext
-from rnnviz.reading.rows import RowsReport
+from rnnviz.findings import count, words
+from rnnviz.i18n import _
 from rnnviz.text.files import packing
 from rnnviz.text.row_files import RowFile, format_of
 from rnnviz.ui.context import Context
+from rnnviz.ui.findings import tell, told
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Jobs
-from rnnviz.ui.pages.perplexity import details, row_work, take, work
+from rnnviz.ui.pages.perplexity import row_work, take, work
 from rnnviz.ui.pages.perplexity.row_work import RowsScored
 from rnnviz.ui.pages.perplexity.tables import one_line
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.trouble import describe, plain
-from rnnviz.ui.words import column_format, rounded
+from rnnviz.ui.words import column_format, rounded, spoken, together
 
 _AS_TEXT = "perplexity.as-text"  # the checksums of files of rows that are to be read as one text
 _LOOKED = "perplexity.columns"
@@ -155,40 +157,16 @@ def _answer(text: Text, found: RowsScored) -> None:
         help=_("exp of the average surprise per character, over all characters of all rows."),
     )
     with rest:
-        st.markdown("  \n".join(_sentences(report)))
+        said = found.sentences()
+        st.markdown("  \n".join(tell(one) for one in said if telling.level(one) == "said"))
+        st.caption(told(said, "detail"))
         if report.damage is not None:
             st.warning(describe(report.damage, text.name), icon=":material/warning:")
         if report.rows_left_out:
-            st.warning(_left_out(report), icon=":material/warning:")
-
-
-def _sentences(report: RowsReport) -> list[str]:
-    rows, characters = f"{report.rows_scored:,}", f"{report.characters:,}"
-    count = ngettext(
-        "{rows} row, {characters} characters.", "{rows} rows, {characters} characters.", report.rows_scored
-    )
-    said = [count.format(rows=rows, characters=characters)]
-    if report.unknown:
-        said[0] += " " + _("{n} of them are unknown to this model.").format(n=f"{report.unknown:,}")
-    if report.given is not None:
-        said.append(
-            _("Given the context in **{column}**, {n} characters, which don't count.").format(
-                column=plain(report.given), n=f"{report.given_characters:,}"
-            )
-        )
-    if per_word := details.per_word(report):
-        said.append(per_word)
-    return said
-
-
-def _left_out(report: RowsReport) -> str:
-    row, error = report.examples[0]
-    return _("{n} of {rows} rows were left out. The first was row {row}. {reason}.").format(
-        n=f"{report.rows - report.rows_scored:,}",
-        rows=f"{report.rows:,}",
-        row=f"{row:,}",
-        reason=describe(error).rstrip("."),
-    )
+            row, error = report.examples[0]
+            reason = describe(error).rstrip(".")
+            first = spoken(words("rows.first", row=count(row), reason=reason))
+            st.warning(together([told(said, "caution"), first]), icon=":material/warning:")
 
 
 def _table(found: RowsScored, mark: str) -> None:
@@ -247,5 +225,5 @@ def _downloads(jobs: Jobs, text: Text, found: RowsScored, key: Key) -> None:
     names = {"parquet": _("Rows as Parquet"), "csv": _("Rows as CSV"), "jsonl": _("Rows as JSON Lines")}
     with st.container(horizontal=True):
         for format, kind in kinds.items():
-            make = partial(found.table, format)
+            make = partial(found.written, format)
             take.button(names[format], make, f"{stem}-scored.{format}", kind, f"{text.name}-{format}")

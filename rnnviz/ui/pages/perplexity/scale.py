@@ -7,8 +7,6 @@ from typing import Any
 
 from rnnviz.figures.themes import DARK, LIGHT
 from rnnviz.i18n import _
-from rnnviz.reading.scoring import Report
-from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.words import rounded
 
 
@@ -19,12 +17,6 @@ class Mark:
     value: float
     said: str
     kind: str
-
-
-def uniform(vocabulary: Vocabulary, report: Report) -> float:
-    """The perplexity of a uniform guess, which pays for unknown characters as the model does."""
-    nats = math.log(vocabulary.size) + vocabulary.unknown_cost * report.unknown / report.characters
-    return math.exp(nats)
 
 
 def usual(card: Any) -> float | None:

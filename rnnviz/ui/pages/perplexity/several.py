@@ -8,6 +8,8 @@ import streamlit as st
 from rnnviz.i18n import _
 from rnnviz.reading.scoring import Report
 from rnnviz.reports.interval import averages
+from rnnviz.reports.score import averaged
+from rnnviz.ui.findings import tell
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.words import rounded
@@ -77,9 +79,7 @@ def summary(reports: Sequence[Report]) -> None:
     """Both averages, and how they count."""
     found = averages(reports)
     st.markdown(
-        _("Averages: **{micro}** by characters (micro) · **{macro}** by texts (macro)").format(
-            micro=rounded(found.micro), macro=rounded(found.macro)
-        ),
+        tell(averaged(found)),
         help=_(
             "Micro: all {texts} texts as one, so that long texts count more. "
             "Macro: the geometric mean of their perplexities, so that every text counts the same."

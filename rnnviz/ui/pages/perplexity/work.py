@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from rnnviz.reading import compression
 from rnnviz.reading.scoring import Progress, Report, score
 from rnnviz.reports import baselines, contamination
-from rnnviz.reports.interval import Interval, interval
+from rnnviz.reports.interval import interval
 from rnnviz.reports.record import Record, record
+from rnnviz.reports.score import Score, uniform
 from rnnviz.text import corpora
 from rnnviz.ui import model_cache
 from rnnviz.ui.jobs import store
@@ -30,19 +31,15 @@ LISTED = 500  # different unknown characters that are told apart
 BLOCK = 1 << 16
 
 
-@dataclass(frozen=True)
-class Scored:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Scored(Score):
     """A text's results under a model: `unknown` are the LISTED most frequent characters outside the
-    vocabulary, `trained_on` is how much of the text the model was trained on, if its file can tell,
-    `interval` where the perplexity of as many characters again would lie.
+    vocabulary.
     """
 
-    report: Report
     unknown: tuple[tuple[str, int], ...]
     kinds_unknown: int
-    trained_on: contamination.Contamination | None
     folder: Path
-    interval: Interval
 
     @property
     def complete(self) -> bool:
@@ -77,17 +74,19 @@ def scoring(info: ModelInfo, text: Text, check: Check) -> Steps[Scored]:
         folder = kept.folder()
         source = text.source(check)
         try:
-            steps = record(model_cache.scorer(info), source.pop("path"), folder, **source)
+            model = model_cache.scorer(info)
+            steps = record(model, source.pop("path"), folder, **source)
             made = yield from as_steps(steps, step_of)
             yield Step(1.0, len(made), made.report.perplexity)
             unknown = made.unknown_counts(check) if made.report.unknown else []
             found = Scored(
                 made.report,
-                tuple(unknown[:LISTED]),
-                len(unknown),
-                _contamination(made, info.path, check),
-                folder,
                 interval(made),
+                uniform(model.vocabulary, made.report),
+                overlap=_contamination(made, info.path, check),
+                unknown=tuple(unknown[:LISTED]),
+                kinds_unknown=len(unknown),
+                folder=folder,
             )
         except BaseException:  # cancelled, say, when the record was there already
             shutil.rmtree(folder, ignore_errors=True)
