@@ -1,75 +1,366 @@
-"""The pictures of findings (`rnnviz.findings`), drawn: a kind of picture is one function of `charts`."""
+"""The pictures of findings (`rnnviz.findings`), drawn: each kind from its dataclass, by one function."""
 
-from collections.abc import Callable
+import html
+from collections.abc import Callable, Sequence
+from functools import singledispatch
+from typing import Any
 
-from rnnviz.figures import charts
-from rnnviz.figures.frame import Figure
-from rnnviz.figures.themes import LIGHT, Scale, Theme
+import numpy as np
+
+from rnnviz.arrays import Array, Doubles, Floats
+from rnnviz.errors import ConfigError
+from rnnviz.figures.frame import (
+    Figure,
+    axis,
+    characters,
+    colours,
+    escaped,
+    layout,
+    legend,
+    level,
+    line,
+    log_axis,
+)
+from rnnviz.figures.themes import LEVELS, LIGHT, Scale, Theme
 from rnnviz.findings import Bars, Heat, Histogram, Lines, Pair, Picture, Points, Square
 
+Tell = Callable[[object], str]
+"""Puts a picture's words into a language."""
+
+MOST = 4
+"""Lines that one figure can tell apart."""
+
+NAMED = 16
+"""Rows of a heat map that have their name beside them, at most."""
+
+FLAT = 1e-12
+"""Below this, relative to the largest value, a line on a logarithmic axis has ended."""
+
+CONNECTED = Scale("sequential", -4.0, 0.0)
+"""Shares of a row of a connectivity, as decimal logarithms: from a ten-thousandth to all."""
+
 TENTHS = ("10⁻⁴", "10⁻²", "1")
-"""What stands at the ends of a share's logarithm and between them."""
+"""What stands at the ends of CONNECTED and between them."""
 
 
-def draw(picture: Picture, tell: Callable[[object], str], theme: Theme = LIGHT) -> Figure:
-    """The figure of a picture, whose words `tell` puts into a language."""
-    match picture:
-        case Bars():
-            return charts.ranking(
-                [tell(name) for name in picture.names],
-                picture.values,
-                levels={tell(name): value for name, value in picture.levels},
-                errors=picture.errors,
-                x=tell(picture.x),
-                first=picture.first,
-                last=picture.last,
-                chosen=picture.chosen,
-                theme=theme,
+def draw(picture: Picture, tell: Tell = str, theme: Theme = LIGHT) -> Figure:
+    """The figure of a picture. Raises ConfigError where its arrays don't fit.
+
+    >>> figure = draw(Histogram(np.array([1, 3]), np.array([0.0, 0.5, 1.0]), "H", "share"))
+    >>> figure["data"][0]["y"]
+    [0.25, 0.75]
+    """
+    return _draw(picture, tell, theme)
+
+
+@singledispatch
+def _draw(picture: object, tell: Tell, theme: Theme) -> Figure:
+    raise TypeError(f"a picture of rnnviz.findings is drawn; received {type(picture).__name__}")
+
+
+@_draw.register
+def _lines(picture: Lines, tell: Tell, theme: Theme) -> Figure:
+    """On a logarithmic axis without values that it cannot show."""
+    curves, first, log = picture.curves, picture.first, picture.log
+    if not 1 <= len(curves) <= MOST:
+        raise ConfigError(
+            "a figure tells 1 to {most} lines apart; received {count}", most=MOST, count=len(curves)
+        )
+    data: list[Figure] = []
+    largest = max((float(np.nanmax(v)) for _name, v in curves if np.isfinite(v).any()), default=1.0)
+    for (name, values), colour in zip(curves, colours(theme), strict=False):
+        shown = np.asarray(values, np.float32)
+        if log:
+            shown = np.where(shown > largest * FLAT, shown, np.nan).astype(np.float32)
+        mode = "lines" if np.isfinite(shown).sum() > 1 else "markers"
+        x_values = np.arange(first, first + len(shown), dtype=np.float32)
+        data.append(line(tell(name), colour, 2, mode=mode, x=x_values, y=shown))
+    longest = max(len(values) for _name, values in curves)
+    heights = [np.log10(d["y"]) if log else d["y"] for d in data]
+    every = np.concatenate(heights)
+    every = every[np.isfinite(every)] if np.isfinite(every).any() else np.zeros(1)
+    low, high = float(every.min()), float(every.max())
+    room = max(0.05, 0.05 * (high - low))
+    y = tell(picture.y)
+    return {
+        "data": data,
+        "layout": layout(
+            theme,
+            axis(
+                theme,
+                tell(picture.x),
+                range=[first - 0.5, first + max(longest, 2) - 0.5],
+                showgrid=False,
+                **(characters(int(first) + longest) if picture.places else {}),
+            ),
+            log_axis(theme, (low - room, high + room), y) if log else axis(theme, y, nticks=6),
+            showlegend=len(curves) > 1,
+            legend=legend(theme, **_free(heights, (low, high))),
+        ),
+    }
+
+
+def _free(curves: Sequence[Array], ends: tuple[float, float]) -> Figure:
+    """Where in the frame names cover the least of `curves`, whose values stand on an axis with these ends."""
+    wide, high = 0.35, min(0.4, 0.13 * len(curves))  # of the frame
+
+    def covered(x: float, y: float) -> int:
+        count = 0
+        for values in curves:
+            up = (values - ends[0]) / ((ends[1] - ends[0]) or 1.0)
+            along = np.arange(len(values)) / max(len(values) - 1, 1)
+            inside = (np.abs(up - (y + high * (0.5 - y))) <= high / 2) & (
+                np.abs(along - (x + wide * (0.5 - x))) <= wide / 2
             )
-        case Pair():
-            one, other = picture.labels
-            return charts.pair(
-                [tell(name) for name in picture.names],
-                picture.before,
-                picture.after,
-                labels=(tell(one), tell(other)),
-                x=tell(picture.x),
-                theme=theme,
-            )
-        case Histogram():
-            return charts.histogram(
-                picture.counts, picture.edges, x=tell(picture.x), y=tell(picture.y), theme=theme
-            )
-        case Lines():
-            return charts.lines(
-                {tell(name): values for name, values in picture.curves},
-                x=tell(picture.x),
-                y=tell(picture.y),
-                first=picture.first,
-                log=picture.log,
-                places=picture.places,
-                theme=theme,
-            )
-        case Heat():
-            names = None if picture.names is None else [tell(name) for name in picture.names]
-            return charts.table(
-                picture.values,
-                Scale(*picture.scale),
-                x=tell(picture.x),
-                y=tell(picture.y),
-                names=names,
-                places=picture.places,
-                theme=theme,
-            )
-        case Square():
-            return charts.square(
-                picture.log10, x=tell(picture.x), y=tell(picture.y), words=TENTHS, theme=theme
-            )
-        case Points():
-            return charts.points(
-                {tell(name): places for name, places in picture.groups},
-                picture.bound,
-                x=tell(picture.x),
-                y=tell(picture.y),
-                theme=theme,
-            )
+            count += int(inside.sum())
+        return count
+
+    # Read like this: the right edge before the left one, above before below.
+    places = [(x, y) for x in (1.0, 0.0) for y in (1.0, 0.5, 0.0)]
+    x, y = min(places, key=lambda place: covered(*place))
+    across, along = {1.0: "right", 0.0: "left"}, {1.0: "top", 0.5: "middle", 0.0: "bottom"}
+    return {"x": x, "xanchor": across[x], "y": y, "yanchor": along[y]}
+
+
+@_draw.register
+def _bars(picture: Bars, tell: Tell, theme: Theme) -> Figure:
+    names, first, last = picture.names, picture.first, picture.last
+    heights = np.asarray(picture.values, np.float64)
+    if heights.shape != (len(names),) or not len(names):
+        raise ConfigError(
+            "a ranking has a name for each bar; received {names} for {shape}",
+            names=len(names),
+            shape=heights.shape,
+        )
+    start = 0.0 if first is None else first
+    whiskers = None if picture.errors is None else np.nan_to_num(np.asarray(picture.errors, np.float64))
+    values = [value for _name, value in picture.levels]
+    ends = [*heights, *(heights if whiskers is None else heights + whiskers), start, *values]
+    low, high = float(min(ends)), float(max(ends) if last is None else last)
+    room = 0.03 * (high - low or 1.0)
+    return {
+        "data": [_ranked(heights, start, whiskers, picture.chosen, theme)],
+        "layout": layout(
+            theme,
+            axis(theme, tell(picture.x), range=[low - (room if low < start else 0), high + room], nticks=6),
+            _listing(theme, [tell(name) for name in names]),
+            margin={"l": 76, "r": 14, "t": 8 + 16 * len(values), "b": 40, "pad": 0},
+            bargap=0.3,
+            shapes=[
+                level(value, _colour(n, theme), 2, ("solid", "dot", "dash", "dashdot")[n % 4], upright=True)
+                for n, value in enumerate(values)
+            ],
+            annotations=[
+                _named(f"{tell(name)} {value:.3f}", value, n, low + (high - low) / 2, theme)
+                for n, (name, value) in enumerate(picture.levels)
+            ],
+        ),
+    }
+
+
+def _ranked(
+    heights: Doubles, start: float, whiskers: Doubles | None, chosen: int | None, theme: Theme
+) -> Figure:
+    """The bars of a ranking."""
+    bar: Figure = {
+        "type": "bar",
+        "orientation": "h",
+        "y": list(range(len(heights))),
+        "x": (heights - start).tolist(),
+        "base": start,
+        "marker": {"color": [theme.model if i == chosen else theme.bar for i in range(len(heights))]},
+        "hoverinfo": "skip",
+    }
+    if whiskers is not None:
+        array = whiskers.tolist()
+        bar["error_x"] = {"type": "data", "array": array, "color": theme.muted, "thickness": 1, "width": 2}
+    return bar
+
+
+def _listing(theme: Theme, names: Sequence[str], **more: Any) -> Figure:
+    ends, ticks = [len(names) - 0.4, -0.6], list(range(len(names)))
+    return axis(theme, range=ends, showgrid=False, tickvals=ticks, ticktext=escaped(names), **more)
+
+
+def _colour(n: int, theme: Theme) -> str:
+    return (theme.came, theme.pinned, theme.text, theme.muted)[n % 4]
+
+
+def _named(text: str, value: float, n: int, middle: float, theme: Theme) -> Figure:
+    """A level's name above the frame, one line each, on the side where there is room."""
+    return {
+        "text": html.escape(text, quote=False),
+        "x": value,
+        "y": 1,
+        "yref": "paper",
+        "xanchor": "left" if value < middle else "right",
+        "yanchor": "bottom",
+        "yshift": 15 * n,
+        "showarrow": False,
+        "font": {"color": _colour(n, theme), "size": 12},
+    }
+
+
+@_draw.register
+def _histogram(picture: Histogram, tell: Tell, theme: Theme) -> Figure:
+    """Shares of all, where there are any."""
+    counts, edges = picture.counts, picture.edges
+    if len(edges) != len(counts) + 1:
+        raise ConfigError(
+            "{bins} bins have {needed} edges; received {edges}",
+            bins=len(counts),
+            needed=len(counts) + 1,
+            edges=len(edges),
+        )
+    shares = np.asarray(counts, np.float64) / max(1, int(np.sum(counts)))
+    seen = np.flatnonzero(counts)
+    low, high = (edges[seen[0]], edges[seen[-1] + 1]) if len(seen) else (edges[0], edges[-1])
+    return {
+        "data": [
+            {
+                "type": "bar",
+                "x": ((edges[1:] + edges[:-1]) / 2).tolist(),
+                "y": shares.tolist(),
+                "width": (edges[1:] - edges[:-1]).tolist(),
+                "marker": {"color": theme.bar, "line": {"width": 0}},
+                "hoverinfo": "skip",
+            }
+        ],
+        "layout": layout(
+            theme,
+            axis(theme, tell(picture.x), range=[float(low), float(high)], showgrid=False),
+            axis(theme, tell(picture.y), tickformat=".0%", nticks=4),
+            bargap=0.05,
+        ),
+    }
+
+
+@_draw.register
+def _pair(picture: Pair, tell: Tell, theme: Theme) -> Figure:
+    """One bar below the other: as it is, and as changed."""
+    names = [tell(name) for name in picture.names]
+    data = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": html.escape(tell(label), quote=False),
+            "y": list(range(len(names))),
+            "x": np.asarray(values, np.float64).tolist(),
+            "marker": {"color": colour},
+            "hoverinfo": "skip",
+        }
+        for label, values, colour in zip(
+            picture.labels, (picture.before, picture.after), (theme.bar, theme.came), strict=True
+        )
+    ]
+    return {
+        "data": data,
+        "layout": layout(
+            theme,
+            axis(theme, tell(picture.x), range=[0, 1.02], tickformat=".0%", nticks=5),
+            _listing(
+                theme, [tell(name) for name in picture.names], tickfont={"color": theme.text, "size": 13}
+            ),
+            margin={"l": 46, "r": 14, "t": 8, "b": 40, "pad": 0},
+            barmode="group",
+            bargap=0.25,
+            showlegend=True,
+            legend=legend(theme, y=0, yanchor="bottom"),
+        ),
+    }
+
+
+@_draw.register
+def _heat(picture: Heat, tell: Tell, theme: Theme, ends: Sequence[str] | None = None) -> Figure:
+    """The first row above; `ends` instead of numbers on the bar of colours."""
+    values, names, scale = picture.values, picture.names, Scale(*picture.scale)
+    if values.ndim != 2:
+        raise ConfigError("a table is (rows, T); received shape {shape}", shape=values.shape)
+    rows, T = values.shape
+    levels = scale.levels(values)
+
+    def ticks(name: str, length: int) -> Figure:
+        if name == "y" and names is not None:
+            shown = list(range(0, len(names), -(-len(names) // NAMED)))
+            return {"tickvals": shown, "ticktext": escaped([tell(names[row]) for row in shown])}
+        return characters(length) if name in picture.places else {}
+
+    middle = (scale.low + scale.high) / 2
+    heat = {
+        "type": "heatmap",
+        "z": levels,
+        "zmin": 0,
+        "zmax": LEVELS - 1,
+        "zsmooth": "fast" if levels.size > 20_000 else False,
+        "colorscale": scale.colorscale(theme),
+        "hoverinfo": "skip",
+        "colorbar": {
+            "thickness": 9,
+            "outlinewidth": 0,
+            "tickvals": [0, (LEVELS - 1) / 2, LEVELS - 1],
+            "ticktext": escaped(
+                ends or [f"{value:g}".replace("-", "−") for value in (scale.low, middle, scale.high)]
+            ),
+            "tickfont": {"color": theme.muted, "size": 11},
+            "xpad": 4,
+            "ypad": 0,
+        },
+    }
+    return {
+        "data": [heat],
+        "layout": layout(
+            theme,
+            axis(theme, tell(picture.x), range=[-0.5, max(T, 1) - 0.5], showgrid=False, **ticks("x", T)),
+            axis(
+                theme,
+                tell(picture.y),
+                range=[max(rows, 1) - 0.5, -0.5],
+                showgrid=False,
+                nticks=6,
+                **ticks("y", rows),
+            ),
+        ),
+    }
+
+
+@_draw.register
+def _square(picture: Square, tell: Tell, theme: Theme) -> Figure:
+    """Row t is the prediction after character t, column s a character before it."""
+    log10 = picture.log10
+    if log10.ndim != 2 or log10.shape[0] != log10.shape[1]:
+        raise ConfigError("a connectivity is (T, T); received shape {shape}", shape=log10.shape)
+    shares = np.where(np.isfinite(log10), log10, CONNECTED.low)
+    scale = (CONNECTED.kind, CONNECTED.low, CONNECTED.high)
+    return _heat(Heat(shares, scale, picture.x, picture.y, places="xy"), tell, theme, TENTHS)
+
+
+@_draw.register
+def _points(picture: Points, tell: Tell, theme: Theme) -> Figure:
+    """The diagonal after Karpathy, Johnson & Fei-Fei (2015), the circle for eigenvalues."""
+    data = [
+        _dots(tell(name), colour, np.asarray(places, np.float32), 0.6)
+        for (name, places), colour in zip(picture.groups, colours(theme), strict=False)
+    ]
+    across: Figure = {"range": [-0.03, 1.03], "tickformat": ".0%", "nticks": 6}
+    along = across
+    edge = {"type": "line", "x0": 0, "y0": 1, "x1": 1, "y1": 0}
+    if picture.bound == "circle":
+        edge = {"type": "circle", "x0": -1, "y0": -1, "x1": 1, "y1": 1}
+        # One unit is as long up as across, or the circle would be none.
+        across, along = {"nticks": 6}, {"nticks": 6, "scaleanchor": "x", "scaleratio": 1}
+    return {
+        "data": data,
+        "layout": layout(
+            theme,
+            axis(theme, tell(picture.x), **across),
+            axis(theme, tell(picture.y), **along),
+            showlegend=True,
+            legend=legend(theme),
+            shapes=[{**edge, "line": {"color": theme.axis, "width": 1}}],
+        ),
+    }
+
+
+def _dots(name: str, colour: str, places: Floats, opacity: float) -> Figure:
+    marker = {"color": colour, "size": 6, "opacity": opacity}
+    return line(name, colour, 0, mode="markers", x=places[:, 0], y=places[:, 1], marker=marker)

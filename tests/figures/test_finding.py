@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from rnnviz.figures.charts import histogram, pair, table
 from rnnviz.figures.frame import of
-from rnnviz.figures.themes import LEVELS, TANH
+from rnnviz.figures.pictures import draw
+from rnnviz.figures.themes import LEVELS
+from rnnviz.findings import Heat, Histogram, Pair
 
 
 def test_bars_are_named_as_their_axis_names_them() -> None:
-    figure = pair(["a", "<b>"], [0.2, 0.7], [0.9, 0.1], labels=("as it is", "changed"))
+    figure = draw(Pair(["a", "<b>"], np.array([0.2, 0.7]), np.array([0.9, 0.1]), ("as it is", "changed"), ""))
     as_it_is, changed = of(figure)
     assert (as_it_is.name, as_it_is.high_at, as_it_is.high) == ("as it is", ("<b>",), 0.7)
     assert (changed.name, changed.high_at, changed.low_at) == ("changed", ("a",), ("<b>",))
@@ -18,7 +19,7 @@ def test_bars_are_named_as_their_axis_names_them() -> None:
 def test_a_heat_map_is_told_in_its_own_values_not_in_colours() -> None:
     values = np.zeros((3, 5), np.float32)
     values[1, 4], values[2, 0] = 0.8, -0.5
-    (found,) = of(table(values, TANH))
+    (found,) = of(draw(Heat(values, ("diverging", -1.0, 1.0), "", "", places="")))
     assert found.high == pytest.approx(0.8, abs=2 / LEVELS)
     assert found.low == pytest.approx(-0.5, abs=2 / LEVELS)
     assert (found.high_at, found.low_at, found.count) == (("1", "4"), ("2", "0"), 15)
@@ -36,5 +37,5 @@ def test_nothing_is_said_of_nothing(values: object) -> None:
 
 
 def test_a_histogram_says_where_most_are() -> None:
-    (found,) = of(histogram(np.array([1, 6, 3]), np.array([0.0, 1.0, 2.0, 3.0])))
+    (found,) = of(draw(Histogram(np.array([1, 6, 3]), np.array([0.0, 1.0, 2.0, 3.0]), "", "")))
     assert (found.kind, found.high_at, found.high) == ("bars", ("1.5",), 0.6)

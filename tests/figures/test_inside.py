@@ -6,9 +6,11 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from rnnviz.figures import charts
-from rnnviz.figures.themes import DARK, LEVELS, LIGHT, TANH, THEMES, Theme
+from rnnviz.figures.pictures import draw
+from rnnviz.figures.themes import DARK, LEVELS, LIGHT, THEMES, Theme
+from rnnviz.findings import Bars, Heat, Histogram, Lines, Pair, Points, Square
 
+TANH = ("diverging", -1.0, 1.0)
 THEME = pytest.mark.parametrize("theme", list(THEMES.values()), ids=list(THEMES))
 
 
@@ -20,7 +22,7 @@ def valid(figure: dict[str, Any]) -> go.Figure:
 @THEME
 def test_a_table_has_a_colour_for_each_value_and_the_first_row_above(theme: Theme) -> None:
     values = np.array([[-1.0, 0.0, 1.0], [1.0, np.nan, -3.0]])
-    made = charts.table(values, TANH, theme=theme)
+    made = draw(Heat(values, TANH, "", ""), theme=theme)
     valid(made)
     assert made["data"][0]["z"].tolist() == [[0, LEVELS // 2, LEVELS - 1], [LEVELS - 1, LEVELS // 2, 0]]
     low, high = made["layout"]["yaxis"]["range"]
@@ -30,7 +32,7 @@ def test_a_table_has_a_colour_for_each_value_and_the_first_row_above(theme: Them
 def test_a_connectivity_is_empty_where_nothing_flows() -> None:
     log10 = np.full((3, 3), -np.inf, np.float32)
     log10[1, 0], log10[2, 0], log10[2, 1] = 0.0, -2.0, -9.0
-    made = charts.square(log10, words=("a", "b", "c"))
+    made = draw(Square(log10, "", ""))
     valid(made)
     levels = made["data"][0]["z"]
     assert levels[0].tolist() == [0, 0, 0]
@@ -41,9 +43,9 @@ def test_a_connectivity_is_empty_where_nothing_flows() -> None:
 @pytest.mark.parametrize("length", [1, 2, 6, 7, 61, 300, 2000, 12_345])
 def test_places_in_a_text_are_counted_from_one(length: int) -> None:
     """As the words beside a picture count them; where the data are, nothing moves."""
-    wide = charts.table(np.zeros((2, length)), TANH, places="x")["layout"]
+    wide = draw(Heat(np.zeros((2, length)), TANH, "", ""))["layout"]
     assert "tickvals" not in wide["yaxis"]
-    for shown in (wide, charts.lines({"a": np.ones(length)}, places=True)["layout"]):
+    for shown in (wide, draw(Lines([("a", np.ones(length))], "", "", places=True))["layout"]):
         ticks = shown["xaxis"]
         assert [int(text.replace(",", "")) - 1 for text in ticks["ticktext"]] == ticks["tickvals"]
         assert ticks["tickvals"][0] == 0
@@ -52,7 +54,9 @@ def test_places_in_a_text_are_counted_from_one(length: int) -> None:
 
 
 def test_lines_know_their_names_and_a_logarithm_leaves_out_what_it_cannot_show() -> None:
-    made = charts.lines({"<b>one": np.array([1.0, 0.1, 0.0]), "two": np.ones(3)}, first=5, log=True)
+    made = draw(
+        Lines([("<b>one", np.array([1.0, 0.1, 0.0])), ("two", np.ones(3))], "", "", first=5, log=True)
+    )
     valid(made)
     one = made["data"][0]
     assert one["name"] == "&lt;b&gt;one"
@@ -64,7 +68,7 @@ def test_lines_know_their_names_and_a_logarithm_leaves_out_what_it_cannot_show()
 
 @pytest.mark.parametrize("smallest", [0.5, 1e-3, 1e-12])
 def test_a_logarithmic_axis_has_a_few_marks_within_its_ends(smallest: float) -> None:
-    made = charts.lines({"a": np.array([1.0, smallest])}, log=True)
+    made = draw(Lines([("a", np.array([1.0, smallest]))], "", "", log=True))
     scale = made["layout"]["yaxis"]
     assert 2 <= len(scale["tickvals"]) <= 12
     assert all(scale["range"][0] <= np.log10(v) <= scale["range"][1] for v in scale["tickvals"])
@@ -89,13 +93,15 @@ def test_a_logarithmic_axis_has_a_few_marks_within_its_ends(smallest: float) -> 
 def test_the_names_of_lines_stand_where_no_line_is(
     one: np.ndarray, other: np.ndarray, log: bool, place: tuple[str, str]
 ) -> None:
-    named = charts.lines({"one": one, "other": other}, log=log)["layout"]["legend"]
+    named = draw(Lines([("one", one), ("other", other)], "", "", log=log))["layout"]["legend"]
     assert (named["xanchor"], named["yanchor"]) == place
     assert (named["x"], named["y"]) == (1, {"top": 1, "middle": 0.5, "bottom": 0}[place[1]])
 
 
 def test_a_ranking_marks_what_chance_reaches_and_escapes_names() -> None:
-    made = charts.ranking(["<i>", "2"], [0.9, 0.6], levels={"by chance": 0.7}, first=0.5, last=1.0, chosen=1)
+    made = draw(
+        Bars(["<i>", "2"], [0.9, 0.6], "", levels=[("by chance", 0.7)], first=0.5, last=1.0, chosen=1)
+    )
     valid(made)
     assert made["data"][0]["base"] == 0.5
     assert made["data"][0]["x"] == pytest.approx([0.4, 0.1])
@@ -106,35 +112,22 @@ def test_a_ranking_marks_what_chance_reaches_and_escapes_names() -> None:
 
 
 def test_a_histogram_shows_shares_and_only_where_there_is_something() -> None:
-    made = charts.histogram(np.array([0, 3, 1, 0]), np.linspace(-1, 1, 5), theme=DARK)
+    made = draw(Histogram(np.array([0, 3, 1, 0]), np.linspace(-1, 1, 5), "", ""), theme=DARK)
     valid(made)
     assert made["data"][0]["y"] == [0, 0.75, 0.25, 0]
     assert made["layout"]["xaxis"]["range"] == [-0.5, 0.5]
 
 
 def test_a_pair_has_both_predictions() -> None:
-    made = charts.pair(["a", "·"], [0.5, 0.25], [0.1, 0.9], labels=("as it is", "changed"))
+    made = draw(Pair(["a", "·"], np.array([0.5, 0.25]), np.array([0.1, 0.9]), ("as it is", "changed"), ""))
     valid(made)
     assert [trace["x"] for trace in made["data"]] == [[0.5, 0.25], [0.1, 0.9]]
 
 
-@THEME
-def test_a_path_has_a_point_for_each_character_first_and_kinds_in_colours(theme: Theme) -> None:
-    kinds = charts.kinds("a b\n1é")
-    assert kinds.tolist() == [0, 1, 0, 2, 3, 0]
-    path = np.arange(12, dtype=float).reshape(6, 2)
-    made = charts.path(path, kinds, charts.KINDS, explained=(0.5, 0.25), theme=theme)
-    valid(made)
-    assert len(made["data"][0]["x"]) == 6
-    assert [len(trace["x"]) for trace in made["data"][1:]] == [3, 1, 1, 1]
-    titles = [made["layout"][name]["title"]["text"] for name in ("xaxis", "yaxis")]
-    assert titles == ["component 0 (50%)", "component 1 (25%)"]
-
-
 @pytest.mark.parametrize(("bound", "largest"), [("diagonal", 1), ("circle", 3)])
-def test_points_have_their_names_and_a_line_that_bounds_them(bound: str, largest: int) -> None:
+def test_points_have_their_names_and_a_line_that_bounds_them(bound: Any, largest: int) -> None:
     groups = {"one": np.zeros((3, 2)), "other": np.full((2, 2), largest)}
-    made = charts.points(groups, bound)
+    made = draw(Points(list(groups.items()), bound, "", ""))
     valid(made)
     assert [(t["name"], len(t["x"])) for t in made["data"]] == [("one", 3), ("other", 2)]
     (shape,) = made["layout"]["shapes"]
@@ -144,11 +137,11 @@ def test_points_have_their_names_and_a_line_that_bounds_them(bound: str, largest
 
 
 def test_colours_come_from_the_theme_alone() -> None:
-    for make in (
-        lambda theme: charts.lines({"a": np.ones(3)}, theme=theme),
-        lambda theme: charts.ranking(["a"], [1.0], levels={"b": 0.5}, theme=theme),
-        lambda theme: charts.table(np.zeros((2, 2)), TANH, theme=theme),
+    for picture in (
+        Lines([("a", np.ones(3))], "", ""),
+        Bars(["a"], [1.0], "", levels=[("b", 0.5)]),
+        Heat(np.zeros((2, 2)), TANH, "", ""),
     ):
-        light, dark = (str(make(theme)) for theme in (LIGHT, DARK))
+        light, dark = (str(draw(picture, theme=theme)) for theme in (LIGHT, DARK))
         assert not any(colour in dark for colour in (LIGHT.grid, LIGHT.axis, LIGHT.muted))
         assert not any(colour in light for colour in (DARK.grid, DARK.axis, DARK.muted))

@@ -9,9 +9,9 @@ import pytest
 
 import rnnviz
 from rnnviz.errors import ConfigError, ExportError
-from rnnviz.figures import charts, export, live, perplexity
+from rnnviz.figures import export, live, perplexity, pictures
 from rnnviz.figures.live import seriate, steady
-from rnnviz.figures.themes import TANH
+from rnnviz.findings import Bars, Heat, Histogram, Lines, Square
 from rnnviz.reading.scoring import Piece
 from tests.conftest import tiny
 from tests.figures.test_export import many
@@ -56,27 +56,17 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         )
         for names in ((), ("a", "b", "c"))
     },
-    "a table of a row": (lambda _: charts.table(np.zeros(3), TANH), ConfigError, r"\(rows, T\)"),
-    "a square that is none": (
-        lambda _: charts.square(np.zeros((2, 3)), words=("a", "b", "c")),
-        ConfigError,
-        r"\(T, T\)",
-    ),
     **{
-        f"{count} lines": (
-            lambda _, count=count: charts.lines({str(i): np.ones(2) for i in range(count)}),
-            ConfigError,
-            "lines apart",
+        what: (lambda _, picture=picture: pictures.draw(picture), ConfigError, said)
+        for what, picture, said in (
+            ("a table of a row", Heat(np.zeros(3), ("diverging", -1.0, 1.0), "", ""), r"\(rows, T\)"),
+            ("a square that is none", Square(np.zeros((2, 3)), "", ""), r"\(T, T\)"),
+            ("no lines", Lines([], "", ""), "lines apart"),
+            ("too many lines", Lines([("a", np.ones(2))] * (pictures.MOST + 1), "", ""), "lines apart"),
+            ("a bar without a name", Bars(["a"], [1.0, 2.0], ""), "a name for each bar"),
+            ("a histogram's edges", Histogram(np.ones(4), np.ones(4), "", ""), "5 edges"),
         )
-        for count in (0, charts.MOST + 1)
     },
-    "a bar without a name": (lambda _: charts.ranking(["a"], [1.0, 2.0]), ConfigError, "a name for each bar"),
-    "a histogram's edges": (lambda _: charts.histogram(np.ones(4), np.ones(4)), ConfigError, "5 edges"),
-    "a path of one component": (
-        lambda _: charts.path(np.zeros((6, 1)), np.zeros(6, int), charts.KINDS, explained=(1, 0)),
-        ConfigError,
-        r"\(T, 2\)",
-    ),
     **{
         f"{what} {name}": (
             lambda tmp, act=act, name=name: act(tmp / name),

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import streamlit as st
 
 from rnnviz import gradients, units
-from rnnviz.figures import charts, live
+from rnnviz.figures import live
+from rnnviz.figures.pictures import draw
 from rnnviz.figures.themes import Scale
+from rnnviz.findings import Heat
 from rnnviz.i18n import _
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.untrained import of_known_start
@@ -191,7 +193,7 @@ def heat_panel(
     return Panel(
         name,
         title,
-        partial(charts.table, values.T, scale, x=x, y=y, places="x"),
+        partial(draw, Heat(values.T, (scale.kind, scale.low, scale.high), x, y), str),
         notice,
         limits,
         link="x",

@@ -14,7 +14,7 @@ import streamlit as st
 
 from rnnviz import gradients
 from rnnviz.arrays import Array
-from rnnviz.figures import charts
+from rnnviz.figures.pictures import CONNECTED
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import Panel as Found
 from rnnviz.findings import words
@@ -200,7 +200,7 @@ def _shares(view: View, row: ConnectivityRow, label: str, said: str) -> Text:
     """The text coloured by each character's share in one prediction."""
     shares = _along(view, row.shares)
     with np.errstate(divide="ignore"):
-        levels = charts.CONNECTED.levels(np.log10(np.nan_to_num(shares)))
+        levels = CONNECTED.levels(np.log10(np.nan_to_num(shares)))
     return Text(view.text, levels, "sequential", label, 100 * shares, said=said)
 
 
