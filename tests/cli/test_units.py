@@ -1,7 +1,6 @@
-"""`python -m rnnviz units`: the table, JSON, and what it refuses."""
+"""`python -m rnnviz units`: what goes into a card, and what was held out."""
 
 import json
-import math
 from pathlib import Path
 
 import numpy as np
@@ -18,24 +17,6 @@ from rnnviz.runs.card import responds
 from rnnviz.text.corpora import from_file, sha256
 from tests.units.built import built, quoted
 
-GOOD = {
-    "target": "quotes",
-    "quantity": "hidden",
-    "measure": "AUC",
-    "layer": 0,
-    "unit": 1,
-    "score": 0.9,
-    "chance": 0.6,
-    "character": 0.5,
-    "untrained": [0.5, 0.6],
-    "characters": 20_000,
-}
-
-
-RIVAL = {"kind": "context", "number": 8, "score": 0.6, "low": 0.1, "high": 0.3, "p": 0.002}
-WEIGHED = {"rivals": [RIVAL], "interval": [0.8, 1.0], "stability": 0.9, "block": 50}
-REPORT = {"score": 0.88, "interval": [0.8, 0.95], "rivals": [RIVAL]}
-
 
 @pytest.fixture
 def model(tmp_path: Path) -> str:
@@ -48,65 +29,6 @@ def book(tmp_path: Path) -> str:
     path = tmp_path / "book.txt"
     path.write_text(quoted(4000), encoding="utf-8")
     return str(path)
-
-
-def test_the_table_names_the_units_that_were_built_for_it(
-    model: str, book: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["units", "--model", model, "--file", book]) == 0
-    out = capsys.readouterr().out.splitlines()
-    assert out[0].startswith("built, hidden, 3,9") or out[0].startswith("built, hidden, 4,0")
-    assert out[1].split() == [
-        "target",
-        "share",
-        "measure",
-        "unit",
-        "ranked",
-        "by",
-        "held",
-        "out",
-        "reported",
-        "interval",
-        "chance",
-        "above",
-        "character",
-        "context",
-        "untrained",
-        "stable",
-        "verdict",
-    ]
-    rows = {line.split()[0]: line for line in out[2:]}
-    assert rows.keys() == units.KINDS.keys()
-    assert "AUC" in rows["quotes"]
-    assert "+0:1" in rows["quotes"]
-    assert rows["quotes"].split()[4:8] == ["+0:1", "1.000", "1.000", "–"]  # too short for an interval
-    assert "+0:0" in rows["line-position"]
-    assert "the same throughout this text" in rows["digit"]
-    assert rows["quotes"].endswith("fewer than 20,000 characters")
-
-
-def test_beside_each_unit_stands_what_the_network_reaches_untrained(
-    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "long.txt"
-    path.write_text(quoted(30_000), encoding="utf-8")
-    arguments = ["units", "--model", model, "--file", str(path), "--target", "quotes", "--target", "capital"]
-    assert main(arguments) == 0
-    quotes, capital = capsys.readouterr().out.splitlines()[2:]
-    assert quotes.endswith("remembers")
-    assert "1.000–1.000" in quotes
-    assert "100 %" in quotes
-    assert capital.endswith("needs no memory")
-    assert main([*arguments, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out.splitlines()[0])
-    assert len(found["untrained"]) == 3
-    assert found["verdict"] == "remembers"
-    assert f"{max(found['untrained']):.3f}" in quotes
-    assert found["report"]["score"] == pytest.approx(1, abs=1e-9)
-    assert [rival["kind"] for rival in found["report"]["rivals"]] == [r["kind"] for r in found["rivals"]]
-    assert main([*arguments, "--json", "--untrained", "0"]) == 0
-    found = json.loads(capsys.readouterr().out.splitlines()[0])
-    assert (found["untrained"], found["verdict"]) == ([], "open")
 
 
 def test_the_findings_and_their_command_go_into_the_card_and_nothing_else_changes(
@@ -207,68 +129,6 @@ def test_a_text_is_held_out_only_if_the_card_says_so(
         table = responds(read_info(Path(model)).card)
         assert where in table
         assert ("held-out" in table) == (where == " held-out characters")
-
-
-def test_a_card_of_the_first_kind_is_read_and_claims_no_memory() -> None:
-    """Nobody knows what the last few characters told beside it."""
-    card = {unit_findings.KEY: {"command": "python -m rnnviz units --card", "findings": [GOOD]}}
-    (found,) = unit_findings.of(card)
-    assert (found.verdict, found.evidence, found.unit) == ("open", None, 1)
-    assert unit_findings.others(card) == ()
-    assert "not measured beside the last few characters" in responds(card)
-    assert "remembers" not in responds(card)
-
-
-@pytest.mark.parametrize(
-    "damaged",
-    [
-        3,
-        [],
-        {"command": 3, "findings": 4},
-        {"findings": [3, {}, {"target": "quotes"}]},
-        {"findings": [{**GOOD, "unit": "1"}, {**GOOD, "score": math.nan}, {**GOOD, "untrained": ["x"]}]},
-        {"findings": [{**GOOD, "untrained": []}, {**GOOD, "unit": -1}, {**GOOD, "more": 1}]},
-        {"findings": [{**GOOD, "levels": [0.05]}, {**GOOD, "levels": 3}, {**GOOD, "p": "no"}]},
-        {"findings": [{**GOOD, "evidence": 3}, {**GOOD, "evidence": {}}, {**GOOD, "untrained": 3}]},
-        {"others": [{**GOOD, "evidence": {**WEIGHED, "interval": [1.0]}}]},
-        {"others": [{**GOOD, "evidence": {**WEIGHED, "stability": "high"}}]},
-        {"others": [{**GOOD, "evidence": {**WEIGHED, "rivals": [{**RIVAL, "kind": "<b>"}]}}]},
-        {"others": [{**GOOD, "evidence": {**WEIGHED, "rivals": [{**RIVAL, "number": "8"}]}}]},
-        {"others": [{**GOOD, "evidence": {**WEIGHED, "rivals": [{**RIVAL, "low": math.nan}]}}]},
-        {"others": [{**GOOD, "evidence": {**WEIGHED, "interval": [0.8, 0.9, 1.0]}}]},
-        {"others": [{**GOOD, "evidence": {**WEIGHED, "report": {**REPORT, "score": "high"}}}]},
-        {"others": [{**GOOD, "evidence": {**WEIGHED, "report": {**REPORT, "interval": [0.8]}}}]},
-        {"others": [{**GOOD, "evidence": {**WEIGHED, "report": {**REPORT, "rivals": [{}]}}}]},
-        {"others": [{**GOOD, "evidence": {**WEIGHED, "report": 0.88}}]},
-    ],
-)
-def test_damaged_findings_are_none(damaged: object) -> None:
-    card = {unit_findings.KEY: damaged}
-    assert unit_findings.of(card) == unit_findings.others(card) == ()
-    assert responds(card) == unit_findings.command(card) == ""
-    sound = {**GOOD, "evidence": WEIGHED}
-    reported = {**GOOD, "evidence": {**WEIGHED, "report": REPORT}}
-    found = unit_findings.of({unit_findings.KEY: {"findings": [GOOD, 3, sound, reported]}})
-    assert [one.lead for one in found] == pytest.approx([0.3, 0.3, 0.28])  # the last by its report
-    assert found[2].evidence is not None
-    assert found[2].evidence.report is not None
-    assert found[2].evidence.report.interval == (0.8, 0.95)
-    kept = json.loads(json.dumps({"findings": [one.to_json() for one in found]}))
-    assert unit_findings.of({unit_findings.KEY: kept}) == found
-
-
-def test_json_has_a_line_for_each_target(model: str, book: str, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--target", "quotes", "--target", "digit", "--pattern", "[aA]", "--edges", "2", "--json"]
-    assert main(["units", "--model", model, "--file", book, "--characters", "2000", *arguments]) == 0
-    quotes, digit, pattern = map(json.loads, capsys.readouterr().out.splitlines())
-    assert quotes["units"][0]["unit"] == 1
-    assert quotes["units"][0]["score"] == 1.0
-    assert quotes["characters"] == 2000
-    assert quotes["held_out"] is True
-    assert 0.5 < quotes["chance"] < 1
-    assert digit["why_not"] == "the same throughout this text"
-    assert pattern["target"] == "/[aA]/"
-    assert len(pattern["units"]) == 8
 
 
 def test_a_corpus_is_read_where_it_was_held_out(

@@ -1,0 +1,217 @@
+"""The commands that look inside a network: what they print is what the package's functions find. What these
+find is tested with them, how a table is printed in test_cli.py.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import rnnviz
+from rnnviz import gradients, units
+from rnnviz.cli.output import as_json, told
+from rnnviz.cli.patch import AHEAD
+from rnnviz.findings import Finding, stacked
+from rnnviz.gradients.attribution import contributions
+from rnnviz.networks.checkpoint import save
+from rnnviz.units import ablation, matching
+from rnnviz.units.claims import Unanswered
+from tests.cli.conftest import Run
+from tests.conftest import TEXT, tiny
+from tests.units.built import built, quoted
+
+DEEP, BUILT, BOOK = tiny("lstm", layers=2), built(), quoted(4000)
+PATCH = "patch -m deep.safetensors --source Time --target machine --to 4"
+
+
+class Case(NamedTuple):
+    """A command, and the findings that it shows; `known` is what it alone knows of them."""
+
+    command: str
+    make: Callable[[], Sequence[Finding]]
+    known: dict[str, Any] = {}  # noqa: RUF012  # never changed
+
+
+def searched(*targets: units.Target, characters: int, **options: Any) -> list[Finding]:
+    steps = units.controls.controlled(BUILT, rnnviz.trace(BUILT, BOOK[:characters]), targets, **options)
+    found = units.run(steps)
+    family = iter(units.holm([one for one in found if one is not None]))
+    return [next(family) if one else Unanswered(target) for one, target in zip(found, targets, strict=True)]
+
+
+def probed(target: units.Target, copies: int, **options: Any) -> list[Finding]:
+    read, *untrained = [rnnviz.trace(one, BOOK) for one in (BUILT, *units.untrained(BUILT, copies))]
+    return [units.probe(read, target, untrained=untrained, **options)]
+
+
+def matched(folder: Path) -> list[Finding]:
+    index = units.run(units.index(BUILT, BOOK, folder))
+    read = rnnviz.trace(BUILT, "ab“cde”f")
+    copies = units.run(matching.copies(BUILT, BOOK, 1))
+    return [index.elsewhere(BUILT, read, 2, 6, threshold=0.9, edges=1, most=5, copies=copies)]
+
+
+def patched(unrelated: str | None = None, **part: Any) -> list[Finding]:
+    done = units.patch(DEEP, "Time", 4, "machine", 4, **part)
+    return [units.patch_controls(DEEP, done, unrelated, ahead=AHEAD)]
+
+
+def target(name: str, characters: int | None = None) -> units.Target:
+    return units.target(name, BOOK[:characters])
+
+
+def direction(written: str, quantity: str) -> units.Direction:
+    where: dict[str, Any] = {"layer": 1, "quantity": quantity}
+    if written == "random:3":
+        return units.directions.random(12, 3, **where)
+    read = rnnviz.trace(DEEP, TEXT[:500])
+    vowels = units.target("vowel", read.text)
+    if written == "difference:vowel":
+        return units.directions.mean_difference(read, vowels, **where)
+    return units.probe(read, vowels, **where).direction()
+
+
+CASES = {
+    "units": Case(
+        "units -m built.safetensors -f book.txt --target quotes --target digit --pattern [aA] --edges 2 "
+        "--characters 2000 --shifts 200 --untrained 1",
+        lambda: searched(
+            target("quotes", 2000),
+            target("digit", 2000),
+            units.pattern_target("[aA]", BOOK[:2000]),
+            characters=2000,
+            edges=2,
+            shifts=200,
+            copies=1,
+        ),
+        {"family": 3},
+    ),
+    "probe": Case(
+        "probe -m built.safetensors -f book.txt --target quotes --controls 2 --untrained 1",
+        lambda: probed(target("quotes"), 1, controls=2),
+    ),
+    "probe, nothing beside it": Case(
+        "probe -m built.safetensors -f book.txt --pattern ab? --controls 0 --untrained 0",
+        lambda: probed(units.pattern_target("ab?", BOOK), 0, controls=0),
+    ),
+    "connectivity": Case(
+        "connectivity -m deep.safetensors -f text.txt --lags 30",
+        lambda: [units.run(gradients.reach(DEEP, TEXT, lags=30))],
+    ),
+    "connectivity of one prediction": Case(
+        "connectivity -m deep.safetensors machine --at 4 --target q",
+        lambda: [gradients.connectivity_row(DEEP, "machine", at=4, target="q")],
+        {"target": "q"},
+    ),
+    "attribute": Case(
+        "attribute -m deep.safetensors machine --at 5 --target e --against a --instead out --last 3",
+        lambda: [
+            units.run(contributions(DEEP, "machine", at=5, target="e", against="a", instead="out", last=3))
+        ],
+    ),
+    "ablate": Case(
+        "ablate -m built.safetensors -f book.txt --controls 3",
+        lambda: [units.run(units.ablate(BUILT, BOOK, controls=3, to="mean"))],
+    ),
+    "ablate some": Case(
+        "ablate -m built.safetensors -f book.txt --controls 3 --units 4,3 --target quotes --to 0.5",
+        lambda: [
+            units.run(units.ablate(BUILT, BOOK, controls=3, units=[4, 3], to=0.5, target=target("quotes")))
+        ],
+    ),
+    "perturb": Case(
+        "perturb -m deep.safetensors machine --position 3 --character x --threshold 0.2",
+        lambda: [units.perturb(DEEP, "machine", 3, "x", threshold=0.2)],
+    ),
+    "patch units": Case(
+        f"{PATCH} --layer 1 --units 3,5 --quantity cell --unrelated machinery",
+        lambda: patched("machinery", layer=1, units=[3, 5], quantity="cell"),
+    ),
+    **{
+        f"patch along {of}": Case(
+            f"{PATCH} --layer 1 --quantity {quantity} --direction {of} {more}",
+            lambda of=of, where=where: patched(units=direction(of, where)),  # type: ignore[misc]
+        )
+        for of, quantity, where, more in (
+            ("random:3", "state", "hidden", ""),
+            ("difference:vowel", "cell", "cell", "-f text.txt --characters 500"),
+            ("probe:vowel", "hidden", "hidden", "-f text.txt --characters 500"),
+        )
+    },
+}  # fmt: skip
+
+
+@pytest.fixture
+def look(run: Run) -> Run:
+    """Run a command in a folder with the networks and texts."""
+    save(DEEP, "./deep.safetensors")
+    save(BUILT, "./built.safetensors")
+    Path("book.txt").write_text(BOOK, encoding="utf-8")
+    Path("text.txt").write_text(TEXT, encoding="utf-8")
+    return run
+
+
+def same(found: Any, wanted: Any, at: str = "") -> None:
+    """Of the same keys and values, to a few digits; what else the command knows comes on top."""
+    if isinstance(wanted, dict):
+        assert wanted.keys() <= found.keys(), at
+        for key, value in wanted.items():
+            same(found[key], value, f"{at}.{key}")
+    elif isinstance(wanted, list):
+        assert len(found) == len(wanted), at
+        for one, other in zip(found, wanted, strict=True):
+            same(one, other, f"{at}[]")
+    else:
+        assert found == (
+            pytest.approx(wanted, rel=1e-3, abs=1e-5) if isinstance(wanted, float) else wanted
+        ), at
+
+
+def check(look: Run, command: str, wanted: Sequence[Finding], **known: Any) -> None:
+    """With --json the facts; without, a row for each row of the table."""
+    found = look(command, "--json")
+    assert found.code == 0, found.err
+    model = command.split()[2]
+    assert len(found.objects) == len(wanted)
+    for one, finding in zip(found.objects, wanted, strict=True):
+        same(one, json.loads(as_json({"model": model, **known, **finding.facts()})))
+    shown = [line.split() for line in look(command).out.splitlines()]
+    for row in stacked([one.table() for one in wanted]).rows:
+        assert " ".join(map(told, row)).split() in shown
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_prints_what_the_functions_find(name: str, look: Run) -> None:
+    case = CASES[name]
+    check(look, case.command, case.make(), **case.known)
+
+
+def test_match_prints_what_the_index_finds(look: Run, tmp_path: Path) -> None:
+    command = "match -m built.safetensors -f book.txt --text ab“cde”f --span 2:6 --threshold 0.9 --edges 1"
+    check(look, f"{command} --most 5 --untrained 1", matched(tmp_path / "own"))
+
+
+def test_a_patched_text_goes_on(look: Run) -> None:
+    (found,) = look(f"{PATCH} --layer 1 --units 3,5 --length 12 --json").objects
+    done = units.patch(DEEP, "Time", 4, "machine", 4, layer=1, units=[3, 5])
+    plain = units.resume(done.target, 4, 12, seed=0)
+    assert (found["continuation"], found["continuation_patched"]) == (plain, done.continuation(12, seed=0))
+
+
+def test_weights_of_a_probe_come_when_they_are_asked_for(look: Run) -> None:
+    command = CASES["probe"].command
+    (found,) = look(command, "--json", "--weights").objects
+    (wanted,) = CASES["probe"].make()
+    same(found["weights"], wanted.weights.tolist())  # type: ignore[attr-defined]
+    assert "weights" not in look(command, "--json").objects[0]
+
+
+def test_units_are_not_ranked_where_halves_of_the_text_disagree(
+    look: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ablation, "REPLICATES", 2.0)
+    lines = {name: len(look(CASES[name].command).out.splitlines()) for name in ("ablate", "ablate some")}
+    assert lines["ablate"] < 8
+    assert lines["ablate some"] > 4, "chosen units are shown as they are"
