@@ -13,10 +13,10 @@ from rnnviz.cli.output import (
     Shown,
     Source,
     Unclosed,
+    finished,
     network,
     numbers,
     print_findings,
-    progress_bar,
     source_text,
 )
 from rnnviz.errors import ConfigError
@@ -82,8 +82,7 @@ def ablate(
         target=inside,
         controls=controls,
     )
-    with progress_bar("Reading without each unit", shown) as show:
-        found = looked_into.run(steps, show and (lambda now: show(now.fraction, "")))
+    found = finished(steps, "Reading without each unit", shown)
     heading = words("ablation.read", model=model.name, layer=found.layer, characters=count(found.characters))
     print_findings([found], shown, heading, model=of.model)
     return 0

@@ -11,9 +11,9 @@ from rnnviz.cli.output import (
     OnDevice,
     Shown,
     Text,
+    finished,
     given_text,
     print_findings,
-    progress_bar,
     torch_network,
 )
 from rnnviz.findings import count, words
@@ -48,7 +48,7 @@ def connectivity(
       python -m rnnviz connectivity --model timemachine-gru --file book.txt
       python -m rnnviz connectivity --model timemachine-lstm "The Time Traveller" --at 13 --json
     """
-    from rnnviz import gradients, units
+    from rnnviz import gradients
 
     model = torch_network(on)
     text = given_text(source)[:characters]
@@ -60,8 +60,6 @@ def connectivity(
         )
         print_findings([row], shown, heading, model=on.model, target=symbol)
         return 0
-    with progress_bar("Going back", shown) as show:
-        steps = gradients.reach(model, text, lags=lags, target=target)
-        found = units.run(steps, show and (lambda now: show(now.fraction, "")))
+    found = finished(gradients.reach(model, text, lags=lags, target=target), "Going back", shown)
     print_findings([found], shown, words("reach.heading", model=model.name), model=on.model)
     return 0

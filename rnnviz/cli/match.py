@@ -17,9 +17,9 @@ from rnnviz.cli.output import (
     Shown,
     Source,
     complain,
+    finished,
     network,
     print_findings,
-    progress_bar,
     read_text,
     say_start,
     source_text,
@@ -99,20 +99,16 @@ def match(
     # Says what is wrong before a corpus is read.
     units.pattern(read, start, stop, threshold=asked.threshold, edges=asked.edges, layer=asked.layer)
     corpus = normalise(source_text(source, whole=True), model.normaliser)[:characters]
-    with progress_bar(f"indexing {len(corpus):,} characters", shown) as show:
-        indexed = units.run(
-            units.index(model, corpus, index),
-            show and (lambda now: show(now.fraction, "")),
-        )
+    indexed = finished(units.index(model, corpus, index), f"indexing {len(corpus):,} characters", shown)
     if (kept := cache_folder() / "indexes").is_dir():
         complain(f"rnnviz 1.0.0 kept indexes in {kept}; this version doesn't look there: remove the folder")
     search = partial(indexed.elsewhere, model, read, start, stop, **vars(asked))
     found = search()
     if untrained and found.found:
         say_start(model, shown)
-        steps = matching.copies(model, indexed.text(0, matching.BEGINNING), untrained)
-        with progress_bar(f"reading with {untrained} untrained copies", shown) as show:
-            found = search(copies=units.run(steps, show and (lambda now: show(now.fraction, ""))))
+        reading = matching.copies(model, indexed.text(0, matching.BEGINNING), untrained)
+        copies = finished(reading, f"reading with {untrained} untrained copies", shown)
+        found = search(copies=copies)
     print_findings([found], shown, found.pattern.said(), model=of.model)
     return 0
 

@@ -10,10 +10,10 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, TypeVar
 
 from rnnviz.cli.bind import Help, OneOf
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.networks.torch_model import CharModel
     from rnnviz.reading.scoring import Progress
+
+R = TypeVar("R")
 
 STANDARD_INPUT = "-"
 
@@ -247,6 +249,14 @@ def progress_bar(
             bar.update(task, completed=fraction, said=said)
 
         yield show
+
+
+def finished(steps: Generator[Any, None, R], title: str, args: Any) -> R:
+    """What `steps` return, under a bar of how far they are."""
+    from rnnviz.networks.progress import run
+
+    with progress_bar(title, args) as show:
+        return run(steps, show and (lambda now: show(now.fraction, "")))
 
 
 @contextlib.contextmanager

@@ -14,9 +14,9 @@ from rnnviz.cli.output import (
     Named,
     Shown,
     Source,
+    finished,
     network,
     print_findings,
-    progress_bar,
     say_start,
     source_text,
 )
@@ -88,8 +88,7 @@ def _probe(
     steps = units.probing.steps(
         own, target, untrained=copies, controls=controls, seed=seed, copies=len(copies)
     )
-    with progress_bar(target.name, shown) as show:
-        return units.run(steps, show and (lambda now: show(now.fraction, "")))
+    return finished(steps, target.name, shown)
 
 
 def _weights(found: Probe | Unanswered) -> dict[str, Any]:

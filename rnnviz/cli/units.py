@@ -21,9 +21,9 @@ from rnnviz.cli.output import (
     Source,
     Unclosed,
     command_line,
+    finished,
     network,
     print_findings,
-    progress_bar,
     read_text,
     say_start,
     source_text,
@@ -137,8 +137,7 @@ def units(
             seed=seed,
             copies=untrained,
         )
-        with progress_bar(f"{quantity}, beside untrained copies", shown) as show:
-            found.append(units.run(steps, show and (lambda now: show(now.fraction, ""))))
+        found.append(finished(steps, f"{quantity}, beside untrained copies", shown))
     searches = iter(units.holm(search for each in found for search in each if search is not None))
     kept: list[Search] = []
     for quantity, each in zip(quantities, found, strict=True):

@@ -12,12 +12,13 @@ from rnnviz import units
 from rnnviz.errors import install
 from rnnviz.figures import live
 from rnnviz.figures.live import seriate
-from rnnviz.figures.themes import SURPRISAL_FULL, VERSUS_FULL, Scale
+from rnnviz.figures.themes import SURPRISAL_FULL, Scale
 from rnnviz.i18n import _
 from rnnviz.networks import has_torch
 from rnnviz.reading import sampling
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.dashboard import Panel, Text, painted
+from rnnviz.ui.pages.inside import changed
 from rnnviz.ui.pages.inside.common import (
     Networks,
     View,
@@ -37,8 +38,6 @@ from rnnviz.ui.words import title
 
 KEY = "inside.compare"
 SURPRISAL = Scale("sequential", 0.0, SURPRISAL_FULL)
-DIFFERENCE = Scale("diverging", -VERSUS_FULL, VERSUS_FULL)
-LENGTH, SEED = 120, 0
 
 
 @fragment
@@ -115,7 +114,7 @@ def _texts(found: units.Comparison) -> list[Text]:
             first=first, second=second
         )
         apart = found.difference()
-        texts.append(painted(found.text, apart, DIFFERENCE, label, "versus", said=_("difference")))
+        texts.append(painted(found.text, apart, changed.DIFFERENCE, label, "versus", said=_("difference")))
     return texts
 
 
@@ -143,9 +142,9 @@ def _continuations(view: View, found: units.Comparison, at: int) -> None:
     st.markdown(
         _("**Continuations after character {n}**, from the same random numbers").format(n=f"{at + 1:,}")
     )
-    drawn: dict[str, Any] = {"temperature": view.context.temperature, "seed": SEED}
+    drawn: dict[str, Any] = {"temperature": view.context.temperature, "seed": changed.SEED}
     texts = []
     for read in found.traces:
-        text = sampling.resume(read, at + 1, LENGTH, **drawn)
+        text = sampling.resume(read, at + 1, changed.LENGTH, **drawn)
         texts.append(Text(text, np.full(len(text), 127, np.uint8), "versus", read.model_name, linked=False))
     dashboard.mount("inside.compare.on", texts=texts, quiet=True)

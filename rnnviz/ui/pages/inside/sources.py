@@ -114,10 +114,8 @@ def pick(view: View, key: str) -> Source | None:
         persist_state="session",
         format_func=words.__getitem__,
     )
-    if kind == OWN:
-        return Source(OWN, "")
-    if kind == SAMPLED:
-        return Source(SAMPLED, "")
+    if kind in (OWN, SAMPLED):
+        return Source(kind)
     if kind != FILE:
         if (said := known(view.context.info.card, kind)) is not None:
             st.caption(said)

@@ -16,7 +16,6 @@ from rnnviz.findings import Bars, Number, Panel, words
 from rnnviz.i18n import _
 from rnnviz.networks.progress import mapped
 from rnnviz.reading.trace import tracing
-from rnnviz.runs import unit_findings
 from rnnviz.text.characters import visible
 from rnnviz.ui import address, dashboard, findings
 from rnnviz.ui.dashboard import Text, ends, painted
@@ -175,8 +174,8 @@ def section(view: View) -> None:
     with picked:  # now that all directions are known
         along = direction.pick(view, looked, "finding", _("Colour the text by"), _("this unit"))
     with card:
-        for one in unit_findings.of(view.context.info.card):
-            if (one.layer, one.unit, one.quantity, one.verdict) == (view.layer, unit, looked, "remembers"):
+        for one in question.standing_in(view.context.info.card):
+            if (one.layer, one.unit, one.quantity) == (view.layer, unit, looked):
                 st.markdown(findings.told(one.follows()))
         own = Source(CARD if view.context.info.card.get("text") else OWN)
         report = longer or found(SCAN, view, own, layer=view.layer, quantity=looked)
