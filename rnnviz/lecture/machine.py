@@ -15,8 +15,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Mask
 from rnnviz.errors import ConfigError
-from rnnviz.gradients.small import SmallRNN, by_lag, unroll
-from rnnviz.gradients.truncation import clip
+from rnnviz.lecture.small import SmallRNN, unroll
 
 WORD = "machine"
 UNITS = 4
@@ -155,11 +154,6 @@ class Machine:
         norm = float(np.sqrt(sum((g**2).sum() for g in gradients.values())))
         return Backward(run.errors, run.seeds, from_next, state, run.slopes, delta, terms, gradients, norm)
 
-    def by_lag(self) -> Doubles:
-        """The part of ∂L/∂W_hh of each lag, (T, H, H): how far back a loss is from the step it changes."""
-        run = unroll(self.net, self.ids, self.targets)
-        return by_lag(run.states, run.slopes, run.seeds, self.net.W_hh)
-
     def pairs(self) -> Doubles:
         """The part of ∂L/∂W_hh of each loss and each step: [t - 1, s - 1] is what ℓ_t asks of the W_hh that
         made H_s, (T, T, H, H). It is 0 where s > t, and at s = 1, as H_0 = 0. See `heard` for a cut.
@@ -198,13 +192,6 @@ class Machine:
         """
         there, run = self.forward, unroll(self.net, self.ids, self.targets)
         return {"X": there.x, "H": there.state, "slope": run.slopes, "P": there.probabilities}
-
-    def clipped(self, threshold: float) -> dict[str, Doubles]:
-        """The gradients, all of them shortened together to the norm `threshold` where they are longer."""
-        found = self.backward().gradients
-        flat = clip(np.concatenate([g.ravel() for g in found.values()]), threshold).gradient
-        parts = np.split(flat, np.cumsum([g.size for g in found.values()])[:-1])
-        return {name: part.reshape(found[name].shape) for name, part in zip(found, parts, strict=True)}
 
     def _valid(self, cut: int | None) -> None:
         if cut is not None and not 1 <= cut <= self.steps:

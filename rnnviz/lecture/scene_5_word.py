@@ -9,7 +9,6 @@ from itertools import pairwise
 import numpy as np
 
 from rnnviz.arrays import Doubles
-from rnnviz.gradients.small import SmallRNN, Unrolled, backwards, unroll
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import again, line_of_text, pointed, slider
 from rnnviz.lecture.machine import SEED, SYMBOLS, WORD, Machine, drawn
@@ -28,6 +27,7 @@ from rnnviz.lecture.pictures import (
     text,
 )
 from rnnviz.lecture.said import fixed
+from rnnviz.lecture.small import SmallRNN, Unrolled, backwards, unroll
 from rnnviz.lecture.steps import Drawn, step
 from rnnviz.text import corpora
 from rnnviz.text.characters import visible

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,26 +10,17 @@ import pytest
 from rnnviz import gradients
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
 from rnnviz.gradients import (
-    SmallRNN,
-    clip,
     connectivity,
     connectivity_row,
-    cuts,
-    expected_crossing,
-    gradient,
     half_life,
     hidden_weights,
     jacobian_norms,
-    lag_gradients,
-    pair_weights,
     power_norms,
-    random_crossings,
     reach,
     reach_of,
     remaining,
     scaled,
     state_gradients,
-    unroll,
 )
 from rnnviz.gradients.memory import Rows
 from rnnviz.networks.ngram import NgramModel
@@ -39,22 +29,12 @@ from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.units import run
 from tests.conftest import TEXT, tiny
 from tests.gradients.autograd import fading
-from tests.gradients.test_truncation import INPUTS, LABELS, NETS
 from tests.refused import one_sentence
 
 GRU, RNN, MINGRU = tiny("gru"), tiny("rnn"), tiny("mingru")
 LINEAR: Any = (connectivity_row, state_gradients, jacobian_norms)
-GOOD, BIG = SmallRNN.random(2, 3, 4), SmallRNN.random(1, 300, 2)
 TURN = np.array([[0.0, -2.0], [2.0, 0.0]])
 STATELESS = (NgramModel.fit(TEXT, order=3, name="table"), UniformModel(Vocabulary(("a",))))
-NO_STEPS: list[tuple[Any, Any]] = [
-    (np.ones((0, 2)), []),
-    (np.ones((3, 1)), [0, 0, 0]),
-    ([0, 2], [0, 0]),
-    (np.ones((2, 2)), [0, 4]),
-    (np.ones((2, 2)), [0]),
-    (np.ones((2, 2)), [0.0, 1.0]),
-]
 ATTRIBUTED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"text": ""}, EmptyTextError, "at least one"),
     ({"at": 0}, ConfigError, "from 1 to 30; received 0"),
@@ -75,16 +55,6 @@ SCALED: list[tuple[Any, float, str]] = [
     (np.full((2, 2), np.inf), 1.0, "not finite"),
     (GRU, 1.0, "received a gru"),
 ]
-NETS_THAT_DISAGREE: list[tuple[dict[str, Any], str]] = [
-    ({"W_hh": np.ones((2, 2))}, r"W_hh should be \(3, 3\)"),
-    ({"W_xh": np.ones(3)}, r"W_xh should be \(3, 3\); received \(3,\)"),
-    ({"activation": "gelu"}, "received 'gelu'"),
-]
-
-
-def draw(keep: Any, draws: int = 1) -> Any:
-    return random_crossings(3, keep, np.random.default_rng(0), draws)
-
 
 REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     **{
@@ -198,61 +168,6 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "W_hh of no network": (lambda: hidden_weights(STATELESS[1]), ConfigError, "no network"),  # type: ignore[arg-type]
     "powers from -1": (lambda: power_norms(TURN, -1), ConfigError, "from 0 to 10,000"),
     "a norm of powers": (lambda: power_norms(TURN, 1, norm="max"), ConfigError, "received 'max'"),  # type: ignore[arg-type]
-    # truncation and clipping
-    **{
-        f"cuts at {cut}": (lambda cut=cut: cuts(5, cut), ConfigError, "received")  # type: ignore[misc]
-        for cut in (0, -1, [0], [5], [1.5])
-    },
-    **{
-        f"going on with {keep}": (lambda keep=keep: draw(keep), ConfigError, "probability of going on")
-        for keep in (0, 1.1, -1, np.nan, [0.5, 0.5])
-    },
-    **{
-        f"{draws} draws": (lambda draws=draws: draw(0.5, draws), ConfigError, "draws are from 1")
-        for draws in (0, 1 << 40)
-    },
-    "no step to cross": (lambda: expected_crossing(0, 0.5), ConfigError, "at least one step"),
-    "pairs of a table": (lambda: pair_weights(np.ones((2, 2))), ConfigError, r"\(T,\)"),
-    **{
-        f"a small net of {n}": (lambda other=other: SmallRNN.of(other), ConfigError, "rnn with one layer")
-        for n, other in enumerate((GRU, tiny("rnn", layers=2), "rnn"))
-    },
-    **{
-        f"a small net with another {next(iter(change))}": (
-            lambda change=change: replace(GOOD, **change),
-            ConfigError,
-            words,
-        )
-        for change, words in NETS_THAT_DISAGREE
-    },
-    **{
-        f"steps that are none: {n}": (
-            lambda inputs=inputs, labels=labels: unroll(GOOD, inputs, labels),
-            ConfigError,
-            "received",
-        )
-        for n, (inputs, labels) in enumerate(NO_STEPS)
-    },
-    "crossings of other steps": (
-        lambda: gradient(NETS[0], INPUTS, LABELS, np.ones(3)),
-        ConfigError,
-        "a number for each of 12 steps",
-    ),
-    "lags of too many": (
-        lambda: lag_gradients(BIG, np.ones((1_000, 1)), np.zeros(1_000, np.int64)),
-        ConfigError,
-        "too many",
-    ),
-    "draws of too many": (
-        lambda: gradient(BIG, np.ones((2, 1)), [0, 1], np.ones((1_000, 2))),
-        ConfigError,
-        "too many at once",
-    ),
-    **{
-        f"clipped at {theta}": (lambda theta=theta: clip([1.0], theta), ConfigError, "above 0")
-        for theta in (0, -1, np.nan, np.inf)
-    },
-    "what is not finite, clipped": (lambda: clip([np.inf], 1), ConfigError, "not finite"),
 }
 
 

@@ -66,7 +66,6 @@ def test_the_parts_of_a_step_add_up() -> None:
     )
     np.testing.assert_allclose(back.state, back.from_loss + back.from_next, rtol=1e-12)
     np.testing.assert_allclose(back.delta, back.state * (1 - there.state**2), rtol=1e-12)
-    np.testing.assert_allclose(Machine().by_lag().sum(axis=0), back.gradients["W_hh"], rtol=1e-9)
     assert there.perplexity == pytest.approx(np.exp(there.losses.mean()))
 
 

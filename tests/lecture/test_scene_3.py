@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnnviz.gradients.small import unroll
 from rnnviz.lecture.machine import WORD, Machine, drawn, numbers
 from rnnviz.lecture.pictures import Node
 from rnnviz.lecture.readers import network
 from rnnviz.lecture.scene_3_recurrence import LETTERS, adjacent, first, minibatch, parameters, unit
+from rnnviz.lecture.small import unroll
 from rnnviz.reading.trace import trace
 from tests.lecture.test_steps import parts
 

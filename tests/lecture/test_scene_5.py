@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from rnnviz.gradients.small import unroll
 from rnnviz.lecture import scene_5_word as scene
 from rnnviz.lecture.machine import Machine, drawn
+from rnnviz.lecture.small import unroll
 from tests.lecture.test_steps import parts
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from rnnviz.gradients import clip, unroll
 from rnnviz.lecture import scene_6_perplexity, scene_7_backwards, scene_8_questions
 from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine, drawn
 from rnnviz.lecture.prediction import expected
 from rnnviz.lecture.readers import load, network
 from rnnviz.lecture.scene_5_word import descended
+from rnnviz.lecture.small import unroll
 
 
 def vector(values: npt.ArrayLike, digits: int = 2) -> str:
@@ -110,8 +110,8 @@ def clipping() -> list[str]:
     g, back = np.array([3.0, 4.0]), Machine(steps=3).backward()
     return [
         f"{np.linalg.norm(g):g}",
-        vector(clip(g, 1.0).gradient, 1),
-        vector(clip(g, 10.0).gradient, 0),
+        vector(min(1, 1 / np.linalg.norm(g)) * g, 1),
+        vector(min(1, 10 / np.linalg.norm(g)) * g, 0),
         fixed(1 / back.norm),
         str(sum(getattr(Machine().net, name).size for name in NAMES)),
     ]
