@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rnnviz.lecture.__main__ import ITEMS, plan
+from docs.lecture_steps import ITEMS, plan
 from rnnviz.lecture.scenes import scenes
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -11,7 +11,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 def test_the_page_of_steps_is_made_from_the_steps() -> None:
     made = "\n".join(plan()) + "\n"
     assert (DOCS / "lecture-steps.md").read_text("utf-8") == made, (
-        "python -m rnnviz.lecture > docs/lecture-steps.md"
+        "python docs/lecture_steps.py > docs/lecture-steps.md"
     )
 
 

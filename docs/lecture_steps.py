@@ -1,4 +1,4 @@
-"""The lecture's plan and the table of the section's items, in Markdown: `python -m rnnviz.lecture`."""
+"""The lecture's steps and the section's items: `python docs/lecture_steps.py > docs/lecture-steps.md`."""
 
 import sys
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ def plan() -> Iterator[str]:
     begin = 0.0
     yield "# The lecture, step by step"
     yield ""
-    yield "Made from the steps themselves by `python -m rnnviz.lecture > docs/lecture-steps.md`."
+    yield "Made from the steps themselves by `python docs/lecture_steps.py > docs/lecture-steps.md`."
     for scene in scenes():
         minutes = sum(step.minutes for step in scene.stops)
         yield ""
