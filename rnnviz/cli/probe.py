@@ -56,14 +56,15 @@ def probe(
       python -m rnnviz probe --model python-gru --corpus python-source --target quotes --target brackets
     """
     from rnnviz import units
-    from rnnviz.reading.trace import trace
+    from rnnviz.networks.progress import run
+    from rnnviz.reading.trace import tracing
 
     model = network(of)
-    traced = trace(model, source_text(source)[:characters])
+    traced = run(tracing(model, source_text(source)[:characters]))
     targets = question.targets(traced.text)
     if untrained:
         say_start(model, shown)
-    copies = [trace(copy, traced.text) for copy in units.untrained(model, untrained)]
+    copies = [run(tracing(copy, traced.text)) for copy in units.untrained(model, untrained)]
     for quantity in question.quantity or ["hidden"]:
         searchers = [
             units.Searcher(one, layer=question.layer, quantity=quantity) for one in (traced, *copies)

@@ -104,7 +104,8 @@ def units(
 ) -> int:
     """Find the units of a network that respond to something in a text."""
     from rnnviz import units
-    from rnnviz.reading.trace import trace
+    from rnnviz.networks.progress import Share, mapped
+    from rnnviz.reading.trace import trace, tracing
     from rnnviz.units.claims import Unanswered, shifts_for
     from rnnviz.units.controls import controlled
 
@@ -115,7 +116,7 @@ def units(
     lines = read_text(str(typed), None).splitlines() if typed else []
     sentences = [trace(model, line) for line in lines]
     text = source_text(source)
-    traced = trace(model, text[:characters])
+    traced = finished(mapped(tracing(model, text[:characters]), Share), "reading", shown)
     targets = question.targets(traced.text)
     quantities = question.quantity or ["hidden"]
     family = len(targets) * len(quantities)
