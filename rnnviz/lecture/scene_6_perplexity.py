@@ -559,7 +559,7 @@ def _told(
             columns=[visible(ALPHABET[c]) for c in shown],
             lit=[(i, shown.index(truth[at])) for i in range(len(names))],
             scale="sequential",
-            look="plain",
+            look="plain said small",
         )
         head = ["", _("this letter, bits"), _("mean of {n}").format(n=len(votes))]
         paid = [
@@ -569,7 +569,7 @@ def _told(
             "Class: the share of {n} votes and one more, split evenly. A vote names one letter, "
             "not how likely it is: where all agree, the class looks surer than it may be."
         ).format(n=int(votes[at].sum()))
-    picture = column(row(drawn, table(head, paid)), text(note, "quiet"))
+    picture = column(row(drawn, table(head, paid), sizes=(3, 2)), text(note, "quiet"))
     return {"picture": picture, "ask": {"history": history + moves}}
 
 

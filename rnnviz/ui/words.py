@@ -17,11 +17,6 @@ def rounded(value: float, digits: int = 2) -> str:
     return written(Number(value, "perplexity", digits), language())
 
 
-def decimal(value: float, digits: int = 2) -> str:
-    """A number that may be below 0; the minus is a minus sign."""
-    return written(Number(value, "decimal", digits), language())
-
-
 def signed(value: float, digits: int = 2) -> str:
     """A difference, with its sign: +0.12, −1,234.50."""
     return written(Number(value, "signed", digits), language())
