@@ -20,7 +20,7 @@ export class Board {
   said = {};
   /** @type {Room | undefined} the class, if it answers */
   room;
-  /** @type {(() => void) | null} shows the picture, where a question stands before it */
+  /** @type {((pick?: number) => void) | null} shows the picture, where a question stands before it: an option is predicted */
   open = null;
   /** @type {Map<string, Standing>} what symbols are in this picture: their shapes and values */
   standing = new Map();

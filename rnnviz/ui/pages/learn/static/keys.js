@@ -33,7 +33,11 @@ export function key(view, event) {
     n: () => view.desk.open(),
     c: () => view.code.toggle(),
   };
-  const move = moves[event.key] ?? moves[event.key.toLowerCase()];
+  const letter = event.key.toLowerCase();
+  const hands = view.board.open && "abcdef".includes(letter); // what most hands were for
+  const move = hands
+    ? () => view.board.open?.("abcdef".indexOf(letter))
+    : (moves[event.key] ?? moves[letter]);
   if (!move) return;
   event.preventDefault();
   move();

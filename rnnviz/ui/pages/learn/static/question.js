@@ -33,7 +33,9 @@ export function question(board, data) {
     option.onclick = () => board.ask({ pick: i });
     return option;
   });
-  board.open = () => board.ask({ pick: SEEN });
+  board.open = (pick = SEEN) => {
+    if (pick < options.length) board.ask({ pick });
+  };
   return make("div", "kit-question", make("h2", "", text), ...picks);
 }
 
