@@ -42,7 +42,7 @@ def _row(scene: Scene, step: Step) -> str:
     minutes = "appendix" if step.appendix else f"{step.minutes:g}" if step.minutes else ""
     asks = step.question.text if step.question else str(step.ask)
     words = [one.replace("|", r"\|") for one in (step.say, asks)]
-    return f"| [`{step.name}`](/learn?step={step.name}) {step.title} | {minutes} | {words[0]} | {words[1]} |"
+    return f"| `{step.name}` {step.title} | {minutes} | {words[0]} | {words[1]} |"
 
 
 if __name__ == "__main__":

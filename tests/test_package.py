@@ -179,7 +179,8 @@ def test_every_room_but_the_app_is_kept_from_screens() -> None:
     kept = next(c for c in contracts if c["name"] == "Streamlit in the app alone")["source_modules"]
     rooms = {f"rnnviz.{p.parent.name}" for p in (ROOT / "rnnviz").glob("*/__init__.py")}
     rooms |= {
-        f"rnnviz.{name}" for name in ("arrays", "deprecated", "errors", "findings", "pictured", "telling")
+        f"rnnviz.{name}"
+        for name in ("arrays", "deprecated", "errors", "findings", "i18n", "pictured", "telling")
     }
     assert rooms - {"rnnviz.ui"} == set(kept)
 

@@ -68,7 +68,7 @@ def test_a_board_shows_the_choice_that_was_there(page: Page, app_url: str) -> No
 
 def test_the_lecture_shows_the_step_that_was_there(page: Page, app_url: str) -> None:
     lectern = Lectern(page, app_url)
-    lectern.open(scene=3)
+    lectern.open(step="differ")
     lectern.at(3, 0)
     lectern.press("Space")
     lectern.at(3, 1)

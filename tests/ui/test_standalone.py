@@ -35,7 +35,7 @@ def test_the_command_writes_the_page(
     info: ModelInfo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "page.html"
-    assert cli.main(["page", "--model", str(info.path), "--output", str(target)], more=[command]) == 0
+    assert cli.main(["page", "--model", str(info.path), "--output", str(target)], more=[command.page]) == 0
     assert "tiny-gru" in capsys.readouterr().out
     page = target.read_text("utf-8")
     header, arrays = unpack(packed(page, "packed"))[0], unpack(packed(page, "weights"))[1]
@@ -50,10 +50,10 @@ def test_a_page_is_current_whatever_packed_it_and_is_not_after_a_change(
     target = tmp_path / "page.html"
     order = ["page", "-m", str(info.path), "--output", str(target)]
     check = [*order, "--check"]
-    assert cli.main(check, more=[command]) == 1
+    assert cli.main(check, more=[command.page]) == 1
     assert "rebuild it: python -m rnnviz page --model" in capsys.readouterr().err
     assert not target.exists()
-    assert cli.main(order, more=[command]) == 0
+    assert cli.main(order, more=[command.page]) == 0
     page = target.read_text("utf-8")
 
     def other(block: re.Match[str]) -> str:
@@ -63,8 +63,8 @@ def test_a_page_is_current_whatever_packed_it_and_is_not_after_a_change(
     elsewhere = re.sub(r'(id="\w+">)([^<]+)(?=</script>\n<script type)', other, page)
     assert elsewhere != page
     target.write_text(elsewhere, "utf-8")
-    assert cli.main(check, more=[command]) == 0
-    assert cli.main(order, more=[command]) == 0
+    assert cli.main(check, more=[command.page]) == 0
+    assert cli.main(order, more=[command.page]) == 0
     assert target.read_text("utf-8") == elsewhere  # nothing to commit
     for damaged in (
         page.replace("<title>", "<title>x"),
@@ -72,15 +72,15 @@ def test_a_page_is_current_whatever_packed_it_and_is_not_after_a_change(
         page.replace('id="packed">', 'id="packed">A'),
     ):
         target.write_text(damaged, "utf-8")
-        assert cli.main(check, more=[command]) == 1
-    assert cli.main(order, more=[command]) == 0
+        assert cli.main(check, more=[command.page]) == 1
+    assert cli.main(order, more=[command.page]) == 0
     assert target.read_text("utf-8") == page == build.page(info, build.yardstick(info))
 
 
 def test_it_speaks_chinese_if_asked(info: ModelInfo, tmp_path: Path) -> None:
     target = tmp_path / "page.html"
     order = ["page", "-m", str(info.path), "--output", str(target), "--language", "zh"]
-    assert cli.main(order, more=[command]) == 0
+    assert cli.main(order, more=[command.page]) == 0
     page = target.read_text("utf-8")
     assert '<html lang="zh">' in page
     assert unpack(packed(page, "packed"))[0]["made"]["fixed"]["words"]["perplexity"] == "困惑度"
@@ -129,7 +129,7 @@ def test_a_table_of_counts_has_no_page(
 ) -> None:
     target = tmp_path / "page.html"
     ngram = str(only_tiny_models / "tiny-3gram.safetensors")
-    assert cli.main(["page", "-m", ngram, "--output", str(target)], more=[command]) == 1
+    assert cli.main(["page", "-m", ngram, "--output", str(target)], more=[command.page]) == 1
     assert "received the n-gram model tiny-3gram" in capsys.readouterr().err
     assert not target.exists()
 

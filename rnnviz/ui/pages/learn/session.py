@@ -106,10 +106,10 @@ class Lecture:
         try:
             self._keep(controls.taken(step.controls.values(), before, ask))
             sent |= self._drawn()
+            sent["formula"] = symbols.typeset(step.written(self.values))
         except RnnvizError as error:
             self._keep(before)
-            sent |= {"error": describe(error), "notice": "", "code": None}
-        sent["formula"] = symbols.typeset(step.written(self.values))
+            sent |= {"error": describe(error), "notice": "", "code": None, "formula": ""}
         sent["note"] = self._note()
         sent["query"] = self.query()
         return json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
