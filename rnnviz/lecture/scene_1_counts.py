@@ -127,7 +127,10 @@ def memory(sentence: str, n: int) -> Drawn:
     held = {kind: reader(kind).card["held_out"]["bits_per_character"] for kind in networks}
     held["6gram"] = spoken(HELD_OUT)[n - 1]
     names = kind_names() | {"6gram": _("{n}-gram").format(n=n)}
-    legend = _("deeper: more bits, −log₂ P; framed: {count} of {all} contexts were never counted")
+    legend = _(
+        "the stronger the colour, the more bits (−log₂ P); framed: {count} of {all} contexts were"
+        " never counted"
+    )
     legend = legend.format(count=len(new), all=len(ids))
     heads = [text(words, "quiet") for words in ("", legend, _("bits here"), _("last tenth"))]
     parts = []
@@ -143,13 +146,13 @@ def memory(sentence: str, n: int) -> Drawn:
         ]
     if "rnn" not in held:
         said = _(
-            "On the book's last tenth the {n}-gram pays {ngram} bits a character, the GRU {gru}: "
-            "an RNN with gates, whose state looks back as far as it likes."
+            "On the book's last tenth, which neither was trained on, the {n}-gram pays {ngram} bits a"
+            " character, the GRU {gru}. A GRU is an RNN with gates; its state has no fixed reach."
         )
     elif held["6gram"] < held["rnn"]:
         said = _(
-            "On the book's last tenth counts beat the plain RNN. Its state is still worth it: "
-            "it looks back further with no table to fill, and with gates, as a GRU, it wins."
+            "On the book's last tenth, which no model was trained on, counts beat the plain RNN. But "
+            "a state looks back further and needs no table; with gates, as a GRU, it wins."
         )
     else:
         said = _("On the book's last tenth the RNN beats the {n}-gram. Move n up.")
@@ -193,8 +196,8 @@ def state(first: str, t: int) -> Drawn:
     )
     line_read = cells([visible(c) for c in first], lit=[t - 1], pick="t")
     return column(line_read, picture), _(
-        "A latent variable model: one h, {units} numbers, stands for all {t} characters. It is called hidden "
-        "state or hidden variable; ≈, not =, as what h has lost, the prediction lacks."
+        "A latent variable model: one h, {units} numbers, stands for all {t} characters. It is "
+        "called hidden state or hidden variable. It is ≈, not =, because h may forget."
     ).format(units=len(after), t=t)
 
 
@@ -216,7 +219,7 @@ def any(first: str, second: str, t: int) -> Drawn:
     network = state_reader("rnn")
     T = min(len(first), len(second))
     t = min(t, T)
-    differ = np.array([one != other for one, other in zip(first[:T], second[:T], strict=True)])
+    differ = network.vocabulary.encode(first[:T]) != network.vocabulary.encode(second[:T])
     h, other = (trace(network, read[:T]).hidden[:, -1] for read in (first, second))  # (T, H)
     apart = {
         "everything": np.cumsum(differ),
@@ -248,7 +251,7 @@ def any(first: str, second: str, t: int) -> Drawn:
     ]
     chart = plot(
         [line(left[rule], xs=list(range(1, T + 1)), colour=look, dots=True) for rule, look, *_rest in rules],
-        y=_("left of the difference"),
+        y=_("share of the difference that is left"),
         ys=(-0.05, 1.05),
         levels={0: _("forgets"), 1: _("exact")},
         ticks=dict(enumerate(marks, 1)),
@@ -258,8 +261,9 @@ def any(first: str, second: str, t: int) -> Drawn:
     if not differ[:t].sum():
         return picture, _("So far both texts are the same. Move t on.")
     said = _(
-        "Storing everything is exact, with = in place of ≈, but needs {size} numbers. "
-        "Of the difference the last character keeps {last}, the {network} {kept}."
+        "If f is powerful enough, h may store everything: then ≈ becomes =, but {size} numbers "
+        "must be computed and stored. Of the texts' difference the last character keeps {last}, "
+        "the {network} {kept}."
     )
     last, kept = (f"{rough(100 * left[rule][t - 1])} %" for rule in ("last", "network"))
     return picture, said.format(size=_number(numbers["everything"]), last=last, network=name, kept=kept)

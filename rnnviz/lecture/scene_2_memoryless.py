@@ -23,7 +23,10 @@ TITLE = N_("Without a hidden state")
         "The hidden layer stands between input and output; it is no memory."
     ),
     ask=Question(
-        N_("Two texts end in the same character. Whose prediction is the same after both?"),
+        N_(
+            "Two texts end in the same character. Which network predicts the same after both: the "
+            "MLP, which has no state, or the RNN, which has one?"
+        ),
         [N_("neither MLP nor RNN"), N_("MLP and RNN"), N_("the MLP, but not the RNN")],
         right=2,
     ),
@@ -71,8 +74,8 @@ def prediction(left: str, right: str) -> Drawn:
             "The two texts end differently, so even a network without a state can tell them apart."
         )
     return picture, _(
-        "To the MLP, a network without a state, both texts are the same: hidden layer and prediction agree "
-        "to the last bit. The RNN has read what came before."
+        "The MLP has no state and sees the last character only: hidden layer and prediction agree"
+        " exactly. The RNN has also read what came before."
     )
 
 
@@ -109,7 +112,8 @@ def hidden(pairs: int) -> Drawn:
     )
     trained = text(_("trained on pairs drawn at random from “{word}”").format(word=WORD), "quiet centre")
     return column(layer, trained), _(
-        "One pair a row; every row gets the same bias. Rows know nothing of each other, so any order will do."
+        "One pair a row, and the same bias is added to every row. No row depends on another, so "
+        "pairs may come in any order. φ is tanh here."
     )
 
 
@@ -148,8 +152,8 @@ def output(pairs: int) -> Drawn:
         matrix(losses[:, None], title=r"-\log P", scale="surprisal", full=4),
     )
     return column(layer, scores), _(
-        "Softmax makes probabilities of every row of O. Framed: the label, the next character. "
-        "The loss is the mean of −log P, {loss} nats."
+        "Softmax makes every row of O the probabilities of q classes, here the 7 symbols. Framed:"
+        " the label, the next character. The loss is the mean of −log P, {loss} nats."
     ).format(loss=fixed(losses.mean()))
 
 

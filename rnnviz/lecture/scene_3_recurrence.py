@@ -75,7 +75,7 @@ def differ(left: str, right: str, cell: str) -> Drawn:
                 cells(
                     marks,
                     lit=list(range(len(marks))),
-                    title=_("framed: what reaches the prediction"),
+                    title=_("framed: all characters, as the state has read them"),
                     look="tight",
                 ),
                 text(_("hidden state, {n} units").format(n=end.hidden.shape[-1]), "quiet"),
@@ -88,8 +88,8 @@ def differ(left: str, right: str, cell: str) -> Drawn:
     if not difference:
         return picture, _("To this network both texts are the same: change one of them.")
     return picture, _(
-        "A network with hidden states is a recurrent neural network, RNN; GRU and LSTM are recurrent too. "
-        "What the texts began with reaches the prediction."
+        "A network with hidden states is a recurrent neural network, RNN; GRU and LSTM are "
+        "recurrent too. The state carries what was read before the last character."
     )
 
 
@@ -161,13 +161,20 @@ def first(t: int, seed: int) -> Drawn:
     )
     said = {
         1: _(
-            "The character picks the framed row of W_xh and meets an empty state, zeros: "
-            "so far this is scene 2's network."
+            "The character picks the framed row of W_xh. H₀ is zero, so this is still scene 2's "
+            "network; from t = 2 on there is one term more."
         ),
-        2: _("One more term: the state that step 1 computed, times weights of its own, goes into step 2."),
+        2: _(
+            "One term more than without a state: H₁ was kept, and is added after multiplication by "
+            "new weights, W_hh."
+        ),
     }
     return column(chain, step_t), said.get(
-        t, _("A recurrent layer: the same definition at every step, applied to its own result.")
+        t,
+        _(
+            "A recurrent layer: every step uses the same definition, and takes the state that the "
+            "step before computed."
+        ),
     )
 
 
@@ -249,12 +256,15 @@ def apart(at: int) -> Drawn:
         "next": text(_("to the next step"), "ngram"),
         "state": column(
             text(_("hidden state"), "large strong ngram"),
-            text(_("an input of this step, from earlier steps only; new at every step"), "narrow"),
+            text(
+                _("an input of this step, computed from earlier steps only; another one at every step"),
+                "narrow",
+            ),
             look="close",
         ),
         "hidden": column(
             text(_("hidden layer"), "large strong pinned"),
-            text(_("between input and output; the same weights at every step")),
+            text(_("hidden from view, between input and output; the same weights at every step")),
             look="close",
         ),
     }
@@ -267,8 +277,8 @@ def apart(at: int) -> Drawn:
     ]
     figure = graph(parts, arrows, rows=["state hidden output .", "before layer after next", ". input . ."])
     return figure, _(
-        "A hidden layer is between input and output. "
-        "A hidden state is an input of the step, computed before it."
+        "A hidden layer lies between input and output. A hidden state is an input of the step, "
+        "computed in the steps before."
     )
 
 
@@ -322,7 +332,10 @@ def adjacent(middle: int) -> Drawn:
             (f"H{k}", f"O{k}", "came", r"\s{W_hq}"),
         ]
     rows = ["O . O1 O2 O3", "H H0 H1 H2 H3", "F . F1 F2 F3", "J . J1 J2 J3", "X . X1 X2 X3"]
-    said = _("Each step: concatenate, then one layer with φ. Its state goes on and to the output.")
+    said = _(
+        "A recurrent layer does the same at every step: (i) concatenate Xₜ and Hₜ₋₁, (ii) one "
+        "fully connected layer with φ. Hₜ goes to the next step and to Oₜ."
+    )
     return graph(parts, arrows, rows=rows), said
 
 
@@ -360,10 +373,13 @@ def minibatch(n: int, at: int) -> Drawn:
         ),
     )
     if n == 1:
-        return picture, _("A batch of one: Xₜ is one row of d = 7 numbers, as in the steps before. Move n.")
+        return picture, _(
+            "A batch of one: Xₜ is one row of d = 7 numbers, a vector for the character, as in the "
+            "steps before. Move n."
+        )
     return picture, _(
-        "A minibatch: Xₜ is n × d, a row for each of {n} places; with one place it is a batch of one. "
-        "Rows share the weights, never their states."
+        "In practice n > 1: Xₜ is n × d, a row of d numbers for the character at each of {n} "
+        "places. Rows share the weights, but each has its own state."
     ).format(n=n)
 
 

@@ -55,8 +55,8 @@ def joined(seed: int, together: bool) -> Drawn:
     result = matrix(both, title=_TWO, full=4)
     if not together:
         said = _(
-            "(3, 1)(1, 4) + (3, 4)(4, 4) = (3, 4): each number on the right is a row times a column, "
-            "twice: for the input and for the state."
+            "(3, 1)(1, 4) + (3, 4)(4, 4) = (3, 4): each number on the right adds two row-times-column"
+            " products: the input's and the state's."
         )
         one, other = (matrix(X, "X_t"), matrix(W_xh, "W_xh")), (matrix(H, "H_t-1"), matrix(W_hh, "W_hh"))
         return inline(*one, text("+", "large"), *other, text("=", "large"), result), said
@@ -64,8 +64,8 @@ def joined(seed: int, together: bool) -> Drawn:
         matrix(one, names, title=_JOINED[names]) for one, names in zip((XH, W), _JOINED, strict=True)
     )
     said = _(
-        "Side by side, (3, 1) and (3, 4) become (3, 5). One above the other, (1, 4) and (4, 4) "
-        "become (5, 4). No number has changed."
+        "Side by side (axis 1), (3, 1) and (3, 4) become (3, 5). One above the other (axis 0), "
+        "(1, 4) and (4, 4) become (5, 4). No number has changed."
     )
     return inline(left, right, text("=", "large"), result), said
 
@@ -101,8 +101,8 @@ def one(seed: int, typed: list[Doubles] | None, at: int) -> Drawn:
     two = matrix(both, title=_TWO, lit=[(i, j)], pick="at", full=4)
     product = matrix(one, title=_ONE, lit=[(i, j)], pick="at", full=4)
     said = _(
-        "(3, 5)(5, 4) = (3, 4): one product gives what two gave, to {difference}. "
-        "Click a number to change it."
+        "X and H are joined along axis 1, the weights along axis 0. (3, 5)(5, 4) = (3, 4): the "
+        "same matrix, but for rounding: {difference}. Click a number to change it."
     )
     picture = column(inline(x, h, column(w_xh, w_hh)), inline(two, text("=", "large"), product))
     return picture, said.format(difference=rough(abs(both - one).max(), 1))

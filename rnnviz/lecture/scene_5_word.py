@@ -122,8 +122,8 @@ def softmax(seed: int) -> Drawn:
         for p, loss, label in zip(P, losses, WORD[1:], strict=True)
     ]
     said = _(
-        "Every column is one softmax, and the loss is −log of its framed cell, in nats. "
-        "Step {t} is surprised most: {loss}."
+        "Every column is one softmax. The loss is its cross-entropy against the label: −log of "
+        "the framed cell, in nats. It is largest at step {t}: {loss}."
     ).format(t=int(np.argmax(losses)) + 1, loss=fixed(max(losses)))
     return _unrolled(above, np.array(H[1:]), [_letter(one, "x_t") for one in WORD[:-1]]), said
 
@@ -159,11 +159,12 @@ def path(seed: int, letters: str) -> Drawn:
     above[AT - 1] = column(above[AT - 1], output, look="middle")
     first = next((t for t in range(len(WORD)) if letters[t] != WORD[t]), len(WORD))  # that is another
     noticed = {
-        AT: _("Output 3 has changed: one of the characters it is computed from is another."),
+        AT: _("Output 3 has changed: a character from which it is computed was changed."),
         AT + 1: _("Output 3 is as before. Its loss has changed: character 4 is its label."),
-        len(WORD): _("Output 3 and its loss are as before: later characters reach neither."),
+        len(WORD): _("Output 3 and its loss are as before: later characters change neither."),
         len(WORD) + 1: _(
-            "Output 3 is determined by “m”, “a” and “c”; its loss by that and the label “h”. Change a letter."
+            "Output 3 is determined by “m”, “a” and “c”; its loss by that distribution and the label "
+            "“h”. Change a letter."
         ),
     }
     effect = column(
@@ -209,7 +210,10 @@ def why() -> Drawn:
     }
     listed = [[name, *(f"{n:,}" for n in values)] for name, values in rows.items()]
     less = [(i, 1 + int(np.argmin(values))) for i, values in enumerate(rows.values())]
-    said = _("Characters: few symbols, and every word can be written, but {times} times as many time steps.")
+    said = _(
+        "Characters keep it simple: few symbols, and every word can be written. But there are "
+        "{times} times as many time steps."
+    )
     return column(
         text(_("H. G. Wells, The Time Machine, its letters and spaces"), "quiet"),
         table(["", _("characters"), _("words")], listed, lit=less, look="large"),
@@ -308,9 +312,7 @@ def train(word: str, seed: int, at: int) -> Drawn:
             "it has memorised one word; we asked for no more."
         )
     if at:
-        said = (
-            _("After {at} training steps its perplexity is {now}; untrained it was {before}.") + " " + wrote
-        )
+        said = _("After training step {at} its perplexity is {now}; untrained it was {before}.") + " " + wrote
     said = said.format(
         at=at,
         now=fixed(perplexity[-1]),

@@ -68,6 +68,11 @@ _MEAN = rf"\exp\Bigl(-\tfrac{{1}}{{\s{{T}}}}\textstyle\sum{_OVER} \log {_CHANCE}
 _KIND = choice(kind_names, lambda: spoken({"en": "lstm", "zh": "gru"}), N_("model"))
 
 
+def _shown(ending: str) -> str:
+    """An ending without the space before it, or with its blanks visible where there is nothing else."""
+    return ending.strip() or "".join(map(visible, ending))
+
+
 @step(
     N_("It is raining"),
     lambda: (
@@ -91,7 +96,7 @@ def rain(kind: str, ending: str) -> Drawn:
     name, V = kind_names()[kind], reader("gru").vocabulary.size
     reads = [
         _("A model that writes this knows words and sense."),
-        _("A model that writes this can spell, but misses the sense."),
+        _("A model that writes this can spell words, but misses the sense."),
         _("A model that writes this has learned nothing yet."),
         _("typed here"),
     ]
@@ -113,14 +118,14 @@ def rain(kind: str, ending: str) -> Drawn:
         )
         rows.append(row(marks, measured(value, 3, "model", read), sizes=(1.25, 1)))
     head = _("perplexity of the {model}, log scale").format(model=name)
-    first = row(text(_("the more bits, the darker the letter"), "quiet"), text(head), sizes=(1.25, 1))
+    first = row(text(_("the more bits, the stronger the colour"), "quiet"), text(head), sizes=(1.25, 1))
     last = row(text(""), measured(V, 6, "uniform", _("uniform guess")), sizes=(1.25, 1))
     said = _(
-        "Whoever wrote them, one model reads them all: the perplexity is the {model}'s. "
-        "It expects “{best}” most and “{worst}” least."
+        "Imagine a model behind each ending. Here the {model} reads them all: its perplexity is "
+        "lowest for “{best}”, highest for “{worst}”."
     )
     best, worst = endings[int(np.argmin(perplexity))], endings[int(np.argmax(perplexity))]
-    return column(first, *rows, last), said.format(model=name, best=best.strip(), worst=worst.strip())
+    return column(first, *rows, last), said.format(model=name, best=_shown(best), worst=_shown(worst))
 
 
 @step(
@@ -149,8 +154,9 @@ def books(war: int, prince: int) -> Drawn:
     likelihood = [(name, -v, f"10^{fixed(v, 0)}") for name, v in zip(named, log10, strict=True)]
     means = [(name, v, fixed(v)) for name, v in zip(named, mean, strict=True)]
     said = _(
-        "Even where War and Peace is read far better, The Little Prince is likelier: it is shorter. "
-        "What is missing is a mean: twice the text squares the likelihood, the mean stays."
+        "A likelihood is hard to read, and the shorter book has the larger one even where it is "
+        "predicted worse. A mean is missing: twice the text squares the likelihood, the mean "
+        "stays."
     )
     title = _("cross-entropy: the mean of −log P, nats; so texts of any length can be compared")
     return column(
@@ -222,8 +228,8 @@ def bits(kind: str, stored: str) -> Drawn:
     said = _("No model stores this text in fewer bits than a uniform guess: they learned other texts.")
     if min(cross_entropy.values()) < uniform:
         said = _(
-            "A better model needs fewer bits: {best} stores this text in {bits:,.0f} bits, "
-            "a uniform guess in {uniform:,.0f}."
+            "Information theory: the better a model predicts a text, the fewer bits store it. The "
+            "{best} needs {bits:,.0f} bits here, a uniform guess {uniform:,.0f}."
         )
     best = min(names, key=lambda one: cross_entropy[one])
     said = said.format(
@@ -237,17 +243,23 @@ def bits(kind: str, stored: str) -> Drawn:
             full=10,
             stands="x_t",
             look="tight",
-            title=_("surprisal, the darker the higher: −log₂ P of a character, its bits in an ideal code"),
+            title=_(
+                "surprisal (the stronger the colour, the higher): −log₂ P of a character, its bits in an "
+                "ideal code"
+            ),
         ),
         row(
             column(
                 stores,
                 tex(rf"\s{{perplexity}} = 2^{{{fixed(cross_entropy[kind])}}} = \text{{{power}}}"),
-                text(_("a power for historical reasons"), "quiet"),
+                text(_("perplexity instead of bits: for historical reasons"), "quiet"),
             ),
             column(
                 text(
-                    _("entropy: the least cross-entropy any model can have; of a text with 80 % a, 20 % b"),
+                    _(
+                        "a text of 80 % a and 20 % b, drawn independently; "
+                        "entropy: the least cross-entropy that any model can have"
+                    ),
                     "quiet",
                 ),
                 drawn,
@@ -266,7 +278,7 @@ def perplexity_of(P: Sequence[float]) -> float:
     _MEAN + rf"=\Bigl(\textstyle\prod{_OVER} \tfrac{{1}}{{{_CHANCE}}}\Bigr)^{{1/\s{{T}}}}",
     say=N_("Perplexity is the geometric mean of 1/P. Best case 1, worst case infinite, uniform |V|."),
     ask=Question(
-        N_("999 characters are predicted with certainty, and the one that comes last was held impossible:"),
+        N_("999 characters are predicted with certainty. Then comes one that the model gave probability 0:"),
         [
             N_("the perplexity is a little above 1"),
             N_("the perplexity is about 2"),
@@ -309,7 +321,12 @@ def game(case: str, p: list[float] | None) -> Drawn:
         text(_("perplexity {p}").format(p=fixed(perplexity)), "big model", "perplexity", perplexity),
         text(_("the geometric mean of 1/P: so many equally likely characters to choose among")),
         text(_("The textbook says “harmonic mean”; this geometric one is meant."), "quiet"),
-        text(_("uniform guess: |V| = {n}").format(n=V)),
+        text(
+            _(
+                "best case 1, worst case ∞; uniform guess |V| = {n}, as storing without compression "
+                "costs: every useful model must beat it"
+            ).format(n=V)
+        ),
         text(_("999 certain characters and one impossible: {p}").format(p=fixed(asked)), "quiet"),
     )
     title = _("probability given to the actual character; drag a bar")
@@ -317,7 +334,10 @@ def game(case: str, p: list[float] | None) -> Drawn:
     noticed = [
         (
             math.isinf(perplexity),
-            _("One character held impossible makes the perplexity infinite, however high the other bars."),
+            _(
+                "One character with probability 0 makes the perplexity infinite, however high the other "
+                "bars are."
+            ),
         ),
         (perplexity == 1, _("The best case is 1: each actual character had probability 1.")),
         (
@@ -401,7 +421,7 @@ def heart(passes: int) -> Drawn:
         text(
             _("Training: the mean over a pass, while the weights change. Held out: measured after the pass.")
         ),
-        text(_("Print the held-out number."), "strong"),
+        text(_("Report the held-out number."), "strong"),
         text(_("Upright line: the lowest held-out perplexity, at pass {n}.").format(n=best), "quiet"),
     )
     noticed = [
@@ -622,8 +642,8 @@ def shannon(sentence: int, history: str) -> Drawn:
     said = _("Bounds of F, a letter's entropy given all before, appear after {least} letters; {n} so far.")
     if n >= LEAST:
         said = _(
-            "The bounds hold for F over a long text, for a player who guesses the likeliest letter first. "
-            "From {n} letters the upper one comes out low."
+            "The bounds hold for F over a long text, for a player who guesses the likeliest letter "
+            "first. With only {n} letters the upper bound comes out too low."
         )
     so_far = cells(marks, lit=[len(given) + n], stands="F", look="tight")
     return column(so_far, room(f"shannon.{sentence}.{n}", without, prompt)), said.format(least=LEAST, n=n)

@@ -72,13 +72,13 @@ def back(walked: int, stateless: bool) -> Drawn:
     picture = _dependencies(word, walked)
     if not walked:
         return row(picture, _there(word), sizes=(1.3, 1)), _(
-            "Every step keeps what the way back will read: {numbers} numbers for {steps} steps. "
-            "Now go back, step by step."
+            "Every step caches the values that backpropagation through time will read: {numbers} "
+            "numbers for {steps} steps. Now go back, step by step."
         ).format(numbers=sum(values.size for values in word.cached().values()), steps=T)
     last = t + 1 == T
     names = {
-        _("what ℓ{t} asks").format(t=_LOW[t + 1]): asked,
-        _("no step after it") if last else _("what step {t} hands back").format(t=t + 2): handed,
+        _("from the loss ℓ{t}").format(t=_LOW[t + 1]): asked,
+        _("no step after it") if last else _("from step {t}").format(t=t + 2): handed,
         _("their sum") + ": ∂L/∂H": asked + handed,
         _("slope of tanh") + ": φ′(A)": slope,
         _("their product") + ": δ": delta[t],
@@ -96,10 +96,11 @@ def back(walked: int, stateless: bool) -> Drawn:
     if stateless:
         del way[3]  # W_hh is zero and stays so
         said = _(
-            "No step hands anything back: only a network with a state needs backpropagation through time."
+            "No gradient goes from step to step: only a sequence model with a hidden state needs "
+            "backpropagation through time."
         )
     elif last:
-        said = _("Nothing comes after the last step: its state hears of its own loss alone.")
+        said = _("Nothing comes after the last step: its state gets the gradient of its own loss only.")
     elif t:
         said = _(
             "H changes the loss of its own step and, through the next state, every later loss. "
@@ -122,9 +123,9 @@ def _there(word: Machine) -> Node:
     kept = zip(("X", "H", "φ′(A)", "P"), word.cached().values(), strict=True)
     each = " + ".join(f"{name} {values.shape[1]}" for name, values in kept)
     return column(
-        text(_("The way there: every step has its loss."), "strong"),
+        text(_("Forward: every step has its loss."), "strong"),
         table(["", _("input"), _("label"), "P", "ℓ"], losses),
-        text(_("numbers kept a step") + f": {each}"),
+        text(_("numbers cached at each step") + f": {each}"),
         look="middle",
     )
 
@@ -217,10 +218,11 @@ def flow(text: str) -> Drawn:
         ),
     )
     if len(text) < 3 or not all(np.isfinite(share).all() for share in left.values()):
-        return picture, _("Here is no way back yet: type a longer text.")
+        return picture, _("There is no step to go back to yet: type a longer text.")
     k = min(10, len(text) - 2)  # where an LSTM may do no better than an RNN
     return picture, _(
-        "On the right: what is left of the gradient {n} steps back. At k = {k}: RNN {early}, LSTM {gated}."
+        "The number at a curve's end: the share of the gradient that is left at k = {n}. At k = "
+        "{k} it is {early} for the RNN, {gated} for the LSTM."
     ).format(n=len(text) - 2, k=k, early=rough(left["rnn"][k]), gated=rough(left["lstm"][k]))
 
 
@@ -282,7 +284,10 @@ def dial(rho: float, k: int, seed: int) -> Drawn:
         column(
             matrix(power / 10**tens, "W_hh", title=rf"(\s{{W_hh}})^{{{k}}}{ahead}", full=10.0**-tens),
             _quiet(
-                _("tanh reads small inputs, 0.02 × normal numbers, so that its slopes are near 1 at first.")
+                _(
+                    "The tanh network reads small inputs, 0.02 × normal numbers. Its slopes are near 1 while "
+                    "its state is small."
+                )
             ),
             look="middle",
         ),
@@ -292,7 +297,8 @@ def dial(rho: float, k: int, seed: int) -> Drawn:
     ends = [share[-1] for share in others.values()]
     right = 2 if ends[0] < 1 < ends[2] else 1 if ends[2] < 1 else 0
     said = _(
-        "After {n} steps {small} is left at ρ = 0.8, {large} at ρ = 1.25, {tanh} with tanh at ρ = {rho}."
+        "{n} steps back multiply the gradient by {small} at ρ = 0.8: it vanishes. At ρ = 1.25, by"
+        " {large}: it explodes. With tanh at ρ = {rho}: by {tanh}."
     )
     small, large, tanh_left = rough(ends[0]), rough(ends[2]), rough(bent[-1])
     return picture, said.format(n=len(X), small=small, large=large, tanh=tanh_left, rho=f"{rho:g}"), right
@@ -353,14 +359,17 @@ def cut(T: int, tau: int) -> Drawn:
     ways = inline(
         text(_("states go on") + " →", "model strong"), text("← " + _("gradients go back"), "came strong")
     )
-    memory = _("kept at a time: {left} numbers of {all}").format(left=kept, all=all_kept)
+    memory = _("cached at one time: {left} of {all} numbers").format(left=kept, all=all_kept)
     picture = row(
         column(ways, chain, sizes), column(*sums, text(memory, "strong model"), look="middle"), sizes=(1.5, 1)
     )
     if not out:
-        return picture, _("Without a cut each loss is heard by every step before it: nothing is left out.")
+        return picture, _(
+            "Without truncation the gradient of each loss reaches every step before it: nothing is left out."
+        )
     return picture, _(
-        "States cross a cut, gradients don't: {out} of {count} terms, from across a cut, are left out."
+        "Regular truncation: states cross a cut, gradients don't. {out} of {count} terms, those "
+        "that cross a cut, are left out."
     ).format(out=out, count=T * (T + 1) // 2)
 
 
@@ -425,7 +434,7 @@ def random(pi: float, after: int, seed: int) -> Drawn:
             text(_("One unit, twelve steps: {net}; z estimates ∂h/∂w.").format(net=net), stands="w f_t h_t"),
             text(_("what each term is multiplied by, 0 to {n} steps back").format(n=T - 1), "quiet", "xi_t"),
             weighed,
-            text(_("Neither cures vanishing: a small term stays small."), "strong"),
+            text(_("Neither truncation cures vanishing gradients: a small term stays small."), "strong"),
         ),
         column(
             plot(lines, log_x=True, x=_("draws"), y=_("mean of z")),
@@ -437,11 +446,18 @@ def random(pi: float, after: int, seed: int) -> Drawn:
         return picture, _("At π = 1 nothing is cut: every draw is the full gradient.")
     if DRAWS * pi ** (T - 1) < FEW:
         return picture, _(
-            "On average it is the full gradient. But so few draws go far that the mean of 10,000 may miss it."
+            "On average random truncation gives the full gradient. But so few draws go far that the "
+            "mean of 10,000 may miss it."
         )
+    if after == T:
+        said = _(
+            "A cut after all {n} steps cuts nothing. Random truncation is right on average; "
+            "its standard deviation is {spread}."
+        )
+        return picture, said.format(n=T, spread=rough(spread))
     said = _(
-        "The regular cut is always off by {bias}. A random one is right on average; "
-        "its standard deviation is {spread}."
+        "Regular truncation is always off by {bias}. Random truncation is right on average; its "
+        "standard deviation is {spread}."
     )
     return picture, said.format(bias=rough(abs(full - regular)), spread=rough(spread))
 
@@ -486,11 +502,12 @@ def clip(theta: float, g: list[float]) -> Drawn:
     )
     if factor == 1:
         return picture, _(
-            "Clipping shortens what is longer than θ; the direction stays. "
-            "The word's gradient is short enough."
+            "Clipping shortens a gradient that is longer than θ; its direction stays. The word's "
+            "gradient is short enough."
         )
     said = _(
-        "Clipping shortens what is longer than θ; the direction stays. The word's gradient: times {factor}."
+        "Clipping shortens a gradient that is longer than θ; its direction stays. The word's "
+        "gradient is multiplied by {factor}."
     )
     return picture, said.format(factor=fixed(factor))
 
@@ -568,8 +585,9 @@ def gap(gap: str, gates: str) -> Drawn:
         _quiet(cells_said),
     )
     said = _(
-        "k = {k}: RNN {rnn} % right, GRU {gru} %, LSTM {lstm} %. A gate helps where it begins open; "
-        "an RNN that begins orthogonal has none and gets {orthogonal} %."
+        "k = {k}: RNN {rnn} % right, GRU {gru} %, LSTM {lstm} %. Over long gaps gates help if "
+        "they begin open; an RNN with orthogonal initial weights has no gates and gets "
+        "{orthogonal} %."
     )
     compared = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM", "orthogonal": "RNN ⊥"}
     return picture, said.format(k=k, **{name: ends[shown, k] for name, shown in compared.items()})

@@ -119,8 +119,8 @@ def all_before(back: int) -> Drawn:
     return (
         picture,
         _(
-            "Each state comes from the one before, back to the first character. "
-            "The MLP has no state: one letter further back and nothing changes."
+            "Each state is computed from the one before, back to the first character. The MLP has no "
+            "state: only the last character changes its prediction."
         ),
         right,
     )
@@ -131,7 +131,7 @@ def all_before(back: int) -> Drawn:
     _MOST,
     say=N_("Exercise 4. Nothing is drawn here: the same state always writes the same."),
     ask=Question(
-        N_("What goes wrong with such a model? Let it write, always the most probable character:"),
+        N_("A character model writes, each time its most probable character. What goes wrong?"),
         [
             N_("nothing: it tells a story"),
             N_("it soon goes round in circles"),
@@ -156,8 +156,8 @@ def greedy(cell: str) -> Drawn:
     return (
         row(text("The " + written, "mono large"), table([], facts), sizes=(3, 2)),
         _(
-            "Where its state comes back, so does what it writes. "
-            "It finds its circles less perplexing than the book."
+            "Once a state comes back, the same text follows again. To the model its own circles have "
+            "a lower perplexity than the book."
         ),
         right,
     )
@@ -193,7 +193,7 @@ def temperature(temperature: str, seed: int) -> Drawn:
     columns = ["", *(_("book") if one["temperature"] is None else f"{one['temperature']:g}" for one in rows)]
     at = [one["temperature"] for one in rows].index(float(temperature)) + 1
     said = {
-        "repeated": _("ten characters that it wrote before"),
+        "repeated": _("ten characters in a row that it has written before"),
         "made_up": _("words its training text lacks"),
     }
     shares = [[words, *(percent(one[key][0]) for one in rows)] for key, words in said.items()]
@@ -205,7 +205,11 @@ def temperature(temperature: str, seed: int) -> Drawn:
         for key, words in names.items()
     ]
     own = plot(
-        lines, log_x=True, ys=(0, 0.75), x=_("characters after the beginning"), y=_("guessed as in the book")
+        lines,
+        log_x=True,
+        ys=(0, 0.75),
+        x=_("characters after the beginning"),
+        y=_("share of guesses that are as in the book"),
     )
     picture = row(
         column(text(written, "mono"), table(columns, shares, lit=[(0, at), (1, at)])), own, sizes=(3, 2)
@@ -213,8 +217,8 @@ def temperature(temperature: str, seed: int) -> Drawn:
     return (
         picture,
         _(
-            "Low: one path is left. High: every misspelling has its chance. "
-            "Reading its own guesses, it soon agrees with the book by accident alone."
+            "Low: it takes the same few paths again and again. High: misspellings become likely. "
+            "Reading its own guesses, it soon agrees with the book only by accident."
         ),
         right,
     )
@@ -235,7 +239,7 @@ def _above(one: list[float], other: list[float]) -> bool:
     say=N_("Exercise 4, the last time: a thread over many sentences can't rest on so few characters."),
     ask=Question(
         N_("The LSTM has read a thousand characters. How many of the last ones does its prediction need?"),
-        [N_("about 3"), N_("about 10"), N_("about 100")],
+        [N_("about 3 characters"), N_("about 10 characters"), N_("about 100 characters")],
     ),
     covers=(29,),
 )
@@ -258,8 +262,9 @@ def far() -> Drawn:
             y=_("nats lost, a character"),
         ),
         _(
-            "From the last {reach} characters the LSTM predicts as well as from a thousand, to 0.02 nats. "
-            "Measured at 600 places that it was not trained on."
+            "From the last {reach} characters alone the LSTM predicts almost as well as from a "
+            "thousand: it loses less than 0.02 nats a character. Measured at 600 places that it was "
+            "not trained on."
         ).format(reach=reach),
         right,
     )
@@ -277,7 +282,7 @@ _CONTEXTS = (1, 2, 3, 5, 10, 20, 50, 100, 200)
     say=N_("What happened a sentence ago can hardly be learned."),
     ask=Question(
         N_("Every step back multiplies the gradient by 0.9. After how many is it below a hundredth?"),
-        [N_("about 10"), N_("about 44"), N_("about 200")],
+        [N_("about 10 characters"), N_("about 44"), N_("about 200")],
     ),
     covers=(28,),
     appendix=True,
@@ -397,7 +402,10 @@ def beams(width: str) -> Drawn:
     at = [one["width"] for one in rows].index(int(width)) + 1
     shares = [
         [_("log P of a character, nats"), *(fixed(one["nats"][0]) for one in rows)],
-        [_("ten characters that it wrote before"), *(percent(one["repeated"][0]) for one in rows)],
+        [
+            _("ten characters in a row that it has written before"),
+            *(percent(one["repeated"][0]) for one in rows),
+        ],
     ]
     picture = column(
         text(rows[at - 1]["example"], "mono large"), table(columns, shares, lit=[(0, at), (1, at)])
@@ -424,8 +432,8 @@ def beams(width: str) -> Drawn:
         N_("A text is cut into windows, each read from an empty state. Who pays for what is cut off?"),
         [
             N_("both, for as long as the window lasts"),
-            N_("the minGRU, long after the LSTM no more"),
-            N_("the LSTM, long after the minGRU no more"),
+            N_("the minGRU, long after the LSTM has stopped"),
+            N_("the LSTM, long after the minGRU has stopped"),
         ],
     ),
     covers=(28,),
@@ -447,8 +455,9 @@ def windows() -> Drawn:
     return (
         plot(lines, log_x=True, ticks=found["read"], x=x, y=y),
         _(
-            "After 256 characters the minGRU pays {mingru} ± {error} nats a character, the LSTM {lstm}. "
-            "Measured at 150 places of Shakespeare that neither was trained on."
+            "With 256 characters read, the minGRU still pays {mingru} ± {error} nats a character "
+            "more, the LSTM {lstm}. Measured at 150 places of Shakespeare that neither was trained "
+            "on."
         ).format(
             mingru=fixed(lost["mingru"][0]), error=fixed(lost["mingru"][1]), lstm=fixed(lost["lstm"][0])
         ),

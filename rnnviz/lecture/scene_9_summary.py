@@ -57,7 +57,7 @@ def points() -> Drawn:
         (
             fixed(word.forward.perplexity),
             "train",
-            _("Trained to name the next character, it is a language model."),
+            _("Trained to predict the next character, it is a character-level language model."),
             _("perplexity of “machine”, untrained; training brings it close to 1"),
         ),
         (
@@ -69,20 +69,23 @@ def points() -> Drawn:
         (
             str(kept),
             "back",
-            _("Backpropagation through time needs a state, and numbers that every step kept."),
-            _("numbers kept for three steps"),
+            _(
+                "Only sequence models with a hidden state need backpropagation through time; every step "
+                "caches values for it."
+            ),
+            _("numbers cached for three steps"),
         ),
         (
             rough(vanished),
             "flow",
-            _("Many factors of one matrix let gradients vanish or explode."),
+            _("High powers of a matrix make gradients vanish or explode."),
             _("of an RNN's gradient is left {n} steps back").format(n=len(gradient) - 1),
         ),
         (
             _("{out} of {count}").format(out=left_out.sum(), count=terms.sum()),
             "cut",
-            _("A cut, regular or random, keeps training cheap and stable."),
-            _("terms of the gradient are left out by a cut every 2 steps"),
+            _("Truncation, regular or random, keeps training cheap and stable."),
+            _("terms of the gradient are left out by truncation every 2 steps"),
         ),
     ]
     listed = [
@@ -94,4 +97,4 @@ def points() -> Drawn:
         )
         for number, name, says, of in rows
     ]
-    return column(*listed), _("A number for each point. It is a button: it leads to the step that shows it.")
+    return column(*listed), _("Each number is a button: it leads to the step that shows it.")

@@ -27,7 +27,7 @@ def test_what_models_pay_is_what_the_package_measures() -> None:
     ]
     said = [bars["rows"][0][2] for bars in of(picture, "bars")]
     assert said == [*(rough(one, 3) for one in measured), "69"]
-    assert "expects “on the river” most and “piouw;kcj pwepoiut” least" in notice
+    assert "lowest for “on the river”, highest for “piouw;kcj pwepoiut”" in notice
 
     text = "It was a quiet evening"
     report = rnnviz.perplexity(model, text=text)
