@@ -150,7 +150,10 @@ def books(war: int, prince: int) -> Drawn:
     mean = [math.log(p) for p in perplexity]
     # show
     titles = [_("War and Peace"), _("The Little Prince"), _("The Little Prince, twice")]
-    named = [f"{title}, {T:,}" for title, T in zip(titles, characters, strict=True)]
+    named = [
+        _("{name}: {value}").format(name=title, value=f"{T:,}")
+        for title, T in zip(titles, characters, strict=True)
+    ]
     likelihood = [(name, -v, f"10^{fixed(v, 0)}") for name, v in zip(named, log10, strict=True)]
     means = [(name, v, fixed(v)) for name, v in zip(named, mean, strict=True)]
     said = _(

@@ -38,6 +38,10 @@ _LOW = "₀₁₂₃₄₅₆"
 _OF_W = r"\tfrac{\partial \s{L}}{\partial \s{W_hh}}"
 
 
+def _pair(name: str, value: str) -> str:
+    return _("{name}: {value}").format(name=name, value=value)
+
+
 def _quiet(words: str) -> Node:
     return text(words, "quiet")
 
@@ -79,9 +83,9 @@ def back(walked: int, stateless: bool) -> Drawn:
     names = {
         _("from the loss ℓ{t}").format(t=_LOW[t + 1]): asked,
         _("no step after it") if last else _("from step {t}").format(t=t + 2): handed,
-        _("their sum") + ": ∂L/∂H": asked + handed,
-        _("slope of tanh") + ": φ′(A)": slope,
-        _("their product") + ": δ": delta[t],
+        _pair(_("their sum"), "∂L/∂H"): asked + handed,
+        _pair(_("slope of tanh"), "φ′(A)"): slope,
+        _pair(_("their product"), "δ"): delta[t],
     }
     sums = [(tex(r"\s{H_t-1}^\top\s{delta_t}"), term), (text(_("added up so far")), dW_hh)]
     way = [

@@ -37,6 +37,20 @@ export function draw(board, data) {
 /** @param {HTMLElement} kit @param {string} key @returns {HTMLElement | null} */
 const find = (kit, key) => kit.querySelector(`[data-key="${CSS.escape(key)}"]`);
 
+/** @type {Map<string, HTMLElement>} formulas as they were typeset: most stand in many pictures */
+const typesetting = new Map();
+
+/** Put a formula into an element. @param {string} latex @param {HTMLElement} into */
+function typeset(latex, into) {
+  let made = typesetting.get(latex);
+  if (!made) {
+    made = make("span");
+    katex.render(latex, made, { ...OPTIONS, displayMode: false });
+    typesetting.set(latex, made);
+  }
+  into.append(made.cloneNode(true));
+}
+
 /** Smaller type where the picture would be cut, down to SMALLEST of it; then it scrolls. @param {HTMLElement} picture */
 function fit(picture) {
   picture.style.fontSize = "";
@@ -136,11 +150,16 @@ class Pen {
     made.append(lines);
     this.later.push(() => {
       const from = made.getBoundingClientRect();
-      for (const [one, other, look, latex] of arrows) {
-        const [a, b] = [this.edge(drawn[one], drawn[other]), this.edge(drawn[other], drawn[one])];
+      // All is measured before anything is added: each addition would have the page laid out anew.
+      const ends = arrows.map((/** @type {string[]} */ [one, other]) => [
+        this.edge(drawn[one], drawn[other]),
+        this.edge(drawn[other], drawn[one]),
+      ]);
+      arrows.forEach((/** @type {string[]} */ [, , look, latex], /** @type {number} */ i) => {
+        const [a, b] = ends[i];
         lines.append(this.arrow(from, a, b, look));
         if (latex) made.append(this.named(from, a, b, look, latex));
-      }
+      });
     });
     return made;
   }
@@ -156,7 +175,7 @@ class Pen {
   /** An arrow's name: over its middle, beside it where it is upright. @param {DOMRect} area @param {DOMRect} a @param {DOMRect} b @param {string} look @param {string} latex */
   named(area, a, b, look, latex) {
     const name = make("span", looks("kit-arrow", look));
-    katex.render(latex, name, { ...OPTIONS, displayMode: false });
+    typeset(latex, name);
     const [x, y] = [(a.x + a.right + b.x + b.right) / 4, (a.y + a.bottom + b.y + b.bottom) / 4];
     const upright = Math.abs(a.x + a.right - 2 * x) < 4;
     const left = upright ? x : (Math.min(a.right, b.right) + Math.max(a.x, b.x)) / 2;
@@ -223,7 +242,7 @@ class Pen {
   /** @param {KitNode} node */
   tex({ latex, look }) {
     const made = make("div", looks("kit-tex", look));
-    katex.render(latex, made, { ...OPTIONS, displayMode: false });
+    typeset(latex, made);
     return made;
   }
 
@@ -272,7 +291,7 @@ class Pen {
     const [framed, weak] = [new Set(lit.map(String)), new Set(faded.map(String))];
     const name = (/** @type {string} */ words) => {
       const said = make("span", "kit-name", words);
-      if (words.includes("\\")) katex.render(words, said, { ...OPTIONS, displayMode: false });
+      if (words.includes("\\")) typeset(words, said);
       entries.append(said);
     };
     if (columns) for (const words of rows ? ["", ...columns] : columns) name(words);
@@ -295,7 +314,7 @@ class Pen {
     const made = make("figure", looks("kit-matrix", look));
     if (title) {
       const caption = make("figcaption", "kit-title");
-      katex.render(title, caption, OPTIONS);
+      typeset(title, caption);
       if (shape !== "1 × 1") caption.append(make("small", "", shape));
       made.append(caption);
     }
