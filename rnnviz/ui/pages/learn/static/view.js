@@ -3,6 +3,7 @@
 import { BaseView } from "../../../browser/static/base.js";
 import { find, make } from "../../../browser/static/dom.js";
 import { Numbers } from "../../../browser/static/numbers.js";
+import { loadPlotly } from "../../../browser/static/plotly.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { sayer } from "../../../browser/static/words.js";
 import { Board } from "./board.js";
@@ -291,6 +292,7 @@ export class View extends BaseView {
     const { scene, step, seq } = this.answer;
     const rest = !this.link.waiting && !this.link.wanted;
     const drawn = (Number(dataset.drawn) || 0) + 1;
+    if (drawn === 1) requestIdleCallback(loadPlotly); // so that the first plot doesn't wait for it
     for (const [name, value] of Object.entries({ scene, step, drawn, answered: seq, rest }))
       dataset[name] = String(value);
     if (this.began === undefined || !rest) return;
