@@ -292,7 +292,7 @@ export class View extends BaseView {
     const { scene, step, seq } = this.answer;
     const rest = !this.link.waiting && !this.link.wanted;
     const drawn = (Number(dataset.drawn) || 0) + 1;
-    if (drawn === 1) requestIdleCallback(loadPlotly); // so that the first plot doesn't wait for it
+    if (drawn === 1) (window.requestIdleCallback ?? setTimeout)(loadPlotly); // so that the first plot doesn't wait for it
     for (const [name, value] of Object.entries({ scene, step, drawn, answered: seq, rest }))
       dataset[name] = String(value);
     if (this.began === undefined || !rest) return;
