@@ -19,6 +19,15 @@ def rough(value: float, digits: int = 2) -> str:
     return f"{float(mantissa):g} × 10{str(int(ten)).translate(_SUPERSCRIPTS)}".replace("-", "−")
 
 
+def ten_to(exponent: float) -> str:
+    """10 to the power of a number that may be far beyond what a float holds: its nearest power of ten.
+
+    >>> ten_to(-1431363.8), ten_to(-47.4)
+    ('10⁻¹⁴³¹³⁶⁴', '10⁻⁴⁷')
+    """
+    return f"10{str(round(exponent)).translate(_SUPERSCRIPTS)}"
+
+
 def fixed(value: float, digits: int = 2) -> str:
     """So many decimals.
 

@@ -38,7 +38,7 @@ from rnnviz.lecture.pictures import (
     text,
 )
 from rnnviz.lecture.readers import kind_names, kinds, load, reader, spoken
-from rnnviz.lecture.said import fixed, rough
+from rnnviz.lecture.said import fixed, rough, ten_to
 from rnnviz.lecture.steps import Drawn, Letter, Question, step
 from rnnviz.reading.report import costs
 from rnnviz.text.characters import visible
@@ -154,7 +154,7 @@ def books(war: int, prince: int) -> Drawn:
         _("{name}: {value}").format(name=title, value=f"{T:,}")
         for title, T in zip(titles, characters, strict=True)
     ]
-    likelihood = [(name, -v, f"10^{fixed(v, 0)}") for name, v in zip(named, log10, strict=True)]
+    likelihood = [(name, -v, ten_to(v)) for name, v in zip(named, log10, strict=True)]
     means = [(name, v, fixed(v)) for name, v in zip(named, mean, strict=True)]
     said = _(
         "A likelihood is hard to read, and the shorter book has the larger one even where it is "
@@ -483,7 +483,7 @@ def length(kind: str, long: str, a: int, short: str, b: int) -> Drawn:
         return plot(lines, x=_("characters read"), y=title, xs=(0, longest), **more)
 
     listed = [
-        [name, f"{len(one):,}", f"10^{fixed(one[-1], 1)}", fixed(mean[-1])]
+        [name, f"{len(one):,}", ten_to(one[-1]), fixed(mean[-1])]
         for name, one, mean in zip(names, log10, perplexity, strict=True)
     ]
     said = _(

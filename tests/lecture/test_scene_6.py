@@ -9,7 +9,7 @@ import pytest
 import rnnviz
 from rnnviz.lecture import scene_6_perplexity as scene
 from rnnviz.lecture.pictures import Node
-from rnnviz.lecture.said import fixed, rough
+from rnnviz.lecture.said import fixed, rough, ten_to
 from rnnviz.ui.pages.learn.session import Lecture
 from tests.lecture.test_steps import parts
 
@@ -38,7 +38,7 @@ def test_what_models_pay_is_what_the_package_measures() -> None:
     (table,) = of(scene.length("lstm", text, 9, "x", 1)[0], "table")
     nine = rnnviz.perplexity(model, text=text[:9])
     assert table["rows"][0][3] == fixed(nine.perplexity)
-    assert table["rows"][0][2] == f"10^{fixed(-9 * math.log10(nine.perplexity), 1)}"
+    assert table["rows"][0][2] == ten_to(-9 * math.log10(nine.perplexity))
 
 
 def test_the_example_of_two_lengths_is_not_rounded_twice() -> None:

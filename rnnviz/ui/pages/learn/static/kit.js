@@ -48,7 +48,7 @@ function typeset(latex, into) {
     katex.render(latex, made, { ...OPTIONS, displayMode: false });
     typesetting.set(latex, made);
   }
-  into.append(made.cloneNode(true));
+  into.replaceChildren(made.cloneNode(true));
 }
 
 /** Smaller type where the picture would be cut, down to SMALLEST of it; then it scrolls. @param {HTMLElement} picture */
