@@ -261,9 +261,8 @@ def any(first: str, second: str, t: int) -> Drawn:
     if not differ[:t].sum():
         return picture, _("So far both texts are the same. Move t on.")
     said = _(
-        "If f is powerful enough, h may store everything: then ≈ becomes =, but {size} numbers "
-        "must be computed and stored. Of the texts' difference the last character keeps {last}, "
-        "the {network} {kept}."
+        "A powerful enough f stores everything: ≈ becomes =, but {size} numbers are computed and stored. "
+        "Of the difference, the last character keeps {last}, the {network} {kept}."
     )
     last, kept = (f"{rough(100 * left[rule][t - 1])} %" for rule in ("last", "network"))
     return picture, said.format(size=_number(numbers["everything"]), last=last, network=name, kept=kept)

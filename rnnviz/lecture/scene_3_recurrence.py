@@ -336,7 +336,7 @@ def adjacent(middle: int) -> Drawn:
         "A recurrent layer does the same at every step: (i) concatenate Xₜ and Hₜ₋₁, (ii) one "
         "fully connected layer with φ. Hₜ goes to the next step and to Oₜ."
     )
-    return graph(parts, arrows, rows=rows), said
+    return graph(parts, arrows, rows=rows, look="close"), said
 
 
 @step(

@@ -157,9 +157,8 @@ def books(war: int, prince: int) -> Drawn:
     likelihood = [(name, -v, ten_to(v)) for name, v in zip(named, log10, strict=True)]
     means = [(name, v, fixed(v)) for name, v in zip(named, mean, strict=True)]
     said = _(
-        "A likelihood is hard to read, and the shorter book has the larger one even where it is "
-        "predicted worse. A mean is missing: twice the text squares the likelihood, the mean "
-        "stays."
+        "Likelihoods are hard to read: the shorter book has the larger one, even predicted worse. "
+        "A mean is missing; twice the text leaves it as it is."
     )
     title = _("cross-entropy: the mean of −log P, nats; so texts of any length can be compared")
     return column(
