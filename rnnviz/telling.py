@@ -9,8 +9,6 @@
 and nothing else of Markdown.
 """
 
-from __future__ import annotations
-
 import locale
 import math
 import os

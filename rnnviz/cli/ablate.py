@@ -3,8 +3,6 @@ one missed most first; but no rows where the two halves of the text rank the uni
 another text would have others on top.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from rnnviz.cli.bind import Help

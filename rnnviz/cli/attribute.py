@@ -2,8 +2,6 @@
 occlusion, in nats, beside the size of the gradient. A row a character.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from rnnviz.cli.bind import Help

@@ -10,8 +10,6 @@ those alone that are given. The docstring's first paragraph describes the comman
 options.
 """
 
-from __future__ import annotations
-
 import argparse
 import inspect
 from collections.abc import Callable, Sequence

@@ -2,8 +2,6 @@
 of the gradient beyond it; or, with --at, which characters one prediction rests on, a row a character.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rnnviz.cli.bind import Help

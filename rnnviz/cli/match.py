@@ -3,8 +3,6 @@ them are. A row a place: its units and length, its context, and what is expected
 end as the passage does, beside the whole corpus and the matches of untrained copies of the network.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated

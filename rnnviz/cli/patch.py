@@ -3,8 +3,6 @@ row a prediction of the target from there on: how much it changed, what the char
 and what is expected most without and with the patch; beside it what random moves of the same length do.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from rnnviz.cli.bind import Help

@@ -2,8 +2,6 @@
 A row a character from there on: how far apart the states are once it has been read, and the predictions then.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from rnnviz.cli.bind import Help

@@ -2,8 +2,6 @@
 rnnviz.runs). Ctrl-C ends it after its step, saves, and says how to resume.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex

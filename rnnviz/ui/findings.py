@@ -1,7 +1,5 @@
 """Findings on a page: what may be said as Markdown, pictures as panels, both in the session's language."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

@@ -22,8 +22,6 @@ Shape letters: N characters of the corpus, n of its beginning, L layers, H units
 pattern, W windows.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Generator, Iterator
 from dataclasses import asdict, dataclass

@@ -425,12 +425,6 @@ class PatchControls(Brief, Pictured):
     def panels(self) -> list[Panel]:
         """The next prediction without and with the patch, and how far those after it move."""
         done = self.patched
-        next_row = done.to, done.to + 1
-        before, after = (
-            np.exp(one.log_probs_at(*next_row)[0].astype(np.float64)) for one in (done.target, done.after)
-        )
-        order = np.argsort(-np.maximum(before, after), kind="stable")[:10]
-        symbols = [visible(done.target.vocabulary.symbol(int(i))) for i in order]
         curves: list[tuple[object, Doubles]] = [
             (words("patch.itself"), done.divergence[done.to : done.to + self.ahead]),
             (words("patch.level-random"), np.quantile(self.random_each, 0.95, axis=0)),
@@ -438,13 +432,7 @@ class PatchControls(Brief, Pictured):
         if len(self.elsewhere_each):
             curves.append((words("patch.level-elsewhere"), np.median(self.elsewhere_each, axis=0)))
         pictures: dict[str, Picture] = {
-            "next": Pair(
-                symbols,
-                before[order],
-                after[order],
-                (words("patch.without"), words("patch.with")),
-                words("axis.probability"),
-            ),
+            "next": expected(done.target, done.after, done.to, (words("patch.without"), words("patch.with"))),
             "lines": Lines(curves, words("patch.lines-axis"), words("patch.kl-axis"), first=done.to),
         }
         return [
@@ -457,6 +445,16 @@ class PatchControls(Brief, Pictured):
             )
             for name, picture in pictures.items()
         ]
+
+
+def expected(one: Trace, other: Trace, t: int, labels: tuple[object, object]) -> Pair:
+    """The ten characters that either of two readings expects most after `t` characters; `labels` are of the
+    two.
+    """
+    before, after = (np.exp(read.log_probs_at(t, t + 1)[0].astype(np.float64)) for read in (one, other))
+    order = np.argsort(-np.maximum(before, after), kind="stable")[:10]
+    symbols = [visible(one.vocabulary.symbol(int(i))) for i in order]
+    return Pair(symbols, before[order], after[order], labels, words("axis.probability"))
 
 
 def _prediction(done: Patched, t: int) -> Json:

@@ -2,11 +2,11 @@
 the other ways are modules.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import replace
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 import streamlit as st
@@ -14,28 +14,23 @@ import streamlit as st
 from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures.pictures import draw
-from rnnviz.findings import Pair
 from rnnviz.i18n import N_, _
 from rnnviz.networks.cells import CELLS
-from rnnviz.networks.numpy_model import weights_of
+from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.reading import sampling
+from rnnviz.reading.trace import Trace
 from rnnviz.ui import choice, dashboard, findings
 from rnnviz.ui.dashboard import Panel
+from rnnviz.ui.jobs.pending import PATIENCE
 from rnnviz.ui.jobs.worker import Step, Steps
 from rnnviz.ui.pages.inside import change_letter, changed, compare, direction, patch, sources, words
-from rnnviz.ui.pages.inside.common import UNIT, WAY, View, cursor, fragment, kept, key_of, symbols
-from rnnviz.ui.pages.inside.parts import Button, Part, found
+from rnnviz.ui.pages.inside.common import UNIT, WAY, View, cursor, fragment, kept
+from rnnviz.ui.pages.inside.parts import Button, Part, Read, found
 from rnnviz.ui.trouble import describe
-from rnnviz.ui.words import signed
+from rnnviz.ui.words import signed, spoken
 from rnnviz.units import Ablation, Effect, Intervention
 from rnnviz.units.ablation import REPLICATES
-
-if TYPE_CHECKING:
-    from rnnviz.reading.trace import Trace
-    from rnnviz.ui.context import Network
-    from rnnviz.units.interventions import Action
-
-    Read = Callable[[int], str]
+from rnnviz.units.interventions import Action
 
 KEY, RANKED = "inside.cause", "inside.ablation"
 ROOM = 96  # pixels for what random changes cost
@@ -135,15 +130,14 @@ def _perplexities(before: float, now: float) -> None:
 
 
 def _show(view: View, after: Trace, at: int, change: Intervention) -> None:
-    temperature, prompt = view.context.temperature, view.text[: at + 1]
-    drawn: dict[str, Any] = {"temperature": temperature, "seed": changed.SEED}
+    drawn = changed.drawn(view)
     plain = kept(
-        key_of(prompt, "on", view.mark, temperature),
-        lambda: sampling.resume(view.trace, at + 1, changed.LENGTH, **drawn),
+        view.key("on", at, view.context.temperature),
+        lambda: sampling.resume(view.trace, at + 1, **drawn),
     )
     other = kept(
-        key_of(prompt, "on", view.mark, temperature, change),
-        lambda: units.resume(after, at + 1, changed.LENGTH, change, **drawn),
+        view.key("on", at, view.context.temperature, change),
+        lambda: units.resume(after, at + 1, interventions=change, **drawn),
     )
     labels = (
         _("bits: with the change, a character is more (blue) or less (orange) expected"),
@@ -155,14 +149,12 @@ def _show(view: View, after: Trace, at: int, change: Intervention) -> None:
 
 
 def _next(view: View, after: Trace, at: int) -> Panel:
-    before, now = (np.exp(t.log_probs_at(at + 1, at + 2)[0].astype(np.float64)) for t in (view.trace, after))
-    order = np.argsort(-np.maximum(before, now), kind="stable")[:10]
     labels = (_("without the change"), _("with the change"))
-    picture = Pair(symbols(view.model.vocabulary, order), before[order], now[order], labels, _("probability"))
+    picture = units.patching.expected(view.trace, after, at + 1, labels)
     return Panel(
         "next",
         _("Next-character probabilities after character {n}").format(n=f"{at + 1:,}"),
-        lambda theme: draw(picture, str, theme),
+        partial(draw, picture, spoken),
         _("Bars that grow or shrink are characters whose probability depends on what was changed."),
         _("what real texts lead to: perhaps no text leads to a state like this. Trust small changes more."),
         height=360,
@@ -187,8 +179,6 @@ def _elsewhere(view: View, change: Intervention) -> None:
         )
     with right:
         source = sources.pick(view, "inside.effect.source")
-    if source is None:
-        return
     cost = _("Reads up to {n} characters with the change, and with {controls} random changes.")
     button = Button(
         _("Measure it on a longer text"),
@@ -212,12 +202,10 @@ def _effect(
     return (yield from units.effect(model, read, change, target=inside))  # type: ignore[misc]
 
 
-def _changing() -> str:
-    return _("Changing random units and directions for comparison")
-
-
-EFFECT: Part[Effect] = Part("effect", _changing, _effect, patience=0.0)
-LONGER: Part[Effect] = Part("effect.longer", _changing, _effect)
+EFFECT = Part[Effect](
+    "effect", lambda: _("Changing random units and directions for comparison"), _effect, patience=0.0
+)
+LONGER = replace(EFFECT, name="effect.longer", patience=PATIENCE)
 
 
 @fragment
@@ -233,8 +221,6 @@ def _rank(view: View) -> None:
     with right:
         held = {"zero": "0", "mean": _("its own mean")}
         to = choice.pick(_("An ablated unit is held at"), held, "inside.to", default="mean")
-    if source is None:
-        return
     cost = _(
         "Reads up to {n} characters once for each unit, and stops as soon as both halves of what it has "
         "read rank the units alike. That takes minutes; you can cancel it."
@@ -251,7 +237,7 @@ def _ablate(model: Network, text: Read, layer: int, to: Any) -> Any:
     return units.ablate(model, text(ABLATED), layer=layer, to=to, until=REPLICATES, controls=16)
 
 
-ABLATION: Part[Ablation] = Part("ablate", lambda: _("Ablating each unit"), _ablate)
+ABLATION = Part[Ablation]("ablate", lambda: _("Ablating each unit"), _ablate)
 
 WAYS: dict[str, tuple[str, Callable[[View], None]]] = {
     "change": (N_("Change units"), _change),

@@ -1,9 +1,7 @@
 """Change a letter: how far apart the two readings are afterwards, for several networks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
@@ -13,11 +11,8 @@ from rnnviz.i18n import _
 from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.dashboard import painted
-from rnnviz.ui.pages.inside.common import View, beside, cursor, fragment, of_the_same_text
-from rnnviz.ui.pages.inside.parts import Held, Part, found, held
-
-if TYPE_CHECKING:
-    from rnnviz.units import Perturbation
+from rnnviz.ui.pages.inside.common import Held, View, beside, cursor, fragment, of_the_same_text
+from rnnviz.ui.pages.inside.parts import Part, found
 
 KEY = "inside.changed"
 BITS = Scale("sequential", 0.0, 2.0)
@@ -41,24 +36,23 @@ def section(view: View) -> None:
         letter = usual
     with right:
         networks = beside(view, _("Compare with"), "perturb", of_the_same_text(view), most=3)
-    done = found(LETTER, view, networks=held(networks), at=at, letter=letter)
+    done = found(LETTER, view, networks=networks, at=at, letter=letter)
     if done is not None:
         _show(view, letter, done)
 
 
-def _perturb(_model: object, text: Any, networks: Held, at: int, letter: str) -> list[Perturbation]:
-    names, models = zip(*networks.value, strict=True)
-    found = units.perturb_all(models, text(), at, letter)
+def _perturb(_model: object, text: Any, networks: Held, at: int, letter: str) -> list[units.Perturbation]:
+    found = units.perturb_all(list(networks.value.values()), text(), at, letter)
     return [
         replace(one, before=replace(one.before, model_name=name))
-        for name, one in zip(names, found, strict=True)
+        for name, one in zip(networks.value, found, strict=True)
     ]
 
 
-LETTER: Part[list[Perturbation]] = Part("letter", lambda: _("Reading with another letter"), _perturb)
+LETTER = Part[list[units.Perturbation]]("letter", lambda: _("Reading with another letter"), _perturb)
 
 
-def _show(view: View, letter: str, found: list[Perturbation]) -> None:
+def _show(view: View, letter: str, found: list[units.Perturbation]) -> None:
     first, *others = found
     st.markdown("  \n".join(findings.told(one.sentences()) for one in found))
     label = _("{model}: KL divergence, bits: how much “{c}” in the frame changes each prediction").format(

@@ -1,27 +1,28 @@
 """What the ways of Cause share: a field for units, and a text read without and with a change."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from rnnviz.arrays import Array
 from rnnviz.figures.themes import VERSUS_FULL, Scale
 from rnnviz.i18n import _
 from rnnviz.ui import dashboard
 from rnnviz.ui.dashboard import Panel, Text, painted
-
-if TYPE_CHECKING:
-    from rnnviz.arrays import Array
-    from rnnviz.ui.pages.inside.common import View
+from rnnviz.ui.pages.inside.common import View
 
 LENGTH = 120  # characters of a continuation
 SEED = 0
 DIFFERENCE = Scale("diverging", -VERSUS_FULL, VERSUS_FULL)  # bits
 MARKED = Scale("sequential", 0.0, 5.0)  # 1 is a pale mark, of no number
+
+
+def drawn(view: View) -> dict[str, Any]:
+    """How a continuation is drawn, as `rnnviz.reading.sampling.resume` takes it: always the same."""
+    return {"length": LENGTH, "temperature": view.context.temperature, "seed": SEED}
 
 
 def write(view: View, key: str, **options: Any) -> tuple[int, ...]:

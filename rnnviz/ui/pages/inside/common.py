@@ -1,46 +1,36 @@
 """What the page's parts share: the view, results kept for it, jobs, other networks."""
 
-from __future__ import annotations
-
 import functools
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from types import MappingProxyType
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
 from rnnviz import gradients, units
+from rnnviz.arrays import Array
 from rnnviz.figures import live
 from rnnviz.figures.pictures import draw
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import Heat
 from rnnviz.i18n import _
+from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.untrained import of_known_start
 from rnnviz.reading.trace import Trace, trace
-from rnnviz.text.characters import normalise, visible
-from rnnviz.ui import address, choice, model_cache, trouble
+from rnnviz.text.characters import normalise
+from rnnviz.ui import address, model_cache, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.dashboard import Ask, Panel
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.words import quantities, title, titles
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from rnnviz.networks.checkpoint import ModelInfo
-    from rnnviz.networks.torch_model import CharModel
-    from rnnviz.text.vocabulary import Vocabulary
-    from rnnviz.ui.context import Network
-
 T = TypeVar("T")
-Networks = dict[str, tuple[str, Any]]
-"""Networks by name, each with a key that identifies it."""
-
 LONGEST = gradients.memory.MAX_SQUARE
 """Most characters of the text: as many as a whole connectivity takes."""
 
@@ -50,6 +40,14 @@ AT, UNIT = "inside.at", "inside.unit"  # of st.session_state: the character and 
 WANTED = "inside.unit.wanted"  # the same: whether the address names that unit, whatever a search finds
 WAY = "inside.way"  # the same: what is changed under Cause
 NAMED = "inside.unit.named"  # the unit that the address named when somebody arrived by it
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a page has already and gives to a run, known by its `mark`."""
+
+    mark: Hashable
+    value: Any = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -75,11 +73,11 @@ class View:
 
     def key(self, what: str, *rest: Hashable) -> Key:
         """The key of what is found of the text in this network."""
-        return key_of(self.text, what, self.mark, *rest)
+        return Key(what, checksum(self.text), (self.mark, *rest))
 
     @property
     def trace(self) -> Trace:
-        return traced(self, self.text)
+        return kept(self.key("trace"), lambda: trace(self.model, self.text))
 
     @property
     def python(self) -> bool:
@@ -98,16 +96,6 @@ class View:
 def layer_key(layers: int) -> str:
     """Where st.session_state keeps the layer that is looked at in networks of so many."""
     return f"inside.layer.{layers}"
-
-
-def key_of(text: str, what: str, mark: Hashable, *rest: Hashable) -> Key:
-    """The key of what is found of a text in the networks that `mark` identifies."""
-    return Key(what, checksum(text), (mark, *rest))
-
-
-def traced(view: View, text: str) -> Trace:
-    """The network's trace of a text."""
-    return kept(key_of(text, "trace", view.mark), lambda: trace(view.model, text))
 
 
 def view(context: Context, text: str, layer: int) -> View:
@@ -169,26 +157,18 @@ def quantity(view: View, key: str, first: str = "hidden") -> str:
     return chosen
 
 
-def gate(view: View, keeps: str) -> str:
-    """A choice of this cell's gates and other quantities; `keeps` is the default."""
-    words = {name: quantities()[name] for name in units.quantities(view.cell)[1:]}
-    return choice.pick(_("Gate"), words, f"inside.gate.{view.cell}", default=keeps, hidden=True)
-
-
-def symbols(vocabulary: Vocabulary, ids: Any) -> list[str]:
-    return [visible(vocabulary.symbol(int(i))) for i in ids]
-
-
 def heat_panel(
     name: str,
     title: str,
-    values: npt.NDArray[np.float32],
+    values: Array,
+    order: Key,
     scale: Scale,
     notice: str,
     limits: str,
     **options: Any,
 ) -> Panel:
-    """A heat map of `values` (T, H), columns already in order of likeness."""
+    """A heat map of `values` (T, H), the units in order of likeness, which is kept under the key `order`."""
+    values = values[:, kept(order, lambda: live.seriate(values))]
     x, y = _("character"), _("units, similar ones side by side")
     return Panel(
         name,
@@ -223,11 +203,12 @@ def beside(
     key: str,
     usual: list[str],
     most: int = 2,
-    made: Mapping[str, Callable[[], tuple[str, Any]]] | None = None,
+    made: Mapping[str, Callable[[], tuple[str, Any]]] = MappingProxyType({}),
     about: str | None = None,
-) -> Networks:
-    """The network in view and up to `most` that the reader adds; `made` are networks without a file."""
-    made = made or {}
+) -> Held:
+    """The network in view and up to `most` that the reader adds, by name; `made` are networks without a
+    file, each made with a mark that identifies it.
+    """
     files = {m.path.stem: m for m in others(view)}
     names = titles(files.values())
     chosen = st.multiselect(
@@ -241,11 +222,13 @@ def beside(
         placeholder=_("other networks"),
         help=about,
     )
-    networks: Networks = {title(view.context.info): (view.mark, view.model)}
+    networks = {title(view.context.info): (view.mark, view.model)}
     for name, info in files.items():
         if name in chosen:
             networks[names[name]] = model_cache.digest(info), model_cache.load(info, to_read=True)
-    return networks | {name: make() for name, make in made.items() if name in chosen}
+    networks |= {name: make() for name, make in made.items() if name in chosen}
+    marks = tuple((name, mark) for name, (mark, _model) in networks.items())
+    return Held(marks, {name: model for name, (_mark, model) in networks.items()})
 
 
 def say_start(view: View) -> None:
@@ -256,7 +239,7 @@ def say_start(view: View) -> None:
         )
 
 
-def untrained(view: View) -> tuple[str, CharModel]:
+def untrained(view: View) -> tuple[str, Any]:
     """The network before its training, and a key that identifies it."""
     from rnnviz.networks.torch_model import untrained
 

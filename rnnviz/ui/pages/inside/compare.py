@@ -1,7 +1,5 @@
 """Compare: two or three networks on the same text, with one cursor."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +9,6 @@ import streamlit as st
 from rnnviz import units
 from rnnviz.errors import install
 from rnnviz.figures import live
-from rnnviz.figures.live import seriate
 from rnnviz.figures.themes import SURPRISAL_FULL, Scale
 from rnnviz.i18n import _
 from rnnviz.networks import has_torch
@@ -20,19 +17,17 @@ from rnnviz.ui import dashboard, findings
 from rnnviz.ui.dashboard import Panel, Text, painted
 from rnnviz.ui.pages.inside import changed
 from rnnviz.ui.pages.inside.common import (
-    Networks,
+    Held,
     View,
     beside,
     cursor,
     fragment,
     heat_panel,
-    kept,
-    key_of,
     of_the_same_text,
     say_start,
     untrained,
 )
-from rnnviz.ui.pages.inside.parts import Held, Part, found, held
+from rnnviz.ui.pages.inside.parts import Part, found
 from rnnviz.ui.trouble import plain as safe
 from rnnviz.ui.words import title
 
@@ -62,12 +57,12 @@ def section(view: View) -> None:
             "This network before its training needs torch, which is not installed. This brings it: {command}"
         )
         st.caption(said.format(command=f"`{install('train')}`"))
-    if before in networks:
+    if before in networks.value:
         say_start(view)
-    if len(networks) < 2:
+    if len(networks.value) < 2:
         st.info(_("Choose one or two networks to compare with this one."), icon=":material/compare:")
         return
-    done = found(COMPARE, view, networks=held(networks))
+    done = found(COMPARE, view, networks=networks)
     if done is None:
         return
     st.markdown(findings.told(done.sentences()))
@@ -76,9 +71,9 @@ def section(view: View) -> None:
         KEY,
         texts=_texts(done),
         panels=[
-            *_heats(done, networks),
+            *_heats(view, done, networks),
             findings.panel(running),
-            *(findings.panel(one, height=270, width=6 // len(networks)) for one in expected),
+            *(findings.panel(one, height=270, width=6 // len(expected)) for one in expected),
         ],
         at=at,
         scale=("surprisal", _("0 bits"), _("{n} bits of surprise").format(n=f"{SURPRISAL_FULL:g}")),
@@ -87,13 +82,12 @@ def section(view: View) -> None:
 
 
 def _compare(_model: object, text: Any, networks: Held) -> units.Comparison:
-    names, models = zip(*networks.value, strict=True)
-    found = units.compare(models, text())
-    named = (replace(read, model_name=name) for name, read in zip(names, found.traces, strict=True))
+    found = units.compare(list(networks.value.values()), text())
+    named = (replace(read, model_name=name) for name, read in zip(networks.value, found.traces, strict=True))
     return replace(found, traces=tuple(named))
 
 
-COMPARE: Part[units.Comparison] = Part("compare", lambda: _("Reading with each network"), _compare)
+COMPARE = Part[units.Comparison]("compare", lambda: _("Reading with each network"), _compare)
 
 
 def _texts(found: units.Comparison) -> list[Text]:
@@ -118,33 +112,36 @@ def _texts(found: units.Comparison) -> list[Text]:
     return texts
 
 
-def _heats(found: units.Comparison, networks: Networks) -> list[Panel]:
-    panels = []
-    for read, (mark, model) in zip(found.traces, networks.values(), strict=True):
-        values = read.hidden[:, -1]
-        order = kept(key_of(read.text, "order", mark, -1, "hidden"), lambda values=values: seriate(values))  # type: ignore[misc]
-        panels.append(
-            heat_panel(
-                f"heat-{read.model_name}",
-                _("{model}: hidden state H").format(model=read.model_name),
-                values[:, order],
-                live.scale("hidden", model.config.span),
-                _("Look for characters where one network's state changes and the other's hardly does."),
-                _("which units correspond: the same row is an unrelated unit in the other network."),
-                height=260,
-                width=6 // len(networks),
-            )
+def _heats(view: View, found: units.Comparison, networks: Held) -> list[Panel]:
+    return [
+        heat_panel(
+            f"heat-{name}",
+            _("{model}: hidden state H").format(model=name),
+            read.hidden[:, -1],
+            view.key("order", networks, name),
+            live.scale("hidden", model.config.span),
+            _("Look for characters where one network's state changes and the other's hardly does."),
+            _("which units correspond: the same row is an unrelated unit in the other network."),
+            height=260,
+            width=6 // len(found.traces),
         )
-    return panels
+        for read, (name, model) in zip(found.traces, networks.value.items(), strict=True)
+    ]
 
 
 def _continuations(view: View, found: units.Comparison, at: int) -> None:
     st.markdown(
         _("**Continuations after character {n}**, from the same random numbers").format(n=f"{at + 1:,}")
     )
-    drawn: dict[str, Any] = {"temperature": view.context.temperature, "seed": changed.SEED}
-    texts = []
-    for read in found.traces:
-        text = sampling.resume(read, at + 1, changed.LENGTH, **drawn)
-        texts.append(Text(text, np.full(len(text), 127, np.uint8), "versus", read.model_name, linked=False))
+    plain = np.full(changed.LENGTH, 127, np.uint8)
+    texts = [
+        Text(
+            sampling.resume(read, at + 1, **changed.drawn(view)),
+            plain,
+            "versus",
+            read.model_name,
+            linked=False,
+        )
+        for read in found.traces
+    ]
     dashboard.mount("inside.compare.on", texts=texts, quiet=True)

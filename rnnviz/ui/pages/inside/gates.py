@@ -1,24 +1,20 @@
 """What carries the state on: gates, and W_hh."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
 from rnnviz import gradients, units
-from rnnviz.figures.live import seriate
 from rnnviz.findings import words
 from rnnviz.i18n import _
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.progress import Share, mapped
 from rnnviz.reading.trace import tracing
-from rnnviz.ui import dashboard, findings
+from rnnviz.ui import choice, dashboard, findings
 from rnnviz.ui.dashboard import ends, painted
 from rnnviz.ui.pages.inside import sources
-from rnnviz.ui.pages.inside.common import View, gate, heat_panel, kept, say_start
-from rnnviz.ui.pages.inside.parts import Button, Part, found
+from rnnviz.ui.pages.inside.common import View, heat_panel, kept, say_start
+from rnnviz.ui.pages.inside.parts import Button, Part, Read, found
 from rnnviz.ui.words import quantities, spoken
 
 KEY = "inside.gates"
@@ -26,12 +22,12 @@ READ = 20_000  # characters of a longer text
 WEIGHTS = sources.Source("weights")  # no text is read
 
 
-def _gates(model: Any, text: Callable[[int], str], layer: int) -> Any:
+def _gates(model: Any, text: Read, layer: int) -> Any:
     traced = yield from mapped(tracing(model, text(READ)), Share)
     return units.gates(traced, layer=layer)
 
 
-def _spectrum(model: Any, text: Callable[[], str], layer: int) -> gradients.Spectrum:
+def _spectrum(model: Any, text: Read, layer: int) -> gradients.Spectrum:
     return gradients.spectrum(model, layer=layer)
 
 
@@ -51,17 +47,17 @@ def show(view: View, at: int | None) -> None:
 def _opened(view: View, at: int | None, keeps: str) -> None:
     """A gate along the text, how often all are saturated, and how long units keep."""
     st.subheader(_("Gates"), anchor=False)
-    looked = gate(view, keeps)
+    names = {name: quantities()[name] for name in units.quantities(view.cell)[1:]}
+    looked = choice.pick(_("Gate"), names, f"inside.gate.{view.cell}", default=keeps, hidden=True)
     source = sources.pick(view, "inside.gates.source")
     cost = _("Reads up to {n} characters; it takes some seconds.").format(n=f"{READ:,}")
     button = Button(_("Measure them on a longer text"), ":material/straighten:", cost)
-    longer = found(GATES, view, source, button, layer=view.layer) if source is not None else None
+    longer = found(GATES, view, source, button, layer=view.layer)
     measured = longer or kept(
         view.key("gates", view.layer), lambda: units.gates(view.trace, layer=view.layer)
     )
     values = units.activations(view.trace, layer=view.layer, quantity=looked)
-    order = kept(view.key("order", view.layer, looked), lambda: seriate(values))
-    scale, name = view.scale(looked), quantities()[looked]
+    order, scale, name = view.key("order", view.layer, looked), view.scale(looked), names[looked]
     label = _("{gate}, mean of all units").format(gate=name)
     notice, limits = spoken(words(f"gates.look-{looked}")), spoken(words("gates.limits"))
     findings.show(measured)
@@ -69,7 +65,7 @@ def _opened(view: View, at: int | None, keeps: str) -> None:
         KEY,
         texts=[painted(view.text, values.mean(axis=1), scale, label)],
         panels=[
-            heat_panel("gate", name, values[:, order], scale, notice, limits, height=330),
+            heat_panel("gate", name, values, order, scale, notice, limits, height=330),
             *(findings.panel(one, height=330, width=3) for one in measured.panels()),
         ],
         at=at,

@@ -1,12 +1,10 @@
 """Match: the units that are on throughout a selected passage, and where else in a text most of them are."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -15,6 +13,7 @@ from rnnviz import units
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import count, words
 from rnnviz.i18n import _
+from rnnviz.networks.numpy_model import Network
 from rnnviz.text import corpora
 from rnnviz.text.characters import normalise, visible
 from rnnviz.ui import dashboard, findings
@@ -29,10 +28,7 @@ from rnnviz.ui.pages.inside.sources import Source
 from rnnviz.ui.words import spoken
 from rnnviz.units import Index, Match, Matches, matching
 from rnnviz.units.controls import COPIES
-
-if TYPE_CHECKING:
-    from rnnviz.networks.numpy_model import Network
-    from rnnviz.units.matching import Copy
+from rnnviz.units.matching import Copy
 
 KEY, ROWS = "inside.match", "inside.matches"
 COMING = "inside.coming"  # read by page.py

@@ -2,9 +2,6 @@
 that goes, what each character adds, and what carries the state on.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
@@ -28,8 +25,8 @@ from rnnviz.text.characters import visible
 from rnnviz.ui import choice, dashboard, findings
 from rnnviz.ui.dashboard import Text
 from rnnviz.ui.pages.inside import gates, sources
-from rnnviz.ui.pages.inside.common import View, beside, cursor, fragment, kept, of_the_same_text
-from rnnviz.ui.pages.inside.parts import Button, Held, Part, found, held
+from rnnviz.ui.pages.inside.common import Held, View, beside, cursor, fragment, kept, of_the_same_text
+from rnnviz.ui.pages.inside.parts import Button, Part, Read, found
 from rnnviz.ui.trouble import plain
 
 KEY, ADDED = "inside.memory", "inside.attribution"
@@ -39,7 +36,7 @@ NATS = Scale("diverging", -2.0, 2.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Read:
+class Reading:
     """What a network's gradients are: of the beginning of the text each prediction's and, where it is long
     enough, how far back they reach; and any other prediction's, once it is asked for.
     """
@@ -49,20 +46,20 @@ class Read:
     rows: Rows
 
 
-def _connected(model: Any, text: Callable[[], str], networks: Held, target: str | None) -> Any:
+def _connected(model: Any, text: Read, networks: Held, target: str | None) -> Any:
     made = {}
-    for number, (name, one) in enumerate(networks.value):
+    for number, (name, one) in enumerate(networks.value.items()):
         yield Share(number / len(networks.value))
         square = gradients.connectivity(one, text()[:SQUARE], target=target)
         lags = min(LAGS, len(square) // 3)
         reach = gradients.reach_of(square, lags) if lags >= 2 else None
-        made[name] = Read(square, reach, Rows(one, text()))
+        made[name] = Reading(square, reach, Rows(one, text()))
     return made
 
 
-def _reaching(model: Any, text: Callable[[int], str], networks: Held) -> Any:
+def _reaching(model: Any, text: Read, networks: Held) -> Any:
     made, read = {}, text(REACHED)
-    for number, (name, one) in enumerate(networks.value):
+    for number, (name, one) in enumerate(networks.value.items()):
         steps = gradients.reach(one, read, lags=min(LAGS, len(read) // 3))
         made[name] = yield from mapped(steps, partial(_of_all, number, len(networks.value)))
     return made
@@ -72,11 +69,11 @@ def _of_all(number: int, count: int, now: Share) -> Share:
     return Share((number + now.fraction) / count)
 
 
-def _adding(model: Any, text: Callable[[], str], **asked: Any) -> Any:
+def _adding(model: Any, text: Read, **asked: Any) -> Any:
     return contributions(model, text(), **asked)
 
 
-CONNECTIVITY = Part[dict[str, Read]](
+CONNECTIVITY = Part[dict[str, Reading]](
     "square", lambda: _("Following the gradient back from each character"), _connected
 )
 REACH = Part[dict[str, Reach]](
@@ -106,7 +103,7 @@ def section(view: View) -> None:
     target = asked or None
     with right:
         usual = of_the_same_text(view) if view.cell != "mlp" else []
-        networks = held(beside(view, _("Compare with"), "beside", usual))
+        networks = beside(view, _("Compare with"), "beside", usual)
     read = found(CONNECTIVITY, view, networks=networks, target=target)
     if read is not None:
         reached = {name: one.reach for name, one in read.items() if one.reach}
@@ -118,7 +115,7 @@ def section(view: View) -> None:
 
 
 def _connectivity(
-    view: View, read: dict[str, Read], reached: dict[str, Reach], at: int, target: str | None
+    view: View, read: dict[str, Reading], reached: dict[str, Reach], at: int, target: str | None
 ) -> None:
     """The text in the colours of each network, and the pictures of all predictions and of how they fade."""
     texts, pictures = [], []
@@ -162,7 +159,7 @@ def _how_far(view: View, networks: Held) -> None:
     said = _("Follows the gradient back from up to {n} characters: some seconds for each network.")
     button = Button(_("Measure it on a longer text"), ":material/straighten:", said.format(n=f"{REACHED:,}"))
     source = sources.pick(view, "inside.memory.source")
-    longer = found(REACH, view, source, button, networks=networks) if source is not None else None
+    longer = found(REACH, view, source, button, networks=networks)
     if longer is not None:
         _say(longer)
         panels = [findings.panel(one, height=320) for one in fading(longer.items())]

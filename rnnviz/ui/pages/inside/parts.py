@@ -6,10 +6,8 @@ shows progress and trouble, and keeps what comes.
     if (probe := found(PROBE, view, source, Button(…), layer=0, asked=asked)) is not None: ...
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from types import GeneratorType
 from typing import Any, Generic, TypeVar
@@ -20,10 +18,11 @@ from rnnviz.text.characters import normalise
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.pending import PATIENCE, ask
 from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
-from rnnviz.ui.pages.inside.common import LONGEST, Networks, View
-from rnnviz.ui.pages.inside.sources import OWN, Source
+from rnnviz.ui.pages.inside.common import LONGEST, View
+from rnnviz.ui.pages.inside.sources import PAGE, Source
 
 R = TypeVar("R")
+Read = Callable[[int], str]  # a text, at most so many characters of it
 
 
 @dataclass(frozen=True)
@@ -33,14 +32,6 @@ class Button:
     label: str
     icon: str
     cost: str
-
-
-@dataclass(frozen=True)
-class Held:
-    """What a page has already and gives to a run, known by its `mark`."""
-
-    mark: Hashable
-    value: Any = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,32 +53,27 @@ class Part(Generic[R]):
     patience: float = PATIENCE
 
 
-def held(networks: Networks) -> Held:
-    """Networks for a run: names with models."""
-    marks = tuple((name, mark) for name, (mark, _model) in networks.items())
-    return Held(marks, [(name, model) for name, (_mark, model) in networks.items()])
-
-
 def found(
     part: Part[R],
     view: View,
-    source: Source | None = None,
+    source: Source | None = PAGE,
     button: Button | None = None,
     **given: Hashable,
 ) -> R | None:
     """The result of a part for the page's text or a source; while there is none, its progress, what went
-    wrong, or the button that starts it. `run` gets what is `given` and nothing else, so that no result is
-    shown for another question: all of it is in the key.
+    wrong, or the button that starts it; nothing while a source is awaited. `run` gets what is `given` and
+    nothing else, so that no result is shown for another question: all of it is in the key.
     """
-    own = source or Source(OWN)
-    key = own.key(view, part.name, *sorted(given.items()))
-    if part.shared and own.own:
+    if source is None:
+        return None
+    key = source.key(view, part.name, *sorted(given.items()))
+    if part.shared and source.own:
         store.shared().hold(store.holder(), [key.text])
     wanted = f"inside.{part.name}.wanted"
     started = button is None or st.session_state.get(wanted) == key
 
     def text(most: int = LONGEST) -> str:
-        return normalise(own.read(view, most), view.model.normaliser)
+        return normalise(source.read(view, most), view.model.normaliser)
 
     run = partial(part.run, view.model, text, **given)
     pending = ask(

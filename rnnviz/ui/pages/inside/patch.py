@@ -1,9 +1,7 @@
 """Patch: the state of one text put into the reading of another, beside what other states do."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -17,11 +15,8 @@ from rnnviz.text.characters import normalise
 from rnnviz.ui import choice, dashboard, findings
 from rnnviz.ui.dashboard import Text
 from rnnviz.ui.pages.inside import changed, direction
-from rnnviz.ui.pages.inside.common import View, fragment
-from rnnviz.ui.pages.inside.parts import Held, Part, found
-
-if TYPE_CHECKING:
-    from rnnviz.units import PatchControls
+from rnnviz.ui.pages.inside.common import Held, View, fragment
+from rnnviz.ui.pages.inside.parts import Part, found
 
 KEY = "inside.patch"
 MOST = 200  # characters of each text
@@ -74,12 +69,14 @@ def section(view: View) -> None:
         _show(view, done)
 
 
-def _patch(model: Any, _text: object, places: tuple[Any, ...], unrelated: Held, **part: Any) -> PatchControls:
+def _patch(
+    model: Any, _text: object, places: tuple[Any, ...], unrelated: Held, **part: Any
+) -> units.PatchControls:
     done = units.patch(model, *places, **part)
     return units.patch_controls(model, done, unrelated.value, n=STATES, ahead=AHEAD, seed=changed.SEED)
 
 
-PATCH: Part[PatchControls] = Part("patch", lambda: _("Patching the state"), _patch)
+PATCH = Part[units.PatchControls]("patch", lambda: _("Patching the state"), _patch)
 
 
 def _places(view: View) -> tuple[Any, ...]:
@@ -144,17 +141,17 @@ def _part(view: View) -> dict[str, Any] | None:
     return part
 
 
-def _show(view: View, found: PatchControls) -> None:
+def _show(view: View, found: units.PatchControls) -> None:
     """The second text, how it goes on, and predictions, without and with the patch."""
     done = found.patched
-    drawn: dict[str, Any] = {"temperature": view.context.temperature, "seed": changed.SEED}
+    drawn = changed.drawn(view)
     changed.show(
         KEY,
         done.target.text,
         0.0 - done.loss / np.log(2),
         (
-            sampling.resume(done.target, done.to, changed.LENGTH, **drawn),
-            done.continuation(changed.LENGTH, **drawn),
+            sampling.resume(done.target, done.to, **drawn),
+            done.continuation(**drawn),
         ),
         (
             _("bits: with the patch, a character is more (blue) or less (orange) expected"),

@@ -1,24 +1,19 @@
 """What is asked of the units: the controls of the first sub-page, and what they amount to."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
 from rnnviz import units
 from rnnviz.i18n import _
 from rnnviz.runs import unit_findings
+from rnnviz.runs.unit_findings import Recorded
 from rnnviz.ui.pages.inside import words
 from rnnviz.ui.pages.inside.common import NAMED, View
-from rnnviz.ui.pages.inside.sources import OWN, Source, pick
+from rnnviz.ui.pages.inside.sources import PAGE, Source, pick
 from rnnviz.ui.pages.inside.words import PATTERN, SPAN
-
-if TYPE_CHECKING:
-    from rnnviz.runs.unit_findings import Recorded
-    from rnnviz.units import Target
 
 SOURCE = "inside.source"
 SPANS = "inside.spans"  # of st.session_state: the text, and the passages selected in it
@@ -58,7 +53,7 @@ def ask(view: View, spans: tuple[tuple[int, int], ...]) -> tuple[Question | None
         )
     with where:
         if about == SPAN:
-            source: Source | None = Source(OWN)
+            source: Source | None = PAGE
             st.space("small")
             st.button(_("Clear the selection"), icon=":material/deselect:", on_click=_forget)
         else:
@@ -117,7 +112,7 @@ def _forget() -> None:
     st.session_state.pop(SPANS, None)
 
 
-def target(asked: Question, unclosed: str, text: str) -> Target:
+def target(asked: Question, unclosed: str, text: str) -> units.Target:
     """Where it holds in `text`, or how much. Raises what `rnnviz.units.pattern_target` raises."""
     if asked.target == SPAN:
         return units.span_target(asked.spans, text)

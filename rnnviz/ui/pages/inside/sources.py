@@ -69,6 +69,9 @@ class Source:
         return text[:most]
 
 
+PAGE = Source(OWN)  # the page's text
+
+
 def here() -> list[corpora.CorpusInfo]:
     """The corpora on this machine that are long enough."""
     found = [corpora.describe(name) for name in corpora.names()]

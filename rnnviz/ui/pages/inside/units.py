@@ -1,21 +1,22 @@
 """What a single unit tells: its card, and a search for units that follow something, beside its controls."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from rnnviz import units
 from rnnviz.errors import RnnvizError
-from rnnviz.figures.live import seriate
+from rnnviz.figures.themes import Scale
 from rnnviz.findings import Bars, Number, Panel, words
 from rnnviz.i18n import _
+from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import mapped
-from rnnviz.reading.trace import tracing
+from rnnviz.reading.trace import Trace, tracing
+from rnnviz.runs.unit_findings import Recorded
 from rnnviz.text.characters import visible
 from rnnviz.ui import address, dashboard, findings
 from rnnviz.ui.dashboard import Text, ends, painted
@@ -28,29 +29,18 @@ from rnnviz.ui.pages.inside.common import (
     cursor,
     fragment,
     heat_panel,
-    kept,
     layer_key,
     quantity,
     say_start,
 )
-from rnnviz.ui.pages.inside.parts import Button, Part, found
+from rnnviz.ui.pages.inside.parts import Button, Part, Read, found
 from rnnviz.ui.pages.inside.question import SPANS, Question
-from rnnviz.ui.pages.inside.sources import CARD, OWN, Source
+from rnnviz.ui.pages.inside.sources import CARD, OWN, PAGE, Source
 from rnnviz.ui.pages.inside.words import SPAN
 from rnnviz.ui.words import quantities, signed
 from rnnviz.units import Direction, Search, directions, probing
 from rnnviz.units.claims import ENOUGH, Unanswered
 from rnnviz.units.targets import described
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
-
-    from rnnviz.figures.themes import Scale
-    from rnnviz.networks.numpy_model import Network
-    from rnnviz.reading.trace import Trace
-    from rnnviz.runs.unit_findings import Recorded
-    from rnnviz.units import Probe, ScanReport, Target, UnitReport
-    from rnnviz.units.scanning import Context
 
 KEY, FOUND = "inside.finding", "inside.found"
 READING = 0.25  # the share of a search's work that is reading the text
@@ -66,7 +56,7 @@ class Answer(NamedTuple):
 
 def _finding(
     model: Network,
-    text: Callable[[int], str],
+    text: Read,
     *,
     layer: int,
     quantity: str,
@@ -94,7 +84,7 @@ def _finding(
     ]
 
 
-def _means(traced: Trace, target: Target, layer: int, quantity: str) -> Direction | None:
+def _means(traced: Trace, target: units.Target, layer: int, quantity: str) -> Direction | None:
     values = units.activations(traced, layer=layer, quantity=quantity)
     with suppress(RnnvizError):  # states that don't differ have no such direction
         return directions.mean_difference(values, target, layer=layer, quantity=quantity)
@@ -103,13 +93,13 @@ def _means(traced: Trace, target: Target, layer: int, quantity: str) -> Directio
 
 def _probing(
     model: Network,
-    text: Callable[[int], str],
+    text: Read,
     *,
     layer: int,
     quantity: str,
     asked: Question,
     unclosed: str,
-) -> Generator[Step, None, Probe]:
+) -> Generator[Step, None, units.Probe]:
     """A linear probe on all units of the network, and of untrained copies."""
     networks = [model, *units.untrained(model)]
     searchers = []
@@ -125,8 +115,8 @@ def _probing(
 
 
 def _scanning(
-    model: Network, text: Callable[[int], str], *, layer: int, quantity: str
-) -> Generator[Any, None, ScanReport]:
+    model: Network, text: Read, *, layer: int, quantity: str
+) -> Generator[Any, None, units.ScanReport]:
     return units.scan(
         model,
         text=text(sources.SCANNED),
@@ -141,11 +131,11 @@ def _scanning(
 SEARCH = Part[list[Answer]](
     "search", lambda: _("Searching the text, beside untrained copies of the network"), _finding, shared=True
 )
-PROBE = Part["Probe"](
+PROBE = Part[units.Probe](
     "probe", lambda: _("Probing the units of the network and of untrained copies"), _probing
 )
-SCAN = Part["ScanReport"]("scan", lambda: _("Reading the text"), _scanning, shared=True)
-LONGER = Part["ScanReport"]("longer", lambda: _("Reading the text"), _scanning)
+SCAN = Part[units.ScanReport]("scan", lambda: _("Reading the text"), _scanning, shared=True)
+LONGER = replace(SCAN, name="longer", shared=False)
 
 
 @fragment
@@ -177,7 +167,7 @@ def section(view: View) -> None:
         for one in question.standing_in(view.context.info.card):
             if (one.layer, one.unit, one.quantity) == (view.layer, unit, looked):
                 st.markdown(findings.told(one.follows()))
-        own = Source(CARD if view.context.info.card.get("text") else OWN)
+        own = Source(CARD) if view.context.info.card.get("text") else PAGE
         report = longer or found(SCAN, view, own, layer=view.layer, quantity=looked)
         marked = spans if asked and asked.target == SPAN else []
         _card(view, looked, unit, along, at, marked, None if report is None else report[view.layer, unit])
@@ -233,7 +223,7 @@ def _answer(view: View, asked: Question, source: Source, looked: str) -> Answer 
 
 def _said(
     view: View, asked: Question, source: Source, looked: str, answer: Answer, unit: int
-) -> ScanReport | None:
+) -> units.ScanReport | None:
     """Say what was found; returns what the unit does in the whole text, where that was asked."""
     findings.show(answer.finding)
     if not isinstance(answer.finding, Search):
@@ -325,7 +315,7 @@ def _card(
     along: tuple[str, Direction] | None,
     at: int | None,
     spans: Sequence[tuple[int, int]],
-    report: UnitReport | None,
+    report: units.UnitReport | None,
 ) -> None:
     """The text coloured by the unit, how its values lie, what moves it and what it speaks for, where it is
     highest and lowest; and all units, similar ones together.
@@ -339,12 +329,12 @@ def _card(
     drawn = [] if report is None else [findings.panel(p, height=230, width=2) for p in report.panels()]
     if view.layer == int(view.model.config.layers) - 1 and (along is None or looked == "hidden"):
         drawn.append(findings.panel(_pushes(view, unit, along, at), height=230, width=2))
-    order = kept(view.key("order", view.layer, looked), lambda: seriate(states))
     drawn.append(
         heat_panel(
             "clustered",
             _("{quantity}, units that move together side by side").format(quantity=quantities()[looked]),
-            states[:, order],
+            states,
+            view.key("order", view.layer, looked),
             view.scale(looked),
             _(
                 "A band of similar rows is a group of units that move together: look for the characters "
@@ -393,7 +383,7 @@ def _pushes(view: View, unit: int, along: tuple[str, Direction] | None, at: int 
     )
 
 
-def _places(scale: Scale, places: Sequence[Context]) -> list[Text]:
+def _places(scale: Scale, places: Sequence[units.Context]) -> list[Text]:
     return [
         Text(
             one.text,

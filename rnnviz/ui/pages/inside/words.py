@@ -1,19 +1,13 @@
 """Words for what a unit may respond to, and for what a search found."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any
 
 from rnnviz.findings import Said
 from rnnviz.i18n import _, ngettext
 from rnnviz.runs import unit_findings
 from rnnviz.ui.words import measure, spoken
 from rnnviz.units.targets import KINDS, PYTHON_KINDS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
 
 PATTERN, SPAN = "pattern", "span"
 GRADED = ("bracket-depth", "line-position", "indent-depth", "py-bracket-depth", "py-blocks")
