@@ -40,7 +40,7 @@ GONE = {
 }
 
 
-COMMANDS: tuple[Callable[..., int], ...] = (
+COMMANDS: tuple[Callable[..., int | None], ...] = (
     train.train,
     perplexity.perplexity,
     sample.sample,
@@ -84,13 +84,13 @@ rnnviz COMMAND --help says more of one.
 """
 
 
-def run(*more: Callable[..., int]) -> None:
+def run(*more: Callable[..., int | None]) -> None:
     """Run the command in sys.argv and exit with its code; `more` are commands of the rooms above."""
     warnings.showwarning = lambda message, *_, **__: complain(str(message))  # no paths, no lines of code
     sys.exit(main(more=more))
 
 
-def main(arguments: Sequence[str] | None = None, more: Sequence[Callable[..., int]] = ()) -> int:
+def main(arguments: Sequence[str] | None = None, more: Sequence[Callable[..., int | None]] = ()) -> int:
     """Run one command. Returns its exit code; a misspelt command exits with 2."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that can't show a character gets its code point
@@ -107,9 +107,9 @@ def main(arguments: Sequence[str] | None = None, more: Sequence[Callable[..., in
             sys.stdout.flush()  # help, which ends here, into a pipe that is closed
         if args.run is None:
             parser.error("name a command, such as app, which opens the app; rnnviz --help lists them")
-        code: int = args.run(args)
+        code: int | None = args.run(args)
         sys.stdout.flush()
-        return code
+        return code or 0
     except RnnvizError as error:
         complain(str(error))
         return 1
@@ -145,7 +145,7 @@ class _All(argparse.ArgumentParser):
         return LISTED
 
 
-def _parser(more: Sequence[Callable[..., int]] = ()) -> argparse.ArgumentParser:
+def _parser(more: Sequence[Callable[..., int | None]] = ()) -> argparse.ArgumentParser:
     parser = _All(prog="rnnviz", usage="rnnviz [-h] [--version] COMMAND ...")
     parser.add_argument("--version", action="version", version=f"rnnviz {__version__}")
     parser.set_defaults(run=None)

@@ -56,7 +56,7 @@ def ablate(
         ),
     ] = 0.5,
     characters: Annotated[int, Help("characters to read at most", metavar="N", least=1)] = 64_000,
-) -> int:
+) -> None:
     """Measure how much worse a network predicts without each unit.
 
     examples:
@@ -83,7 +83,6 @@ def ablate(
     found = finished(steps, "Reading without each unit", shown)
     heading = words("ablation.read", model=model.name, layer=found.layer, characters=count(found.characters))
     print_findings([found], shown, heading, model=of.model)
-    return 0
 
 
 def _held(written: str) -> Any:

@@ -5,7 +5,7 @@ occlusion, in nats, beside the size of the gradient. A row a character.
 from typing import Annotated, Literal
 
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import Json, OnDevice, Text, given_text, print_findings, torch_network
+from rnnviz.cli.output import Json, OnDevice, Text, given_text, network, print_findings
 from rnnviz.findings import Number, count, words
 
 
@@ -42,7 +42,7 @@ def attribute(
             metavar="N",
         ),
     ] = None,
-) -> int:
+) -> None:
     """Show what each character before a prediction adds to it, three ways.
 
     examples:
@@ -53,7 +53,7 @@ def attribute(
     from rnnviz.networks.progress import run
 
     steps = contributions(
-        torch_network(on),
+        network(on),
         given_text(source),
         at=at,
         target=target,
@@ -69,4 +69,3 @@ def attribute(
         whole=Number(found.integrated.whole),
     )
     print_findings([found], shown, heading, model=on.model)
-    return 0

@@ -1,6 +1,6 @@
 """A typed function as a command of argparse.
 
-    def sample(on: OnDevice, *, prompt: Annotated[str, Help("the text to continue", "-p")] = "") -> int:
+    def sample(on: OnDevice, *, prompt: Annotated[str, Help("the text to continue", "-p")] = "") -> None:
         '''Continue a text.'''
 
 A parameter is an option of its name. Its type says how it is read: a bool is a flag, a Literal a choice, a
@@ -79,8 +79,10 @@ class Misspelt(Exception):
     """Options that contradict each other: usage, and exit status 2."""
 
 
-def add(commands: Any, function: Callable[..., int]) -> argparse.ArgumentParser:
-    """The parser of a command that is called as the function is; its default `run` calls it."""
+def add(commands: Any, function: Callable[..., int | None]) -> argparse.ArgumentParser:
+    """The parser of a command that is called as the function is; its default `run` calls it, and returns its
+    exit status, None for success.
+    """
     about, _, more = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
     parser: argparse.ArgumentParser = commands.add_parser(
         function.__name__,
@@ -104,7 +106,7 @@ def add(commands: Any, function: Callable[..., int]) -> argparse.ArgumentParser:
             default = MISSING if each.default is each.empty else each.default
             _option(parser, each.name, said, kind, default, excluding)
 
-    def run(given: argparse.Namespace) -> int:
+    def run(given: argparse.Namespace) -> int | None:
         try:
             return function(**{each.name: _taken(each.name, hints[each.name], given) for each in parameters})
         except Misspelt as error:

@@ -11,8 +11,8 @@ from rnnviz.cli.output import (
     Text,
     finished,
     given_text,
+    network,
     print_findings,
-    torch_network,
 )
 from rnnviz.findings import count, words
 from rnnviz.text.characters import visible
@@ -39,7 +39,7 @@ def connectivity(
     characters: Annotated[
         int, Help("characters of the text that are read, at most 10,000", metavar="N", least=1)
     ] = 5_000,
-) -> int:
+) -> None:
     """Show how far back a network's predictions reach, by their gradients.
 
     examples:
@@ -48,7 +48,7 @@ def connectivity(
     """
     from rnnviz import gradients
 
-    model = torch_network(on)
+    model = network(on)
     text = given_text(source)[:characters]
     if at is not None:
         row = gradients.connectivity_row(model, text, at=at, target=target)
@@ -57,7 +57,6 @@ def connectivity(
             "connectivity.heading", model=model.name, target=visible(symbol), characters=count(len(row))
         )
         print_findings([row], shown, heading, model=on.model, target=symbol)
-        return 0
+        return
     found = finished(gradients.reach(model, text, lags=lags, target=target), "Going back", shown)
     print_findings([found], shown, words("reach.heading", model=model.name), model=on.model)
-    return 0

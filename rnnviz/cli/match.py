@@ -74,7 +74,7 @@ def match(
             least=0,
         ),
     ] = 3,
-) -> int:
+) -> None:
     """Find the places of a corpus where the same units are on as in a passage.
 
     examples:
@@ -108,7 +108,6 @@ def match(
         copies = finished(reading, f"reading with {untrained} untrained copies", shown)
         found = search(copies=copies)
     print_findings([found], shown, found.pattern.said(), model=of.model)
-    return 0
 
 
 def _span(written: str) -> tuple[int, int]:

@@ -141,33 +141,21 @@ def load(args: Any, name: str | None = None) -> CharModel | NgramModel:
     return load(args.model if name is None else name, device=args.device)
 
 
-def torch_network(args: Any) -> CharModel:
-    """The network of --model on --device. Raises ConfigError for an n-gram model."""
-    from rnnviz.networks.ngram import NgramModel
-
-    model = load(args)
-    if isinstance(model, NgramModel):
-        raise _counts(args)
-    return model
-
-
-def network(args: Any) -> NumpyModel:
-    """The network of --model, without torch. Raises ConfigError for an n-gram model."""
+def network(of: Named) -> Any:
+    """The network of --model: of torch where the command has a --device, else without torch. Raises
+    ConfigError for an n-gram model.
+    """
     from rnnviz.networks.checkpoint import load_numpy
     from rnnviz.networks.ngram import NgramModel
 
-    model = load_numpy(args.model)
+    model = load(of) if isinstance(of, OnDevice) else load_numpy(of.model)
     if isinstance(model, NgramModel):
-        raise _counts(args)
+        raise ConfigError(
+            "this command looks inside a network; {model} counts n-grams and has no hidden state; choose "
+            "another that `rnnviz models` lists",
+            model=of.model,
+        )
     return model
-
-
-def _counts(args: Any) -> ConfigError:
-    return ConfigError(
-        "this command looks inside a network; {model} counts n-grams and has no hidden state; choose another "
-        "that `rnnviz models` lists",
-        model=args.model,
-    )
 
 
 def say_start(model: NumpyModel, args: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from rnnviz.cli.bind import Help
 from rnnviz.cli.directions import Along, direction
-from rnnviz.cli.output import Json, OnDevice, print_findings, torch_network
+from rnnviz.cli.output import Json, OnDevice, network, print_findings
 from rnnviz.findings import words
 
 AHEAD = 20
@@ -40,7 +40,7 @@ def patch(
     length: Annotated[int, "characters to go on with from there"] = 80,
     temperature: Annotated[float, "of that continuation"] = 1.0,
     seed: Annotated[int, "of that continuation and of the controls"] = 0,
-) -> int:
+) -> None:
     """Put the state after one text's beginning into the reading of another text.
 
     examples:
@@ -54,7 +54,7 @@ def patch(
     from rnnviz import units
     from rnnviz.reading import sampling
 
-    model = torch_network(on)
+    model = network(on)
     read = units.patching.read(model, source)
     of = direction(along, model, layer or 0, "cell" if quantity == "cell" else "hidden")
     done = units.patch(
@@ -74,4 +74,3 @@ def patch(
     more = {"continuation": plain, "continuation_patched": patched}
     heading = words("patch.goes-on", plain=repr(plain), patched=repr(patched))
     print_findings([controls], shown, heading, lambda _found: more, model=on.model)
-    return 0

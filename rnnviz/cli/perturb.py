@@ -5,7 +5,7 @@ A row a character from there on: how far apart the states are once it has been r
 from typing import Annotated
 
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import Json, OnDevice, Text, given_text, print_findings, torch_network
+from rnnviz.cli.output import Json, OnDevice, Text, given_text, network, print_findings
 from rnnviz.findings import count, words
 from rnnviz.text.characters import visible
 
@@ -20,7 +20,7 @@ def perturb(
     threshold: Annotated[
         float, Help("a difference of predictions that counts as remembered", metavar="BITS")
     ] = 0.01,
-) -> int:
+) -> None:
     """Change one character of a text and follow how long the network remembers it.
 
     examples:
@@ -29,10 +29,9 @@ def perturb(
     """
     from rnnviz import units
 
-    model = torch_network(on)
+    model = network(on)
     text = given_text(source)
     found = units.perturb(model, text, position, character, threshold=threshold)
     came, letter = (visible(read.text[found.position]) for read in (found.before, found.after))
     heading = words("perturbation.changed", came=came, letter=letter, at=count(found.position))
     print_findings([found], shown, heading, model=on.model)
-    return 0

@@ -49,7 +49,7 @@ def probe(
         int, Help("probe N untrained copies of the network too, 0 for none", metavar="N", least=0)
     ] = COPIES,
     weights: Annotated[bool, "with --json: the probe's weight of every unit too"] = False,
-) -> int:
+) -> None:
     """Fit a linear probe on all units: does one hold a target, or many together.
 
     example:
@@ -73,7 +73,6 @@ def probe(
         heading = words("read", model=model.name, quantity=quantity, n=count(len(traced)))
         more = _weights if weights else lambda found: {}
         print_findings(probes, shown, heading, more, model=of.model)
-    return 0
 
 
 def _probe(

@@ -21,7 +21,7 @@ def sample(
     seed: Annotated[
         int | None, "the same seed writes the same text (default: none, another text each time)"
     ] = None,
-) -> int:
+) -> None:
     """Continue a text."""
     from rnnviz.reading.sampling import stream
 
@@ -33,4 +33,3 @@ def sample(
         sys.stdout.write(character)
         sys.stdout.flush()
     sys.stdout.write("\n")
-    return 0

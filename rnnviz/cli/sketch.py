@@ -12,7 +12,7 @@ def sketch(
     ],
     *,
     corpus: Annotated[str, "the corpus's name, or the text file it was trained on"],
-) -> int:
+) -> None:
     """Store in a model file which text it was trained on, as hashes that hold no text."""
     from rnnviz.networks import checkpoint, modelfile
     from rnnviz.reports import contamination
@@ -40,4 +40,3 @@ def sketch(
         f"Wrote {path} ({path.stat().st_size:,} bytes): {len(made.hashes):,} hashes, "
         f"one n-gram in {made.modulus:,}"
     )
-    return 0

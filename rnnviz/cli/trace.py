@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, TextIO
 
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import OnDevice, Text, as_json, given_text, torch_network
+from rnnviz.cli.output import OnDevice, Text, as_json, given_text, network
 from rnnviz.errors import ConfigError
 from rnnviz.text import files
 
@@ -49,7 +49,7 @@ def trace(
     out: Annotated[
         str | None, Help("the file to write (default: standard output)", "-o", metavar="FILE")
     ] = None,
-) -> int:
+) -> None:
     """Show what a network expected at every character of a text.
 
     examples:
@@ -69,7 +69,7 @@ def trace(
     from rnnviz.reading import trace as reading
 
     chosen = _format(quantity, layer, format, out)
-    model = torch_network(on)
+    model = network(on)
     traced = reading.trace(model, given_text(source))
     asked = {name: traced.values(name) for name in quantity or ()}
     if asked:
@@ -77,25 +77,22 @@ def trace(
     _write(chosen, traced, asked, layer, out)
     if out is not None:
         print(f"Wrote {out} ({Path(out).stat().st_size:,} bytes): {len(traced):,} characters")
-    return 0
 
 
 def _write(chosen: str, traced: Trace, asked: Columns, layer: int | None, out: str | None) -> None:
-    if chosen == "npz":
-        with _bytes(out) as file:
-            file.write(traced.to_bytes(*asked))
-        return
-    if chosen == "json":
-        with _text(out) as file:
-            print(as_json(_object(traced, asked, layer)), file=file)
-        return
     stretches = _values(traced, asked, layer) if asked else iter([_expected(traced)])
-    if chosen == "parquet":
-        with _bytes(out) as file:
-            _write_parquet(file, stretches)
+    if chosen in BINARY:
+        with files.replacing(sys.stdout.buffer if out is None else out) as file:
+            if chosen == "npz":
+                file.write(traced.to_bytes(*asked))
+            else:
+                _write_parquet(file, stretches)
         return
-    with _text(out) as file:
-        _write_csv(file, stretches)
+    with _text(out) as text:
+        if chosen == "json":
+            print(as_json(_object(traced, asked, layer)), file=text)
+        else:
+            _write_csv(text, stretches)
 
 
 def _format(quantity: list[str] | None, layer: int | None, format: str | None, out: str | None) -> str:
@@ -167,15 +164,6 @@ def _object(traced: Trace, asked: Columns, layer: int | None) -> Columns:
 
 
 # where to
-
-
-@contextlib.contextmanager
-def _bytes(out: str | None) -> Iterator[BinaryIO]:
-    if out is None:
-        yield sys.stdout.buffer
-        return
-    with files.replacing(out) as file:
-        yield file
 
 
 @contextlib.contextmanager

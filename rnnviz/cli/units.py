@@ -101,7 +101,7 @@ def units(
             metavar="FILE",
         ),
     ] = None,
-) -> int:
+) -> None:
     """Find the units of a network that respond to something in a text."""
     from rnnviz import units
     from rnnviz.networks.progress import Share, mapped
@@ -156,7 +156,6 @@ def units(
     if card:
         same = [one for one, search in zip(targets, found[0], strict=True) if search is None]
         _keep(of, source, question.unclosed, kept, text, sentences, same, typed)
-    return 0
 
 
 def _keep(
