@@ -216,8 +216,8 @@ class Finding(Protocol):
         ...
 
     def panels(self) -> list[Panel]:
-        """The pictures."""
-        ...
+        """The pictures; a finding that is told in words or as a text has none."""
+        return []
 
 
 def stacked(tables: Sequence[Table]) -> Table:

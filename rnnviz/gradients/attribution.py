@@ -31,7 +31,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, read_only
 from rnnviz.errors import ConfigError, TextError
-from rnnviz.findings import Json, Number, Panel, Said, Table, count, say, words
+from rnnviz.findings import Finding, Json, Number, Said, Table, count, say, words
 from rnnviz.gradients.backward import Exponents, sweep
 from rnnviz.gradients.linearisation import Reading, layer_slopes, read, top_slopes
 from rnnviz.gradients.memory import ConnectivityRow, connectivity_row
@@ -127,7 +127,7 @@ class Attribution:
 
 
 @dataclass(frozen=True, eq=False)
-class Contributions(Pictured):
+class Contributions(Pictured, Finding):
     """What each character adds to one prediction, three ways.
 
     target      the character whose log P is looked at, less that of `against`, if there is one
@@ -213,10 +213,6 @@ class Contributions(Pictured):
             yield "attribution.wrong"
         yield "attribution.notice"
         yield "attribution.limits"
-
-    def panels(self) -> list[Panel]:
-        """None: a text is coloured by each."""
-        return []
 
 
 def attribute(

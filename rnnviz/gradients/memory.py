@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Ids, read_only
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Json, Number, Panel, Said, Square, Table, count, say, words
+from rnnviz.findings import Finding, Json, Number, Panel, Said, Square, Table, count, say, words
 from rnnviz.gradients.backward import Exponents, norms, sweep
 from rnnviz.gradients.linearisation import Reading, place, read
 from rnnviz.networks.numpy_model import Network
@@ -88,7 +88,7 @@ class Connectivity:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConnectivityRow:
+class ConnectivityRow(Finding):
     """How much one prediction rests on each of the t characters before it. All arrays are read-only.
 
     target  the symbol whose log P was differentiated
@@ -141,10 +141,6 @@ class ConnectivityRow:
     def sentences(self) -> list[Said]:
         """What a gradient does not show."""
         return say(["connectivity.saturated"])
-
-    def panels(self) -> list[Panel]:
-        """None: a text is coloured by the shares."""
-        return []
 
 
 def connectivity(model: Network, text: str, *, target: str | None = None) -> Connectivity:

@@ -15,7 +15,7 @@ from typing import Literal
 
 from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, count, say, span, words
+from rnnviz.findings import Bars, Finding, Json, Number, Panel, Said, Table, count, say, span, words
 from rnnviz.pictured import Pictured
 from rnnviz.units.targets import Target
 from rnnviz.units.unit import Unit
@@ -464,7 +464,7 @@ class Search(Pictured):
 
 
 @dataclass(frozen=True)
-class Unanswered:
+class Unanswered(Finding):
     """A target of which nothing can be asked: it is the same throughout the text."""
 
     target: Target
@@ -484,10 +484,6 @@ class Unanswered:
     def sentences(self) -> list[Said]:
         """That there is nothing to look for."""
         return [words("search.unanswered", target=self.target.name)]
-
-    def panels(self) -> list[Panel]:
-        """None."""
-        return []
 
 
 def measured(measure: Measure) -> Said:

@@ -21,7 +21,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Json, Number, Panel, Said, Table, count, one_row, say, words
+from rnnviz.findings import Finding, Json, Number, Said, Table, count, one_row, say, words
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share
@@ -52,7 +52,7 @@ CONTROLS = 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Effect(Brief, Pictured):
+class Effect(Brief, Pictured, Finding):
     """What an intervention costs on `characters` characters.
 
     intervention, controls   the first, and 2 R others: random units, then random directions
@@ -152,10 +152,6 @@ class Effect(Brief, Pictured):
             apart=Number(float(self.conditional.estimate), "signed", 4),
             apart_interval=between(self.conditional),
         )
-
-    def panels(self) -> list[Panel]:
-        """None."""
-        return []
 
 
 def effect(

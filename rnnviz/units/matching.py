@@ -32,7 +32,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Halves, Integers, Mask
 from rnnviz.errors import ConfigError
-from rnnviz.findings import Heat, Json, Number, Panel, Said, Table, Value, count, say, span, words
+from rnnviz.findings import Finding, Heat, Json, Number, Panel, Said, Table, Value, count, say, span, words
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped
 from rnnviz.networks.untrained import Fresh
@@ -195,7 +195,7 @@ class Untrained(Brief):
 
 
 @dataclass(frozen=True, repr=False)
-class Matches(Brief, Pictured):
+class Matches(Brief, Pictured, Finding):
     """What `find` found, best first; the second half is what `Index.elsewhere` adds.
 
     needed    units of the pattern that a place has at least
@@ -330,10 +330,6 @@ class Matches(Brief, Pictured):
                 yield "match.copies-alone" if beside.matches else "match.no-copy"
         yield "match.few"
         yield "match.rows"
-
-    def panels(self) -> list[Panel]:
-        """None: the places are texts."""
-        return []
 
 
 def _percent(ending: Ending | None) -> Number:

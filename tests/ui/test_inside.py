@@ -283,7 +283,8 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sources, "here", lambda: [corpora.describe("python-docs")])
-    monkeypatch.setattr(sources, "SEARCHED", ENOUGH)
+    for part in ("SEARCH", "PROBE"):
+        monkeypatch.setattr(page_units, part, replace(getattr(page_units, part), most=ENOUGH))
     monkeypatch.setattr(worker, "GRACE", 600.0)  # the work takes longer, and no browser is there
     split = corpora.read("python-docs").split()
     text = (split.held_out + split.validation + split.train)[:ENOUGH]

@@ -1,5 +1,6 @@
 """The part Match of the page Inside: what it finds is what the package finds, and whose text it keeps."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def opened(open_app: Open, threshold: float = 0.05) -> AppTest:
 def on_corpus(monkeypatch: pytest.MonkeyPatch, **limits: int) -> str:
     """The help of Python is the one corpus here; returns as much of it as is indexed."""
     monkeypatch.setattr(sources, "here", lambda: [corpora.describe("python-docs")])
-    monkeypatch.setattr(match, "INDEXED", 30_000)
+    monkeypatch.setattr(match, "INDEX", replace(match.INDEX, most=30_000))
     return corpora.read("python-docs").text[:30_000]
 
 

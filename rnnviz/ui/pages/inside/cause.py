@@ -25,7 +25,7 @@ from rnnviz.ui.jobs.pending import PATIENCE
 from rnnviz.ui.jobs.worker import Step, Steps
 from rnnviz.ui.pages.inside import change_letter, changed, compare, direction, patch, sources, words
 from rnnviz.ui.pages.inside.common import UNIT, WAY, View, cursor, fragment, kept
-from rnnviz.ui.pages.inside.parts import Button, Part, Read, found
+from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.words import signed, spoken
 from rnnviz.units import Ablation, Effect, Intervention
@@ -34,7 +34,6 @@ from rnnviz.units.interventions import Action
 
 KEY, RANKED = "inside.cause", "inside.ablation"
 ROOM = 96  # pixels for what random changes cost
-READ, ABLATED = 20_000, 64_000  # characters of a longer text: with a change, and without each unit
 REST = 0.5  # seconds that the page has to itself
 _UNITS, _NEXT = "inside.units", f"{WAY}.next"
 
@@ -183,7 +182,7 @@ def _elsewhere(view: View, change: Intervention) -> None:
     button = Button(
         _("Measure it on a longer text"),
         ":material/straighten:",
-        cost.format(n=f"{READ:,}", controls=2 * units.effects.CONTROLS),
+        cost.format(n=f"{LONGER.most:,}", controls=2 * units.effects.CONTROLS),
     )
     effect = found(LONGER, view, source, button, change=change, target=target, unclosed=view.unclosed)
     if effect is not None:
@@ -191,21 +190,20 @@ def _elsewhere(view: View, change: Intervention) -> None:
 
 
 def _effect(
-    model: Network, text: Read, change: Intervention, target: str = "", unclosed: Any = None
+    model: Network, text: str, change: Intervention, target: str = "", unclosed: Any = None
 ) -> Steps[Effect]:
     """A change beside random ones; without a target on the text in view."""
     if not target:
         time.sleep(REST)  # until a reader has let go of the slider: the page answers first
         yield Step(0.0)
-    read = text(READ)
-    inside = units.target(target, read, unclosed=unclosed) if target else None
-    return (yield from units.effect(model, read, change, target=inside))  # type: ignore[misc]
+    inside = units.target(target, text, unclosed=unclosed) if target else None
+    return (yield from units.effect(model, text, change, target=inside))  # type: ignore[misc]
 
 
 EFFECT = Part[Effect](
     "effect", lambda: _("Changing random units and directions for comparison"), _effect, patience=0.0
 )
-LONGER = replace(EFFECT, name="effect.longer", patience=PATIENCE)
+LONGER = replace(EFFECT, name="effect.longer", most=20_000, patience=PATIENCE)
 
 
 @fragment
@@ -224,7 +222,7 @@ def _rank(view: View) -> None:
     cost = _(
         "Reads up to {n} characters once for each unit, and stops as soon as both halves of what it has "
         "read rank the units alike. That takes minutes; you can cancel it."
-    ).format(n=f"{ABLATED:,}")
+    ).format(n=f"{ABLATION.most:,}")
     button = Button(_("Ablate each of {n} units").format(n=view.H), ":material/content_cut:", cost)
     ablation = found(ABLATION, view, source, button, layer=view.layer, to=to)
     if ablation is not None:
@@ -233,11 +231,12 @@ def _rank(view: View) -> None:
             dashboard.mount(RANKED, panels=[findings.panel(one, height=440) for one in panels], quiet=True)
 
 
-def _ablate(model: Network, text: Read, layer: int, to: Any) -> Any:
-    return units.ablate(model, text(ABLATED), layer=layer, to=to, until=REPLICATES, controls=16)
-
-
-ABLATION = Part[Ablation]("ablate", lambda: _("Ablating each unit"), _ablate)
+ABLATION = Part[Ablation](
+    "ablate",
+    lambda: _("Ablating each unit"),
+    partial(units.ablate, until=REPLICATES, controls=16),
+    most=64_000,
+)
 
 WAYS: dict[str, tuple[str, Callable[[View], None]]] = {
     "change": (N_("Change units"), _change),

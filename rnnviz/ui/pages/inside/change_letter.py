@@ -1,7 +1,6 @@
 """Change a letter: how far apart the two readings are afterwards, for several networks."""
 
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
@@ -41,8 +40,8 @@ def section(view: View) -> None:
         _show(view, letter, done)
 
 
-def _perturb(_model: object, text: Any, networks: Held, at: int, letter: str) -> list[units.Perturbation]:
-    found = units.perturb_all(list(networks.value.values()), text(), at, letter)
+def _perturb(_model: object, text: str, networks: Held, at: int, letter: str) -> list[units.Perturbation]:
+    found = units.perturb_all(list(networks.value.values()), text, at, letter)
     return [
         replace(one, before=replace(one.before, model_name=name))
         for name, one in zip(networks.value, found, strict=True)

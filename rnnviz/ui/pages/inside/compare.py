@@ -1,7 +1,6 @@
 """Compare: two or three networks on the same text, with one cursor."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -81,8 +80,8 @@ def section(view: View) -> None:
     _continuations(view, done, at)
 
 
-def _compare(_model: object, text: Any, networks: Held) -> units.Comparison:
-    found = units.compare(list(networks.value.values()), text())
+def _compare(_model: object, text: str, networks: Held) -> units.Comparison:
+    found = units.compare(list(networks.value.values()), text)
     named = (replace(read, model_name=name) for name, read in zip(networks.value, found.traces, strict=True))
     return replace(found, traces=tuple(named))
 

@@ -14,25 +14,26 @@ from rnnviz.ui import choice, dashboard, findings
 from rnnviz.ui.dashboard import ends, painted
 from rnnviz.ui.pages.inside import sources
 from rnnviz.ui.pages.inside.common import View, heat_panel, kept, say_start
-from rnnviz.ui.pages.inside.parts import Button, Part, Read, found
+from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.words import quantities, spoken
 
 KEY = "inside.gates"
-READ = 20_000  # characters of a longer text
 WEIGHTS = sources.Source("weights")  # no text is read
 
 
-def _gates(model: Any, text: Read, layer: int) -> Any:
-    traced = yield from mapped(tracing(model, text(READ)), Share)
+def _gates(model: Any, text: str, layer: int) -> Any:
+    traced = yield from mapped(tracing(model, text), Share)
     return units.gates(traced, layer=layer)
 
 
-def _spectrum(model: Any, text: Read, layer: int) -> gradients.Spectrum:
-    return gradients.spectrum(model, layer=layer)
-
-
-GATES = Part[units.Gates]("gates", lambda: _("Reading a longer text"), _gates)
-SPECTRUM = Part[gradients.Spectrum]("spectrum", lambda: _("The eigenvalues of W_hh"), _spectrum, shared=True)
+GATES = Part[units.Gates]("gates", lambda: _("Reading a longer text"), _gates, most=20_000)
+SPECTRUM = Part[gradients.Spectrum](
+    "spectrum",
+    lambda: _("The eigenvalues of W_hh"),
+    lambda model, _text, layer: gradients.spectrum(model, layer=layer),
+    most=0,
+    shared=True,
+)
 
 
 def show(view: View, at: int | None) -> None:
@@ -50,7 +51,7 @@ def _opened(view: View, at: int | None, keeps: str) -> None:
     names = {name: quantities()[name] for name in units.quantities(view.cell)[1:]}
     looked = choice.pick(_("Gate"), names, f"inside.gate.{view.cell}", default=keeps, hidden=True)
     source = sources.pick(view, "inside.gates.source")
-    cost = _("Reads up to {n} characters; it takes some seconds.").format(n=f"{READ:,}")
+    cost = _("Reads up to {n} characters; it takes some seconds.").format(n=f"{GATES.most:,}")
     button = Button(_("Measure them on a longer text"), ":material/straighten:", cost)
     longer = found(GATES, view, source, button, layer=view.layer)
     measured = longer or kept(

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,7 @@ from rnnviz.figures.themes import Scale
 from rnnviz.findings import count, words
 from rnnviz.i18n import _
 from rnnviz.networks.numpy_model import Network
-from rnnviz.text import corpora
-from rnnviz.text.characters import normalise, visible
+from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.dashboard import Text, ends, painted
 from rnnviz.ui.hosting import allowed
@@ -38,8 +36,15 @@ SHARE = Scale("sequential", 0.0, 1.0)
 SHOWN = 12  # rows
 BARS = 4  # characters that are expected after a match
 VIEWED = 500  # characters before a match that become the text in view with it
-INDEXED = 1_000_000  # characters of a text
 AT_ONCE = 20_000  # characters that are read before anybody could press a button
+
+INDEX = Part[Index](
+    "index",
+    lambda: _("Indexing the text"),
+    lambda model, text: units.index(model, text, store.shared().folder()),
+    most=1_000_000,
+    shared=True,
+)
 
 
 @fragment
@@ -73,7 +78,7 @@ def section(view: View) -> None:
     st.markdown(said)
     st.subheader(_("Other places where most of these units are on"), anchor=False)
     with st.container(width=420):
-        source = sources.pick(view, "inside.match.source")
+        source = sources.pick(view, "inside.match.source", sources.WHOLE)
     index = None if source is None else _index(view, source)
     if source is not None and index is not None:
         _elsewhere(view, source, index, (start, stop), asked)
@@ -144,9 +149,8 @@ def _controls(view: View, length: int) -> dict[str, Any]:
 
 def _index(view: View, source: Source) -> Index | None:
     """The index of a source; while None, its progress is shown, or a button that starts it."""
-    part: Part[Index] = Part("index", lambda: _("Indexing the text"), partial(_indexing, view, source), True)
-    short = kept(source.key(view, "short"), lambda: len(_read(view, source)) <= AT_ONCE)
-    if not short and not allowed.to_index() and store.shared().get(source.key(view, part.name)) is None:
+    short = kept(source.key(view, "short"), lambda: len(source.read(view, INDEX.most)) <= AT_ONCE)
+    if not short and not allowed.to_index() and store.shared().get(source.key(view, INDEX.name)) is None:
         st.info(
             _("Only the lecturer can index a long text. Choose one of at most {n} characters.").format(
                 n=f"{AT_ONCE:,}"
@@ -158,22 +162,11 @@ def _index(view: View, source: Source) -> Index | None:
         "Keeps the states of up to {n} characters on this machine while the app runs: {size} MB at most for "
         "this network. A million characters take from half a minute to a few minutes."
     )
-    size = 2 * INDEXED * view.H * int(view.model.config.layers) // 10**6
+    size = 2 * INDEX.most * view.H * int(view.model.config.layers) // 10**6
     button = Button(
-        _("Index the text"), ":material/database:", cost.format(n=f"{INDEXED:,}", size=f"{size:,}")
+        _("Index the text"), ":material/database:", cost.format(n=f"{INDEX.most:,}", size=f"{size:,}")
     )
-    return found(part, view, source, None if short else button)
-
-
-def _read(view: View, source: Source) -> str:
-    """The whole text, in its order."""
-    corpus = source.kind == "corpus"
-    text = corpora.read(source.name).text if corpus else source.read(view, sources.EVERYTHING)
-    return normalise(text, view.model.normaliser)
-
-
-def _indexing(view: View, source: Source, model: Network, _text: object) -> Any:
-    return units.index(model, _read(view, source)[:INDEXED], store.shared().folder())
+    return found(INDEX, view, source, None if short else button)
 
 
 def _elsewhere(
@@ -186,7 +179,7 @@ def _elsewhere(
             return index.elsewhere(view.model, view.trace, *passage, copies=copies, **given)
 
         name = "matches-control" if copies else "matches"
-        part: Part[Matches] = Part(name, lambda: _("Searching the text"), run)
+        part: Part[Matches] = Part(name, lambda: _("Searching the text"), run, most=0)
         return found(part, view, source, of=checksum(view.text), passage=passage, layer=view.layer, **asked)
 
     matches = search()
@@ -202,7 +195,8 @@ def _elsewhere(
             Part(
                 "match-copies",
                 lambda: _("Reading the text with {n} untrained copies of the network").format(n=COPIES),
-                lambda model, text: matching.copies(model, index.text(0, matching.BEGINNING)),
+                lambda model, _text: matching.copies(model, index.text(0, matching.BEGINNING)),
+                most=0,
             ),
             view,
             source,

@@ -26,12 +26,11 @@ from rnnviz.ui import choice, dashboard, findings
 from rnnviz.ui.dashboard import Text
 from rnnviz.ui.pages.inside import gates, sources
 from rnnviz.ui.pages.inside.common import Held, View, beside, cursor, fragment, kept, of_the_same_text
-from rnnviz.ui.pages.inside.parts import Button, Part, Read, found
+from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.trouble import plain
 
 KEY, ADDED = "inside.memory", "inside.attribution"
 SQUARE = 300  # characters of the whole picture: twice as many would take four times as long
-REACHED = 5_000  # characters from which is gone back; an interval takes a thousand or so
 NATS = Scale("diverging", -2.0, 2.0)
 
 
@@ -46,21 +45,21 @@ class Reading:
     rows: Rows
 
 
-def _connected(model: Any, text: Read, networks: Held, target: str | None) -> Any:
+def _connected(model: Any, text: str, networks: Held, target: str | None) -> Any:
     made = {}
     for number, (name, one) in enumerate(networks.value.items()):
         yield Share(number / len(networks.value))
-        square = gradients.connectivity(one, text()[:SQUARE], target=target)
+        square = gradients.connectivity(one, text[:SQUARE], target=target)
         lags = min(LAGS, len(square) // 3)
         reach = gradients.reach_of(square, lags) if lags >= 2 else None
-        made[name] = Reading(square, reach, Rows(one, text()))
+        made[name] = Reading(square, reach, Rows(one, text))
     return made
 
 
-def _reaching(model: Any, text: Read, networks: Held) -> Any:
-    made, read = {}, text(REACHED)
+def _reaching(model: Any, text: str, networks: Held) -> Any:
+    made = {}
     for number, (name, one) in enumerate(networks.value.items()):
-        steps = gradients.reach(one, read, lags=min(LAGS, len(read) // 3))
+        steps = gradients.reach(one, text, lags=min(LAGS, len(text) // 3))
         made[name] = yield from mapped(steps, partial(_of_all, number, len(networks.value)))
     return made
 
@@ -69,17 +68,13 @@ def _of_all(number: int, count: int, now: Share) -> Share:
     return Share((number + now.fraction) / count)
 
 
-def _adding(model: Any, text: Read, **asked: Any) -> Any:
-    return contributions(model, text(), **asked)
-
-
 CONNECTIVITY = Part[dict[str, Reading]](
     "square", lambda: _("Following the gradient back from each character"), _connected
 )
 REACH = Part[dict[str, Reach]](
-    "reach", lambda: _("Following the gradient back from each character"), _reaching
-)
-ADDING = Part[Contributions]("attribution", lambda: _("Attribution"), _adding)
+    "reach", lambda: _("Following the gradient back from each character"), _reaching, most=5_000
+)  # an interval takes a thousand or so
+ADDING = Part[Contributions]("attribution", lambda: _("Attribution"), contributions)
 
 
 @fragment
@@ -157,7 +152,9 @@ def _how_far(view: View, networks: Held) -> None:
     """The share of the gradient beyond each lag, in a longer text."""
     st.subheader(_("How far back, on a longer text"), anchor=False)
     said = _("Follows the gradient back from up to {n} characters: some seconds for each network.")
-    button = Button(_("Measure it on a longer text"), ":material/straighten:", said.format(n=f"{REACHED:,}"))
+    button = Button(
+        _("Measure it on a longer text"), ":material/straighten:", said.format(n=f"{REACH.most:,}")
+    )
     source = sources.pick(view, "inside.memory.source")
     longer = found(REACH, view, source, button, networks=networks)
     if longer is not None:

@@ -22,7 +22,6 @@ from rnnviz.ui.pages.inside.common import LONGEST, View
 from rnnviz.ui.pages.inside.sources import PAGE, Source
 
 R = TypeVar("R")
-Read = Callable[[int], str]  # a text, at most so many characters of it
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ class Part(Generic[R]):
 
     name    of its job and its button; stable
     title   what its bar says
-    run     (model, text, **given) returns the result, or generates anything with a `fraction` and returns it;
-            `text` is called with the most characters to read
+    run     (model, text, **given) returns the result, or generates anything with a `fraction` and returns it
+    most    characters of the text that it reads at most; 0: no text
     shared  kept for everybody who asks the same of the same text
     patience  seconds that the page waits for it before it shows a bar
     """
@@ -49,6 +48,7 @@ class Part(Generic[R]):
     name: str
     title: Callable[[], str]
     run: Callable[..., Any]
+    most: int = LONGEST
     shared: bool = False
     patience: float = PATIENCE
 
@@ -72,10 +72,10 @@ def found(
     wanted = f"inside.{part.name}.wanted"
     started = button is None or st.session_state.get(wanted) == key
 
-    def text(most: int = LONGEST) -> str:
-        return normalise(source.read(view, most), view.model.normaliser)
+    def run() -> Any:
+        text = normalise(source.read(view, part.most), view.model.normaliser) if part.most else ""
+        return part.run(view.model, text, **given)
 
-    run = partial(part.run, view.model, text, **given)
     pending = ask(
         key,
         part.title(),

@@ -76,7 +76,7 @@ def _patch(
     return units.patch_controls(model, done, unrelated.value, n=STATES, ahead=AHEAD, seed=changed.SEED)
 
 
-PATCH = Part[units.PatchControls]("patch", lambda: _("Patching the state"), _patch)
+PATCH = Part[units.PatchControls]("patch", lambda: _("Patching the state"), _patch, most=0)
 
 
 def _places(view: View) -> tuple[Any, ...]:

@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import sys
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -24,11 +23,9 @@ from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.jobs.worker import Step, Steps
 from rnnviz.ui.pages.inside.common import View
 
-OWN, FILE, SAMPLED, CARD = "own", "file", "sampled", "card"
+OWN, FILE, SAMPLED, CARD, WHOLE = "own", "file", "sampled", "card", "whole"
 WRITTEN = 40_000  # characters that the network writes
 SEARCHED = 50_000  # characters that are ranked and measured on
-SCANNED = 300_000  # characters that are read for contexts
-EVERYTHING = sys.maxsize  # characters: all there are
 NOW = "inside.search.now"  # of st.session_state: a text was chosen by a button that says to search it
 TOY = 5_000  # bytes: shorter corpora are no place to search
 
@@ -58,6 +55,8 @@ class Source:
             return view.text
         if self.kind == CARD:
             return str(view.context.info.card["text"])
+        if self.kind == WHOLE:
+            return corpora.read(self.name).text[:most]
         if self.kind == FILE:
             return "".join(open_text(io.BytesIO(self.data or b"")))[:most]
         if self.kind == SAMPLED:
@@ -96,18 +95,20 @@ def known(card: Mapping[str, Any], name: str) -> str | None:
     return words.format(n=f"{held_out:,}")
 
 
-def pick(view: View, key: str) -> Source | None:
-    """A choice of the page's text, the corpora here and a file; None while a file is awaited."""
+def pick(view: View, key: str, corpus: str = "corpus") -> Source | None:
+    """A choice of the page's text, the corpora here and a file; None while a file is awaited. `corpus` is the
+    kind of a corpus's Source: WHOLE for its text in its order.
+    """
     names = {c.name: c.title for c in here()}
-    corpus = str(view.context.info.card.get("corpus"))
-    offered = [*sorted(names, key=lambda n: n != corpus), OWN, SAMPLED, FILE]
+    own = str(view.context.info.card.get("corpus"))
+    offered = [*sorted(names, key=lambda n: n != own), OWN, SAMPLED, FILE]
     words = {
         **names,
         OWN: _("the text on this page"),
         SAMPLED: _("{n} characters that the network writes").format(n=f"{WRITTEN:,}"),
         FILE: _("a file of your own"),
     }
-    if corpus not in names:  # nothing here is like what the model has read
+    if own not in names:  # nothing here is like what the model has read
         offered.sort(key=lambda n: n != OWN)
     st.session_state[f"{key}.widget"] = widget = f"{key}.{'-'.join(offered)}"
     kind = st.selectbox(
@@ -122,7 +123,7 @@ def pick(view: View, key: str) -> Source | None:
     if kind != FILE:
         if (said := known(view.context.info.card, kind)) is not None:
             st.caption(said)
-        return Source("corpus", kind)
+        return Source(corpus, kind)
     file = st.file_uploader(
         _("A text file"),
         key=forgetting.fresh(f"{key}.file"),

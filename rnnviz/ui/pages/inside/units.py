@@ -3,7 +3,7 @@
 from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -33,7 +33,7 @@ from rnnviz.ui.pages.inside.common import (
     quantity,
     say_start,
 )
-from rnnviz.ui.pages.inside.parts import Button, Part, Read, found
+from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.pages.inside.question import SPANS, Question
 from rnnviz.ui.pages.inside.sources import CARD, OWN, PAGE, Source
 from rnnviz.ui.pages.inside.words import SPAN
@@ -56,7 +56,7 @@ class Answer(NamedTuple):
 
 def _finding(
     model: Network,
-    text: Read,
+    text: str,
     *,
     layer: int,
     quantity: str,
@@ -64,7 +64,7 @@ def _finding(
     unclosed: str,
 ) -> Generator[Step, None, list[Answer]]:
     """Search a text for all that is asked, beside untrained copies where it is long enough for a verdict."""
-    steps = tracing(model, text(sources.SEARCHED))
+    steps = tracing(model, text)
     traced = yield from mapped(steps, lambda share: Step(READING * share))
     targets = [question.target(one, unclosed, traced.text) for one in asked]
     edges = asked[0].edges
@@ -93,7 +93,7 @@ def _means(traced: Trace, target: units.Target, layer: int, quantity: str) -> Di
 
 def _probing(
     model: Network,
-    text: Read,
+    text: str,
     *,
     layer: int,
     quantity: str,
@@ -105,7 +105,7 @@ def _probing(
     searchers = []
     for number, one in enumerate(networks):
         share = 0.4 / len(networks)
-        steps = tracing(one, text(sources.SEARCHED))
+        steps = tracing(one, text)
         traced = yield from mapped(steps, lambda now, done=number, each=share: Step(each * (done + now)))  # type: ignore[misc]
         searchers.append(units.Searcher(traced, layer=layer, quantity=quantity))
     target = question.target(asked, unclosed, traced.text)
@@ -114,27 +114,26 @@ def _probing(
     return (yield from mapped(probed, lambda now: Step(0.4 + 0.6 * now.fraction)))
 
 
-def _scanning(
-    model: Network, text: Read, *, layer: int, quantity: str
-) -> Generator[Any, None, units.ScanReport]:
-    return units.scan(
-        model,
-        text=text(sources.SCANNED),
-        layer=layer,
-        quantity=quantity,
-        contexts=4,
-        before=40,
-        after=20,
-    )
-
-
 SEARCH = Part[list[Answer]](
-    "search", lambda: _("Searching the text, beside untrained copies of the network"), _finding, shared=True
+    "search",
+    lambda: _("Searching the text, beside untrained copies of the network"),
+    _finding,
+    most=sources.SEARCHED,
+    shared=True,
 )
 PROBE = Part[units.Probe](
-    "probe", lambda: _("Probing the units of the network and of untrained copies"), _probing
+    "probe",
+    lambda: _("Probing the units of the network and of untrained copies"),
+    _probing,
+    most=sources.SEARCHED,
 )
-SCAN = Part[units.ScanReport]("scan", lambda: _("Reading the text"), _scanning, shared=True)
+SCAN = Part[units.ScanReport](
+    "scan",
+    lambda: _("Reading the text"),
+    lambda model, text, **given: units.scan(model, text=text, contexts=4, before=40, after=20, **given),
+    most=300_000,
+    shared=True,
+)
 LONGER = replace(SCAN, name="longer", shared=False)
 
 
@@ -254,7 +253,7 @@ def _said(
         button = Button(
             _("The unit's card from this text"),
             ":material/menu_book:",
-            cost.format(n=f"{sources.SCANNED:,}"),
+            cost.format(n=f"{LONGER.most:,}"),
         )
         longer = found(LONGER, view, source, button, **given)
     drawn = [findings.panel(one, height=340, width=3) for one in panels]
