@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import streamlit as st
 
-from rnnviz import gradients
+from rnnviz import gradients, units
 from rnnviz.arrays import Array
 from rnnviz.figures.pictures import CONNECTED
 from rnnviz.figures.themes import Scale
@@ -21,17 +21,30 @@ from rnnviz.gradients.reaching import LAGS, Reach, fading
 from rnnviz.i18n import _
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.progress import Share, mapped
+from rnnviz.reading.trace import tracing
 from rnnviz.text.characters import visible
 from rnnviz.ui import choice, dashboard, findings
-from rnnviz.ui.dashboard import Text
-from rnnviz.ui.pages.inside import gates, sources
-from rnnviz.ui.pages.inside.common import Held, View, beside, cursor, fragment, kept, of_the_same_text
+from rnnviz.ui.dashboard import Text, ends, painted
+from rnnviz.ui.pages.inside import sources
+from rnnviz.ui.pages.inside.common import (
+    Held,
+    View,
+    beside,
+    cursor,
+    fragment,
+    heat_panel,
+    kept,
+    of_the_same_text,
+    say_start,
+)
 from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.trouble import plain
+from rnnviz.ui.words import quantities, spoken
 
-KEY, ADDED = "inside.memory", "inside.attribution"
+KEY, ADDED, GATED = "inside.memory", "inside.attribution", "inside.gates"
 SQUARE = 300  # characters of the whole picture: twice as many would take four times as long
 NATS = Scale("diverging", -2.0, 2.0)
+WEIGHTS = sources.Source("weights")  # no text is read
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +81,11 @@ def _of_all(number: int, count: int, now: Share) -> Share:
     return Share((number + now.fraction) / count)
 
 
+def _gates(model: Any, text: str, layer: int) -> Any:
+    traced = yield from mapped(tracing(model, text), Share)
+    return units.gates(traced, layer=layer)
+
+
 CONNECTIVITY = Part[dict[str, Reading]](
     "square", lambda: _("Following the gradient back from each character"), _connected
 )
@@ -75,13 +93,21 @@ REACH = Part[dict[str, Reach]](
     "reach", lambda: _("Following the gradient back from each character"), _reaching, most=5_000
 )  # an interval takes a thousand or so
 ADDING = Part[Contributions]("attribution", lambda: _("Attribution"), contributions)
+GATES = Part[units.Gates]("gates", lambda: _("Reading a longer text"), _gates, most=20_000)
+SPECTRUM = Part[gradients.Spectrum](
+    "spectrum",
+    lambda: _("The eigenvalues of W_hh"),
+    lambda model, _text, layer: gradients.spectrum(model, layer=layer),
+    most=0,
+    shared=True,
+)
 
 
 @fragment
 def section(view: View) -> None:
     """All of it, from the text down to the weights."""
     at = None
-    for key in (KEY, ADDED, gates.KEY):
+    for key in (KEY, ADDED, GATED):
         at = cursor(dashboard.asked(key), view, None)
     if len(view.text) < 2:
         st.info(_("Connectivity needs a text of at least two characters."), icon=":material/edit:")
@@ -106,7 +132,11 @@ def section(view: View) -> None:
         _connectivity(view, read, reached, at, target)
         _how_far(view, networks)
         _attribution(view, at, target)
-    gates.show(view, at)
+    cell = CELLS[view.cell]
+    if cell.keeps is not None:
+        _opened(view, at, cell.keeps)
+    if cell.mixes:
+        _mixed(view)
 
 
 def _connectivity(
@@ -209,3 +239,44 @@ def _along(view: View, values: Array, first: int = 0) -> Array:
     out = np.full(len(view.text), np.nan)
     out[first : len(values)] = values[first:]
     return out
+
+
+def _opened(view: View, at: int | None, keeps: str) -> None:
+    """A gate along the text, how often all are saturated, and how long units keep."""
+    st.subheader(_("Gates"), anchor=False)
+    names = {name: quantities()[name] for name in units.quantities(view.cell)[1:]}
+    looked = choice.pick(_("Gate"), names, f"inside.gate.{view.cell}", default=keeps, hidden=True)
+    source = sources.pick(view, "inside.gates.source")
+    cost = _("Reads up to {n} characters; it takes some seconds.").format(n=f"{GATES.most:,}")
+    button = Button(_("Measure them on a longer text"), ":material/straighten:", cost)
+    longer = found(GATES, view, source, button, layer=view.layer)
+    measured = longer or kept(
+        view.key("gates", view.layer), lambda: units.gates(view.trace, layer=view.layer)
+    )
+    values = units.activations(view.trace, layer=view.layer, quantity=looked)
+    order, scale, name = view.key("order", view.layer, looked), view.scale(looked), names[looked]
+    label = _("{gate}, mean of all units").format(gate=name)
+    notice, limits = spoken(words(f"gates.look-{looked}")), spoken(words("gates.limits"))
+    findings.show(measured)
+    dashboard.mount(
+        GATED,
+        texts=[painted(view.text, values.mean(axis=1), scale, label)],
+        panels=[
+            heat_panel("gate", name, values, order, scale, notice, limits, height=330),
+            *(findings.panel(one, height=330, width=3) for one in measured.panels()),
+        ],
+        at=at,
+        scale=ends(scale),
+    )
+
+
+def _mixed(view: View) -> None:
+    """The eigenvalues of W_hh beside those of the network untrained."""
+    spectrum = found(SPECTRUM, view, WEIGHTS, layer=view.layer)
+    if spectrum is None:
+        return
+    (panel,) = spectrum.panels()
+    st.subheader("W_hh", anchor=False)
+    findings.show(spectrum)
+    say_start(view)
+    dashboard.mount("inside.spectrum", panels=[findings.panel(panel, height=380, width=3)], quiet=True)
