@@ -13,17 +13,10 @@ if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import Network
     from rnnviz.units import Direction
 
-MOST = 20_000
-"""Characters of the text that a direction is found in, unless --characters says otherwise."""
-
 _FORMS = "random:SEED, difference:TARGET or probe:TARGET"
 
 
 EITHER, WHERE = OneOf(), OneOf()
-FOUND_IN = (
-    "a corpus's name or the text file of one, in which the direction is found: its held-out part, the last "
-    "10 %, is read"
-)
 
 
 @dataclass(frozen=True)
@@ -49,13 +42,20 @@ class Along:
             one_of=EITHER,
         ),
     ] = None
-    corpus: Annotated[str | None, Help(FOUND_IN, one_of=WHERE)] = None
+    corpus: Annotated[
+        str | None,
+        Help(
+            "a corpus's name or the text file of one, in which the direction is found: its held-out part, "
+            "the last 10 %, is read",
+            one_of=WHERE,
+        ),
+    ] = None
     file: Annotated[
         str | None,
         Help("a text file, of which all is read; - reads standard input", "-f", one_of=WHERE),
     ] = None
     encoding: Annotated[str | None, "the file's encoding (default: found)"] = None
-    characters: Annotated[int, Help("characters of it to read at most", metavar="N", least=1)] = MOST
+    characters: Annotated[int, Help("characters of it to read at most", metavar="N", least=1)] = 20_000
     unclosed: Unclosed = "paragraph"
 
 

@@ -24,11 +24,6 @@ from rnnviz.cli.output import (
 )
 from rnnviz.errors import ConfigError
 
-GONE = (
-    "this version doesn't say what else holds at a match; in Python, look the places up in a mask such as "
-    "`rnnviz.units.target(name, text).values`"
-)
-
 
 @dataclass(frozen=True)
 class Corpus(Source):
@@ -61,7 +56,17 @@ def match(
     *,
     text: Annotated[str, "a text with the passage in it; - reads standard input"],
     span: Annotated[str, Help("the passage in --text, counted from 0", metavar="START:STOP")],
-    gone: Annotated[str | None, Help(GONE, "--annotations", "--target", "--unclosed", action=Gone)] = None,
+    gone: Annotated[
+        str | None,
+        Help(
+            "this version doesn't say what else holds at a match; in Python, look the places up in a mask "
+            "such as `rnnviz.units.target(name, text).values`",
+            "--annotations",
+            "--target",
+            "--unclosed",
+            action=Gone,
+        ),
+    ] = None,
     characters: Annotated[int, Help("characters to index at most", least=1)] = 1_000_000,
     index: Annotated[
         str | None, Help("keep the index there, to be found again (default: it isn't kept)", metavar="FOLDER")

@@ -71,11 +71,6 @@ class OnDevice(Named):
 
 
 GIVEN, WHERE = OneOf(required=True), OneOf(required=True)
-FILE = Help("read the text from a file; - reads standard input", "-f", one_of=GIVEN)
-ALL = Help("a text file, of which all is read; - reads standard input", "-f", one_of=WHERE)
-HELD_OUT = Help(
-    "a corpus's name or the text file of one: its held-out part, the last 10 %, is read", one_of=WHERE
-)
 
 
 @dataclass(frozen=True)
@@ -85,7 +80,9 @@ class Text:
     text: Annotated[str | None, Help("the text to read", metavar="TEXT", positional=True, one_of=GIVEN)] = (
         None
     )
-    file: Annotated[str | None, FILE] = None
+    file: Annotated[
+        str | None, Help("read the text from a file; - reads standard input", "-f", one_of=GIVEN)
+    ] = None
     encoding: Annotated[str | None, "the file's encoding (default: found)"] = None
 
 
@@ -93,8 +90,17 @@ class Text:
 class Source:
     """A text to search: what a corpus held out, or all of a file."""
 
-    corpus: Annotated[str | None, HELD_OUT] = None
-    file: Annotated[str | None, ALL] = None
+    corpus: Annotated[
+        str | None,
+        Help(
+            "a corpus's name or the text file of one: its held-out part, the last 10 %, is read",
+            one_of=WHERE,
+        ),
+    ] = None
+    file: Annotated[
+        str | None,
+        Help("a text file, of which all is read; - reads standard input", "-f", one_of=WHERE),
+    ] = None
     encoding: Annotated[str | None, "the file's encoding (default: found)"] = None
 
 
@@ -273,8 +279,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-ALL_SAID = ("said", "aside", "detail")
-"""What is said on standard output; cautions go to standard error, and hints are for a page."""
+ALL_SAID = ("said", "aside", "detail")  # on standard output; cautions go to standard error, hints on a page
 
 
 def print_findings(

@@ -10,9 +10,6 @@ from rnnviz.cli.directions import Along, direction
 from rnnviz.cli.output import Json, OnDevice, network, print_findings
 from rnnviz.findings import words
 
-AHEAD = 20
-"""Predictions that the controls go over."""
-
 
 def patch(
     on: OnDevice,
@@ -67,7 +64,7 @@ def patch(
         units=along.units if of is None else of,
         quantity=quantity,
     )
-    controls = units.patch_controls(model, done, unrelated, ahead=AHEAD, seed=seed)
+    controls = units.patch_controls(model, done, unrelated, seed=seed)
     drawn: dict[str, Any] = {"temperature": temperature, "seed": seed}
     plain = sampling.resume(done.target, done.to, length, **drawn)
     patched = done.continuation(length, **drawn)

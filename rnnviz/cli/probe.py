@@ -29,12 +29,6 @@ if TYPE_CHECKING:
     from rnnviz.units import Probe, Searcher, Target
     from rnnviz.units.claims import Unanswered
 
-MOST = 50_000
-"""Characters that are looked at, unless --characters says otherwise: those of the copies are kept too."""
-
-CONTROLS = 5
-"""Draws of the control task, unless --controls says otherwise."""
-
 
 def probe(
     of: Named,
@@ -42,8 +36,8 @@ def probe(
     question: Question,
     shown: Shown,
     *,
-    characters: Annotated[int, Help("characters to read at most", least=1)] = MOST,
-    controls: Annotated[int, Help("probes for labels that mean nothing", metavar="N", least=0)] = CONTROLS,
+    characters: Annotated[int, Help("characters to read at most", least=1)] = 50_000,  # all states are kept
+    controls: Annotated[int, Help("probes for labels that mean nothing", metavar="N", least=0)] = 5,
     seed: Annotated[int, "chooses those labels"] = 0,
     untrained: Annotated[
         int, Help("probe N untrained copies of the network too, 0 for none", metavar="N", least=0)

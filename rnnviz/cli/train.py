@@ -148,7 +148,9 @@ def train(
         queued=queued,
         lock=lock,
         corpus=corpus,
-        measuring=lambda: None if bars.quiet else print(MEASURING, file=sys.stderr, flush=True),
+        measuring=lambda: (
+            None if bars.quiet else print("Measuring it on text it never read", file=sys.stderr, flush=True)
+        ),
     )
     if made is None:
         print(
@@ -159,9 +161,6 @@ def train(
         return EXIT_INTERRUPTED
     _finish(*made)
     return 0
-
-
-MEASURING = "Measuring it on text it never read"
 
 
 def _corpus(about: About, now: Now) -> Any:

@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from rnnviz.reading.trace import Trace
     from rnnviz.units import Search, Target
 
-MOST = 200_000
-"""Characters that are looked at, unless --characters says otherwise: the states of all are kept."""
-
 SHIFTS, PER_TARGET = 1_000, 40
 """Shifts for the chance line, and for each target of a family, if that is more: half as many just tell the
 strictest of Holm's levels."""
@@ -82,7 +79,7 @@ def units(
     question: Question,
     shown: Shown,
     *,
-    characters: Annotated[int, Help("characters to read at most", least=1)] = MOST,
+    characters: Annotated[int, Help("characters to read at most", least=1)] = 200_000,  # all states are kept
     edges: Annotated[int, "ask that the unit be off within so many characters before and after"] = 0,
     shifts: Annotated[
         int | None,

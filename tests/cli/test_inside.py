@@ -12,7 +12,6 @@ import pytest
 import rnnviz
 from rnnviz import gradients, units
 from rnnviz.cli.output import as_json, told
-from rnnviz.cli.patch import AHEAD
 from rnnviz.findings import Finding, stacked
 from rnnviz.gradients.attribution import contributions
 from rnnviz.networks.checkpoint import save
@@ -55,7 +54,7 @@ def matched(folder: Path) -> list[Finding]:
 
 def patched(unrelated: str | None = None, **part: Any) -> list[Finding]:
     done = units.patch(DEEP, "Time", 4, "machine", 4, **part)
-    return [units.patch_controls(DEEP, done, unrelated, ahead=AHEAD)]
+    return [units.patch_controls(DEEP, done, unrelated)]
 
 
 def target(name: str, characters: int | None = None) -> units.Target:

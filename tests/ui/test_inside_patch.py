@@ -27,7 +27,7 @@ def shows(sent: dict[str, Any], done: units.Patched) -> None:
     """A board has the figures of a patch."""
     panel = next(p for p in sent["panels"] if p["name"] == "lines")
     kl = sent["arrays"][panel["figures"]["light"]["data"][0]["y"]["$"]]
-    np.testing.assert_allclose(kl, done.divergence[done.to : done.to + patch.AHEAD], atol=1e-5)
+    np.testing.assert_allclose(kl, done.divergence[done.to : done.to + 20], atol=1e-5)
     values = sent["arrays"][sent["texts"][0]["values"]]
     np.testing.assert_allclose(values, -done.loss / np.log(2), atol=1e-5)
 
@@ -48,7 +48,7 @@ def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dic
     assert texts[0] == TARGET
     assert texts[2] == done.continuation(changed.LENGTH, temperature=0.8, seed=changed.SEED)
     unrelated = app.text_area(key="inside.text").value
-    found = units.patch_controls(GRU, done, unrelated, ahead=patch.AHEAD)
+    found = units.patch_controls(GRU, done, unrelated)
     assert findings.told(found.sentences(), "said", "hint") in everything(app)
     # A click in each text moves its place.
     ask(app, f"{KEY}.source", what="at", value=3)
