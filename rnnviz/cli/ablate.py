@@ -5,6 +5,7 @@ another text would have others on top.
 
 from typing import Annotated, Any
 
+import rnnviz
 from rnnviz.cli.bind import Help
 from rnnviz.cli.output import (
     Named,
@@ -19,6 +20,7 @@ from rnnviz.cli.output import (
 )
 from rnnviz.errors import ConfigError
 from rnnviz.findings import count, words
+from rnnviz.text.characters import normalise
 
 
 def ablate(
@@ -64,13 +66,10 @@ def ablate(
       python -m rnnviz ablate --model python-gru --corpus python-source --units 281,294 --target quotes \\
           --unclosed line --json
     """
-    from rnnviz import units as looked_into
-    from rnnviz.text.characters import normalise
-
     model = network(of)
     text = normalise(source_text(source), model.normaliser)[:characters]
-    inside = None if target is None else looked_into.target(target, text, unclosed=unclosed)
-    steps = looked_into.ablate(
+    inside = None if target is None else rnnviz.units.target(target, text, unclosed=unclosed)
+    steps = rnnviz.units.ablate(
         model,
         text,
         layer=layer,

@@ -4,6 +4,7 @@ of the gradient beyond it; or, with --at, which characters one prediction rests 
 
 from typing import Annotated
 
+import rnnviz
 from rnnviz.cli.bind import Help
 from rnnviz.cli.output import (
     OnDevice,
@@ -46,17 +47,15 @@ def connectivity(
       python -m rnnviz connectivity --model timemachine-gru --file book.txt
       python -m rnnviz connectivity --model timemachine-lstm "The Time Traveller" --at 13 --json
     """
-    from rnnviz import gradients
-
     model = network(on)
     text = given_text(source)[:characters]
     if at is not None:
-        row = gradients.connectivity_row(model, text, at=at, target=target)
+        row = rnnviz.gradients.connectivity_row(model, text, at=at, target=target)
         symbol = model.vocabulary.symbol(row.target)
         heading = words(
             "connectivity.heading", model=model.name, target=visible(symbol), characters=count(len(row))
         )
         print_findings([row], shown, heading, model=on.model, target=symbol)
         return
-    found = finished(gradients.reach(model, text, lags=lags, target=target), "Going back", shown)
+    found = finished(rnnviz.gradients.reach(model, text, lags=lags, target=target), "Going back", shown)
     print_findings([found], shown, words("reach.heading", model=model.name), model=on.model)

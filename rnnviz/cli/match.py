@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
+import rnnviz
 from rnnviz.cli.bind import Gone, Help
 from rnnviz.cli.output import (
     STANDARD_INPUT,
@@ -90,26 +91,25 @@ def match(
 
     --span counts characters from 0; its second number is the first character after the passage.
     """
-    from rnnviz import units
-    from rnnviz.reading.trace import trace
     from rnnviz.text.characters import normalise
     from rnnviz.text.corpora import cache_folder
-    from rnnviz.units import matching
 
     model = network(of)
-    read = trace(model, _passages_text(text, source))
+    read = rnnviz.trace(model, _passages_text(text, source))
     start, stop = _span(span)
     # Says what is wrong before a corpus is read.
-    units.pattern(read, start, stop, threshold=asked.threshold, edges=asked.edges, layer=asked.layer)
+    rnnviz.units.pattern(read, start, stop, threshold=asked.threshold, edges=asked.edges, layer=asked.layer)
     corpus = normalise(source_text(source, whole=True), model.normaliser)[:characters]
-    indexed = finished(units.index(model, corpus, index), f"indexing {len(corpus):,} characters", shown)
+    indexed = finished(
+        rnnviz.units.index(model, corpus, index), f"indexing {len(corpus):,} characters", shown
+    )
     if (kept := cache_folder() / "indexes").is_dir():
         complain(f"rnnviz 1.0.0 kept indexes in {kept}; this version doesn't look there: remove the folder")
     search = partial(indexed.elsewhere, model, read, start, stop, **vars(asked))
     found = search()
     if untrained and found.found:
         say_start(model, shown)
-        reading = matching.copies(model, indexed.text(0, matching.BEGINNING), untrained)
+        reading = rnnviz.units.matching.copies(model, indexed.text(), untrained)
         copies = finished(reading, f"reading with {untrained} untrained copies", shown)
         found = search(copies=copies)
     print_findings([found], shown, found.pattern.said(), model=of.model)

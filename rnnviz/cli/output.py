@@ -15,15 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, TypeVar
 
+import rnnviz
 from rnnviz.cli.bind import Help, OneOf
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
 from rnnviz.findings import Finding, Number, Said
 from rnnviz.text.files import printable, without_folders
 
 if TYPE_CHECKING:
-    from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
     from rnnviz.reading.scoring import Progress
 
 R = TypeVar("R")
@@ -140,11 +139,9 @@ def numbers(written: str) -> list[int]:
     return [int(number) for number in written.split(",")]
 
 
-def load(args: Any, name: str | None = None) -> CharModel | NgramModel:
+def load(args: Any, name: str | None = None) -> rnnviz.CharModel | rnnviz.NgramModel:
     """The model of --model, or the one called `name`."""
-    from rnnviz.networks.checkpoint import load
-
-    return load(args.model if name is None else name, device=args.device)
+    return rnnviz.load(args.model if name is None else name, device=args.device)
 
 
 def network(of: Named) -> Any:
@@ -152,10 +149,9 @@ def network(of: Named) -> Any:
     ConfigError for an n-gram model.
     """
     from rnnviz.networks.checkpoint import load_numpy
-    from rnnviz.networks.ngram import NgramModel
 
     model = load(of) if isinstance(of, OnDevice) else load_numpy(of.model)
-    if isinstance(model, NgramModel):
+    if isinstance(model, rnnviz.NgramModel):
         raise ConfigError(
             "this command looks inside a network; {model} counts n-grams and has no hidden state; choose "
             "another that `rnnviz models` lists",

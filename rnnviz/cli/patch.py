@@ -3,12 +3,61 @@ row a prediction of the target from there on: how much it changed, what the char
 and what is expected most without and with the patch; beside it what random moves of the same length do.
 """
 
+from __future__ import annotations
+
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from rnnviz.cli.bind import Help
-from rnnviz.cli.directions import Along, direction
-from rnnviz.cli.output import Json, OnDevice, network, print_findings
+import rnnviz
+from rnnviz.cli.bind import Help, OneOf
+from rnnviz.cli.output import Json, OnDevice, Unclosed, network, numbers, print_findings, source_text
+from rnnviz.errors import ConfigError
 from rnnviz.findings import words
+
+_FORMS = "random:SEED, difference:TARGET or probe:TARGET"
+
+
+EITHER, WHERE = OneOf(), OneOf()
+
+
+@dataclass(frozen=True)
+class Along:
+    """Units, or a direction and the text that it is found in."""
+
+    units: Annotated[
+        list[int] | None,
+        Help(
+            "patch these units of the layer, counted from 0 (default: all)",
+            metavar="N,N",
+            convert=numbers,
+            one_of=EITHER,
+        ),
+    ] = None
+    direction: Annotated[
+        str | None,
+        Help(
+            f"a direction of the layer instead of units: {_FORMS}. All but random are found in the states "
+            "of --corpus or --file: the difference of the mean states inside a target, such as quotes, and "
+            "outside; a linear probe's weights",
+            metavar="KIND:OF",
+            one_of=EITHER,
+        ),
+    ] = None
+    corpus: Annotated[
+        str | None,
+        Help(
+            "a corpus's name or the text file of one, in which the direction is found: its held-out part, "
+            "the last 10 %, is read",
+            one_of=WHERE,
+        ),
+    ] = None
+    file: Annotated[
+        str | None,
+        Help("a text file, of which all is read; - reads standard input", "-f", one_of=WHERE),
+    ] = None
+    encoding: Annotated[str | None, "the file's encoding (default: found)"] = None
+    characters: Annotated[int, Help("characters of it to read at most", metavar="N", least=1)] = 20_000
+    unclosed: Unclosed = "paragraph"
 
 
 def patch(
@@ -48,13 +97,12 @@ def patch(
       python -m rnnviz patch --model python-gru --source "name = 'the" --target "name = the value" --to 10 \\
           --direction difference:quotes --corpus python-source --unclosed line
     """
-    from rnnviz import units
     from rnnviz.reading import sampling
 
     model = network(on)
-    read = units.patching.read(model, source)
-    of = direction(along, model, layer or 0, "cell" if quantity == "cell" else "hidden")
-    done = units.patch(
+    read = rnnviz.trace(model, source)
+    of = _direction(along, model, layer or 0, "cell" if quantity == "cell" else "hidden")
+    done = rnnviz.units.patch(
         model,
         read,
         len(read) if at is None else at,
@@ -64,10 +112,49 @@ def patch(
         units=along.units if of is None else of,
         quantity=quantity,
     )
-    controls = units.patch_controls(model, done, unrelated, seed=seed)
+    controls = rnnviz.units.patch_controls(model, done, unrelated, seed=seed)
     drawn: dict[str, Any] = {"temperature": temperature, "seed": seed}
     plain = sampling.resume(done.target, done.to, length, **drawn)
     patched = done.continuation(length, **drawn)
     more = {"continuation": plain, "continuation_patched": patched}
     heading = words("patch.goes-on", plain=repr(plain), patched=repr(patched))
     print_findings([controls], shown, heading, lambda _found: more, model=on.model)
+
+
+def _direction(asked: Along, model: Any, layer: int, quantity: str) -> rnnviz.units.Direction | None:
+    """The direction of --direction in a layer; None where it was not asked for.
+
+    Raises ConfigError for another form, or a text that is missing or of no use, and what finds it raises.
+    """
+    given = asked.corpus is not None or asked.file is not None
+    if asked.direction is None:
+        if given:
+            raise ConfigError("--corpus and --file are what a --direction is found in; give one, or neither")
+        return None
+    kind, _, of = asked.direction.partition(":")
+    if kind == "component":
+        raise ConfigError(
+            "{option} is gone: {instead}",
+            option="--direction component",
+            instead="name difference:TARGET or probe:TARGET; in Python, make a `Direction` of one of "
+            "`rnnviz.units.project(trace).axes`",
+        )
+    if kind not in ("random", "difference", "probe") or not of or (kind == "random" and not of.isdecimal()):
+        raise ConfigError(
+            "a direction is {forms}; received {written!r}", forms=_FORMS, written=asked.direction
+        )
+    if kind == "random" and given:
+        raise ConfigError("a random direction needs no text; leave --corpus and --file out")
+    if kind != "random" and not given:
+        raise ConfigError(
+            "--direction {direction} is found in the states of a text: give one with --corpus or --file",
+            direction=asked.direction,
+        )
+    if kind == "random":
+        H = model.config.hidden_size
+        return rnnviz.units.directions.random(H, int(of), layer=layer, quantity=quantity)
+    read = rnnviz.trace(model, source_text(asked)[: asked.characters])
+    target = rnnviz.units.target(of, read.text, unclosed=asked.unclosed)
+    if kind == "difference":
+        return rnnviz.units.directions.mean_difference(read, target, layer=layer, quantity=quantity)
+    return rnnviz.units.probe(read, target, layer=layer, quantity=quantity, controls=0).direction(layer)

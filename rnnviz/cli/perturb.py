@@ -4,6 +4,7 @@ A row a character from there on: how far apart the states are once it has been r
 
 from typing import Annotated
 
+import rnnviz
 from rnnviz.cli.bind import Help
 from rnnviz.cli.output import Json, OnDevice, Text, given_text, network, print_findings
 from rnnviz.findings import count, words
@@ -27,11 +28,9 @@ def perturb(
       python -m rnnviz perturb --model timemachine-gru "The Time Traveller smiled" --position 4 --character d
       python -m rnnviz perturb --model timemachine-lstm --file book.txt --position 200 --character x --json
     """
-    from rnnviz import units
-
     model = network(on)
     text = given_text(source)
-    found = units.perturb(model, text, position, character, threshold=threshold)
+    found = rnnviz.units.perturb(model, text, position, character, threshold=threshold)
     came, letter = (visible(read.text[found.position]) for read in (found.before, found.after))
     heading = words("perturbation.changed", came=came, letter=letter, at=count(found.position))
     print_findings([found], shown, heading, model=on.model)

@@ -7,8 +7,10 @@ of all that.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
+import rnnviz
 from rnnviz.cli.bind import Help
 from rnnviz.cli.output import (
     Named,
@@ -21,13 +23,7 @@ from rnnviz.cli.output import (
     source_text,
 )
 from rnnviz.cli.units import COPIES, Question
-from rnnviz.findings import count, words
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rnnviz.units import Probe, Searcher, Target
-    from rnnviz.units.claims import Unanswered
+from rnnviz.findings import Finding, count, words
 
 
 def probe(
@@ -49,19 +45,15 @@ def probe(
     example:
       python -m rnnviz probe --model python-gru --corpus python-source --target quotes --target brackets
     """
-    from rnnviz import units
-    from rnnviz.networks.progress import run
-    from rnnviz.reading.trace import tracing
-
     model = network(of)
-    traced = run(tracing(model, source_text(source)[:characters]))
+    traced = rnnviz.trace(model, source_text(source)[:characters])
     targets = question.targets(traced.text)
     if untrained:
         say_start(model, shown)
-    copies = [run(tracing(copy, traced.text)) for copy in units.untrained(model, untrained)]
+    copies = [rnnviz.trace(copy, traced.text) for copy in rnnviz.units.untrained(model, untrained)]
     for quantity in question.quantity or ["hidden"]:
         searchers = [
-            units.Searcher(one, layer=question.layer, quantity=quantity) for one in (traced, *copies)
+            rnnviz.units.Searcher(one, layer=question.layer, quantity=quantity) for one in (traced, *copies)
         ]
         probes = [_probe(target, searchers, controls, seed, shown) for target in targets]
         heading = words("read", model=model.name, quantity=quantity, n=count(len(traced)))
@@ -70,20 +62,21 @@ def probe(
 
 
 def _probe(
-    target: Target, searchers: Sequence[Searcher], controls: int, seed: int, shown: Shown
-) -> Probe | Unanswered:
+    target: rnnviz.units.Target,
+    searchers: Sequence[rnnviz.units.Searcher],
+    controls: int,
+    seed: int,
+    shown: Shown,
+) -> Finding:
     """The probe of the first Searcher beside the others, where the target isn't the same throughout."""
-    from rnnviz import units
-    from rnnviz.units.claims import Unanswered
-
     if not target.varies and len(target):
-        return Unanswered(target)
+        return rnnviz.units.claims.Unanswered(target)
     own, *copies = searchers
-    steps = units.probing.steps(
+    steps = rnnviz.units.probing.steps(
         own, target, untrained=copies, controls=controls, seed=seed, copies=len(copies)
     )
     return finished(steps, target.name, shown)
 
 
-def _weights(found: Probe | Unanswered) -> dict[str, Any]:
+def _weights(found: Finding) -> dict[str, Any]:
     return {"weights": found.weights.tolist()} if hasattr(found, "weights") else {}

@@ -11,15 +11,13 @@ import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, TextIO
+from typing import Annotated, Any, BinaryIO, Literal, TextIO
 
+import rnnviz
 from rnnviz.cli.bind import Help
 from rnnviz.cli.output import OnDevice, Text, as_json, given_text, network
 from rnnviz.errors import ConfigError
 from rnnviz.text import files
-
-if TYPE_CHECKING:
-    from rnnviz.reading.trace import Trace
 
 Columns = dict[str, Any]
 """A stretch of a table: columns (n,) by name."""
@@ -66,11 +64,9 @@ def trace(
     layers and units count from 0. JSON has instead a list of characters x layers x units by quantity. An npz
     file is the whole trace, for rnnviz.Trace.load or numpy.load, with the gates that --quantity names.
     """
-    from rnnviz.reading import trace as reading
-
     chosen = _format(quantity, layer, format, out)
     model = network(on)
-    traced = reading.trace(model, given_text(source))
+    traced = rnnviz.trace(model, given_text(source))
     asked = {name: traced.values(name) for name in quantity or ()}
     if asked:
         traced[:0].columns(*asked, layer=layer)  # raises for a layer that isn't there, before a file is
@@ -79,7 +75,7 @@ def trace(
         print(f"Wrote {out} ({Path(out).stat().st_size:,} bytes): {len(traced):,} characters")
 
 
-def _write(chosen: str, traced: Trace, asked: Columns, layer: int | None, out: str | None) -> None:
+def _write(chosen: str, traced: rnnviz.Trace, asked: Columns, layer: int | None, out: str | None) -> None:
     stretches = _values(traced, asked, layer) if asked else iter([_expected(traced)])
     if chosen in BINARY:
         with files.replacing(sys.stdout.buffer if out is None else out) as file:
@@ -124,7 +120,7 @@ def _format(quantity: list[str] | None, layer: int | None, format: str | None, o
 # what to write
 
 
-def _expected(traced: Trace) -> Columns:
+def _expected(traced: rnnviz.Trace) -> Columns:
     """A row a character: (T,) each."""
     return {
         "position": range(1, len(traced) + 1),
@@ -136,7 +132,7 @@ def _expected(traced: Trace) -> Columns:
     }
 
 
-def _values(traced: Trace, asked: Columns, layer: int | None) -> Iterator[Columns]:
+def _values(traced: rnnviz.Trace, asked: Columns, layer: int | None) -> Iterator[Columns]:
     """The rows of `Trace.to_frame`, at most ROWS at a time or those of one character."""
     from rnnviz.reading import tidy
 
@@ -149,7 +145,7 @@ def _values(traced: Trace, asked: Columns, layer: int | None) -> Iterator[Column
             yield {**rows, "position": rows["position"] + start}
 
 
-def _object(traced: Trace, asked: Columns, layer: int | None) -> Columns:
+def _object(traced: rnnviz.Trace, asked: Columns, layer: int | None) -> Columns:
     about = {"model": traced.model_name, "text": traced.text}
     if not asked:
         columns = _expected(traced)

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import rnnviz
 from rnnviz.cli.bind import Help, not_below
 from rnnviz.cli.output import (
     Named,
@@ -30,10 +31,6 @@ from rnnviz.cli.output import (
 )
 from rnnviz.errors import ConfigError
 from rnnviz.findings import count, words
-
-if TYPE_CHECKING:
-    from rnnviz.reading.trace import Trace
-    from rnnviz.units import Search, Target
 
 SHIFTS, PER_TARGET = 1_000, 40
 """Shifts for the chance line, and for each target of a family, if that is more: half as many just tell the
@@ -64,13 +61,11 @@ class Question:
     ] = None
     unclosed: Unclosed = "paragraph"
 
-    def targets(self, text: str) -> list[Target]:
+    def targets(self, text: str) -> list[rnnviz.units.Target]:
         """The targets over a text, or all there are."""
-        from rnnviz import units
-
-        named = self.target if self.target or self.pattern else units.kinds(text)
-        targets = [units.target(name, text, unclosed=self.unclosed) for name in named or []]
-        return targets + [units.pattern_target(pattern, text) for pattern in self.pattern or []]
+        named = self.target if self.target or self.pattern else rnnviz.units.kinds(text)
+        targets = [rnnviz.units.target(name, text, unclosed=self.unclosed) for name in named or []]
+        return targets + [rnnviz.units.pattern_target(pattern, text) for pattern in self.pattern or []]
 
 
 def units(
@@ -100,18 +95,16 @@ def units(
     ] = None,
 ) -> None:
     """Find the units of a network that respond to something in a text."""
-    from rnnviz import units
     from rnnviz.networks.progress import Share, mapped
-    from rnnviz.reading.trace import trace, tracing
-    from rnnviz.units.claims import Unanswered, shifts_for
-    from rnnviz.units.controls import controlled
+    from rnnviz.reading.trace import tracing
+    from rnnviz.units import claims, controls
 
     model = network(of)
     not_below("untrained", untrained, int(card))  # what a card says is said beside a control
     if typed and not card:
         raise ConfigError("--typed is for the card; give --card too")
     lines = read_text(str(typed), None).splitlines() if typed else []
-    sentences = [trace(model, line) for line in lines]
+    sentences = [rnnviz.trace(model, line) for line in lines]
     text = source_text(source)
     traced = finished(mapped(tracing(model, text[:characters]), Share), "reading", shown)
     targets = question.targets(traced.text)
@@ -121,10 +114,10 @@ def units(
         say_start(model, shown)
     if shifts is None:
         shifts = max(SHIFTS, PER_TARGET * family)
-    not_below("shifts", shifts, shifts_for(family))
+    not_below("shifts", shifts, claims.shifts_for(family))
     found = []
     for quantity in quantities:
-        steps = controlled(
+        steps = controls.controlled(
             model,
             traced,
             targets,
@@ -136,15 +129,15 @@ def units(
             copies=untrained,
         )
         found.append(finished(steps, f"{quantity}, beside untrained copies", shown))
-    searches = iter(units.holm(search for each in found for search in each if search is not None))
-    kept: list[Search] = []
+    searches = iter(claims.holm(search for each in found for search in each if search is not None))
+    kept: list[claims.Search] = []
     for quantity, each in zip(quantities, found, strict=True):
         now = [search and next(searches) for search in each]
         kept += [search for search in now if search is not None]
         pairs = zip(targets, now, strict=True)
         read = words("read", model=model.name, quantity=quantity, n=count(len(traced)))
         print_findings(
-            [search or Unanswered(target) for target, search in pairs],
+            [search or claims.Unanswered(target) for target, search in pairs],
             shown,
             read,
             model=of.model,
@@ -159,10 +152,10 @@ def _keep(
     of: Named,
     source: Source,
     unclosed: Unclosed,
-    searches: Sequence[Search],
+    searches: Sequence[rnnviz.units.Search],
     text: str,
-    sentences: Sequence[Trace],
-    same: Sequence[Target],
+    sentences: Sequence[rnnviz.Trace],
+    same: Sequence[rnnviz.units.Target],
     typed: Path | None,
 ) -> None:
     """Put them into the card, and that there is none for targets that are the `same` throughout. What the
