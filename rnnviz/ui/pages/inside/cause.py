@@ -20,16 +20,13 @@ from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.reading import sampling
 from rnnviz.reading.trace import Trace
 from rnnviz.ui import choice, dashboard, findings
-from rnnviz.ui.dashboard import Panel
 from rnnviz.ui.jobs.pending import PATIENCE
 from rnnviz.ui.jobs.worker import Step, Steps
-from rnnviz.ui.pages.inside import change_letter, changed, compare, direction, patch, sources, words
+from rnnviz.ui.pages.inside import changed, compare, direction, patch, sources, words
 from rnnviz.ui.pages.inside.common import UNIT, WAY, View, cursor, fragment, kept
 from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.words import signed, spoken
-from rnnviz.units import Ablation, Effect, Intervention
-from rnnviz.units.ablation import REPLICATES
 from rnnviz.units.interventions import Action
 
 KEY, RANKED = "inside.cause", "inside.ablation"
@@ -67,7 +64,7 @@ def _change(view: View) -> None:
     _elsewhere(view, change)
 
 
-def _controls(view: View) -> Intervention | None:
+def _controls(view: View) -> units.Intervention | None:
     """The change that is asked for; None while the units that are written are unfit."""
     state = st.session_state
     if _UNITS not in state or state.get(f"{_UNITS}.of") != view.mark:
@@ -86,7 +83,7 @@ def _controls(view: View) -> Intervention | None:
         action = cast("Action", choice.pick(_("How"), actions, "inside.action", default="clamp"))
     with right:
         value = _value(view, action, None if named is None else named[1].along(view.trace))
-    return None if chosen == () else Intervention(chosen, action, value, **where)
+    return None if chosen == () else units.Intervention(chosen, action, value, **where)
 
 
 def _value(view: View, action: Action, along: Any) -> float:
@@ -128,7 +125,7 @@ def _perplexities(before: float, now: float) -> None:
     )
 
 
-def _show(view: View, after: Trace, at: int, change: Intervention) -> None:
+def _show(view: View, after: Trace, at: int, change: units.Intervention) -> None:
     drawn = changed.drawn(view)
     plain = kept(
         view.key("on", at, view.context.temperature),
@@ -147,10 +144,10 @@ def _show(view: View, after: Trace, at: int, change: Intervention) -> None:
     changed.show(KEY, view.text, bits, (plain, other), labels, [_next(view, after, at)], at)
 
 
-def _next(view: View, after: Trace, at: int) -> Panel:
+def _next(view: View, after: Trace, at: int) -> dashboard.Panel:
     labels = (_("without the change"), _("with the change"))
     picture = units.patching.expected(view.trace, after, at + 1, labels)
-    return Panel(
+    return dashboard.Panel(
         "next",
         _("Next-character probabilities after character {n}").format(n=f"{at + 1:,}"),
         partial(draw, picture, spoken),
@@ -160,7 +157,7 @@ def _next(view: View, after: Trace, at: int) -> Panel:
     )
 
 
-def _elsewhere(view: View, change: Intervention) -> None:
+def _elsewhere(view: View, change: units.Intervention) -> None:
     """What the change costs on a longer text: in all, and where a target holds."""
     st.subheader(_("On a longer text, and on a part of it"), anchor=False)
     unfit = (words.PATTERN, words.SPAN, *words.GRADED)
@@ -190,8 +187,8 @@ def _elsewhere(view: View, change: Intervention) -> None:
 
 
 def _effect(
-    model: Network, text: str, change: Intervention, target: str = "", unclosed: Any = None
-) -> Steps[Effect]:
+    model: Network, text: str, change: units.Intervention, target: str = "", unclosed: Any = None
+) -> Steps[units.Effect]:
     """A change beside random ones; without a target on the text in view."""
     if not target:
         time.sleep(REST)  # until a reader has let go of the slider: the page answers first
@@ -200,7 +197,7 @@ def _effect(
     return (yield from units.effect(model, text, change, target=inside))  # type: ignore[misc]
 
 
-EFFECT = Part[Effect](
+EFFECT = Part[units.Effect](
     "effect", lambda: _("Changing random units and directions for comparison"), _effect, patience=0.0
 )
 LONGER = replace(EFFECT, name="effect.longer", most=20_000, patience=PATIENCE)
@@ -231,17 +228,17 @@ def _rank(view: View) -> None:
             dashboard.mount(RANKED, panels=[findings.panel(one, height=440) for one in panels], quiet=True)
 
 
-ABLATION = Part[Ablation](
+ABLATION = Part[units.Ablation](
     "ablate",
     lambda: _("Ablating each unit"),
-    partial(units.ablate, until=REPLICATES, controls=16),
+    partial(units.ablate, until=units.ablation.REPLICATES, controls=16),
     most=64_000,
 )
 
 WAYS: dict[str, tuple[str, Callable[[View], None]]] = {
     "change": (N_("Change units"), _change),
     "rank": (N_("Ablate each unit"), _rank),
-    "letter": (N_("Change a letter"), change_letter.section),
+    "letter": (N_("Change a letter"), compare.letter),
     "patch": (N_("Patch"), patch.section),
     "compare": (N_("Compare"), compare.section),
 }

@@ -11,7 +11,6 @@ from rnnviz.arrays import Array
 from rnnviz.figures.themes import VERSUS_FULL, Scale
 from rnnviz.i18n import _
 from rnnviz.ui import dashboard
-from rnnviz.ui.dashboard import Panel, Text, painted
 from rnnviz.ui.pages.inside.common import View
 
 LENGTH = 120  # characters of a continuation
@@ -66,7 +65,7 @@ def show(
     gained: Array,
     continuations: tuple[str, str],
     labels: tuple[str, str, str],
-    panels: Sequence[Panel],
+    panels: Sequence[dashboard.Panel],
     at: int,
 ) -> None:
     """A text by the bits (T,) `gained` with a change, how it goes on without and with it, and pictures.
@@ -77,9 +76,9 @@ def show(
     dashboard.mount(
         key,
         texts=[
-            painted(text, gained, DIFFERENCE, labels[0], "versus", said=_("change in bits")),
-            Text(plain, apart(plain, changed), "sequential", labels[1], linked=False),
-            Text(changed, apart(changed, plain), "sequential", labels[2], linked=False),
+            dashboard.painted(text, gained, DIFFERENCE, labels[0], "versus", said=_("change in bits")),
+            dashboard.Text(plain, apart(plain, changed), "sequential", labels[1], linked=False),
+            dashboard.Text(changed, apart(changed, plain), "sequential", labels[2], linked=False),
         ],
         panels=panels,
         at=at,

@@ -1,7 +1,6 @@
 """What the page's parts share: the view, results kept for it, jobs, other networks."""
 
 import functools
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -31,14 +30,12 @@ from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.words import quantities, title, titles
 
 T = TypeVar("T")
-LONGEST = gradients.memory.MAX_SQUARE
-"""Most characters of the text: as many as a whole connectivity takes."""
-
+LONGEST = gradients.memory.MAX_SQUARE  # characters of the text at most: as many as a whole connectivity takes
 REMEMBERED = 40  # results of a session
-_KEPT = "inside.kept"
 AT, UNIT = "inside.at", "inside.unit"  # of st.session_state: the character and the unit that are looked at
 WANTED = "inside.unit.wanted"  # the same: whether the address names that unit, whatever a search finds
 WAY = "inside.way"  # the same: what is changed under Cause
+COMING = "inside.coming"  # the same: the text that a part of the page asks for, at its next run
 NAMED = "inside.unit.named"  # the unit that the address named when somebody arrived by it
 
 
@@ -131,13 +128,11 @@ def fragment(section: Callable[[View], None]) -> Callable[[View], None]:
 
 def kept(key: Key, make: Callable[[], T]) -> T:
     """What `make` returns, computed once and kept while among the newest."""
-    memory: OrderedDict[Key, Any] = st.session_state.setdefault(_KEPT, OrderedDict())
-    if key not in memory:
-        memory[key] = make()
-        while len(memory) > REMEMBERED:
-            memory.popitem(last=False)
-    memory.move_to_end(key)
-    found: T = memory[key]
+    memory: dict[Key, Any] = st.session_state.setdefault("inside.kept", {})
+    found: T = memory.pop(key) if key in memory else make()
+    memory[key] = found  # behind all others
+    if len(memory) > REMEMBERED:
+        del memory[next(iter(memory))]
     return found
 
 
@@ -222,7 +217,7 @@ def beside(
         placeholder=_("other networks"),
         help=about,
     )
-    networks = {title(view.context.info): (view.mark, view.model)}
+    networks: dict[str, tuple[str, Any]] = {title(view.context.info): (view.mark, view.model)}
     for name, info in files.items():
         if name in chosen:
             networks[names[name]] = model_cache.digest(info), model_cache.load(info, to_read=True)

@@ -1,4 +1,4 @@
-"""Compare: two or three networks on the same text, with one cursor."""
+"""Compare: two or three networks on the same text, as it is and with a letter changed, with one cursor."""
 
 from dataclasses import replace
 
@@ -12,8 +12,8 @@ from rnnviz.figures.themes import SURPRISAL_FULL, Scale
 from rnnviz.i18n import _
 from rnnviz.networks import has_torch
 from rnnviz.reading import sampling
+from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, findings
-from rnnviz.ui.dashboard import Panel, Text, painted
 from rnnviz.ui.pages.inside import changed
 from rnnviz.ui.pages.inside.common import (
     Held,
@@ -30,7 +30,8 @@ from rnnviz.ui.pages.inside.parts import Part, found
 from rnnviz.ui.trouble import plain as safe
 from rnnviz.ui.words import title
 
-KEY = "inside.compare"
+KEY, CHANGED = "inside.compare", "inside.changed"
+BITS = Scale("sequential", 0.0, 2.0)
 SURPRISAL = Scale("sequential", 0.0, SURPRISAL_FULL)
 
 
@@ -89,9 +90,9 @@ def _compare(_model: object, text: str, networks: Held) -> units.Comparison:
 COMPARE = Part[units.Comparison]("compare", lambda: _("Reading with each network"), _compare)
 
 
-def _texts(found: units.Comparison) -> list[Text]:
+def _texts(found: units.Comparison) -> list[dashboard.Text]:
     texts = [
-        painted(
+        dashboard.painted(
             found.text,
             read.nll / np.log(2),
             SURPRISAL,
@@ -107,11 +108,13 @@ def _texts(found: units.Comparison) -> list[Text]:
             first=first, second=second
         )
         apart = found.difference()
-        texts.append(painted(found.text, apart, changed.DIFFERENCE, label, "versus", said=_("difference")))
+        texts.append(
+            dashboard.painted(found.text, apart, changed.DIFFERENCE, label, "versus", said=_("difference"))
+        )
     return texts
 
 
-def _heats(view: View, found: units.Comparison, networks: Held) -> list[Panel]:
+def _heats(view: View, found: units.Comparison, networks: Held) -> list[dashboard.Panel]:
     return [
         heat_panel(
             f"heat-{name}",
@@ -134,7 +137,7 @@ def _continuations(view: View, found: units.Comparison, at: int) -> None:
     )
     plain = np.full(changed.LENGTH, 127, np.uint8)
     texts = [
-        Text(
+        dashboard.Text(
             sampling.resume(read, at + 1, **changed.drawn(view)),
             plain,
             "versus",
@@ -144,3 +147,54 @@ def _continuations(view: View, found: units.Comparison, at: int) -> None:
         for read in found.traces
     ]
     dashboard.mount("inside.compare.on", texts=texts, quiet=True)
+
+
+@fragment
+def letter(view: View) -> None:
+    at = cursor(dashboard.asked(CHANGED), view, len(view.text) // 4)
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    came = view.text[at]
+    usual = "e" if came != "e" else "a"
+    letter = left.text_input(
+        _("In place of “{c}”, character {n}").format(c=visible(came), n=f"{at + 1:,}"),
+        key="inside.letter",
+        persist_state="session",
+        max_chars=1,
+        placeholder=usual,
+        help=_("Click another character in the text to change that one."),
+    )
+    if letter in ("", came):
+        letter = usual
+    with right:
+        networks = beside(view, _("Compare with"), "perturb", of_the_same_text(view), most=3)
+    done = found(LETTER, view, networks=networks, at=at, letter=letter)
+    if done is not None:
+        _show_letter(view, letter, done)
+
+
+def _perturb(_model: object, text: str, networks: Held, at: int, letter: str) -> list[units.Perturbation]:
+    found = units.perturb_all(list(networks.value.values()), text, at, letter)
+    return [
+        replace(one, before=replace(one.before, model_name=name))
+        for name, one in zip(networks.value, found, strict=True)
+    ]
+
+
+LETTER = Part[list[units.Perturbation]]("letter", lambda: _("Reading with another letter"), _perturb)
+
+
+def _show_letter(view: View, letter: str, found: list[units.Perturbation]) -> None:
+    first, *others = found
+    st.markdown("  \n".join(findings.told(one.sentences()) for one in found))
+    label = _("{model}: KL divergence, bits: how much “{c}” in the frame changes each prediction").format(
+        model=first.before.model_name, c=visible(letter)
+    )
+    # Row t of a divergence is about the character after t: paint it behind that one.
+    bits = first.bits[: len(view.text)]
+    dashboard.mount(
+        CHANGED,
+        texts=[dashboard.painted(view.text, bits, BITS, label, said=_("difference in bits"))],
+        panels=[findings.panel(one, height=300, width=3) for one in first.panels(others)],
+        at=first.position,
+        scale=("sequential", _("0 bits"), _("2 bits")),
+    )

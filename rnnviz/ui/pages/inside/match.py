@@ -15,21 +15,15 @@ from rnnviz.i18n import _
 from rnnviz.networks.numpy_model import Network
 from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, findings
-from rnnviz.ui.dashboard import Text, ends, painted
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import store
-from rnnviz.ui.jobs.store import checksum
 from rnnviz.ui.pages.inside import sources
-from rnnviz.ui.pages.inside.common import LONGEST, View, cursor, fragment, kept, say_start
+from rnnviz.ui.pages.inside.common import COMING, LONGEST, View, cursor, fragment, kept, say_start
 from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.pages.inside.sources import Source
 from rnnviz.ui.words import spoken
-from rnnviz.units import Index, Match, Matches, matching
-from rnnviz.units.controls import COPIES
-from rnnviz.units.matching import Copy
 
 KEY, ROWS = "inside.match", "inside.matches"
-COMING = "inside.coming"  # read by page.py
 SPAN = "inside.match.span"  # of st.session_state: the text, and the passage selected in it
 
 SHARE = Scale("sequential", 0.0, 1.0)
@@ -38,7 +32,7 @@ BARS = 4  # characters that are expected after a match
 VIEWED = 500  # characters before a match that become the text in view with it
 AT_ONCE = 20_000  # characters that are read before anybody could press a button
 
-INDEX = Part[Index](
+INDEX = Part[units.Index](
     "index",
     lambda: _("Indexing the text"),
     lambda model, text: units.index(model, text, store.shared().folder()),
@@ -58,18 +52,18 @@ def section(view: View) -> None:
     columns = [unit.unit for unit in pattern.units]
     states = units.activations(view.trace, layer=view.layer)
     if columns:
-        on, label = matching.shares(states[:, columns], pattern), _("share of these units that are on")
+        on, label = units.matching.shares(states[:, columns], pattern), _("share of these units that are on")
     else:
         on, label = (abs(states) >= pattern.threshold).mean(axis=1), _("share of all units that are on")
     scale = view.scale("hidden")
     dashboard.mount(
         KEY,
-        texts=[painted(view.text, on, SHARE, label)],
+        texts=[dashboard.painted(view.text, on, SHARE, label)],
         panels=[findings.panel(pattern.along(states, (scale.kind, scale.low, scale.high)), height=260)],
         at=at,
         spans=[(start, stop)],
         select=True,
-        scale=ends(SHARE),
+        scale=dashboard.ends(SHARE),
     )
     said = findings.tell(pattern.said(chosen["edges"]))
     if not columns:
@@ -147,7 +141,7 @@ def _controls(view: View, length: int) -> dict[str, Any]:
     return {"threshold": threshold, "edges": edges, "share": share / 100, "least": least, "most": SHOWN}
 
 
-def _index(view: View, source: Source) -> Index | None:
+def _index(view: View, source: Source) -> units.Index | None:
     """The index of a source; while None, its progress is shown, or a button that starts it."""
     short = kept(source.key(view, "short"), lambda: len(source.read(view, INDEX.most)) <= AT_ONCE)
     if not short and not allowed.to_index() and store.shared().get(source.key(view, INDEX.name)) is None:
@@ -170,17 +164,21 @@ def _index(view: View, source: Source) -> Index | None:
 
 
 def _elsewhere(
-    view: View, source: Source, index: Index, passage: tuple[int, int], asked: dict[str, Any]
+    view: View, source: Source, index: units.Index, passage: tuple[int, int], asked: dict[str, Any]
 ) -> None:
     """Where else most units of the passage are on, and the same in untrained copies, when asked for."""
 
-    def search(copies: Sequence[Copy] = ()) -> Matches | None:
-        def run(_model: Network, _text: object, of: str, passage: tuple[int, int], **given: Any) -> Matches:
+    def search(copies: Sequence[units.matching.Copy] = ()) -> units.Matches | None:
+        def run(
+            _model: Network, _text: object, of: str, passage: tuple[int, int], **given: Any
+        ) -> units.Matches:
             return index.elsewhere(view.model, view.trace, *passage, copies=copies, **given)
 
         name = "matches-control" if copies else "matches"
-        part: Part[Matches] = Part(name, lambda: _("Searching the text"), run, most=0)
-        return found(part, view, source, of=checksum(view.text), passage=passage, layer=view.layer, **asked)
+        part: Part[units.Matches] = Part(name, lambda: _("Searching the text"), run, most=0)
+        return found(
+            part, view, source, of=store.checksum(view.text), passage=passage, layer=view.layer, **asked
+        )
 
     matches = search()
     if matches is None:
@@ -191,11 +189,13 @@ def _elsewhere(
             "Reads the first {n} characters with {copies} untrained copies of the network. It takes some "
             "seconds, or more for a large network."
         )
-        copies: Sequence[Copy] | None = found(
+        copies: Sequence[units.matching.Copy] | None = found(
             Part(
                 "match-copies",
-                lambda: _("Reading the text with {n} untrained copies of the network").format(n=COPIES),
-                lambda model, _text: matching.copies(model, index.text(0, matching.BEGINNING)),
+                lambda: _("Reading the text with {n} untrained copies of the network").format(
+                    n=units.controls.COPIES
+                ),
+                lambda model, _text: units.matching.copies(model, index.text(0, units.matching.BEGINNING)),
                 most=0,
             ),
             view,
@@ -203,7 +203,7 @@ def _elsewhere(
             Button(
                 _("Compare with untrained copies"),
                 ":material/compare_arrows:",
-                cost.format(n=f"{min(len(index), matching.BEGINNING):,}", copies=COPIES),
+                cost.format(n=f"{min(len(index), units.matching.BEGINNING):,}", copies=units.controls.COPIES),
             ),
         )
         if copies is not None:
@@ -216,7 +216,7 @@ def _elsewhere(
         _show(view, index, matches)
 
 
-def _show(view: View, index: Index, matches: Matches) -> None:
+def _show(view: View, index: units.Index, matches: units.Matches) -> None:
     picked = dashboard.asked(ROWS).pick(len(matches.found), "text")
     if picked is not None:
         _look_at(view, index, matches.found[picked])
@@ -224,15 +224,15 @@ def _show(view: View, index: Index, matches: Matches) -> None:
         ROWS,
         texts=[_row(matches, match, number) for number, match in enumerate(matches.found)],
         quiet=True,
-        scale=ends(SHARE),
+        scale=dashboard.ends(SHARE),
     )
 
 
-def _row(matches: Matches, match: Match, number: int) -> Text:
+def _row(matches: units.Matches, match: units.Match, number: int) -> dashboard.Text:
     length = count(len(match))
     units_on = {"overlap": count(match.overlap), "all": count(len(matches.pattern))}
     begin = len(match.before)
-    return Text(
+    return dashboard.Text(
         match.before + match.text + match.after,
         SHARE.levels(np.array(match.on)),
         palette=SHARE.kind,
@@ -244,7 +244,7 @@ def _row(matches: Matches, match: Match, number: int) -> Text:
     )
 
 
-def _look_at(view: View, index: Index, match: Match) -> None:
+def _look_at(view: View, index: units.Index, match: units.Match) -> None:
     """Make a match and what surrounds it the text in view, with the match selected."""
     start = max(0, min(match.start - VIEWED, len(index) - LONGEST))
     stop = min(len(index), start + LONGEST)

@@ -11,12 +11,11 @@ from rnnviz.ui import address, choice, examples, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.packed import unpack
-from rnnviz.ui.pages.inside import question
-from rnnviz.ui.pages.inside.common import AT, LONGEST, NAMED, UNIT, WANTED, WAY, layer_key, view
+from rnnviz.ui.pages.inside import words
+from rnnviz.ui.pages.inside.common import AT, COMING, LONGEST, NAMED, UNIT, WANTED, WAY, layer_key, view
 from rnnviz.ui.trouble import describe, show
 
 _OFFERED, _TEXT = "inside.offered", "inside.text"
-COMING = "inside.coming"  # of st.session_state: the text that a part of the page asks for, at its next run
 # Names of parts that an address may have too: those that parts had, and where what they showed is now.
 _ALSO = {
     "find": "units",
@@ -149,7 +148,7 @@ def _layer(context: Context) -> int:
     if asked is not None or address.went_back():
         st.session_state[key] = asked if asked is not None and asked < layers else 0
     elif key not in st.session_state:
-        known = max(question.standing_in(context.info.card), key=lambda one: one.lead, default=None)
+        known = max(words.standing_in(context.info.card), key=lambda one: one.lead, default=None)
         st.session_state[key] = known.layer if known and known.layer < layers else 0
     layer = st.selectbox(
         _("Layer"),

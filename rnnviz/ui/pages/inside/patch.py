@@ -13,7 +13,6 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.reading import sampling
 from rnnviz.text.characters import normalise
 from rnnviz.ui import choice, dashboard, findings
-from rnnviz.ui.dashboard import Text
 from rnnviz.ui.pages.inside import changed, direction
 from rnnviz.ui.pages.inside.common import Held, View, fragment
 from rnnviz.ui.pages.inside.parts import Part, found
@@ -110,7 +109,9 @@ def _place(view: View, key: str, title: str, said: str, example: str) -> tuple[s
     if text:
         before = np.where(np.arange(len(text)) < at, 0.6, 0.0)
         levels = Scale("sequential", 0.0, 4.0).levels(before)
-        dashboard.mount(key, texts=[Text(text, levels, "sequential", said)], at=max(0, at - 1), quiet=True)
+        dashboard.mount(
+            key, texts=[dashboard.Text(text, levels, "sequential", said)], at=max(0, at - 1), quiet=True
+        )
     return text, at
 
 

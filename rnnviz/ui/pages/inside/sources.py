@@ -19,7 +19,6 @@ from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui import forgetting
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import store
-from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.jobs.worker import Step, Steps
 from rnnviz.ui.pages.inside.common import View
 
@@ -43,11 +42,11 @@ class Source:
         """Whether it is the reader's own, and forgotten with them."""
         return self.kind in (OWN, FILE)
 
-    def key(self, view: View, what: str, *rest: Hashable) -> Key:
+    def key(self, view: View, what: str, *rest: Hashable) -> store.Key:
         """The key of what is found of its text in the network in view."""
         text = view.text if self.kind == OWN else ""
-        content = checksum(self.kind, self.name, self.data and hashlib.sha256(self.data).digest(), text)
-        return Key(what, content, (view.mark, *rest))
+        content = store.checksum(self.kind, self.name, self.data and hashlib.sha256(self.data).digest(), text)
+        return store.Key(what, content, (view.mark, *rest))
 
     def read(self, view: View, most: int) -> str:
         """The page's text, or the beginning of another: of a corpus, what was held out comes first."""
@@ -170,7 +169,7 @@ def _choose(key: str, kind: str) -> None:
 def _writing(view: View, most: int) -> Steps[str]:
     """What the network writes, always the same; kept for all that is asked of it."""
     most = min(most, WRITTEN)
-    key = Key("written", rest=(view.mark, most))
+    key = store.Key("written", rest=(view.mark, most))
     written: str | None = store.shared().get(key)
     if written is not None:
         return written

@@ -1,8 +1,8 @@
 """What a single unit tells: its card, and a search for units that follow something, beside its controls."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import streamlit as st
@@ -19,10 +19,11 @@ from rnnviz.reading.trace import Trace, tracing
 from rnnviz.runs.unit_findings import Recorded
 from rnnviz.text.characters import visible
 from rnnviz.ui import address, dashboard, findings
-from rnnviz.ui.dashboard import Text, ends, painted
 from rnnviz.ui.jobs.worker import Step
-from rnnviz.ui.pages.inside import direction, question, sources
+from rnnviz.ui.pages.inside import direction, sources
+from rnnviz.ui.pages.inside import words as page_words
 from rnnviz.ui.pages.inside.common import (
+    NAMED,
     UNIT,
     WANTED,
     View,
@@ -34,24 +35,34 @@ from rnnviz.ui.pages.inside.common import (
     say_start,
 )
 from rnnviz.ui.pages.inside.parts import Button, Part, found
-from rnnviz.ui.pages.inside.question import SPANS, Question
 from rnnviz.ui.pages.inside.sources import CARD, OWN, PAGE, Source
-from rnnviz.ui.pages.inside.words import SPAN
+from rnnviz.ui.pages.inside.words import GRADED, PATTERN, SPAN
 from rnnviz.ui.words import quantities, signed
-from rnnviz.units import Direction, Search, directions, probing
-from rnnviz.units.claims import ENOUGH, Unanswered
-from rnnviz.units.targets import described
 
+SOURCE = "inside.source"
+SPANS = "inside.spans"  # of st.session_state: the text, and the passages selected in it
 KEY, FOUND = "inside.finding", "inside.found"
 READING = 0.25  # the share of a search's work that is reading the text
 _FOLLOWED = "inside.followed"
 
 
+@dataclass(frozen=True)
+class Question:
+    """What is looked for: a target, with a pattern or `spans` of the page's text where it takes one; `edges`
+    as in `rnnviz.units.search`.
+    """
+
+    target: str
+    pattern: str = ""
+    edges: int = 0
+    spans: tuple[tuple[int, int], ...] = ()
+
+
 class Answer(NamedTuple):
     """What was found for a question, and the direction in which the states inside its target lie."""
 
-    finding: Search | Unanswered
-    means: Direction | None
+    finding: units.Search | units.claims.Unanswered
+    means: units.Direction | None
 
 
 def _finding(
@@ -66,9 +77,9 @@ def _finding(
     """Search a text for all that is asked, beside untrained copies where it is long enough for a verdict."""
     steps = tracing(model, text)
     traced = yield from mapped(steps, lambda share: Step(READING * share))
-    targets = [question.target(one, unclosed, traced.text) for one in asked]
+    targets = [_target(one, unclosed, traced.text) for one in asked]
     edges = asked[0].edges
-    if len(traced) < ENOUGH:
+    if len(traced) < units.claims.ENOUGH:
         searcher = units.Searcher(traced, layer=layer, quantity=quantity)
         searched = [searcher.search(one, edges=edges) if one.varies else None for one in targets]
     else:
@@ -79,15 +90,15 @@ def _finding(
         family = iter(units.holm([one for one in searched if one is not None]))
         searched = [one and next(family) for one in searched]
     return [
-        Answer(search or Unanswered(target), _means(traced, target, layer, quantity))
+        Answer(search or units.claims.Unanswered(target), _means(traced, target, layer, quantity))
         for target, search in zip(targets, searched, strict=True)
     ]
 
 
-def _means(traced: Trace, target: units.Target, layer: int, quantity: str) -> Direction | None:
+def _means(traced: Trace, target: units.Target, layer: int, quantity: str) -> units.Direction | None:
     values = units.activations(traced, layer=layer, quantity=quantity)
     with suppress(RnnvizError):  # states that don't differ have no such direction
-        return directions.mean_difference(values, target, layer=layer, quantity=quantity)
+        return units.directions.mean_difference(values, target, layer=layer, quantity=quantity)
     return None
 
 
@@ -108,9 +119,9 @@ def _probing(
         steps = tracing(one, text)
         traced = yield from mapped(steps, lambda now, done=number, each=share: Step(each * (done + now)))  # type: ignore[misc]
         searchers.append(units.Searcher(traced, layer=layer, quantity=quantity))
-    target = question.target(asked, unclosed, traced.text)
+    target = _target(asked, unclosed, traced.text)
     own, *copies = searchers
-    probed = probing.steps(own, target, untrained=copies, copies=len(copies))
+    probed = units.probing.steps(own, target, untrained=copies, copies=len(copies))
     return (yield from mapped(probed, lambda now: Step(0.4 + 0.6 * now.fraction)))
 
 
@@ -150,9 +161,9 @@ def section(view: View) -> None:
         looked, picked = _looked(view)
     with below:
         st.subheader(_("Which units follow something?"), anchor=False)
-        asked, source = question.ask(view, spans)
+        asked, source = _ask(view, spans)
         answer = _answer(view, asked, source, looked) if asked and source else None
-    search = answer.finding if answer and isinstance(answer.finding, Search) else None
+    search = answer.finding if answer and isinstance(answer.finding, units.Search) else None
     with picked:
         unit = _unit(view, asked, looked, search)
         address.say(unit=unit)
@@ -163,7 +174,7 @@ def section(view: View) -> None:
     with picked:  # now that all directions are known
         along = direction.pick(view, looked, "finding", _("Colour the text by"), _("this unit"))
     with card:
-        for one in question.standing_in(view.context.info.card):
+        for one in page_words.standing_in(view.context.info.card):
             if (one.layer, one.unit, one.quantity) == (view.layer, unit, looked):
                 st.markdown(findings.told(one.follows()))
         own = Source(CARD) if view.context.info.card.get("text") else PAGE
@@ -176,13 +187,13 @@ def _looked(view: View) -> tuple[str, DeltaGenerator]:
     """The quantity that is looked at, and the row for what is chosen beside it; above them the units that the
     model's card names, each a click away.
     """
-    first = question.standing(view)
+    first = _standing(view)
     key = f"inside.quantity.{first.quantity if first else 'hidden'}"
-    if named := question.standing_in(view.context.info.card):
+    if named := page_words.standing_in(view.context.info.card):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(_("Units that this network's card names:"), width="content")
             for one in named:
-                label = f"**{one.unit}** · {findings.tell(described(one.target))}"
+                label = f"**{one.unit}** · {findings.tell(units.targets.described(one.target))}"
                 st.button(
                     label,
                     key=f"inside.named.{one.unit}.{one.target}",
@@ -225,7 +236,7 @@ def _said(
 ) -> units.ScanReport | None:
     """Say what was found; returns what the unit does in the whole text, where that was asked."""
     findings.show(answer.finding)
-    if not isinstance(answer.finding, Search):
+    if not isinstance(answer.finding, units.Search):
         return None
     search = answer.finding
     if search.untrained:
@@ -233,7 +244,7 @@ def _said(
     if answer.means is not None:
         direction.keep(view, direction.MEANS, asked.target, answer.means)
     if search.verdict == "short" and search.characters < sources.WRITTEN and asked.target != SPAN:
-        sources.propose(view, source, question.SOURCE)
+        sources.propose(view, source, SOURCE)
     if (other := search.about(unit)) is not None:
         st.caption(findings.tell(other))
     panels, longer = search.panels(unit), None
@@ -261,12 +272,12 @@ def _said(
     return longer
 
 
-def _unit(view: View, asked: Question | None, looked: str, search: Search | None) -> int:
+def _unit(view: View, asked: Question | None, looked: str, search: units.Search | None) -> int:
     """The unit: what the address or a click names, else one on record, else the best."""
     state, mark = st.session_state, (view.mark, view.layer, asked, looked, search)
     wanted = state.get(WANTED, False)
     if UNIT not in state or (state.get(_FOLLOWED) != mark and not wanted):
-        named = question.standing(view, (asked.target,) if asked else None, looked)
+        named = _standing(view, (asked.target,) if asked else None, looked)
         state[UNIT] = named.unit if named else search.best.unit.unit if search else _best(view, asked, looked)
     if search is not None:
         state.pop(WANTED, None)
@@ -281,7 +292,7 @@ def _best(view: View, asked: Question | None, looked: str) -> int:
     """The best on the page's own text, until a longer one has been read."""
     with suppress(RnnvizError):
         if asked is not None:
-            target = question.target(asked, view.unclosed, view.text)
+            target = _target(asked, view.unclosed, view.text)
             searcher = units.Searcher(view.trace, layer=view.layer, quantity=looked)
             return searcher.search(target, shifts=0).best.unit.unit
     return 0
@@ -311,7 +322,7 @@ def _card(
     view: View,
     looked: str,
     unit: int,
-    along: tuple[str, Direction] | None,
+    along: tuple[str, units.Direction] | None,
     at: int | None,
     spans: Sequence[tuple[int, int]],
     report: units.UnitReport | None,
@@ -345,12 +356,12 @@ def _card(
     )
     dashboard.mount(
         KEY,
-        texts=[painted(view.text, values, scale, label)],
+        texts=[dashboard.painted(view.text, values, scale, label)],
         panels=drawn,
         at=at,
         spans=spans,
         select=True,
-        scale=ends(scale),
+        scale=dashboard.ends(scale),
     )
     if report is not None:
         st.caption(findings.told(report.sentences()))
@@ -361,10 +372,10 @@ def _card(
                 dashboard.mount(f"inside.{name}", texts=_places(view.scale(looked), places), quiet=True)
 
 
-def _pushes(view: View, unit: int, along: tuple[str, Direction] | None, at: int | None) -> Panel:
+def _pushes(view: View, unit: int, along: tuple[str, units.Direction] | None, at: int | None) -> Panel:
     """What the unit, or a direction, speaks for and against."""
     state = None if at is None else view.trace.hidden[at, -1]
-    what: int | Direction = unit if along is None else along[1]
+    what: int | units.Direction = unit if along is None else along[1]
     value = 1.0
     if state is not None:
         value = float(state[unit] if along is None else along[1].along(state))
@@ -382,9 +393,9 @@ def _pushes(view: View, unit: int, along: tuple[str, Direction] | None, at: int 
     )
 
 
-def _places(scale: Scale, places: Sequence[units.Context]) -> list[Text]:
+def _places(scale: Scale, places: Sequence[units.Context]) -> list[dashboard.Text]:
     return [
-        Text(
+        dashboard.Text(
             one.text,
             scale.levels(one.values),
             palette=scale.kind,
@@ -394,3 +405,88 @@ def _places(scale: Scale, places: Sequence[units.Context]) -> list[Text]:
         )
         for one in places
     ]
+
+
+def _ask(view: View, spans: tuple[tuple[int, int], ...]) -> tuple[Question | None, Source | None]:
+    """What is looked for, None while a pattern or a selection is awaited, and where, None while a file is."""
+    names = page_words.targets(view.python)
+    found = _standing(view)
+    first = found.target if found is not None else "word-start"
+    kind, where = st.columns(2)
+    with kind:
+        about = st.selectbox(
+            _("What to look for"),
+            list(names),
+            index=list(names).index(first),
+            key=f"inside.target.{first}",
+            persist_state="session",
+            format_func=names.__getitem__,
+            help=_(
+                "Simple rules find quotes, brackets and indentation. In the source of Python's standard "
+                "library they differ from Python's own tokeniser at 1, 8 and 5 % of the characters."
+            )
+            + (_(" That tokeniser finds what has Python in its name.") if view.python else ""),
+        )
+    with where:
+        if about == SPAN:
+            source: Source | None = PAGE
+            st.space("small")
+            st.button(_("Clear the selection"), icon=":material/deselect:", on_click=_forget)
+        else:
+            source = sources.pick(view, SOURCE)
+    pattern, edges = "", 0
+    if about == PATTERN:
+        pattern = st.text_input(
+            _("Regular expression"),
+            key="inside.pattern",
+            persist_state="session",
+            max_chars=1000,
+            placeholder="[0-9]+",
+        )
+    if about not in GRADED:
+        strict = st.toggle(
+            _("Compare with the characters just before and after, too"),
+            key="inside.strict",
+            persist_state="session",
+            help=_(
+                "Scores each unit twice: against all other text, and against the 5 characters on each side. "
+                "The lower score counts."
+            ),
+        )
+        edges = 5 if strict else 0
+    if about == SPAN and not spans:
+        st.info(_("Drag over the text above to select a passage, or several."), icon=":material/select:")
+        return None, source
+    if about == PATTERN and not pattern:
+        said = _("Write a regular expression, such as `[0-9]+` or `said`.")
+        st.info(said, icon=":material/regular_expression:")
+        return None, source
+    return Question(about, pattern, edges, spans if about == SPAN else ()), source
+
+
+def _standing(
+    view: View, names: Collection[str] | None = None, quantity: str | None = None
+) -> Recorded | None:
+    """Of the findings that stand, for one of `names` in the layer that is looked at, the one of the unit that
+    the address named on arrival, else the one that leads by most: what the page opens with."""
+    named = st.session_state.get(NAMED)
+    names = page_words.targets(view.python) if names is None else names
+    found = [
+        one
+        for one in page_words.standing_in(view.context.info.card)
+        if one.layer == view.layer and one.target in names and quantity in (None, one.quantity)
+    ]
+    return max(found, key=lambda one: (one.unit == named, one.lead), default=None)
+
+
+def _forget() -> None:
+    st.session_state.pop(SPANS, None)
+
+
+def _target(asked: Question, unclosed: str, text: str) -> units.Target:
+    """Where it holds in `text`, or how much. Raises what `rnnviz.units.pattern_target` raises."""
+    if asked.target == SPAN:
+        return units.span_target(asked.spans, text)
+    if asked.target == PATTERN:
+        return units.pattern_target(asked.pattern, text)
+    return units.target(asked.target, text, unclosed=unclosed)  # type: ignore[arg-type]

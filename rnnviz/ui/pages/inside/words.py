@@ -21,10 +21,15 @@ def targets(python: bool = False) -> dict[str, str]:
     return {name: spoken(Said(f"target.{name}")) for name in names}
 
 
+def standing_in(card: Mapping[str, Any]) -> list[unit_findings.Recorded]:
+    """The findings in a card that stand."""
+    return [one for one in unit_findings.of(card) if one.verdict == "remembers"]
+
+
 def found(card: Mapping[str, Any]) -> str:
     """What a network's units were found to respond to, in a sentence; "" where nothing stands."""
     names = targets(python=True)
-    stand = [one for one in unit_findings.of(card) if one.verdict == "remembers"]
+    stand = standing_in(card)
     if not stand:
         return ""
     said = ngettext("One of its units follows this: {what}.", "Some of its units follow: {what}.", len(stand))
