@@ -22,13 +22,13 @@ from rnnviz.networks.torch_model import pick_device
 from rnnviz.reading.compression import compress
 from tests.conftest import tiny
 from tests.networks.test_adapter import CHARACTERS, GRU, N
-from tests.networks.test_custom import echo, min_gru
+from tests.networks.test_custom import echo, gru_loop, layers
 from tests.networks.test_ngram import ABRACADABRA, TEXT, fitted
 from tests.networks.test_torch_model import GOOD, VOCABULARY, make
 from tests.networks.test_untrained import adapted
 from tests.refused import one_sentence
 
-OWN = min_gru()
+OWN = gru_loop(layers(), readout=lambda h: h[:, :1].expand(-1, N))
 
 
 def dropping(ids: Any, state: Any) -> Any:
