@@ -10,6 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.prediction import entropy, normalised, rank
 from rnnviz.networks.torch_model import CharModel
@@ -39,32 +40,31 @@ def test_entropies_on_paper() -> None:
     assert (certain.tolist(), certain.dtype) == ([0.0], np.float32)
 
 
-@pytest.mark.parametrize("piece", [7, 4096])
-@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm", "mingru"])
-def test_a_network_tells_what_its_trace_tells(cell: str, piece: int) -> None:
-    model = tiny(cell)
-    expected = trace(model, OTHER)
-    parts = list(pieces(model, text=OTHER, piece=piece, details=True))
-    np.testing.assert_array_equal(np.concatenate([p.rank for p in parts]), expected.rank)
-    np.testing.assert_allclose(
-        np.concatenate([p.entropy for p in parts]), expected.entropy[:-1], rtol=1e-5, atol=1e-6
-    )
-    plain = np.concatenate([p.nll for p in pieces(model, text=OTHER, piece=piece)])
-    np.testing.assert_array_equal(np.concatenate([p.nll for p in parts]), plain)
+def each_prediction(model: CharModel | NgramModel, ids: np.ndarray) -> np.ndarray:
+    """log P before each symbol, (T, V), by the parts that don't score."""
+    if isinstance(model, NgramModel):
+        return np.array([model.log_probs(ids[:t]) for t in range(len(ids))])
+    return trace(model, OTHER).log_probs[:-1]
 
 
 @pytest.mark.parametrize("piece", [7, 4096])
-@pytest.mark.parametrize("order", [1, 2, 3, 6])
-def test_an_ngram_model_tells_what_its_distributions_tell(order: int, piece: int) -> None:
-    model = NgramModel.fit(TEXT, order=order)
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(tiny(cell, name=cell) for cell in CELLS),
+        *(NgramModel.fit(TEXT, order=n, name=f"{n}-gram") for n in (1, 2, 3, 6)),
+    ],
+    ids=lambda model: model.name,
+)
+def test_rank_and_entropy_are_those_of_the_whole_prediction(model: Any, piece: int) -> None:
     ids = model.vocabulary.encode(OTHER)
-    rows = np.array([model.log_probs(ids[:t]) for t in range(len(ids))])
-    parts = list(pieces(model, text=OTHER, piece=piece, details=True))
+    rows, parts = each_prediction(model, ids), list(pieces(model, text=OTHER, piece=piece, details=True))
     np.testing.assert_array_equal(np.concatenate([p.rank for p in parts]), rank(rows, ids))
     expected = -(np.exp(rows) * rows).sum(1)
-    np.testing.assert_allclose(np.concatenate([p.entropy for p in parts]), expected, rtol=1e-6)
-    plain = np.concatenate([p.nll for p in pieces(model, text=OTHER)])
-    np.testing.assert_array_equal(np.concatenate([p.nll for p in parts]), plain)
+    np.testing.assert_allclose(np.concatenate([p.entropy for p in parts]), expected, rtol=1e-5, atol=1e-6)
+    plain = list(pieces(model, text=OTHER, piece=piece))
+    np.testing.assert_array_equal([c for p in parts for c in p.nll], [c for p in plain for c in p.nll])
+    assert {(p.rank, p.entropy) for p in plain} == {(None, None)}  # nobody pays for what was not asked
 
 
 def test_nothing_is_more_likely_where_all_is_equally_likely() -> None:
@@ -89,12 +89,6 @@ def test_equals_share_a_rank_however_the_text_is_read(cell: str, tmp_path: Path)
     kept = recorded(tmp_path, model, OTHER)
     for found in (trace(model, OTHER).rank, part.rank, kept.ranks(0, len(kept))):
         np.testing.assert_array_equal(found, 1 + more_probable)
-
-
-def test_nobody_pays_for_what_was_not_asked() -> None:
-    (part,) = pieces(UniformModel(Vocabulary(("a",))), text="a")
-    assert part.rank is None
-    assert part.entropy is None
 
 
 @pytest.mark.parametrize("kind", ["mlp", "gru", "lstm", "mingru", "precise", "uniform", "1-gram", "6-gram"])

@@ -126,9 +126,15 @@ def test_of_several_jobs_each_takes_one_thread_and_the_last_takes_all_again(
         threads.share(1)
 
 
-def test_a_piece_in_one_thread_does_not_bind_another(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def untold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process where nobody has said how many threads there are to be."""
     monkeypatch.setattr(threads, "_fixed", False)
     monkeypatch.setattr(threads, "_told", 0)
+
+
+@pytest.mark.usefixtures("untold")
+def test_a_piece_in_one_thread_does_not_bind_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "cores", lambda: 4)
     found = []
 
@@ -151,9 +157,8 @@ def test_a_piece_in_one_thread_does_not_bind_another(monkeypatch: pytest.MonkeyP
     assert torch.get_num_threads() == 3
 
 
+@pytest.mark.usefixtures("untold")
 def test_all_cores_are_tried_and_what_torch_was_told_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "_fixed", False)
-    monkeypatch.setattr(threads, "_told", 0)
     told = 8
     monkeypatch.setattr(torch, "get_num_threads", lambda: told)
     for cores, expected in (
@@ -182,9 +187,8 @@ def test_the_app_and_what_it_starts_leave_a_core_to_others() -> None:
         assert most == max(1, here - left)
 
 
-def test_a_fixed_number_holds_for_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "_fixed", False)
-    monkeypatch.setattr(threads, "_told", 0)
+@pytest.mark.usefixtures("untold")
+def test_a_fixed_number_holds_for_everything() -> None:
     threads.fix(3)
     assert worth_trying() == [torch.get_num_threads()] == [3]
 

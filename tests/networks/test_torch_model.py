@@ -59,13 +59,6 @@ def test_dropout_between_layers_is_of_what_the_next_layer_reads(
     assert torch.allclose(state[0].double(), torch.stack(states), rtol=0, atol=1e-5)  # carried on as it is
 
 
-def test_a_scorer_of_nothing_is_still_before_the_first_character() -> None:
-    scorer = make("gru").scorer()
-    assert scorer.advance(np.empty(0, np.int64)).shape == (0,)
-    ids = np.array([3, 1])
-    np.testing.assert_array_equal(scorer.advance(ids), make("gru").scorer().advance(ids))
-
-
 def test_a_scorer_sees_new_weights_and_not_the_old_ones() -> None:
     model, ids = make("gru"), np.array([1, 2, 3])
     before = model.scorer().advance(ids)
