@@ -161,6 +161,18 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "what remains of nothing": (lambda: remaining(MINGRU, ""), EmptyTextError, "at least one"),
     # spectra
     **{
+        f"a spectrum of {model.config.cell}, layer {layer}": (
+            lambda model=model, layer=layer: gradients.spectrum(model, layer=layer),
+            ConfigError,
+            words,
+        )
+        for model, layer, words in (
+            (tiny("mlp"), 0, "have no W_hh"),
+            (MINGRU, 0, "have no W_hh"),
+            (GRU, 2, "to 0"),
+        )
+    },
+    **{
         f"scaled {n}": (lambda matrix=matrix, rho=rho: scaled(matrix, rho), ConfigError, words)
         for n, (matrix, rho, words) in enumerate(SCALED)
     },

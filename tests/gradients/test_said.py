@@ -8,7 +8,6 @@ import pytest
 
 import rnnviz
 from rnnviz import gradients
-from rnnviz.errors import ConfigError
 from rnnviz.findings import Number
 from rnnviz.gradients.attribution import Attribution, Contributions
 from rnnviz.gradients.reaching import fading
@@ -113,15 +112,6 @@ def test_a_spectrum_is_of_the_matrix_that_makes_the_candidate_beside_the_untrain
     points = {name.code: places for name, places in large.panels()[0].picture.groups}  # type: ignore[union-attr]
     assert points["spectrum.trained"].tolist() == facts["eigenvalues"]
     assert points["spectrum.untrained"].tolist() == facts["eigenvalues_untrained"]
-
-
-@pytest.mark.parametrize(
-    ("cell", "layer", "message"),
-    [("mlp", 0, "have no W_hh"), ("mingru", 0, "have no W_hh"), ("gru", 2, "to 0")],
-)
-def test_a_spectrum_needs_a_matrix(cell: str, layer: int, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        gradients.spectrum(tiny(cell), layer=layer)
 
 
 @pytest.mark.parametrize("found", [lambda: tiny("gru"), lambda: untrained(tiny("lstm"))])

@@ -62,6 +62,8 @@ def test_rank_and_entropy_are_those_of_the_whole_prediction(model: Any, piece: i
     np.testing.assert_array_equal(np.concatenate([p.rank for p in parts]), rank(rows, ids))
     expected = -(np.exp(rows) * rows).sum(1)
     np.testing.assert_allclose(np.concatenate([p.entropy for p in parts]), expected, rtol=1e-5, atol=1e-6)
+    costs = rows[np.arange(len(ids)), ids] - model.vocabulary.unknown_cost * (ids == 0)
+    np.testing.assert_allclose(np.concatenate([p.nll for p in parts]), -costs, rtol=1e-5)
     plain = list(pieces(model, text=OTHER, piece=piece))
     np.testing.assert_array_equal([c for p in parts for c in p.nll], [c for p in plain for c in p.nll])
     assert {(p.rank, p.entropy) for p in plain} == {(None, None)}  # nobody pays for what was not asked

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rnnviz import CharModel
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.sampling import reshaped, resume, sample, stream
+from rnnviz.reading.sampling import reshaped, sample, stream
 from rnnviz.reading.trace import trace
 from tests.reading.test_trace import VOCABULARY, make
 
@@ -140,14 +140,6 @@ def test_a_prompt_is_read_whole_however_long_or_empty(name: str, length: int) ->
     p = next_probabilities(name, prompt)
     p[0] = 0
     assert sample(MODELS[name], prompt, 1, temperature=0) == VOCABULARY.symbol(int(p.argmax()))
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-@pytest.mark.parametrize("t", [0, 1, 13, len(TEXT)])
-def test_a_trace_is_continued_without_being_read_again(name: str, t: int) -> None:
-    read = trace(NETWORKS[name], TEXT)
-    options: dict[str, Any] = {"temperature": 0.7, "top_k": 8, "seed": 5}
-    assert resume(read, t, 30, **options) == sample(NETWORKS[name], TEXT[:t], 30, **options)
 
 
 @every_model

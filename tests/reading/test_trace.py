@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-import rnnviz
 from rnnviz import CharModel, ModelConfig
 from rnnviz.networks.cells import CELLS
 from rnnviz.reading.trace import Trace, trace
@@ -55,11 +54,12 @@ def assert_same(one: Trace, other: Trace, tolerance: float = 1e-5) -> None:
         np.testing.assert_allclose(values, other.gates[name], rtol=0, atol=tolerance, err_msg=name)
 
 
+@pytest.mark.parametrize("text", [TEXT, ""])
 @pytest.mark.parametrize("cell", [*KINDS, "relu"])
-def test_a_trace_is_what_the_model_does(cell: str) -> None:
+def test_a_trace_is_what_the_model_does(cell: str, text: str) -> None:
     model = make("rnn", activation="relu") if cell == "relu" else make(cell)
-    found, right = trace(model, TEXT), by_the_textbook(model, TEXT)
-    kind, steps = CELLS[model.config.cell], len(TEXT)
+    found, right = trace(model, text), by_the_textbook(model, text)
+    kind, steps = CELLS[model.config.cell], len(text)
     arrays = {"hidden": found.hidden, **({"cell": found.cell} if kind.has_cell else {}), **found.gates}
     assert tuple(arrays) == kind.quantities
     for name, values in arrays.items():
@@ -69,8 +69,10 @@ def test_a_trace_is_what_the_model_does(cell: str) -> None:
         np.testing.assert_allclose(values, expected, rtol=1e-5, atol=1e-5, err_msg=name)
     assert (found.cell is None) != kind.has_cell
     assert found.log_probs.dtype == np.float32
+    assert found.nll.shape == found.perplexity.shape == found.rank.shape == (steps,)
     log_probs = right.of("log_probs")[:, 0].numpy()
     np.testing.assert_allclose(found.log_probs, log_probs, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(found.logits, right.logits[:, 0], rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(
         found.entropy, -(np.exp(log_probs) * log_probs).sum(axis=1), rtol=1e-4, atol=1e-5
     )
@@ -92,24 +94,6 @@ def test_costs_ranks_and_perplexity_as_defined() -> None:
         assert found.rank[t] == 1 + sum(found.log_probs[t] > found.log_probs[t, symbol])
     assert found.nll.dtype == found.perplexity.dtype == np.float64
     assert [TEXT[t] for t in np.flatnonzero(~found.known)] == ["\t", "z", "z", "z"]
-
-
-@pytest.mark.parametrize("cell", KINDS)
-def test_perplexity_is_that_of_scoring(cell: str) -> None:
-    text = TEXT * 40
-    report = rnnviz.perplexity(make(cell), text=text)
-    assert trace(make(cell), text).perplexity[-1] == pytest.approx(report.perplexity, rel=1e-6)
-    assert report.unknown == np.count_nonzero(~trace(make(cell), text).known)
-
-
-@pytest.mark.parametrize("cell", KINDS)
-def test_an_empty_text_has_one_prediction(cell: str) -> None:
-    found, units = trace(make(cell), ""), make(cell).config.hidden_size
-    assert {values.shape for values in (found.hidden, *found.gates.values())} == {(0, 2, units)}
-    assert found.nll.shape == found.perplexity.shape == found.rank.shape == (0,)
-    assert (found.log_probs.shape, found.entropy.shape) == ((1, VOCABULARY.size), (1,))
-    right = by_the_textbook(make(cell), "").of("log_probs")[:, 0]
-    np.testing.assert_allclose(found.log_probs, right, atol=1e-5)
 
 
 @pytest.mark.parametrize("cell", KINDS)

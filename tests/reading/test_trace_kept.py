@@ -38,15 +38,6 @@ def test_a_part_of_a_trace_is_what_the_whole_says_there(cell: str, window: slice
     np.testing.assert_array_equal(part[1:3].nll, part.nll[1:3])
 
 
-def test_log_probs_are_the_log_softmax_of_the_logits() -> None:
-    found = trace(make(), TEXT)
-    hidden = np.concatenate([found.state_after(0)[0][None], found.hidden])[:, -1]
-    weights = weights_of(make())
-    np.testing.assert_allclose(found.logits, hidden @ weights.readout.T + weights.bias, atol=1e-5)
-    lse = np.log(np.exp(found.logits.astype(float)).sum(axis=1, keepdims=True))
-    np.testing.assert_allclose(found.log_probs, found.logits - lse, atol=1e-5)
-
-
 def test_a_frame_has_a_row_for_each_character_unit_and_quantity() -> None:
     found = trace(make("lstm"), TEXT)
     frame = found.to_frame("cell", "forget")
@@ -86,15 +77,6 @@ def test_a_stored_trace_comes_back_the_same(cell: str, text: str, tmp_path: Path
     np.testing.assert_array_equal(again.logits, found.logits)
     assert not again.hidden.flags.writeable
     assert_same(Trace.load(io.BytesIO(found[3:8].to_bytes())), found[3:8], 0)
-
-
-def test_numpy_reads_the_file_too(tmp_path: Path) -> None:
-    found = trace(make(), TEXT)
-    found.save(tmp_path / "a.npz", "update")
-    with np.load(tmp_path / "a.npz", allow_pickle=False) as file:
-        np.testing.assert_array_equal(file["hidden"], found.hidden)
-        np.testing.assert_array_equal(file["update"], found.gates["update"])
-        assert "".join(map(chr, file["text"])) == TEXT
 
 
 TEXTS = ["a cab", "", TEXT, "世界" * 40, "bad\r\nbeef", TEXT * 3, "a"]

@@ -4,18 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from rnnviz.networks.config import TrainConfig
-from rnnviz.text import corpora
 from rnnviz.training.batches import Cuts
 from rnnviz.training.trainer import Trainer
+from tests.training.test_trainer import CORPUS, SMALL
 
-TEXT = "a traveller came home late one night, hung up his wet coat, lit the lamp and sat down. " * 12
-CORPUS = corpora.from_text(TEXT, "smiles")
-SMALL = TrainConfig(
-    cell="gru", hidden_size=12, embedding_size=6, epochs=2, batch=4, steps=10, learning_rate=0.02,
-    precision="float32", dropout_output=0.2,
-)  # fmt: skip
-RANDOM = replace(SMALL, truncation="random")
+RANDOM = replace(SMALL, truncation="random", dropout_output=0.2)
 
 
 def random_cuts(length: int, steps: int, places: int, seed: int = 0) -> Cuts:
@@ -124,7 +117,7 @@ RECORDED = {
 @pytest.mark.parametrize("name", RECORDED)
 def test_recorded_recipes_still_give_the_same_numbers(name: str) -> None:
     change, steps, train, held_out, norm = RECORDED[name]
-    last = list(Trainer(replace(SMALL, **{"dropout_output": 0.0, **change}), CORPUS).run(sample_length=0))[-1]
+    last = list(Trainer(replace(SMALL, **change), CORPUS).run(sample_length=0))[-1]
     assert last.step == last.total_steps == steps
     assert last.train_perplexity == pytest.approx(train, rel=1e-5)  # the last bits are the processor's own
     assert last.validation_perplexity == (None if held_out is None else pytest.approx(held_out, rel=1e-5))
