@@ -5,25 +5,25 @@ from pathlib import Path
 
 import pytest
 
-from rnnviz.cli import main
 from rnnviz.networks.checkpoint import save
+from tests.cli.conftest import Run
 from tests.units.built import built, quoted
 
 
 @pytest.mark.parametrize("command", ["probe", "units"])
 def test_how_copies_of_a_network_begin_is_said_where_it_may_have_begun_otherwise(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str, run: Run
 ) -> None:
     elsewhere, here = built(), copy(built())
     here.card = {"recipe": {"cell": "gru"}}
-    (tmp_path / "book.txt").write_text(quoted(500), encoding="utf-8")
+    Path("book.txt").write_text(quoted(500), encoding="utf-8")
     for model, more, said in (
         (elsewhere, ["1"], "untrained copies have torch's default initial weights\n"),
         (elsewhere, ["1", "--quiet"], ""),
         (elsewhere, ["0"], ""),
         (here, ["1"], ""),
     ):
-        file = save(model, tmp_path / "model.safetensors")
-        asked = [command, "--model", str(file), "--file", str(tmp_path / "book.txt"), "--target", "quotes"]
-        assert main([*asked, "--untrained", *more]) == 0
-        assert capsys.readouterr().err == said
+        save(model, "./model.safetensors")
+        asked = f"{command} --model model.safetensors --file book.txt --target quotes --untrained"
+        done = run(asked, *more)
+        assert (done.code, done.err) == (0, said)

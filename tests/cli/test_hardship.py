@@ -21,13 +21,20 @@ def said(run: Run) -> Run:
     return run
 
 
-@pytest.mark.parametrize("option", [["--html", "{file}.html"], ["--html", "./page.html"]])
-def test_a_text_is_never_written_over(said: Run, option: list[str]) -> None:
-    shutil.copy("tiny.txt", "page.html")
-    code, _, err = said("perplexity", "page.html", "--model", "tiny-gru", *option)
+@pytest.mark.parametrize(
+    ("file", "option"),
+    [
+        ("page.html", ["--html", "{file}.html"]),
+        ("page.html", ["--html", "./page.html"]),
+        ("rows.csv", ["--output", "./rows.csv", "--column", "text"]),
+    ],
+)
+def test_a_text_is_never_written_over(said: Run, file: str, option: list[str]) -> None:
+    shutil.copy("tiny.txt", file)
+    code, _, err = said("perplexity", file, "--model", "tiny-gru", *option)
     assert code == 2
-    assert "page.html is a text to be scored" in err
-    assert Path("page.html").read_text() == TEXT * 4
+    assert f"{file} is a text to be scored" in err
+    assert Path(file).read_text() == TEXT * 4
 
 
 def test_a_file_whose_name_is_no_text_is_trained_on(said: Run) -> None:
@@ -78,9 +85,3 @@ def test_a_full_disk_behind_standard_output_is_said(
         _, err = done.communicate()
     assert done.returncode == 1
     assert err == b"rnnviz: the output can't be written: No space left on device\n"
-
-
-def test_standard_input_may_be_closed(said: Run) -> None:
-    code, _, err = said("perplexity - --model tiny-gru", data=None)
-    assert code == 1
-    assert "standard input is closed" in err

@@ -1,52 +1,43 @@
 """`python -m rnnviz match`: where its index is kept, and its passage comes from."""
 
-import io
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from rnnviz import units
-from rnnviz.cli import main
 from rnnviz.networks.checkpoint import save
+from tests.cli.conftest import Run
 from tests.units.built import built, quoted
 
-BOOK = quoted(4000)
 SAID = "ab “cde” f"
-SPAN = ["--text", SAID, "--span", "3:7", "--threshold", "0.9"]
 
 
 @pytest.fixture
-def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The command for the network and text that are known; the cache is a folder of the test."""
-    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path / "cache"))
-    model = str(save(built(), tmp_path / "built.safetensors"))
-    (tmp_path / "book.txt").write_text(BOOK, encoding="utf-8")
-    return ["match", "--model", model, "--file", str(tmp_path / "book.txt")]
+def asked(run: Run) -> Run:
+    """Ask for a passage, in a folder with the network and the text that are known."""
+    save(built(), "./built.safetensors")
+    Path("book.txt").write_text(quoted(4000), encoding="utf-8")
+    return partial(run, "match -m built.safetensors -f book.txt --span 3:7 --threshold 0.9 --text")
 
 
 def test_the_index_is_kept_where_it_was_asked_for_and_found_again(
-    asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    asked: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert main([*asked, *SPAN]) == 0
-    first = capsys.readouterr().out
-    assert not (tmp_path / "cache").exists()
-    assert main([*asked, *SPAN, "--index", str(tmp_path / "kept")]) == 0
-    monkeypatch.setattr(units.indexing, "_write", None)
-    assert main([*asked, *SPAN, "--index", str(tmp_path / "kept")]) == 0
-    assert capsys.readouterr().out == 2 * first
-    monkeypatch.undo()
-    (tmp_path / "cache" / "indexes").mkdir(parents=True)  # as 1.0.0 left it
-    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path / "cache"))
-    assert main([*asked, *SPAN]) == 0
-    assert "remove the folder" in capsys.readouterr().err
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("RNNVIZ_CACHE", str(cache))
+    first = asked(SAID)
+    assert first.code == 0
+    assert not cache.exists()
+    assert asked(SAID, "--index", "kept") == first
+    with monkeypatch.context() as patched:
+        patched.setattr(units.indexing, "_write", None)
+        assert asked(SAID, "--index", "kept") == first
+    (cache / "indexes").mkdir(parents=True)  # as 1.0.0 left it
+    assert "remove the folder" in asked(SAID).err
 
 
-def test_the_passage_can_come_through_a_pipe(
-    asked: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*asked, *SPAN]) == 0
-    first = capsys.readouterr().out
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SAID.encode()), "utf-8"))
-    assert main([*asked, "--text", "-", *SPAN[2:]]) == 0
-    assert capsys.readouterr().out == first
+def test_the_passage_can_come_through_a_pipe(asked: Run) -> None:
+    first = asked(SAID)
+    assert first.code == 0
+    assert asked("-", data=SAID.encode()) == first

@@ -62,11 +62,3 @@ def test_the_other_file_s_error_and_the_missing_n_gram_stay(run: Run, tmp_path: 
     assert (done.code, done.err) == (1, usual.err)
     assert "gone-6gram" in done.err
     assert "gone.txt" in done.err
-
-
-@pytest.mark.parametrize("name", ASKED)
-def test_errors_stay(name: str, run: Run, tmp_path: Path) -> None:
-    (tmp_path / "book.txt").write_text("")
-    done = run(name, *ASKED[name], "--quiet")
-    assert done.code == 1
-    assert len(done.err.splitlines()) == 1

@@ -158,21 +158,3 @@ def test_an_edit_is_a_function_of_the_state() -> None:
     there = rnnviz.trace(model, SHORT[:1], change=[units.Edit(lambda h: 2 * h + 1)]).hidden
     np.testing.assert_allclose(rnnviz.trace(model, SHORT[:1], change=twice).hidden, there)
     np.testing.assert_array_equal(plain, rnnviz.trace(model, SHORT[:1]).hidden)
-
-
-@pytest.mark.parametrize(
-    ("call", "word"),
-    [
-        (lambda m: rnnviz.trace(m, "ab", change=3), "Clamp"),
-        (lambda m: rnnviz.trace(m, "ab", change=units.Edit(lambda h: h[:2])), "shape"),
-        (lambda m: rnnviz.trace(m, "ab", change=units.Edit(3)), "function"),
-        (lambda m: rnnviz.trace(m, "ab", change=units.Edit(abs, layer=7)), "layer"),
-        (lambda m: rnnviz.trace(m, "ab", change=units.Edit(abs, quantity="cell")), "LSTM"),
-        (lambda m: rnnviz.trace(m, "ab", change=units.Zero(99)), "99"),
-        (lambda m: rnnviz.perplexity(m, text="ab", change=units.Zero(1), precise=True), "precise"),
-        (lambda m: rnnviz.sample(rnnviz.load("timemachine-6gram"), "a", 2, change=units.Zero(1)), "state"),
-    ],
-)
-def test_a_change_that_cant_be_made_is_refused(call: Any, word: str) -> None:
-    with pytest.raises(rnnviz.RnnvizError, match=word):
-        call(tiny("gru"))

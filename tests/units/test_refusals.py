@@ -52,6 +52,10 @@ def held(*arguments: Any, **options: Any) -> Any:
     return intervene(GRU, "The machine", Intervention(*arguments, **options))
 
 
+def edited(function: Any, **where: Any) -> Any:
+    return rnnviz.trace(GRU, "ab", change=units.Edit(function, **where))
+
+
 def worth(text: str = "a", **options: Any) -> Any:
     return run(ablate(GRU, text, **options))
 
@@ -109,6 +113,20 @@ REFUSED: Refusals = {
     "ablate: to": (lambda: worth(to="median"), ConfigError, "'zero', its 'mean', or a number"),
     "ablate: batch": (lambda: worth(batch=0), ConfigError, "at least 1 unit"),
     "ablate: a pair": (lambda: run(ablate(DEEP, "a", units=(1, 5))), ConfigError, PAIR),
+    "change: no intervention": (lambda: rnnviz.trace(GRU, "ab", change=3), ConfigError, "Clamp"),  # type: ignore[arg-type]
+    "edit: a shape": (lambda: edited(lambda h: h[:2]), ConfigError, "shape"),
+    "edit: no function": (lambda: edited(3), ConfigError, "function"),
+    "edit: a layer": (lambda: edited(abs, layer=7), ConfigError, "layer"),
+    "edit: a quantity": (lambda: edited(abs, quantity="cell"), ConfigError, "LSTM"),
+    "change: a unit": (lambda: rnnviz.trace(GRU, "ab", change=units.Zero(99)), ConfigError, "99"),
+    "change: precise": (
+        lambda: rnnviz.perplexity(GRU, text="ab", change=units.Zero(1), precise=True), ConfigError, "precise",
+    ),
+    "change: no state": (
+        lambda: rnnviz.sample(rnnviz.load("timemachine-6gram"), "a", 2, change=units.Zero(1)),
+        ConfigError,
+        "state",
+    ),
     "directions: one follows": (
         lambda: Intervention([Direction(str(n), np.eye(3)[n]) for n in (0, 1, 1)]),
         ConfigError,

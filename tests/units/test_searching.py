@@ -166,12 +166,6 @@ def test_what_the_character_tells_by_itself_is_said_beside_it() -> None:
     assert search(traced.hidden[:, 0], target("capital", text)).character is None
 
 
-def test_the_same_seed_gives_the_same_line() -> None:
-    searcher = Searcher(rnnviz.trace(built(), quoted()))
-    one, other = (searcher.search(target("capital", quoted())) for _ in range(2))
-    assert (one.found, one.chance) == (other.found, other.chance)
-
-
 @pytest.mark.parametrize("edges", [0, 3])
 def test_untrained_copies_are_searched_by_the_same_procedure_on_the_same_parts(edges: int) -> None:
     text = quoted(4000)
