@@ -214,7 +214,7 @@ def parameters(steps: int) -> Drawn:
         _("a table of all texts of T characters"): tables,
     }
     picture = column(
-        inline(*[matrix(getattr(net, name), name, digits=1, look="small") for name in NAMES]),
+        inline(*[matrix(getattr(net, name), name, digits=1, look="tight") for name in NAMES]),
         text(f"{total} = {shared[0]}", "big centre"),
         table(
             [_("parameters"), f"T = {steps}", f"T = {10 * steps}"],
