@@ -285,6 +285,7 @@ class Engine:
     reads    without gradients
     learns   with gradients
     lacks    the cells that it leaves to another
+    coarse   how many times TOLERANCE it may be off
     """
 
     run: Callable[..., Found]
@@ -294,6 +295,7 @@ class Engine:
     reads: bool = True
     learns: bool = False
     lacks: tuple[str, ...] = ()
+    coarse: int = 1
 
     def names(self, cell: str) -> set[str]:
         """What it gives of a cell."""
@@ -324,6 +326,8 @@ ENGINES = {
 if torch.cuda.is_available():
     for name in ("torch", "torch float64", "stepwise"):
         ENGINES[f"{name}, GPU"] = replace(ENGINES[name], run=partial(on_gpu, ENGINES[name].run))
+    # cuDNN rounds tanh more coarsely: 1e-4 where two layers amplify it (H100), 5e-6 without cuDNN.
+    ENGINES["torch, GPU"] = replace(ENGINES["torch, GPU"], coarse=10)
 ROWS = [(cell, name) for name, engine in ENGINES.items() for cell in CELLS if cell not in engine.lacks]
 READ = [(cell, name) for cell, name in ROWS if ENGINES[name].reads]
 LEARNT = [(cell, name) for cell, name in ROWS if ENGINES[name].learns]
@@ -359,7 +363,9 @@ def near(found: Any, expected: Tensor, engine: Engine, name: str = "", scale: fl
     assert found.dtype == getattr(torch, engine.dtype), name
     scale = max(scale, float(expected.abs().max()))
     far = float((found.double() - expected).abs().max())
-    assert far <= TOLERANCE[engine.dtype] * scale, f"{name} is {far:.1e} off where numbers go to {scale:.1e}"
+    assert far <= engine.coarse * TOLERANCE[engine.dtype] * scale, (
+        f"{name} is {far:.1e} off where numbers go to {scale:.1e}"
+    )
 
 
 def check(engine: Engine, case: Case) -> None:
@@ -390,6 +396,7 @@ def test_a_change_of_a_state_is_there_for_all_that_follows(
     check(ENGINES[name], case_of(cell, shape, (layer, what, at)))
 
 
+@pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS")  # the thread of the way back is new to the GPU
 @pytest.mark.parametrize(("cell", "name"), LEARNT)
 @given(shape=SHAPES)
 def test_gradients_of_a_batch(cell: str, name: str, shape: Shape) -> None:
