@@ -147,3 +147,4 @@ sidebar.fit()
 chosen.run()
 with share:
     address.mount()
+returning.run_again_for_timers_left()
