@@ -15,7 +15,7 @@ from tests.browser.driving import browser_path
 FOLDER = Path(__file__).with_name("benchmarks")
 ROUNDS = {
     "claims": "finds --file BOOK --model timemachine-mlp --trials 2 --lengths 20000",
-    "inside": "--parts gates --rounds 1",
+    "inside": "--parts memory --rounds 1",
     "keystroke": "answer picture --keys 1 --rounds 1 --seconds 1",
     "lecture": "--scenes 1 --steps",
     "nanogpt_protocol": "--model timemachine-lstm --corpus timemachine --batches 1",
