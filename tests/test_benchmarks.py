@@ -19,7 +19,7 @@ ROUNDS = {
     "keystroke": "answer picture --keys 1 --rounds 1 --seconds 1",
     "lecture": "--scenes 1 --steps",
     "nanogpt_protocol": "--model timemachine-lstm --corpus timemachine --batches 1",
-    "room": "--phones 2 --rounds 1 --scenes 9",
+    "room": "--phones 2 --rounds 1 --scenes 4",
     "scoring": "--characters 3000 --cells gru --units 8",
     "training": "--cells gru --units 8 --seconds 0.5 --warm 0.5 --turns 1",
     "uploads": "--visitors 2 --alone 1 --megabytes 0.01 --leaving 0",

@@ -1,5 +1,5 @@
 """`python -m rnnviz probe`: what a linear probe on all units reads of quotes, indentation and the like. A row
-a target: the probe's score on the half of the text it was not fitted on; the best 1, 2, 4 and 8 units'; that
+a target: the probe's score on the part of the text it was not fitted on; the best 1, 2, 4 and 8 units'; that
 of a probe for labels that mean nothing; of the character just read; of the last few characters; of the same
 probe on the same network untrained; whether one unit holds it, a few, or it is spread; and what may be said
 of all that.

@@ -258,9 +258,7 @@ def _pair(picture: Pair, tell: Tell, theme: Theme) -> Figure:
         "layout": layout(
             theme,
             axis(theme, tell(picture.x), range=[0, 1.02], tickformat=".0%", nticks=5),
-            _listing(
-                theme, [tell(name) for name in picture.names], tickfont={"color": theme.text, "size": 13}
-            ),
+            _listing(theme, names, tickfont={"color": theme.text, "size": 13}),
             margin={"l": 46, "r": 14, "t": 8, "b": 40, "pad": 0},
             barmode="group",
             bargap=0.25,

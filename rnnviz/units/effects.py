@@ -182,7 +182,7 @@ def effect(
     check_text(text, target)
     every = (intervention, *_others(intervention, weights.layers[0].units, controls, seed))
     for one in every:
-        one._check(weights)
+        one.changes(weights)  # refuses what isn't there
     ids = model.vocabulary.encode(text)
     inputs = np.concatenate(([model.vocabulary.start], ids[:-1]))
     extra = np.empty((len(ids), len(every)))

@@ -168,6 +168,7 @@ class Index:
         >>> found.passage.inside, found.untrained.shares[0]
         (2, Compared(name='time', own=2, untrained=6))
         """
+        self.check(model)
         asked = pattern(read, start, stop, threshold=threshold, edges=edges, layer=layer)
         found = self.match(asked, share=share, least=least, most=most)
         passage = read.text[start:stop]

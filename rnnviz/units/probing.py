@@ -432,12 +432,14 @@ def _few(searcher: Searcher, best: Found, parts: Parts, values: Array) -> Genera
     """What FEW units reach, beginning with the `best`, as long as there are more."""
     units = searcher.units
     chosen = [units.index(best.unit)]
+    line = parts.few(values, chosen)
     for count in range(1, min(FEW[-1], len(units)) + 1):
-        line = parts.few(values, chosen)
+        if count > 1:
+            chosen.append(parts.next(values, line))
+            line = parts.few(values, chosen)
         if count in FEW:
             score = best.score if count == 1 else parts.score(line, values)
             yield Few(tuple(units[u] for u in chosen), score)
-        chosen.append(parts.next(values, line))
 
 
 def _beside(scores: Scores, k: int) -> tuple[Rival | None, tuple[float, ...], Interval | None]:
@@ -457,7 +459,7 @@ def _control(parts: Parts, values: Array, random: np.random.Generator) -> list[f
     """What a probe for meaningless labels reaches; [] where they are the same throughout a part."""
     for _attempt in range(10):
         labels = random_labels(values, random)
-        if all((labels[half] != labels[half][0]).any() for half in (parts.first, parts.second)):
+        if all(varies(labels[half]) for half in (parts.first, parts.second)):
             return [parts.score(parts.line(labels), labels)]
     return []
 

@@ -58,17 +58,6 @@ Steps = Generator[Step, None, R]
 Make = Callable[[Check], Steps[Any]]
 
 
-def as_steps(source: Generator[P, None, R], step: Callable[[P], Step]) -> Steps[R]:
-    """Map what `source` yields to steps; returns its result."""
-    while True:
-        try:
-            progress = next(source)
-        except StopIteration as end:
-            result: R = end.value
-            return result
-        yield step(progress)
-
-
 @dataclass
 class Job:
     """One piece of work on `title`, a file or a model. `make` starts it and is given a function that raises

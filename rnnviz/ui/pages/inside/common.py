@@ -168,7 +168,7 @@ def heat_panel(
     return Panel(
         name,
         title,
-        partial(draw, Heat(values.T, (scale.kind, scale.low, scale.high), x, y), str),
+        partial(draw, Heat(values.T, (scale.kind, scale.low, scale.high), x, y)),
         notice,
         limits,
         link="x",

@@ -11,7 +11,7 @@ from rnnviz.ui.pages.inside import words
 from rnnviz.ui.pages.inside.common import View
 from rnnviz.units import Direction, directions
 
-_FOUND = "inside.directions"  # of st.session_state: those that Find the units has, by view and kind
+_FOUND = "inside.directions"  # of st.session_state: those that Units has found, by view and kind
 UNIT, MEANS, PROBE, RANDOM = "unit", "means", "probe", "random"
 
 
@@ -43,7 +43,7 @@ def pick(
         format_func=lambda kind: unit if kind == UNIT else _name(kind, found),
         help=_(
             "A direction's value is a weighted sum of all units. A probe and a difference of means are "
-            "offered here once Find the units has found them."
+            "offered here once a search under Units has found them."
         ),
     )
     if chosen in found:

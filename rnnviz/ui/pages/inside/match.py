@@ -143,7 +143,9 @@ def _controls(view: View, length: int) -> dict[str, Any]:
 
 def _index(view: View, source: Source) -> units.Index | None:
     """The index of a source; while None, its progress is shown, or a button that starts it."""
-    short = kept(source.key(view, "short"), lambda: len(source.read(view, INDEX.most)) <= AT_ONCE)
+    short = source.kind != sources.SAMPLED and kept(  # what the network writes is long
+        source.key(view, "short"), lambda: len(source.read(view, INDEX.most)) <= AT_ONCE
+    )
     if not short and not allowed.to_index() and store.shared().get(source.key(view, INDEX.name)) is None:
         st.info(
             _("Only the lecturer can index a long text. Choose one of at most {n} characters.").format(
@@ -168,11 +170,13 @@ def _elsewhere(
 ) -> None:
     """Where else most units of the passage are on, and the same in untrained copies, when asked for."""
 
+    read = view.trace  # here: a job has no session to keep it in
+
     def search(copies: Sequence[units.matching.Copy] = ()) -> units.Matches | None:
         def run(
             _model: Network, _text: object, of: str, passage: tuple[int, int], **given: Any
         ) -> units.Matches:
-            return index.elsewhere(view.model, view.trace, *passage, copies=copies, **given)
+            return index.elsewhere(view.model, read, *passage, copies=copies, **given)
 
         name = "matches-control" if copies else "matches"
         part: Part[units.Matches] = Part(name, lambda: _("Searching the text"), run, most=0)

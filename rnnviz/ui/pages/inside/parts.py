@@ -14,10 +14,11 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
+from rnnviz.networks.progress import mapped
 from rnnviz.text.characters import normalise
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.pending import PATIENCE, ask
-from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
+from rnnviz.ui.jobs.worker import Check, Step, Steps
 from rnnviz.ui.pages.inside.common import LONGEST, View
 from rnnviz.ui.pages.inside.sources import PAGE, Source
 
@@ -106,4 +107,4 @@ def _job(run: Callable[[], Any], check: Check) -> Steps[Any]:
     made = run()
     if not isinstance(made, GeneratorType):
         return made
-    return (yield from as_steps(made, lambda now: Step(now.fraction, getattr(now, "characters", 0))))
+    return (yield from mapped(made, lambda now: Step(now.fraction, getattr(now, "characters", 0))))

@@ -10,16 +10,13 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.i18n import _
-from rnnviz.networks.progress import run
 from rnnviz.reading.sampling import stream
-from rnnviz.reading.trace import PIECE
 from rnnviz.text import corpora
 from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui import forgetting
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import store
-from rnnviz.ui.jobs.worker import Step, Steps
 from rnnviz.ui.pages.inside.common import View
 
 OWN, FILE, SAMPLED, CARD, WHOLE = "own", "file", "sampled", "card", "whole"
@@ -59,7 +56,7 @@ class Source:
         if self.kind == FILE:
             return "".join(open_text(io.BytesIO(self.data or b"")))[:most]
         if self.kind == SAMPLED:
-            return run(_writing(view, most))
+            return _written(view, most)
         split = corpora.read(self.name).split()
         text = split.held_out
         if len(text) < most:
@@ -166,16 +163,11 @@ def _choose(key: str, kind: str) -> None:
     st.session_state[NOW] = True
 
 
-def _writing(view: View, most: int) -> Steps[str]:
+def _written(view: View, most: int) -> str:
     """What the network writes, always the same; kept for all that is asked of it."""
     most = min(most, WRITTEN)
     key = store.Key("written", rest=(view.mark, most))
     written: str | None = store.shared().get(key)
-    if written is not None:
-        return written
-    characters: list[str] = []
-    for character in stream(view.model, "", most, seed=0):
-        characters.append(character)
-        if len(characters) % PIECE == 0:
-            yield Step(len(characters) / most)
-    return store.shared().put(key, "".join(characters))
+    if written is None:
+        written = store.shared().put(key, "".join(stream(view.model, "", most, seed=0)))
+    return written

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from rnnviz.figures.row_table import FORMATS, RowTable, kinds
+from rnnviz.networks.progress import mapped
 from rnnviz.reading.rows import Scored, score_rows
 from rnnviz.reports.score import RowsScore
 from rnnviz.text.row_files import format_of, open_rows
 from rnnviz.ui import model_cache
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
+from rnnviz.ui.jobs.worker import Check, Step, Steps
 from rnnviz.ui.pages.perplexity.work import step_of
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def scoring(info: ModelInfo, text: Text, column: str, given: str | None, check: 
                 listed.extend(_listed(scored)[: SHOWN - len(listed)])
 
             steps = score_rows(model_cache.scorer(info), file, each=take, own=True)
-            report = yield from as_steps(steps, step_of)
+            report = yield from mapped(steps, step_of)
     except BaseException:  # cancelled, say
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rnnviz.networks.progress import mapped
 from rnnviz.reading import compression
 from rnnviz.reading.scoring import Progress, Report, score
 from rnnviz.reports import baselines, contamination
@@ -17,7 +18,7 @@ from rnnviz.text import corpora
 from rnnviz.ui import model_cache
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.jobs.worker import Check, State, Step, Steps, as_steps
+from rnnviz.ui.jobs.worker import Check, State, Step, Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +77,7 @@ def scoring(info: ModelInfo, text: Text, check: Check) -> Steps[Scored]:
         try:
             model = model_cache.scorer(info)
             steps = record(model, source.pop("path"), folder, **source)
-            made = yield from as_steps(steps, step_of)
+            made = yield from mapped(steps, step_of)
             yield Step(1.0, len(made), made.report.perplexity)
             unknown = made.unknown_counts(check) if made.report.unknown else []
             found = Scored(
@@ -115,7 +116,7 @@ def comparing(info: ModelInfo, text: Text, check: Check) -> Steps[Report]:
     report: Report | None = store.shared().get(key)
     if report is None:
         yield Step(0.0)
-        report = yield from as_steps(score(model_cache.scorer(info), **text.source(check)), step_of)
+        report = yield from mapped(score(model_cache.scorer(info), **text.source(check)), step_of)
         store.shared().put(key, report)
     return report
 
@@ -129,7 +130,7 @@ def measuring(
         yield Step(0.0)
         made = Record.open(scored.folder)
         steps = baselines.measuring(made, vocabulary)
-        measured = yield from as_steps(steps, lambda done: Step(done / len(made), done))
+        measured = yield from mapped(steps, lambda done: Step(done / len(made), done))
         found = {one.name: one for one in measured}
         store.shared().put(key, found)
     return found
@@ -139,14 +140,14 @@ def compressing(key: Key, model: Any, scored: Scored, check: Check) -> Steps[Non
     """The text as a compressed file, stored under `key`."""
     made = Record.open(scored.folder)
     steps = compression.compressing(model, made.text(0, len(made)))
-    data = yield from as_steps(steps, lambda share: Step(share, round(share * len(made))))
+    data = yield from mapped(steps, lambda share: Step(share, round(share * len(made))))
     store.shared().put(key, data)
 
 
 def restoring(key: Key, model: Any, data: bytes, scored: Scored, check: Check) -> Steps[None]:
     """That the compressed file decodes to the same text, which its digest tells; stored under `key`."""
     n = len(Record.open(scored.folder))
-    yield from as_steps(compression.decompressing(model, data), lambda share: Step(share, round(share * n)))
+    yield from mapped(compression.decompressing(model, data), lambda share: Step(share, round(share * n)))
     store.shared().put(key, True)
 
 
