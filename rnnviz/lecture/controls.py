@@ -7,7 +7,7 @@ Invalid values from outside are ignored. A state is a dict of controls' values b
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from rnnviz.i18n import N_, _
@@ -22,8 +22,7 @@ Valid = Callable[[object], Any]
 class Control:
     """One thing that can be set: `name` in the state and in an ask, its valid values and its default.
 
-    address    its name in the address, by default `name`; "" if the address does not keep it
-    written    formats a value for the address
+    kept       whether the address keeps it
     resets     later controls that a change sets back to their defaults
     spoken     in place of a default, which is None then: makes the value in the session's language
     widget     what the page sets it with: its kind, its label (translated when shown) and what more it needs;
@@ -33,15 +32,10 @@ class Control:
     name: str
     valid: Valid
     default: Any = None
-    address: str | None = None
-    written: Callable[[Any], str] = str
+    kept: bool = True
     resets: Sequence[str] = ()
     spoken: Callable[[], Any] | None = None
     widget: Mapping[str, Any] = field(default_factory=dict)
-
-    def named(self, name: str) -> "Control":
-        """The same under a name."""
-        return replace(self, name=name)
 
     def drawn(self, value: Any) -> dict[str, Any]:
         """The widget at a value, in the session's language."""
@@ -53,11 +47,6 @@ class Control:
             found["options"] = [[key, _(words)] for key, words in options.items()]
         return {**found, "name": self.name, "value": value}
 
-    @property
-    def key(self) -> str:
-        """Its name in the address."""
-        return self.name if self.address is None else self.address
-
     def asked(self, wish: object, now: Any) -> Any:
         """The value after a wish; `now` if that is invalid."""
         found = self.valid(wish)
@@ -65,15 +54,12 @@ class Control:
 
     def read(self, query: Mapping[str, str]) -> Any:
         """The value in an address."""
-        return self.asked(query.get(self.key), self.default)
+        return self.asked(query.get(self.name) if self.kept else None, self.default)
 
     def write(self, value: Any) -> dict[str, str]:
         """The address's part for a value: empty for the default."""
-        return {self.key: self.written(value)} if self.key and value != self.default else {}
-
-    def shown(self, value: Any) -> Any:
-        """The value as a scene uses it."""
-        return self.spoken() if value is None and self.spoken else value
+        written = str(int(value)) if isinstance(value, bool) else str(value)
+        return {self.name: written} if self.kept and value != self.default else {}
 
 
 Controls = Collection[Control]
@@ -81,7 +67,7 @@ Controls = Collection[Control]
 
 def shown(controls: Controls, state: State) -> State:
     """The state as a scene uses it: what was not set is said in the session's language."""
-    return state | {control.name: control.shown(state[control.name]) for control in controls}
+    return state | {one.name: one.spoken() for one in controls if one.spoken and state[one.name] is None}
 
 
 def taken(controls: Controls, state: State, ask: Ask) -> State:
@@ -122,12 +108,12 @@ def number(low: float, high: float) -> Valid:
     return valid
 
 
-def numbers(low: float, high: float, count: int | None = None) -> Valid:
-    """A list of numbers in low … high, `count` of them if given."""
+def numbers(low: float, high: float, count: int) -> Valid:
+    """A list of `count` numbers in low … high."""
     each = number(low, high)
 
     def valid(value: object) -> list[float] | None:
-        if not isinstance(value, list) or count not in (None, len(value)):
+        if not isinstance(value, list) or count != len(value):
             return None
         found = [each(one) for one in value]
         return None if None in found else found
@@ -218,7 +204,7 @@ def again(value: int, label: str, resets: Sequence[str] = ()) -> Control:
 def toggle(label: str, off: str = "") -> Control:
     """Off at first, on after a click; `off`: the button's words while it is on."""
     widget = {"kind": "toggle", "label": label, "off": off}
-    return Control("", yes, False, written=lambda value: str(int(value)), widget=widget)
+    return Control("", yes, False, widget=widget)
 
 
 def pointed(valid: Valid, value: Any, **more: Any) -> Control:

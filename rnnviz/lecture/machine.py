@@ -3,7 +3,7 @@
     A_t = X_t W_xh + H_{t-1} W_hh + b_h    H_t = tanh(A_t)    O_t = H_t W_hq + b_q    P_t = softmax(O_t)
     ℓ_t = -log P_t[label_t]                L = (1/T) Σ_t ℓ_t
 
-Then back: δ_t = ∂L/∂A_t, and ∂L/∂W_hh = Σ_t H_{t-1}ᵀ δ_t. Rows are (X,), (H,) and (V,): a batch of one.
+Rows are (X,), (H,) and (V,): a batch of one.
 Every weight has one decimal, so that what is shown is what is used. Shape letters: T steps, X inputs,
 H units, V symbols; here X = V, as an input is a one-hot row.
 """
@@ -15,7 +15,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Mask
 from rnnviz.errors import ConfigError
-from rnnviz.lecture.small import SmallRNN, unroll
+from rnnviz.lecture.small import SmallRNN, Unrolled, unroll, weight_gradients
 
 WORD = "machine"
 UNITS = 4
@@ -46,30 +46,12 @@ class Forward:
 
     x: Doubles  # (T, X), one-hot
     before: Doubles  # (T, H), H_{t-1}; zeros at first
-    from_input: Doubles  # (T, H), X_t W_xh
-    from_state: Doubles  # (T, H), H_{t-1} W_hh
-    pre_activation: Doubles  # (T, H), A_t
     state: Doubles  # (T, H), H_t
     output: Doubles  # (T, V), O_t
     probabilities: Doubles  # (T, V), P_t
     losses: Doubles  # (T,), ℓ_t, nats
     loss: float  # L, nats
     perplexity: float  # exp(L)
-
-
-@dataclass(frozen=True)
-class Backward:
-    """What flows back, row t - 1 for step t. `state` adds up what ℓ_t asks and what step t + 1 hands back."""
-
-    output: Doubles  # (T, V), ∂L/∂O_t
-    from_loss: Doubles  # (T, H), ∂L/∂O_t W_hqᵀ
-    from_next: Doubles  # (T, H), δ_{t+1} W_hhᵀ; zeros at t = T, and where the cut is
-    state: Doubles  # (T, H), ∂L/∂H_t
-    slope: Doubles  # (T, H), tanh'(A_t)
-    delta: Doubles  # (T, H), ∂L/∂A_t
-    terms: Doubles  # (T, H, H), H_{t-1}ᵀ δ_t: they add up to the gradient of W_hh
-    gradients: dict[str, Doubles]  # by the weights' names, in their shapes; not clipped
-    norm: float  # of all gradients together
 
 
 class Machine:
@@ -82,8 +64,6 @@ class Machine:
     >>> word = Machine(steps=3)
     >>> word.inputs, word.labels, word.net.W_xh.shape
     ('mac', 'ach', (7, 4))
-    >>> np.allclose(word.backward().terms.sum(axis=0), word.backward().gradients["W_hh"])
-    True
     """
 
     symbols = SYMBOLS
@@ -99,27 +79,25 @@ class Machine:
                 most=len(text) - 1,
                 steps=steps,
             )
-        self.seed, self.steps = seed, steps
+        self.steps, self.recurrent = steps, recurrent
         self.inputs, self.labels = text[:steps], text[1 : steps + 1]
         self.ids, self.targets = numbers(self.inputs), numbers(self.labels)
         drawn_net = drawn(seed, len(self.symbols))
         self.net = drawn_net if recurrent else replace(drawn_net, W_hh=np.zeros_like(drawn_net.W_hh))
-        self.names = tuple(name for name in NAMES if recurrent or name != "W_hh")  # what can be trained
+
+    @cached_property
+    def run(self) -> Unrolled:
+        """What the net does with the text."""
+        return unroll(self.net, self.ids, self.targets)
 
     @cached_property
     def forward(self) -> Forward:
         """Every number on the way to the loss."""
-        net = self.net
-        run = unroll(net, self.ids, self.targets)
-        x, before = np.eye(len(net.W_xh))[self.ids], run.states[:-1]
-        from_input, from_state = x @ net.W_xh, before @ net.W_hh
+        net, run = self.net, self.run
         losses = -run.log_probs[np.arange(self.steps), self.targets]
         return Forward(
-            x=x,
-            before=before,
-            from_input=from_input,
-            from_state=from_state,
-            pre_activation=from_input + from_state + net.b_h,
+            x=np.eye(len(net.W_xh))[self.ids],
+            before=run.states[:-1],
             state=run.states[1:],
             output=run.states[1:] @ net.W_hq + net.b_q,
             probabilities=np.exp(run.log_probs),
@@ -128,42 +106,19 @@ class Machine:
             perplexity=float(np.exp(run.loss)),
         )
 
-    def backward(self, cut: int | None = None) -> Backward:
-        """The way back. With `cut`, nothing flows from step t + 1 to step t = T - cut: the last `cut` steps
-        alone hear of each other, and those before are one more such piece (regular truncation).
-        """
-        self._valid(cut)
-        net, T = self.net, self.steps
-        run = unroll(net, self.ids, self.targets)
-        from_next, state, delta = (np.zeros((T, len(net.b_h))) for _ in range(3))
-        for t in reversed(range(T)):
-            if t + 1 < T and (cut is None or (T - 1 - t) % cut):
-                from_next[t] = delta[t + 1] @ net.W_hh.T
-            state[t] = run.seeds[t] + from_next[t]
-            delta[t] = state[t] * run.slopes[t]
-        terms = run.states[:-1, :, None] * delta[:, None, :]  # (T, H, H)
-        x = np.eye(len(net.W_xh))[self.ids]
-        found = {
-            "W_xh": x.T @ delta,
-            "W_hh": terms.sum(axis=0),
-            "b_h": delta.sum(axis=0),
-            "W_hq": run.states[1:].T @ run.errors,
-            "b_q": run.errors.sum(axis=0),
-        }
-        gradients = {name: found[name] for name in self.names}
-        norm = float(np.sqrt(sum((g**2).sum() for g in gradients.values())))
-        return Backward(run.errors, run.seeds, from_next, state, run.slopes, delta, terms, gradients, norm)
+    def gradients(self) -> dict[str, Doubles]:
+        """∂L by every weight, by its name and in its shape; not clipped."""
+        return weight_gradients(self.net, self.ids, self.run)
 
     def pairs(self) -> Doubles:
         """The part of ∂L/∂W_hh of each loss and each step: [t - 1, s - 1] is what ℓ_t asks of the W_hh that
         made H_s, (T, T, H, H). It is 0 where s > t, and at s = 1, as H_0 = 0. See `heard` for a cut.
 
         >>> word = Machine(steps=3)
-        >>> np.allclose(word.pairs().sum(axis=(0, 1)), word.backward().gradients["W_hh"])
+        >>> np.allclose(word.pairs().sum(axis=(0, 1)), word.gradients()["W_hh"])
         True
         """
-        net, T = self.net, self.steps
-        run = unroll(net, self.ids, self.targets)
+        net, run, T = self.net, self.run, self.steps
         found = np.zeros((T, T, *net.W_hh.shape))
         for t in range(T):
             delta = run.seeds[t] * run.slopes[t]  # (H,), ∂L/∂A_s by ℓ_t alone
@@ -173,12 +128,15 @@ class Machine:
         return found
 
     def heard(self, cut: int | None = None) -> Mask:
-        """Which of the `pairs` a `cut` leaves, (T, T): those with no cut between s and t.
+        """Which of the `pairs` a `cut` after so many steps leaves, (T, T): those with no cut between s and t.
+
+        Cuts are counted from the end (regular truncation).
 
         >>> Machine(steps=3).heard(cut=2).astype(int).tolist()
         [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
         """
-        self._valid(cut)
+        if cut is not None and not 1 <= cut <= self.steps:
+            raise ConfigError("a cut is after 1 to {steps} steps; received {cut}", steps=self.steps, cut=cut)
         t = np.arange(self.steps)
         piece = (self.steps - 1 - t) // (cut or self.steps)
         found: Mask = (piece[:, None] == piece) & (t[:, None] >= t)
@@ -190,12 +148,8 @@ class Machine:
         >>> {name: array.shape for name, array in Machine(steps=3).cached().items()}
         {'X': (3, 7), 'H': (3, 4), 'slope': (3, 4), 'P': (3, 7)}
         """
-        there, run = self.forward, unroll(self.net, self.ids, self.targets)
-        return {"X": there.x, "H": there.state, "slope": run.slopes, "P": there.probabilities}
-
-    def _valid(self, cut: int | None) -> None:
-        if cut is not None and not 1 <= cut <= self.steps:
-            raise ConfigError("a cut is after 1 to {steps} steps; received {cut}", steps=self.steps, cut=cut)
+        there = self.forward
+        return {"X": there.x, "H": there.state, "slope": self.run.slopes, "P": there.probabilities}
 
 
 @lru_cache(maxsize=64)

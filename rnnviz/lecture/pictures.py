@@ -88,14 +88,12 @@ def table(
     *,
     look: str = "",
     lit: Sequence[tuple[int, int]] = (),
-    pick: str | None = None,
 ) -> Node:
     """A table of texts: `head` over the columns ([] for none), each row's first cell is its name.
 
     lit    cells in the colour of what is meant, (row, column) of `rows`, the name's column counted
-    pick   a click on row i asks for this control to be i
     """
-    return node("table", head=list(head), rows=list(rows), look=look, lit=list(lit), pick=pick)
+    return node("table", head=list(head), rows=list(rows), look=look, lit=list(lit))
 
 
 def matrix(
@@ -196,15 +194,12 @@ def bars(
     lit: Sequence[int] = (),
     colours: Sequence[str] | None = None,
     title: str = "",
-    drag: str | None = None,
     edit: str | None = None,
-    pick: str | None = None,
     stands: str = "",
 ) -> Node:
     """Bars beneath one another: each its name, its value (`top` is a whole bar) and the text of it.
 
     colours   of the theme, one a bar: model, came, ngram, pinned, uniform, bar
-    drag      pulling bar i asks for this control to be [i, value]
     edit      pulling bar i asks for this control to be all values, with this one changed
     """
     return node(
@@ -214,9 +209,7 @@ def bars(
         lit=list(lit),
         colours=colours,
         title=title,
-        drag=drag,
         edit=edit,
-        pick=pick,
         stands=stands,
     )
 
@@ -342,8 +335,3 @@ def room(key: str, without: Node, prompt: Node) -> Node:
     room is open, `without`.
     """
     return node("room", key=key, parts=[without, prompt])
-
-
-def own(module: str, **data: Any) -> Node:
-    """A picture with a module of its own in the browser, where hand-placing teaches."""
-    return node("own", module=module, **data)

@@ -2,7 +2,7 @@
 
 import math
 
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+from rnnviz.telling import RAISED
 
 
 def rough(value: float, digits: int = 2) -> str:
@@ -16,7 +16,7 @@ def rough(value: float, digits: int = 2) -> str:
     if value == 0 or 1e-3 <= abs(value) < 1e6:
         return f"{float(f'{value:.{digits}g}'):,.12g}".replace("-", "−")
     mantissa, ten = f"{value:.{digits - 1}e}".split("e")
-    return f"{float(mantissa):g} × 10{str(int(ten)).translate(_SUPERSCRIPTS)}".replace("-", "−")
+    return f"{float(mantissa):g} × 10{str(int(ten)).translate(RAISED)}".replace("-", "−")
 
 
 def ten_to(exponent: float) -> str:
@@ -25,7 +25,16 @@ def ten_to(exponent: float) -> str:
     >>> ten_to(-1431363.8), ten_to(-47.4)
     ('10⁻¹⁴³¹³⁶⁴', '10⁻⁴⁷')
     """
-    return f"10{str(round(exponent)).translate(_SUPERSCRIPTS)}"
+    return f"10{str(round(exponent)).translate(RAISED)}"
+
+
+def in_full(n: int) -> str:
+    """A whole number, in full while it can be read.
+
+    >>> in_full(70**5), in_full(70**11)
+    ('1,680,700,000', '2 × 10²⁰')
+    """
+    return f"{n:,}" if n < 10**12 else rough(n)
 
 
 def fixed(value: float, digits: int = 2) -> str:

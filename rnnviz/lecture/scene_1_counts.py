@@ -9,7 +9,7 @@ from rnnviz.lecture.controls import line_of_text, slider
 from rnnviz.lecture.pictures import bars, cells, column, graph, line, plot, row, strip, tex, text
 from rnnviz.lecture.prediction import nats
 from rnnviz.lecture.readers import counts, kind_names, kinds, reader, spoken, state_reader
-from rnnviz.lecture.said import fixed, percent, rough
+from rnnviz.lecture.said import fixed, in_full, percent, rough
 from rnnviz.lecture.steps import Drawn, step
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.trace import trace
@@ -41,11 +41,6 @@ _COLOURS = {"6gram": "ngram", "rnn": "model", "gru": "pinned"}
 def shortened(model: NgramModel, n: int) -> NgramModel:
     """`model` counting n characters together: a second's work in Chinese."""
     return model.shortened(n)
-
-
-def _number(value: int) -> str:
-    """A whole number, in full while it can be read."""
-    return f"{value:,}" if value < 10**12 else rough(value)
 
 
 def _size(n: int) -> str:
@@ -82,17 +77,17 @@ def book(n: int) -> Drawn:
     weights = _("numbers in the {network}, for any n: weights and biases, the embedding included")
     numbers = column(
         column(
-            text(_number(table[n - 1]), "big ngram", stands="P"),
+            text(in_full(table[n - 1]), "big ngram", stands="P"),
             text(_("|V|ⁿ entries in a table of {n}-grams").format(n=n)),
             look="close",
         ),
         column(
-            text(_number(seen[n - 1]), "big came"),
+            text(in_full(seen[n - 1]), "big came"),
             text(_("different {n}-grams in the book: at most {share} of the table").format(n=n, share=share)),
             look="close",
         ),
         column(
-            text(_number(network.parameter_count), "big model"),
+            text(in_full(network.parameter_count), "big model"),
             text(weights.format(network=name)),
             look="close",
         ),
@@ -101,7 +96,7 @@ def book(n: int) -> Drawn:
     return row(chart, numbers, sizes=(3, 2)), _(
         "Each extra character makes the table {symbols} times larger. |V| = {symbols}: "
         "{characters} characters and one sign for all others."
-    ).format(symbols=_number(V), characters=_number(V - 1))
+    ).format(symbols=in_full(V), characters=in_full(V - 1))
 
 
 @step(
@@ -111,7 +106,7 @@ def book(n: int) -> Drawn:
     ask=N_("Does a longer n help the table any further?"),
     minutes=2,
     sentence=line_of_text(46, lambda: spoken(_SENTENCES), N_("Text")),
-    n=slider(1, 6, 1, 5, "n", stands="x_t-n+1"),
+    n=slider(1, 6, 1, 5, "n"),
 )
 def memory(sentence: str, n: int) -> Drawn:
     counted = counts()
@@ -187,7 +182,7 @@ def state(first: str, t: int) -> Drawn:
         "f": (tex(r"\s{f}"), text(kind_names().get("rnn", "GRU"), "quiet")),
         "after": (tex(r"\s{h_t.state}"), strip(after, "h_t.state"), text(units, "quiet")),
         "next": (tex(r"\s{P}(\s{x_t+1} \mid \s{h_t.state})"), bars(rows)),
-        "x": (tex(r"\s{x_t}"), text(visible(first[t - 1]), "big mono pinned", stands="x_t")),
+        "x": (tex(r"\s{x_t}"), text(visible(first[t - 1]), "big mono pinned", "x_t", visible(first[t - 1]))),
     }
     picture = graph(
         {name: column(*shown, look="middle") for name, shown in parts.items()},
@@ -213,7 +208,7 @@ def state(first: str, t: int) -> Drawn:
     minutes=2,
     first=line_of_text(22, lambda: spoken(_FIRST), N_("Text"), least=2),
     second=line_of_text(22, lambda: spoken(_SECOND), N_("Another"), least=2),
-    t=slider(2, 22, 1, 10, "t", stands="x_t"),
+    t=slider(2, 22, 1, 10, "t"),
 )
 def any(first: str, second: str, t: int) -> Drawn:
     network = state_reader("rnn")
@@ -244,7 +239,7 @@ def any(first: str, second: str, t: int) -> Drawn:
         strong = f"large strong {look}"
         costs += [
             column(text(called, strong), tex(rf"\s{{h_t.state}} {kept}"), look="close"),
-            column(text(_number(numbers[rule]), strong), text(unit), look="close"),
+            column(text(in_full(numbers[rule]), strong), text(unit), look="close"),
         ]
     marks = [
         f"{visible(one)}\n{visible(another)}" for one, another in zip(first[:T], second[:T], strict=True)
@@ -265,4 +260,4 @@ def any(first: str, second: str, t: int) -> Drawn:
         "Of the difference, the last character keeps {last}, the {network} {kept}."
     )
     last, kept = (f"{rough(100 * left[rule][t - 1])} %" for rule in ("last", "network"))
-    return picture, said.format(size=_number(numbers["everything"]), last=last, network=name, kept=kept)
+    return picture, said.format(size=in_full(numbers["everything"]), last=last, network=name, kept=kept)

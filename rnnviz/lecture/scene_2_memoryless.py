@@ -8,6 +8,7 @@ from rnnviz.lecture.machine import SYMBOLS, WORD, Machine, numbers
 from rnnviz.lecture.pictures import Node, bars, cells, column, inline, matrix, row, strip, table, tex, text
 from rnnviz.lecture.readers import network
 from rnnviz.lecture.said import fixed, percent, rough
+from rnnviz.lecture.scene_3_recurrence import ENDINGS, WITHOUT
 from rnnviz.lecture.steps import Drawn, Question, step
 from rnnviz.reading.trace import trace
 from rnnviz.text.characters import visible
@@ -17,7 +18,7 @@ TITLE = N_("Without a hidden state")
 
 @step(
     N_("Same ending, same prediction"),
-    r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{b_h})",
+    WITHOUT,
     say=N_(
         "Without a state the network sees the last character only. "
         "The hidden layer stands between input and output; it is no memory."
@@ -31,8 +32,8 @@ TITLE = N_("Without a hidden state")
         right=2,
     ),
     minutes=2,
-    left=line_of_text(30, "in the dark nig", N_("One text")),
-    right=line_of_text(30, "I was going", N_("Another")),
+    left=line_of_text(30, ENDINGS[0], N_("One text")),
+    right=line_of_text(30, ENDINGS[1], N_("Another")),
 )
 def prediction(left: str, right: str) -> Drawn:
     H, P = {}, {}

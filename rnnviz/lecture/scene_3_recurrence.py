@@ -27,7 +27,7 @@ from rnnviz.lecture.pictures import (
     text,
 )
 from rnnviz.lecture.readers import network
-from rnnviz.lecture.said import fixed, percent, rough
+from rnnviz.lecture.said import fixed, in_full, percent
 from rnnviz.lecture.steps import Drawn, Question, step
 from rnnviz.reading.trace import trace
 from rnnviz.text.characters import visible
@@ -178,10 +178,6 @@ def first(t: int, seed: int) -> Drawn:
     )
 
 
-def _count(n: int) -> str:
-    return f"{n:,}" if n < 1e6 else rough(n)
-
-
 @step(
     N_("Parameters do not grow"),
     BOTH,
@@ -218,7 +214,7 @@ def parameters(steps: int) -> Drawn:
         text(f"{total} = {shared[0]}", "big centre"),
         table(
             [_("parameters"), f"T = {steps}", f"T = {10 * steps}"],
-            [[name, *map(_count, counts)] for name, counts in rows.items()],
+            [[name, *map(in_full, counts)] for name, counts in rows.items()],
             look="large",
             lit=[(0, 1), (0, 2)],
         ),
@@ -226,7 +222,7 @@ def parameters(steps: int) -> Drawn:
     said = _(
         "Every step uses the same {n} numbers, whatever T is. "
         "A table of all texts would have {table} entries at T = {steps}."
-    ).format(n=shared[0], table=_count(tables[0]), steps=steps)
+    ).format(n=shared[0], table=in_full(tables[0]), steps=steps)
     here, longer = shared
     return picture, said, 1 + (here > longer) - (here < longer)
 

@@ -1,7 +1,5 @@
 """Scene 4: the two products of a time step are one product of what is put side by side."""
 
-from typing import Any
-
 import numpy as np
 
 from rnnviz.arrays import Doubles
@@ -10,20 +8,14 @@ from rnnviz.lecture.controls import again, numbers_in, pointed, slider, toggle, 
 from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.pictures import Node, column, inline, matrix, text
 from rnnviz.lecture.said import rough
+from rnnviz.lecture.scene_3_recurrence import WEIGHTS
 from rnnviz.lecture.steps import Drawn, step
 
 TITLE = N_("One product")
 
 _TWO = r"\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh}"
-_ONE = r"[\s{X_t},\ \s{H_t-1}]\ \bigl[\begin{smallmatrix}\s{W_xh}\\ \s{W_hh}\end{smallmatrix}\bigr]"
-_JOINED = {
-    "X_t H_t-1": r"[\s{X_t},\ \s{H_t-1}]",
-    "W_xh W_hh": r"\bigl[\begin{smallmatrix}\s{W_xh}\\ \s{W_hh}\end{smallmatrix}\bigr]",
-}
-
-
-def _joined(values: Doubles, names: str, **more: Any) -> Node:
-    return matrix(values, names, title=_JOINED[names], **more)
+_JOINED = {"X_t H_t-1": r"[\s{X_t},\ \s{H_t-1}]", "W_xh W_hh": WEIGHTS}
+_ONE = r"\ ".join(_JOINED.values())
 
 
 def _four(value: object) -> list[list[list[float]]] | None:
@@ -78,7 +70,7 @@ def joined(seed: int, together: bool) -> Drawn:
     covers=(12, 14),
     minutes=2,
     seed=again(1, N_("New random numbers"), resets=("typed",)),
-    typed=pointed(_four, None, address=""),
+    typed=pointed(_four, None, kept=False),
     at=pointed(whole(0, 11), 0),
 )
 def one(seed: int, typed: list[Doubles] | None, at: int) -> Drawn:
@@ -126,7 +118,7 @@ def word(t: int) -> Drawn:
     x = matrix(X, "X_t", columns=word.symbols, look="small")
     h = matrix(H, "H_t-1", look="small")
     picked = [(word.ids[t - 1], j) for j in range(4)]
-    weights = _joined(W, "W_xh W_hh", rows=[*word.symbols, *"    "], lit=picked, look="small")
+    weights = matrix(W, "W_xh W_hh", title=WEIGHTS, rows=[*word.symbols, *"    "], lit=picked, look="small")
     state = column(matrix(word.net.b_h, "b_h"), matrix(H_t, "H_t"), look="middle")
     return inline(column(x, h, look="middle"), weights, state), _(
         "Step {t} of “machine”: the 1 at “{character}” picks the framed row. "

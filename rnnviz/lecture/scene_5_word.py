@@ -27,7 +27,8 @@ from rnnviz.lecture.pictures import (
     text,
 )
 from rnnviz.lecture.said import fixed
-from rnnviz.lecture.small import SmallRNN, Unrolled, backwards, unroll
+from rnnviz.lecture.scene_3_recurrence import OUTPUT, STATE
+from rnnviz.lecture.small import SmallRNN, Unrolled, unroll, weight_gradients
 from rnnviz.lecture.steps import Drawn, step
 from rnnviz.text import corpora
 from rnnviz.text.characters import visible
@@ -37,8 +38,6 @@ TITLE = N_("A character model")
 AT = 3  # the time step whose output is followed back
 STEPS = 100  # of training: a word is known by heart then
 
-_RECURRENCE = r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh} + \s{b_h})"
-_OUTPUT = r"\s{O_t} = \s{H_t}\s{W_hq} + \s{b_q}"
 _WEIGHTS = again(SEED, N_("Other weights"))
 
 
@@ -76,7 +75,7 @@ def _distribution(p: Doubles, label: str) -> Node:
 
 @step(
     N_("Labels are inputs, shifted"),
-    _RECURRENCE,
+    STATE,
     say=N_("The network reads machin and should say achine."),
     ask=N_("What is the label of the third step?"),
     covers=(15, 16),
@@ -96,7 +95,7 @@ def labels() -> Drawn:
 
 @step(
     N_("A loss at every step"),
-    _OUTPUT + r",\quad \s{l_t} = -\log\,\s{softmax}(\s{O_t})_{\s{x_t+1}}",
+    OUTPUT + r",\quad \s{l_t} = -\log\,\s{softmax}(\s{O_t})_{\s{x_t+1}}",
     say=N_("A column is a distribution; the framed cell is the label's, its −log is the loss."),
     ask=N_("Which step is surprised most?"),
     covers=(17,),
@@ -169,7 +168,7 @@ def path(seed: int, letters: str) -> Drawn:
     }
     effect = column(
         text(_("largest change of output 3")),
-        text(fixed(change), "big " + ("came" if change else "model"), "O_t", here=here.output[AT - 1]),
+        text(fixed(change), "big " + ("came" if change else "model"), "O_t", here=here.output[AT - 1 : AT]),
         table(
             [_("its loss, nats"), ""],
             [[_("with “{word}”").format(word=WORD), fixed(losses[0])], [_("now"), fixed(losses[1])]],
@@ -191,7 +190,7 @@ def book() -> str:
 
 @step(
     N_("Why characters"),
-    _OUTPUT,
+    OUTPUT,
     say=N_("Few symbols, and every word can be written, at the price of more time steps."),
     ask=N_("Where would words be the better choice?"),
     covers=(15, 16),
@@ -223,18 +222,10 @@ def why() -> Drawn:
 
 def descended(net: SmallRNN, inputs: Sequence[int], seen: Unrolled) -> SmallRNN:
     """The net after a step of gradient descent: rate 1, all gradients clipped together to norm 1."""
-    delta = backwards(seen.slopes, seen.seeds, net.W_hh)  # (T, H), back through time: scene 7
-    x = np.eye(len(net.W_xh))[list(inputs)]
-    gradients = {
-        "W_xh": x.T @ delta,
-        "W_hh": seen.states[:-1].T @ delta,
-        "b_h": delta.sum(axis=0),
-        "W_hq": seen.states[1:].T @ seen.errors,
-        "b_q": seen.errors.sum(axis=0),
-    }
-    norm = np.sqrt(sum((g**2).sum() for g in gradients.values()))
+    back = weight_gradients(net, inputs, seen)  # through time: scene 7
+    norm = np.sqrt(sum((g**2).sum() for g in back.values()))
     rate = 1 / max(1.0, norm)
-    return SmallRNN(**{name: getattr(net, name) - rate * g for name, g in gradients.items()})
+    return SmallRNN(**{name: getattr(net, name) - rate * g for name, g in back.items()})
 
 
 @step(

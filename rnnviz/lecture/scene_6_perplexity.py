@@ -300,7 +300,7 @@ def perplexity_of(P: Sequence[float]) -> float:
         "own",
         resets=("p",),
     ),
-    p=pointed(numbers(0, 1, 6), None, address="", resets=("case",)),
+    p=pointed(numbers(0, 1, 6), None, kept=False, resets=("case",)),
 )
 def game(case: str, p: list[float] | None) -> Drawn:
     # What the untrained network, which reads “machin”, gives to “achine”

@@ -21,6 +21,7 @@ from rnnviz.lecture.pictures import (
     inline,
     line,
     matrix,
+    plain,
     plane,
     plot,
     row,
@@ -136,7 +137,7 @@ def _there(word: Machine) -> Node:
 
 def _dependencies(word: Machine, walked: int) -> Node:
     """The graph of three steps: variables, parameters and operators; arrows turn where the way back was."""
-    T, there, recurrent = word.steps, word.forward, "W_hh" in word.names
+    T, there, recurrent = word.steps, word.forward, word.recurrent
     now = T + 1 - walked
     inputs = r"\s{W_hh}\\ \s{W_xh}\ \s{b_h}" if recurrent else r"\s{W_xh}\\ \s{b_h}"
     nodes = {
@@ -152,7 +153,7 @@ def _dependencies(word: Machine, walked: int) -> Node:
         nodes |= {
             f"X{t}": tex(rf"\mathbf{{X}}_{t}\,\texttt{{{word.inputs[t - 1]}}}", "box"),
             f"f{t}": tex(r"\phi", "round"),
-            f"H{t}": tex(rf"\mathbf{{H}}_{t}", look, stands, there.state[t - 1]),
+            f"H{t}": tex(rf"\mathbf{{H}}_{t}", look, stands, there.state[t - 1 : t]),
             f"q{t}": tex(r"\cdot", "round"),
             f"O{t}": tex(rf"\mathbf{{O}}_{t}", look),
             f"l{t}": tex(rf"\ell_{t}\,\texttt{{{word.labels[t - 1]}}}", "round"),
@@ -286,7 +287,7 @@ def dial(rho: float, k: int, seed: int) -> Drawn:
             stands="lambda_i i_eigenvalue",
         ),
         column(
-            matrix(power / 10**tens, "W_hh", title=rf"(\s{{W_hh}})^{{{k}}}{ahead}", full=10.0**-tens),
+            matrix(power / 10**tens, title=rf"(\s{{W_hh}})^{{{k}}}{ahead}", full=10.0**-tens),
             _quiet(
                 _(
                     "The tanh network reads small inputs, 0.02 × normal numbers. Its slopes are near 1 while "
@@ -294,7 +295,8 @@ def dial(rho: float, k: int, seed: int) -> Drawn:
                 )
             ),
             look="middle",
-        ),
+        )
+        | {"stands": "W_hh", "here": plain(W)},
         plot(curves, log=True, mark=k, ys=(1e-12, 1e8), x=_("steps back, k"), y=_("what is left of ∂L/∂H")),
         sizes=(1, 1.5, 2),
     )
@@ -474,12 +476,12 @@ def random(pi: float, after: int, seed: int) -> Drawn:
     covers=(28,),
     appendix=True,
     theta=slider(0.1, 5, 0.1, 1, N_("threshold θ"), stands="theta"),
-    g=pointed(numbers(-5, 5, count=2), [3.0, 2.0], address=""),
+    g=pointed(numbers(-5, 5, count=2), [3.0, 2.0], kept=False),
 )
 def clip(theta: float, g: list[float]) -> Drawn:
     shorter = theta / max(theta, math.hypot(*g)) * np.array(g)
-    word = Machine(steps=3).backward().gradients  # by the weights' names
-    norms = {name: float(np.linalg.norm(one)) for name, one in word.items()}
+    by_weight = Machine(steps=3).gradients()  # by the weights' names
+    norms = {name: float(np.linalg.norm(one)) for name, one in by_weight.items()}
     norm = math.hypot(*norms.values())  # all of them are one vector
     factor = theta / max(theta, norm)
     # show
@@ -488,7 +490,7 @@ def clip(theta: float, g: list[float]) -> Drawn:
     for name, one in [*norms.items(), (_("all"), norm)]:
         rows.append((name, one, fixed(one)))
         rows.append(("", factor * one, fixed(factor * one)))
-    count = sum(one.size for one in word.values())
+    count = sum(one.size for one in by_weight.values())
     picture = row(
         column(
             plane(arrows=arrows, circles=[(theta, "θ")], reach=5, drag="g", stands="g"),

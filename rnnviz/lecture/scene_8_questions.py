@@ -19,14 +19,13 @@ from rnnviz.lecture import readers
 from rnnviz.lecture.controls import again, choice, slider
 from rnnviz.lecture.pictures import bars, cells, column, line, plane, plot, row, table, text
 from rnnviz.lecture.said import fixed, percent, rough
+from rnnviz.lecture.scene_3_recurrence import OUTPUT
 from rnnviz.lecture.steps import Drawn, Question, step
 from rnnviz.text.characters import visible
 
 TITLE = N_("Check yourself")
 
 _NETWORKS = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}
-_THREE = {"timemachine-rnn": "RNN", "shakespeare-lstm": "LSTM", "python-gru": "GRU"}
-_TEMPERATURES = {"0.2": "0.2", "0.5": "0.5", "0.7": "0.7", "1.0": "1", "1.5": "1.5"}
 _TEXT = "It is a remarkable discover"
 _MOST = r"\s{x_t+1} = \s{argmax}_{\s{x}}\ \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x_1})"
 
@@ -40,7 +39,7 @@ def recorded() -> dict[str, Any]:
 
 @step(
     N_("How many outputs?"),
-    r"\s{O_t} = \s{H_t}\s{W_hq} + \s{b_q}",
+    OUTPUT,
     say=N_("Exercise 1 of the chapter. Let everybody predict, by hand or by phone."),
     ask=Question(
         N_("A network predicts the next character. How many numbers must it put out at every time step?"),
@@ -114,7 +113,7 @@ def all_before(back: int) -> Drawn:
     picture = column(
         cells([visible(c) for c in changed], framed=[place]),
         bars(rows, title=title),
-        text(entries.format(n=rough(69.0 ** (back + 1))), "quiet"),
+        text(entries.format(n=rough(float(model.vocabulary.size) ** (back + 1))), "quiet"),
     )
     return (
         picture,

@@ -60,3 +60,15 @@ def backwards(slopes: Doubles, seeds: Doubles, W_hh: Doubles) -> Doubles:
         deltas[t] = (seeds[t] + adjoint) * slopes[t]
         adjoint = deltas[t] @ W_hh.T
     return deltas
+
+
+def weight_gradients(net: SmallRNN, inputs: Sequence[int], seen: Unrolled) -> dict[str, Doubles]:
+    """∂L by every weight of a net that has `seen` T inputs, by its name and in its shape; not clipped."""
+    delta = backwards(seen.slopes, seen.seeds, net.W_hh)
+    return {
+        "W_xh": np.eye(len(net.W_xh))[list(inputs)].T @ delta,
+        "W_hh": seen.states[:-1].T @ delta,
+        "b_h": delta.sum(axis=0),
+        "W_hq": seen.states[1:].T @ seen.errors,
+        "b_q": seen.errors.sum(axis=0),
+    }

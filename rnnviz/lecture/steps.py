@@ -6,7 +6,7 @@ r"""A step of the lecture is one function, in the module of its scene.
         say=N_("Each step back multiplies by one matrix."),
         ask=N_("Turn ρ through 1. Which curve bends?"),
         covers=(28,), minutes=3,
-        rho=slider(0.6, 1.4, 0.01, 1.1, stands="rho"),
+        rho=slider(0.6, 1.4, 0.01, 1.1, N_("ρ"), stands="rho"),
     )
     def dial(rho):
         W = rho * np.eye(3)
@@ -29,12 +29,12 @@ import builtins
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import ModuleType
 from typing import Any
 
-from rnnviz.lecture.controls import Control, State, whole
+from rnnviz.lecture.controls import Control, State, shown, whole
 from rnnviz.lecture.pictures import Node
 
 Drawn = tuple[Node, str] | tuple[Node, str, int]
@@ -114,6 +114,11 @@ class Step:
         """What it asks before it shows anything."""
         return self.ask if isinstance(self.ask, Question) else None
 
+    @property
+    def usual(self) -> State:
+        """Its controls' values as it opens, in the session's language."""
+        return shown(self.controls.values(), {name: one.default for name, one in self.controls.items()})
+
     def shown(self, values: State) -> Shown:
         """Its picture at the controls' values, as the function computes it."""
         found = self.make(**{name: values[name] for name in self.controls if name != PICK})
@@ -184,7 +189,7 @@ def step(
     picks = {PICK: Control(PICK, _picked, OPEN)} if isinstance(ask, Question) else {}
 
     def keep(make: Callable[..., Drawn]) -> Callable[..., Drawn]:
-        named = {name: one.named(name) for name, one in given.items()} | picks
+        named = {name: replace(one, name=name) for name, one in given.items()} | picks
         made = Step(make, title, formula, say, ask, covers, minutes, appendix, asked, named)
         _STEPS.setdefault(make.__module__, []).append(made)
         return make

@@ -101,5 +101,4 @@ def _lecture() -> Iterator[Callable[[], object]]:
     from rnnviz.lecture.scenes import scenes
 
     for step in (step for scene in scenes() for step in scene.steps):
-        values = {name: one.shown(one.default) for name, one in step.controls.items()}
-        yield partial(step.shown, values)
+        yield partial(step.shown, step.usual)

@@ -18,8 +18,7 @@ def by_torch(word: Machine, cut: int | None = None) -> dict[str, torch.Tensor]:
             torch.cat([torch.eye(len(W_xh), dtype=torch.float64)[i], crossed]) @ torch.cat([W_xh, W_hh]) + b_h
         )
         o = h @ W_hq + b_q
-        for node in (h, o):
-            node.retain_grad()
+        o.retain_grad()
         states.append(h)
         outputs.append(o)
         losses.append(torch.nn.functional.cross_entropy(o, torch.tensor(label)))
@@ -31,7 +30,6 @@ def by_torch(word: Machine, cut: int | None = None) -> dict[str, torch.Tensor]:
         "loss": loss.detach(),
         "losses": torch.stack(losses).detach(),
         "states": torch.stack(states).detach(),
-        "∂state": torch.stack([h.grad for h in states if h.grad is not None]),
         "∂output": torch.stack([o.grad for o in outputs if o.grad is not None]),
     }
 
@@ -43,29 +41,13 @@ def test_forwards_and_backwards_it_is_torch(steps: int, text: str, seed: int, cu
     if cut is not None and cut > steps:
         cut = steps
     word = Machine(seed, steps=steps, text=text)
-    there, back = word.forward, word.backward(cut)
-    theirs = by_torch(word, cut)
-    for mine, name in (
-        (there.losses, "losses"),
-        (there.state, "states"),
-        (there.loss, "loss"),
-        (back.state, "∂state"),
-        (back.output, "∂output"),
-    ):
+    there, theirs = word.forward, by_torch(word, cut)
+    found = {"losses": there.losses, "states": there.state, "loss": there.loss, "∂output": word.run.errors}
+    found["W_hh"] = word.pairs()[word.heard(cut)].sum(axis=0)
+    if cut is None:
+        found |= word.gradients()
+    for name, mine in found.items():
         np.testing.assert_allclose(mine, theirs[name].numpy(), rtol=1e-9, atol=1e-12)
-    for name in NAMES:
-        np.testing.assert_allclose(back.gradients[name], theirs[name].numpy(), rtol=1e-9, atol=1e-12)
-    norm = torch.nn.utils.get_total_norm([theirs[name] for name in NAMES])
-    assert back.norm == pytest.approx(float(norm))
-
-
-def test_the_parts_of_a_step_add_up() -> None:
-    there, back = Machine().forward, Machine().backward()
-    np.testing.assert_allclose(
-        there.pre_activation, there.from_input + there.from_state + Machine().net.b_h, rtol=1e-12
-    )
-    np.testing.assert_allclose(back.state, back.from_loss + back.from_next, rtol=1e-12)
-    np.testing.assert_allclose(back.delta, back.state * (1 - there.state**2), rtol=1e-12)
     assert there.perplexity == pytest.approx(np.exp(there.losses.mean()))
 
 
@@ -85,9 +67,6 @@ def test_each_pair_of_a_loss_and_a_step_is_torchs(steps: int) -> None:
             np.testing.assert_allclose(found[t, s], one.numpy(), rtol=1e-9, atol=1e-12)
         assert not found[t, t + 1 :].any()
     assert not found[:, 0].any(), "H_0 = 0"
-    for cut in (None, *range(1, steps + 1)):
-        left = found[word.heard(cut)].sum(axis=0)
-        np.testing.assert_allclose(left, word.backward(cut).gradients["W_hh"], rtol=1e-9, atol=1e-12)
 
 
 def test_what_is_cached_is_all_that_the_way_back_reads() -> None:
@@ -100,7 +79,7 @@ def test_what_is_cached_is_all_that_the_way_back_reads() -> None:
             delta[t] = (errors[t] @ net.W_hq.T + after) * kept["slope"][t]
             after = delta[t] @ net.W_hh.T
             W_hh += np.outer(kept["H"][t - 1], delta[t]) if t else 0
-        found = word.backward().gradients
+        found = word.gradients()
         np.testing.assert_allclose(W_hh, found["W_hh"], rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(kept["X"].T @ delta, found["W_xh"], rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(kept["H"].T @ errors, found["W_hq"], rtol=1e-9, atol=1e-12)
@@ -110,16 +89,16 @@ def test_what_is_cached_is_all_that_the_way_back_reads() -> None:
 @pytest.mark.parametrize("steps", [3, 6])
 def test_without_a_state_nothing_flows_from_step_to_step(steps: int) -> None:
     word = Machine(steps=steps, recurrent=False)
-    back = word.backward()
-    assert not back.from_next.any()
-    assert not word.forward.from_state.any()
-    assert "W_hh" not in back.gradients
-    assert word.backward(cut=1).norm == back.norm, "there is nothing to cut"
-    leaves = {name: torch.tensor(getattr(word.net, name), requires_grad=True) for name in word.names}
+    assert not word.net.W_hh.any()
+    assert not word.pairs()[~word.heard(cut=1)].any(), "there is nothing to cut"
+    found = word.gradients()
+    leaves = {
+        name: torch.tensor(getattr(word.net, name), requires_grad=True) for name in NAMES if name != "W_hh"
+    }
     h = torch.tanh(leaves["W_xh"][word.ids] + leaves["b_h"])
     loss = torch.nn.functional.cross_entropy(h @ leaves["W_hq"] + leaves["b_q"], torch.tensor(word.targets))
     for name, gradient in zip(leaves, torch.autograd.grad(loss, list(leaves.values())), strict=True):
-        np.testing.assert_allclose(back.gradients[name], gradient.numpy(), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found[name], gradient.numpy(), rtol=1e-9, atol=1e-12)
 
 
 def test_it_reads_other_words_of_the_same_letters() -> None:

@@ -21,7 +21,7 @@ REFUSED: Refusals = {
     "Machine: one letter": (lambda: Machine(text="m"), ConfigError, "received"),
     "Machine: no steps": (lambda: Machine(steps=0), ConfigError, "received 0"),
     "Machine: too many steps": (lambda: Machine(steps=7), ConfigError, "received 7"),
-    "Machine.backward": (lambda: Machine(steps=3).backward(cut=4), ConfigError, "received 4"),
+    "Machine.heard: too many": (lambda: Machine(steps=3).heard(cut=4), ConfigError, "received 4"),
     "Machine.heard": (lambda: Machine(steps=3).heard(cut=0), ConfigError, "received 0"),
     "load": (lambda: readers.load("nobody"), ModelNotFoundError, "no model called nobody"),
     "network": (lambda: readers.network("timemachine-6gram"), ModelNotFoundError, "is no network"),

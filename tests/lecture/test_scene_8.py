@@ -18,7 +18,7 @@ RIGHT = {
 
 def test_the_right_answers_follow_from_what_was_computed() -> None:
     for step in scenes()[7].steps:
-        values = {name: one.shown(one.default) for name, one in step.controls.items()} | {PICK: SEEN}
+        values = step.usual | {PICK: SEEN}
         assert step.shown(values).right == RIGHT[step.name], step.name
 
 

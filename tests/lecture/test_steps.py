@@ -36,7 +36,7 @@ def ends(control: Control, value: Any) -> list[Any]:
 
 
 def values(step: Step) -> dict[str, Any]:
-    found = {name: control.shown(control.default) for name, control in step.controls.items()}
+    found = step.usual
     return found | ({PICK: SEEN} if step.question else {})
 
 

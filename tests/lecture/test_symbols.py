@@ -38,7 +38,7 @@ def test_a_symbol_without_a_name_is_noticed(formula: str) -> None:
 def test_every_explanation_is_of_a_symbol_that_is_shown() -> None:
     found: set[str] = set()
     for step in (step for scene in scenes() for step in scene.steps):
-        values = {name: control.shown(control.default) for name, control in step.controls.items()}
+        values = step.usual
         found |= set(symbols.names(step.written(values)))
         found |= _named(step.shown(values).picture)
     assert SYMBOLS.keys() - found == set()

@@ -10,8 +10,9 @@ import pytest
 from rnnviz.lecture import scene_7_backwards
 from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine
 from rnnviz.lecture.scenes import place
+from rnnviz.lecture.small import backwards
 from rnnviz.ui.pages.learn.session import Lecture
-from tests.lecture.worksheet import BOOKS, answers, fixed, vector
+from tests.lecture.worksheet import BOOKS, answers, fixed, norm, vector
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 SHEETS, KEYS = (
@@ -60,14 +61,11 @@ def given(text: str, name: str) -> list[float]:
 def test_the_given_vectors_are_the_network_s(language: str) -> None:
     found, mac = tasks(SHEETS[language]), Machine(steps=3)
     assert f"O₃ = {vector(mac.forward.output[2])}" in found[4]
-    for name, values in (
-        ("H₁", mac.forward.state[0]),
-        ("H₂", mac.forward.state[1]),
-        ("δ₂", mac.backward().delta[1]),
-        ("δ₃", mac.backward().delta[2]),
-    ):
+    delta = backwards(mac.run.slopes, mac.run.seeds, mac.net.W_hh)
+    state = mac.forward.state
+    for name, values in (("H₁", state[0]), ("H₂", state[1]), ("δ₂", delta[1]), ("δ₃", delta[2])):
         assert f"{name} = {vector(values, 3)}" in found[7]
-    assert fixed(mac.backward().norm) in numbers(found[8])
+    assert fixed(norm(mac)) in numbers(found[8])
     assert str(sum(array.shape[1] for array in mac.cached().values())) in numbers(found[9])
     # What is given is exact enough: it leads to the answers' digits.
     o, h1, h2 = given(found[4], "O₃"), given(found[7], "H₁"), given(found[7], "H₂")
@@ -101,7 +99,8 @@ EXPLAINED = {
 def test_what_explains_the_answers_is_right_too() -> None:
     net, there = Machine().net, Machine().forward
     assert [getattr(net, name).size for name in NAMES] == [28, 16, 4, 28, 7]
-    assert (fixed(there.from_input[1, 0], 1), fixed(there.from_state[1, 0])) == ("1.6", "−0.30")
+    from_input, from_state = there.x[1] @ net.W_xh, there.state[0] @ net.W_hh
+    assert (fixed(from_input[0], 1), fixed(from_state[0])) == ("1.6", "−0.30")
     assert BOOKS[0] == 30 * BOOKS[1]
     assert scene_7_backwards.GAPS[-1] == 80
 

@@ -40,10 +40,11 @@ def table_or_network() -> list[str]:
 
 
 def two_steps() -> list[str]:
-    there, alone = Machine().forward, Machine(text="achine").forward
+    net, there, alone = Machine().net, Machine().forward, Machine(text="achine").forward
+    from_state = there.state[0] @ net.W_hh
     return [
-        vector(there.pre_activation[0]),
-        *map(vector, (there.state[0], there.from_state[1], there.state[1], alone.state[0])),
+        vector(there.x[0] @ net.W_xh + net.b_h),
+        *map(vector, (there.state[0], from_state, there.state[1], alone.state[0])),
     ]
 
 
@@ -102,17 +103,21 @@ def two_books() -> list[str]:
 
 
 def three_terms() -> list[str]:
-    terms = Machine(steps=3).backward().terms[:, 3, 2]
+    terms = Machine(steps=3).pairs().sum(axis=0)[:, 3, 2]
     return [*map(fixed, terms), fixed(terms.sum())]
 
 
+def norm(word: Machine) -> float:
+    return math.hypot(*(np.linalg.norm(one) for one in word.gradients().values()))
+
+
 def clipping() -> list[str]:
-    g, back = np.array([3.0, 4.0]), Machine(steps=3).backward()
+    g, mac = np.array([3.0, 4.0]), Machine(steps=3)
     return [
         f"{np.linalg.norm(g):g}",
         vector(min(1, 1 / np.linalg.norm(g)) * g, 1),
         vector(min(1, 10 / np.linalg.norm(g)) * g, 0),
-        fixed(1 / back.norm),
+        fixed(1 / norm(mac)),
         str(sum(getattr(Machine().net, name).size for name in NAMES)),
     ]
 

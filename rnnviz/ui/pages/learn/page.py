@@ -8,7 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from rnnviz.figures.themes import THEMES
 from rnnviz.i18n import _, language
 from rnnviz.lecture import symbols
 from rnnviz.ui import presenting
@@ -103,11 +102,7 @@ def plainly(error: Exception) -> str:
 @cache
 def colours() -> dict[str, Any]:
     """Both themes as the browser's kit reads them."""
-    found = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
-    for name, theme in THEMES.items():
-        kinds = ("mlp", theme.uniform), ("ngram", theme.ngram), ("rnn", theme.model), ("gru", theme.pinned)
-        found[name]["cells"] = {**dict(kinds), "lstm": theme.text}
-    return found
+    return themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
 
 
 # One screen: the component takes all of it. The page's own buttons stand over its head, on both sides.

@@ -39,6 +39,7 @@ export class Board {
     this.answers = make("div", "kit-answers");
     this.controls = make("div", "kit-controls");
     this.picture = make("div", "kit-picture");
+    this.picture.setAttribute("role", "group"); // named by what is to be noticed
     this.lights = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     this.lights.setAttribute("class", "ln-lights");
     this.kit = make("div", "kit", this.answers, this.controls, this.picture);
@@ -85,13 +86,12 @@ export class Board {
   /**
    * Say which symbols of symbols.py an element of the picture stands for: each lights the other.
    * @param {Element} element @param {string} names apart by spaces
-   * @param {unknown} [value] what they are here @param {string} [shape]
+   * @param {unknown} [value] what it is here, if it is one @param {string} [shape]
    */
   stands(element, names, value, shape = "") {
     element.setAttribute("data-stands", names);
-    if (value === undefined) return;
-    for (const name of names.split(" "))
-      this.standing.set(name, { value: /** @type {number} */ (value), shape });
+    if (value !== undefined && !names.includes(" "))
+      this.standing.set(names, { value: /** @type {number} */ (value), shape });
   }
 
   // ---- controls -----------------------------------------------------------------------------------------

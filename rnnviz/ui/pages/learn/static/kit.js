@@ -8,7 +8,7 @@ import katex from "../../../browser/katex/katex.mjs";
 import { make } from "../../../browser/static/dom.js";
 import { loadPlotly, react } from "../../../browser/static/plotly.js";
 import { OPTIONS } from "./formula.js";
-import { answered, question } from "./question.js";
+import { answered, question, SEEN } from "./question.js";
 
 /** @import { Board } from "./board.js" */
 /** @import { KitAnswer, KitNode } from "./types" */
@@ -81,7 +81,7 @@ class Pen {
   draw(node) {
     const kind = /** @type {"text"} all take a node */ (node.kind);
     const made = this[kind](node);
-    if (node.stands && !made.dataset.stands) this.stands(made, node.stands, node.here);
+    if (node.stands && !made.dataset.stands) this.board.stands(made, node.stands, node.here);
     return made;
   }
 
@@ -89,14 +89,6 @@ class Pen {
   theme(name) {
     const { theme } = this.board;
     return String(theme[name] ?? theme.model);
-  }
-
-  /** @param {HTMLElement | SVGElement} element @param {string} symbols @param {unknown} [here] @param {string} [shape] */
-  stands(element, symbols, here, shape = "") {
-    this.board.stands(element, symbols);
-    if (here === undefined) return;
-    for (const symbol of symbols.split(" "))
-      this.board.standing.set(symbol, { value: /** @type {number} */ (here), shape });
   }
 
   /** Let a click, Enter or Space ask. @param {HTMLElement | SVGElement} element @param {string} key @param {string} label @param {() => void} press */
@@ -257,17 +249,18 @@ class Pen {
   /** @param {KitNode} node */
   link({ words, step, look }) {
     const made = Object.assign(make("button", looks("ln-button", look), words), { type: "button" });
-    made.onclick = () => this.board.visit(step, { pick: -1 }); // to its picture, not to its question
+    made.onclick = () => this.board.visit(step, { pick: SEEN }); // to its picture, not to its question
     return made;
   }
 
   /** @param {KitNode} node */
-  table({ head, rows, look, lit, pick }) {
+  table({ head, rows, look, lit }) {
     const made = make("table", looks("kit-table", look));
     const is = new Set(lit.map(String));
     if (head.length) {
       const line = made.createTHead().insertRow();
-      for (const words of head) line.append(Object.assign(make("th", "", words), { scope: "col" }));
+      for (const words of head)
+        line.append(words ? Object.assign(make("th", "", words), { scope: "col" }) : make("td"));
     }
     const body = made.createTBody();
     rows.forEach((/** @type {string[]} */ row, /** @type {number} */ i) => {
@@ -275,7 +268,6 @@ class Pen {
       row.forEach((words, j) => {
         line.append(make(j ? "td" : "th", is.has(`${i},${j}`) ? "kit-lit" : "", words));
       });
-      if (pick) this.press(line, `${pick}.${i}`, row.join(" "), () => this.ask({ [pick]: i }));
     });
     return made;
   }
@@ -319,7 +311,7 @@ class Pen {
       made.append(caption);
     }
     made.append(entries);
-    if (stands) this.stands(entries, stands, values, shape);
+    if (stands) board.stands(entries, stands, values, shape);
     return made;
   }
 
@@ -404,7 +396,7 @@ class Pen {
   }
 
   /** @param {KitNode} node */
-  bars({ rows, top, lit, colours, title, drag, edit, pick }) {
+  bars({ rows, top, lit, colours, title, edit }) {
     const made = make("div", "kit-bars", ...(title ? [make("p", "kit-title", title)] : []));
     rows.forEach(([name, value, said], /** @type {number} */ i) => {
       const bar = make("i");
@@ -412,14 +404,11 @@ class Pen {
       bar.style.setProperty("--share", `${100 * share}%`);
       bar.style.setProperty("--colour", this.theme(colours?.[i] ?? "bar"));
       const strong = lit.includes(i) ? "kit-lit" : "";
-      const label = make("b", strong, name);
-      made.append(label, bar, make("span", strong, said));
-      if (drag) this.pull(bar, `${drag}.${i}`, name, share, (to) => this.ask({ [drag]: [i, to * top] }));
+      made.append(make("b", strong, name), bar, make("span", strong, said));
       if (edit)
         this.pull(bar, `${edit}.${i}`, name, share, (to) =>
           this.ask({ [edit]: rows.map(([, old], /** @type {number} */ n) => (n === i ? to * top : old)) }),
         );
-      if (pick) this.press(label, `${pick}.${i}`, name, () => this.ask({ [pick]: i }));
     });
     return made;
   }
@@ -438,22 +427,20 @@ class Pen {
       event.stopPropagation();
       change(Math.max(0, Math.min(1, to)));
     };
-    this.drag(bar, (x) => change(x));
+    this.drag(bar, () => {
+      const { x, width } = bar.getBoundingClientRect();
+      return (event) => change(Math.max(0, Math.min(1, (event.clientX - x) / width)));
+    });
   }
 
   /**
    * Follow the pointer from where it goes down until it goes up, whatever is drawn anew meanwhile.
-   * @param {Element} element @param {(x: number, y: number) => void} to shares of the element's box
+   * @param {Element} element @param {() => (event: PointerEvent) => void} begin measures it as it is then
    */
-  drag(element, to) {
+  drag(element, begin) {
     element.addEventListener("pointerdown", (down) => {
-      const box = element.getBoundingClientRect();
+      const move = begin();
       const held = new AbortController();
-      const move = (/** @type {PointerEvent} */ event) =>
-        to(
-          Math.max(0, Math.min(1, (event.clientX - box.x) / box.width)),
-          Math.max(0, Math.min(1, (event.clientY - box.y) / box.height)),
-        );
       const { signal } = held;
       window.addEventListener("pointermove", move, { signal });
       for (const end of /** @type {const} */ (["pointerup", "pointercancel"]))
@@ -537,19 +524,12 @@ class Pen {
         event.stopPropagation();
         this.ask({ [drag]: [inside(px / reach + by[0] / 50), inside(py / reach + by[1] / 50)] });
       });
-      made.addEventListener("pointerdown", (down) => {
-        // As it was then: what is dragged is drawn anew at every move.
+      this.drag(made, () => {
         const inverse = /** @type {SVGGraphicsElement} */ (made).getScreenCTM()?.inverse();
-        const move = (/** @type {PointerEvent} */ event) => {
+        return (event) => {
           const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(inverse);
           this.ask({ [drag]: [inside(at.x), inside(-at.y)] });
         };
-        const held = new AbortController();
-        const { signal } = held;
-        window.addEventListener("pointermove", move, { signal });
-        window.addEventListener("pointerup", () => held.abort(), { signal });
-        move(down);
-        down.preventDefault();
       });
     }
     return /** @type {HTMLElement} */ (/** @type {unknown} */ (made));
@@ -596,7 +576,7 @@ function figure({ theme, fonts }, { lines, x, y, log, log_x, mark, xs, ys, ticks
     x: line.xs ?? line.ys.map((/** @type {unknown} */ _y, /** @type {number} */ i) => i),
     y: line.ys,
     name: line.name,
-    mode: line.dots ? (line.width ? "lines+markers" : "markers") : "lines",
+    mode: line.dots ? "lines+markers" : "lines",
     line: { color: colour(line.colour), dash: line.dash, width: line.width },
     marker: { size: 8, color: colour(line.colour) },
     hovertemplate: `%{y:.3~g}<extra>${line.name}</extra>`,
@@ -668,6 +648,7 @@ function figure({ theme, fonts }, { lines, x, y, log, log_x, mark, xs, ys, ticks
         title: { text: x, standoff: size * 0.4 },
         type: log_x ? "log" : "linear",
         range: range(xs, log_x),
+        ...(log_x && { dtick: 1 }),
         ...(ticks && called(ticks)),
       },
       yaxis: {

@@ -6,7 +6,8 @@ import { make } from "../../../browser/static/dom.js";
 /** @import { KitAnswer, KitQuestion } from "./types" */
 
 const LETTERS = "ABCDEF";
-const [OPEN, SEEN] = [-2, -1]; // of the control `pick`: rnnviz/lecture/steps.py
+const OPEN = -2; // of the control `pick`: rnnviz/lecture/steps.py
+export const SEEN = -1;
 
 /**
  * The room's votes for each option, in percent, once they are revealed.

@@ -2,8 +2,7 @@
 
 import type { Header, Theme, Themes, Untyped, Words } from "../../../browser/static/types";
 
-export type Cell = "mlp" | "ngram" | "rnn" | "gru" | "lstm";
-export type SceneTheme = Theme & { cells: Record<Cell, string> } & { [name: string]: unknown };
+export type SceneTheme = Theme & { [name: string]: unknown };
 export type Ramp = "diverging" | "sequential" | "surprisal";
 
 export interface Answer extends Header {
@@ -59,14 +58,6 @@ export interface RoomLive {
   question: RoomQuestion | null;
 }
 
-/** What a revealed letter of Shannon's game shows: probabilities in the phone's order, costs in bits. */
-export interface ToldLetters {
-  truth: string;
-  rows: { kind: string; p: number[]; bits: number; mean: number }[];
-  letters: number;
-  moves: string;
-}
-
 export interface RoomQuestion {
   number: number;
   key: string;
@@ -79,7 +70,7 @@ export interface RoomQuestion {
   told?: Untyped;
 }
 
-/** What notes.py says of a step. */
+/** What the lecturer's window shows of a step. */
 export interface Note {
   title: string;
   lines: string[];
@@ -106,10 +97,9 @@ export interface DeskKey {
   shift: boolean;
 }
 
-/** A step's code and what it prints; empty while nobody looks. */
+/** A step's code. */
 export interface StepCode {
-  code?: string;
-  printed?: string;
+  code: string;
 }
 
 /** What each symbol of symbols.py is, and its shape in letters. */
@@ -148,11 +138,9 @@ export interface KitControl {
   [more: string]: Untyped;
 }
 
-/** What a step answers: a picture, or the question before it. `pick` is the control that ends the question. */
+/** What a step answers: a picture, or the question before it. */
 export interface KitAnswer {
   key: string;
-  pick: string;
-  title: string;
   controls: KitControl[];
   picture?: KitNode;
   question?: KitQuestion;
