@@ -1,15 +1,24 @@
-"""What any model, network or n-gram, makes of a text: each character's cost, and what comes next."""
+"""What any model, network or n-gram, makes of a text: each character's cost, and what comes next.
+
+A text is read once, however often its picture changes.
+"""
+
+from functools import lru_cache
 
 import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model
+from rnnviz.reading import trace as tracing
 from rnnviz.reading.scoring import costs
-from rnnviz.reading.trace import trace
 from rnnviz.text.characters import normalise
 
+# The code panel imports it under this name: without the cache.
+trace = lru_cache(maxsize=64)(tracing.trace)
 
+
+@lru_cache(maxsize=256)
 def nats(model: Model, text: str) -> Doubles:
     """The cost of each character of `text` (T,), by the rule of `rnnviz.reading.scoring`.
 

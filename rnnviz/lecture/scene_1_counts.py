@@ -7,12 +7,11 @@ import numpy as np
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import line_of_text, slider
 from rnnviz.lecture.pictures import bars, cells, column, graph, line, plot, row, strip, tex, text
-from rnnviz.lecture.prediction import nats
+from rnnviz.lecture.prediction import nats, trace
 from rnnviz.lecture.readers import counts, kind_names, kinds, reader, spoken, state_reader
 from rnnviz.lecture.said import fixed, in_full, percent, rough
 from rnnviz.lecture.steps import Drawn, step
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.trace import trace
 from rnnviz.text.characters import normalise, visible
 
 TITLE = N_("Why a state at all")

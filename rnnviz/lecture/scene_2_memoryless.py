@@ -6,11 +6,11 @@ from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import again, line_of_text
 from rnnviz.lecture.machine import SYMBOLS, WORD, Machine, numbers
 from rnnviz.lecture.pictures import Node, bars, cells, column, inline, matrix, row, strip, table, tex, text
+from rnnviz.lecture.prediction import trace
 from rnnviz.lecture.readers import network
 from rnnviz.lecture.said import fixed, percent, rough
 from rnnviz.lecture.scene_3_recurrence import ENDINGS, WITHOUT
 from rnnviz.lecture.steps import Drawn, Question, step
-from rnnviz.reading.trace import trace
 from rnnviz.text.characters import visible
 
 TITLE = N_("Without a hidden state")

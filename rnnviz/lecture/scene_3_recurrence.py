@@ -26,10 +26,10 @@ from rnnviz.lecture.pictures import (
     tex,
     text,
 )
+from rnnviz.lecture.prediction import trace
 from rnnviz.lecture.readers import network
 from rnnviz.lecture.said import fixed, in_full, percent
 from rnnviz.lecture.steps import Drawn, Question, step
-from rnnviz.reading.trace import trace
 from rnnviz.text.characters import visible
 
 TITLE = N_("With a hidden state")

@@ -9,8 +9,8 @@ model's probabilities are restricted; no model has read the sentences, which are
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _, language, speaking
-from rnnviz.lecture import prediction
 from rnnviz.lecture.controls import choice, line_of_text, numbers, pointed, slider, whole
 from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.pictures import (
@@ -37,6 +36,7 @@ from rnnviz.lecture.pictures import (
     tex,
     text,
 )
+from rnnviz.lecture.prediction import expected, nats
 from rnnviz.lecture.readers import kind_names, kinds, load, reader, spoken
 from rnnviz.lecture.said import fixed, rough, ten_to
 from rnnviz.lecture.steps import Drawn, Letter, Question, step
@@ -44,9 +44,6 @@ from rnnviz.reading.report import costs
 from rnnviz.text.characters import visible
 
 TITLE = N_("Perplexity")
-
-# A text is read once, however often its picture changes.
-nats: Callable[[Any, str], Doubles] = lru_cache(maxsize=256)(prediction.nats)
 
 RAINING = {"en": "It is raining", "zh": "今天下雨"}
 ENDINGS = {
@@ -534,7 +531,7 @@ def played(hidden: str, history: str) -> tuple[list[int], str]:
 def probabilities(kind: str, sentence: int) -> Doubles:
     """(n, 27) P of ALPHABET before each hidden letter of a sentence, for a model of *The Time Machine*."""
     model, (given, hidden) = load(f"timemachine-{kind}"), SENTENCES[sentence]
-    rows = prediction.expected(model, (given + hidden)[:-1], len(given))[:, model.vocabulary.encode(ALPHABET)]
+    rows = expected(model, (given + hidden)[:-1], len(given))[:, model.vocabulary.encode(ALPHABET)]
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 

@@ -18,6 +18,7 @@ from rnnviz.i18n import N_, _
 from rnnviz.lecture import readers
 from rnnviz.lecture.controls import again, choice, slider
 from rnnviz.lecture.pictures import bars, cells, column, line, plane, plot, row, table, text
+from rnnviz.lecture.prediction import trace
 from rnnviz.lecture.said import fixed, percent, rough
 from rnnviz.lecture.scene_3_recurrence import OUTPUT
 from rnnviz.lecture.steps import Drawn, Question, step
@@ -59,7 +60,7 @@ def recorded() -> dict[str, Any]:
 )
 def outputs(name: str) -> Drawn:
     model = readers.network(name)
-    P = np.exp(rnnviz.trace(model, "machine").log_probs[-1])
+    P = np.exp(trace(model, "machine").log_probs[-1])
     V, H = model.vocabulary.size, model.config.hidden_size
     # show
     right = [1, H, V, V * V].index(len(P))
@@ -103,7 +104,7 @@ def all_before(back: int) -> Drawn:
     moved = {}
     for kind in ("mlp", "rnn", "gru", "lstm"):
         model = readers.network(f"timemachine-{kind}")
-        P, Q = (np.exp(rnnviz.trace(model, one).log_probs[-1]) for one in (_TEXT, changed))
+        P, Q = (np.exp(trace(model, one).log_probs[-1]) for one in (_TEXT, changed))
         moved[kind] = np.abs(P - Q).sum() / 2
     # show
     right = 1 if moved["lstm"] > 0 else 2
