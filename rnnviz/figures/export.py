@@ -22,21 +22,33 @@ import itertools
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from html import escape
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, TextIO
 
 import numpy as np
 import numpy.typing as npt
+from markupsafe import Markup, escape
 
 from rnnviz.errors import ConfigError, ExportError
-from rnnviz.figures.perplexity import curve
+from rnnviz.figures.frame import ticks
+from rnnviz.figures.frame import written as axis_number
+from rnnviz.figures.perplexity import beyond, extent
 from rnnviz.figures.themes import DARK, LIGHT, SURPRISAL_FULL, Theme, ramp
+from rnnviz.findings import Number
+from rnnviz.telling import DEFAULT, written
 from rnnviz.text import files
 from rnnviz.text.characters import printable
 from rnnviz.text.row_formats import parquet_library as parquet_library
 from rnnviz.text.vocabulary import code_points
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+    from rnnviz.reading.scoring import Piece, Report
+    from rnnviz.reports.analysis import Curve
+    from rnnviz.reports.column_files import ColumnFiles
+    from rnnviz.reports.record import Record
 
 # Tables as CSV, safe to open in a spreadsheet: it would compute a file's name that begins like a formula.
 
@@ -77,15 +89,10 @@ def of(rows: Sequence[Mapping[str, Any]]) -> str:
     return out.getvalue()
 
 
-# A scored text as one page of HTML: figures, curve (as SVG, for print) and coloured text. It runs no script,
-# loads nothing and follows the reader's light or dark setting. Text and names are escaped. Words are English
-# unless `translate` turns them into another language.
+# A scored text as one page of HTML: figures, curve (as SVG, for print) and coloured text. `page.html` beside
+# this file has its markup, which escapes whatever is put in. Words are English unless `translate` turns them
+# into another language.
 
-
-if TYPE_CHECKING:
-    from rnnviz.reading.scoring import Report
-    from rnnviz.reports.analysis import Passage
-    from rnnviz.reports.record import Record
 
 LONGEST = 200_000  # characters of text on a page; a browser scrolls these with ease
 POINTS = 2_000
@@ -95,6 +102,7 @@ CLASSES = int(SURPRISAL_FULL) + 1  # whole bits; the last one: that many and mor
 BLOCK = 4_096  # characters after which the text may be divided, at the next line end
 
 _NAMES = "abcdefghijk"  # one letter a class: there are many runs
+_BREAK = Markup("<b></b>\n")  # its mark is drawn by the style sheet, and not copied
 
 
 def page(
@@ -108,145 +116,161 @@ def page(
     """The page, part by part; joined they are one document. `longest` limits the characters shown, not the
     figures, which are the whole text's. `language` is the words' BCP 47 code.
     """
-    _ = translate
-    name = Path(report.file).name
-    title = f"{name} · {report.model}"
-    yield (
-        f'<!doctype html>\n<html lang="{escape(language)}">\n<head>\n<meta charset="utf-8">\n'
-        # No script can run here, whatever a text holds.
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        "style-src 'unsafe-inline'\">\n"
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{visible(title)}</title>\n<style>{_style()}</style>\n</head>\n<body>\n"
-    )
-    yield f"<header><h1><bdi>{visible(name)}</bdi></h1>\n{_answer(report, _)}</header>\n<main>\n"
-    yield _section(_("Results"), "", _figures(report, _))
-    yield _section(
-        _("Along the text"),
-        _("Where a line rises, the text surprised the model. Where it falls, the text was easy to predict."),
-        curve(record.curve(POINTS), translate),
-    )
-    if len(record) >= SHORT:
-        yield _passages(record, _)
-    yield from _text(record, longest, _)
-    yield f"</main>\n<footer>{_note(_)}</footer>\n</body>\n</html>\n"
-
-
-def visible(text: str) -> str:
-    """Text escaped for HTML, with control characters as their pictures."""
-    return escape(printable(text))
-
-
-def _section(head: str, notice: str, body: str) -> str:
-    said = f'<p class="notice">{escape(notice)}</p>\n' if notice else ""
-    return f"<section><h2>{escape(head)}</h2>\n{said}{body}</section>\n"
-
-
-def _answer(report: Report, _: Callable[[str], str]) -> str:
-    name = _("Perplexity")
-    sentence = _("On average {model} hesitated between about {n} characters each time.")
-    model = f"<bdi>{visible(report.model)}</bdi>"
-    return (
-        f'<p class="answer"><span>{escape(name)}</span> {_number(report.perplexity)}</p>\n'
-        f"<p>{_filled(sentence, model=model, n=_about(report.perplexity))}</p>\n"
-    )
-
-
-def _filled(sentence: str, **values: str) -> str:
-    return escape(sentence).format(**values)
-
-
-def _about(perplexity: float) -> str:
-    """How many characters a model hesitates between: whole ones, unless they are few."""
-    if not math.isfinite(perplexity):
-        return "∞"
-    return f"{perplexity:,.{0 if perplexity >= 3 else 1}f}"
-
-
-def _number(value: float) -> str:
-    """Rounded for people, with all digits beside it for machines."""
-    shown = "∞" if not math.isfinite(value) else f"{value:,.4f}"
-    return f'<data value="{value!r}">{shown}</data>'
-
-
-def _count(value: int) -> str:
-    return f'<data value="{value}">{value:,}</data>'
-
-
-def _figures(report: Report, _: Callable[[str], str]) -> str:
-    rows = [
-        (_("Model"), f"<bdi>{visible(report.model)}</bdi>"),
-        (_("Perplexity"), _number(report.perplexity)),
-    ]
-    if report.unknown and report.perplexity_known is not None:
-        rows.append((_("Perplexity without unknown characters"), _number(report.perplexity_known)))
-    rows += [
-        (_("Bits per character"), _number(report.bits_per_character)),
-        (_("Bits per byte of UTF-8"), _number(report.bits_per_byte)),
-        (_("Characters"), _count(report.characters)),
-        (_("Bytes in UTF-8"), _count(report.bytes)),
-        (_("Unknown characters"), _count(report.unknown)),
-        (_("Line endings converted"), _count(report.normalised)),
-    ]
-    if report.encoding is not None:
-        certainty = {"declared": _("declared"), "verified": _("verified"), "guessed": _("guessed")}
-        how = certainty.get(str(report.certainty), str(report.certainty))
-        rows.append((_("Encoding"), f"{visible(report.encoding)}, {escape(how)}"))
-    body = "".join(f'<tr><th scope="row">{escape(name)}</th><td>{value}</td></tr>\n' for name, value in rows)
-    return f"<table><tbody>\n{body}</tbody></table>\n"
-
-
-def _passages(record: Record, _: Callable[[str], str]) -> str:
-    columns = (_("From character"), _("Perplexity"), _("Passage"))
-    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    parts = []
-    for least, title in (
-        (False, _("The most surprising passages")),
-        (True, _("The least surprising passages")),
-    ):
-        rows = "".join(_passage(passage) for passage in record.surprising_passages(PASSAGES, least=least))
-        table = f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table>\n"
-        parts.append(_section(title, "", table))
-    return f'<div class="pair">{"".join(parts)}</div>\n'
-
-
-def _passage(passage: Passage) -> str:
-    text = visible(passage.text).replace("\n", "⏎")
-    return (
-        f"<tr><td>{_count(passage.start + 1)}</td><td>{_number(passage.perplexity)}</td>"
-        f'<td><bdi class="text">{text}</bdi></td></tr>\n'
-    )
-
-
-def _text(record: Record, longest: int, _: Callable[[str], str]) -> Iterator[str]:
     count, shown = len(record), min(len(record), longest)
-    title = _("The text")
-    notice = _("The stronger the colour, the more the character surprised the model.")
-    yield f'<section><h2>{escape(title)}</h2>\n<p class="notice">{escape(notice)}</p>\n{_legend(_)}'
-    if shown < count:
-        sentence = _(
-            "Here are the first {shown} of {count} characters; the figures are those of all of them."
-        )
-        yield f'<p class="cut">{_filled(sentence, shown=f"{shown:,}", count=f"{count:,}")}</p>\n'
-    # Divided between lines, so that a browser lays out only what is in sight.
-    yield '<div class="reading">'
+    passages = {
+        name: record.surprising_passages(PASSAGES, least=least) if count >= SHORT else []
+        for name, least in (("most", False), ("least", True))
+    }
+    yield from markup("page.html").generate(
+        words=_words(translate),
+        language=language,
+        name=Path(report.file).name,
+        report=report,
+        rows=_figures(report, translate),
+        curve=Markup(curve(record.curve(POINTS), translate)),
+        passages=passages,
+        shown=shown,
+        count=count,
+        text=_text(record, shown),
+        classes=_NAMES,
+        colours={theme.name: _variables(theme) for theme in (LIGHT, DARK)},
+    )
+
+
+def _words(_: Callable[[str], str]) -> dict[str, str]:
+    return {
+        "perplexity": _("Perplexity"),
+        "average": _("On average {model} hesitated between about {n} characters each time."),
+        "results": _("Results"),
+        "along": _("Along the text"),
+        "along.notice": _(
+            "Where a line rises, the text surprised the model. Where it falls, the text was easy to predict."
+        ),
+        "most": _("The most surprising passages"),
+        "least": _("The least surprising passages"),
+        "from": _("From character"),
+        "passage": _("Passage"),
+        "text": _("The text"),
+        "text.notice": _("The stronger the colour, the more the character surprised the model."),
+        "cut": _("Here are the first {shown} of {count} characters; the figures are those of all of them."),
+        "bits": _("bits"),
+        "unknown": _("unknown"),
+        "note": _(
+            "Perplexity is exp of the average −log P(character | everything before it). Every character "
+            "counts, the first one too. An unknown character costs −log P(<unk>) plus the log of how many "
+            "characters the vocabulary lacks."
+        ),
+    }
+
+
+def _figures(report: Report, _: Callable[[str], str]) -> dict[str, object]:
+    certainty = {"declared": _("declared"), "verified": _("verified"), "guessed": _("guessed")}
+    known = report.perplexity_known if report.unknown else None
+    encoding = f"{report.encoding}, {certainty[str(report.certainty)]}" if report.encoding else None
+    rows: dict[str, object] = {
+        _("Model"): report.model,
+        _("Perplexity"): report.perplexity,
+        _("Perplexity without unknown characters"): known,
+        _("Bits per character"): report.bits_per_character,
+        _("Bits per byte of UTF-8"): report.bits_per_byte,
+        _("Characters"): report.characters,
+        _("Bytes in UTF-8"): report.bytes,
+        _("Unknown characters"): report.unknown,
+        _("Line endings converted"): report.normalised,
+        _("Encoding"): encoding,
+    }
+    return {name: value for name, value in rows.items() if value is not None}
+
+
+def _text(record: Record, shown: int) -> Iterator[Markup]:
+    """The first characters, coloured; divided between lines: a browser lays out only what is in sight."""
     start, opened = 0, False
     while start < shown:
         text = record.text(start, min(start + BLOCK, shown))
         text = text[: text.rfind("\n") + 1] or text
         stop = start + len(text)
         if not opened:
-            yield "<pre>\n"  # this line end is markup's own, the text's are safe behind it
-        yield "".join(coloured(text, record.read("nll", start, stop), record.known(start, stop)))
+            yield Markup("<pre>\n")  # this line end is markup's own, the text's are safe behind it
+        yield Markup("").join(coloured(text, record.read("nll", start, stop), record.known(start, stop)))
         opened = not text.endswith("\n")
         if not opened:
-            yield "</pre>"
+            yield Markup("</pre>")
         start = stop
-    yield "</pre></div></section>\n" if opened else "</div></section>\n"
+    if opened:
+        yield Markup("</pre>")
 
 
-def coloured(text: str, nll: npt.ArrayLike, known: npt.ArrayLike) -> Iterator[str]:
+def markup(name: str) -> Template:
+    """A template beside this file. What is put in is escaped."""
+    import jinja2  # 30 ms, and few runs write a page
+
+    pages = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    pages.filters["shown"] = printable
+    pages.filters["rounded"] = _rounded
+    return pages.get_template(name)
+
+
+def _rounded(value: float, digits: int) -> str:
+    """For people; all digits stand beside it for machines."""
+    return written(Number(value, digits=digits), DEFAULT)
+
+
+WIDTH, HEIGHT, LEFT, BOTTOM = 960, 300, 64, 30  # in SVG units
+
+
+def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
+    """Running and rolling perplexity as small, self-contained SVG on a logarithmic axis, fit for print."""
+    _ = translate
+    position = np.asarray(drawn.position, np.float64)
+    low, high = extent({"": drawn})
+    first, last = (float(position[0]), float(position[-1])) if position.size else (0.0, 1.0)
+    span = max(last - first, 1.0)
+
+    def x(at: Any) -> Any:
+        return LEFT + (at - first) / span * (WIDTH - LEFT - 8)
+
+    def y(value: Any) -> Any:
+        # What leaves the range leaves the frame, which cuts it off; farther out it only needs to be outside.
+        inside = (np.log10(np.clip(value, 10 ** (low - 1), 10 ** (high + 1))) - low) / (high - low)
+        return 8 + (1 - inside) * (HEIGHT - BOTTOM - 8)
+
+    def path(values: npt.ArrayLike) -> str:
+        parts, pen = [], "M"
+        for across, down, there in zip(x(position), y(values), np.isfinite(values), strict=True):
+            if there:
+                parts.append(f"{pen}{across:.1f} {down:.1f}")
+            pen = "L" if there else "M"
+        # A path of a single point draws nothing; a dot of no length, with round ends, does.
+        return "".join(parts) + ("h0" if len(parts) == 1 else "")
+
+    quarters = [first + share * span for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    return markup("curve.html").render(
+        width=WIDTH,
+        height=HEIGHT,
+        left=LEFT,
+        bottom=BOTTOM,
+        label=_("Perplexity along the text"),
+        grid=[(y(tick), number) for tick, number in zip(*ticks(low, high), strict=True)],
+        across=[(x(at), f"{at:,.0f}") for at in quarters],
+        running=path(drawn.running),
+        rolling=path(drawn.rolling),
+        cuts=[(x(cut.position), cut, axis_number(cut.value)) for cut in beyond({"": drawn}, (low, high))],
+        last=last,
+        words={
+            "running": _("of everything so far"),
+            "rolling": _("over the last {n} characters").format(n=f"{drawn.window:,}"),
+            "across": _("across: characters read"),
+        },
+    )
+
+
+def coloured(text: str, nll: npt.ArrayLike, known: npt.ArrayLike) -> Iterator[Markup]:
     """A text as HTML, each run of one surprisal class in one element. `nll` (n,) in nats and `known` (n,) are
     the characters'. A class is a whole number of bits; unknown characters are underlined too.
     """
@@ -255,79 +279,23 @@ def coloured(text: str, nll: npt.ArrayLike, known: npt.ArrayLike) -> Iterator[st
     kind = level * 2 + ~np.asarray(known, bool)
     borders = [0, *(np.flatnonzero(np.diff(kind)) + 1).tolist(), len(text)] if text else []
     for start, stop in itertools.pairwise(borders):
-        shown = visible(text[start:stop]).replace("\n", "<b></b>\n")  # the mark is drawn, but not copied
-        name = _NAMES[level[start]]
-        unknown = "" if kind[start] % 2 == 0 else " u"
-        yield f'<i class="{name}{unknown}">{shown}</i>' if unknown else f"<i class={name}>{shown}</i>"
+        shown = escape(printable(text[start:stop])).replace("\n", _BREAK)
+        classes = f'"{_NAMES[level[start]]} u"' if kind[start] % 2 else _NAMES[level[start]]
+        yield Markup(f"<i class={classes}>{shown}</i>")
 
 
-def _legend(_: Callable[[str], str]) -> str:
-    steps = "".join(
-        f"<i class={name}>{n}{'+' if n == CLASSES - 1 else ''}</i>" for n, name in enumerate(_NAMES)
-    )
-    bits, unknown = escape(_("bits")), escape(_("unknown"))
-    return f'<p class="key legend">{bits} {steps} <i class="a u">{unknown}</i></p>\n'
+def _variables(theme: Theme) -> dict[str, str]:
+    """The page's colours by the names of its style sheet."""
+    return {
+        "paper": theme.background,
+        "ink": theme.text,
+        "muted": theme.muted,
+        "grid": theme.grid,
+        "running": theme.model,
+        "rolling": theme.came,
+        **{f"s{n}": colour for n, colour in enumerate(ramp(theme.surprisal, CLASSES))},
+    }
 
-
-def _note(_: Callable[[str], str]) -> str:
-    sentence = _(
-        "Perplexity is exp of the average −log P(character | everything before it). Every character counts, "
-        "the first one too. An unknown character costs −log P(<unk>) plus the log of how many "
-        "characters the vocabulary lacks."
-    )
-    return f"<p>{escape(sentence)}</p>"
-
-
-def _style() -> str:
-    rules = [f"i.{name}{{background:var(--s{n})}}" for n, name in enumerate(_NAMES)]
-    return (
-        f":root{{{_variables(LIGHT)}}}@media(prefers-color-scheme:dark){{:root{{{_variables(DARK)}}}}}"
-        + _CSS
-        + "".join(rules)
-    )
-
-
-def _variables(theme: Theme) -> str:
-    colours: Iterable[tuple[str, str]] = (
-        ("paper", theme.background),
-        ("ink", theme.text),
-        ("muted", theme.muted),
-        ("grid", theme.grid),
-        ("running", theme.model),
-        ("rolling", theme.came),
-        *((f"s{n}", colour) for n, colour in enumerate(ramp(theme.surprisal, CLASSES))),
-    )
-    return "".join(f"--{name}:{colour};" for name, colour in colours)
-
-
-_CSS = """
-body{margin:0 auto;max-width:64rem;padding:1.5rem;background:var(--paper);color:var(--ink);
- font:1rem/1.55 system-ui,sans-serif}
-h1{font-size:1.5rem;overflow-wrap:anywhere}h2{font-size:1.1rem;margin-top:2rem}
-.answer{font-size:2.5rem;font-weight:600;margin:.2rem 0}.answer span,.notice,
-.key,.cut,footer{color:var(--muted)}
-.answer span{font-size:1rem;font-weight:400}
-table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.2rem .6rem .2rem 0;
- vertical-align:top;border-bottom:1px solid var(--grid);font-variant-numeric:tabular-nums}
-th{font-weight:400;color:var(--muted)}
-section>svg{width:100%;height:auto;font:12px system-ui,sans-serif}svg text{fill:var(--muted)}
-svg path{fill:none;stroke-width:1.6;stroke-linejoin:round;stroke-linecap:round}svg .grid{stroke:var(--grid)}
-svg .running{stroke:var(--running)}svg .rolling{stroke:var(--rolling);stroke-width:1}
-.key i.running,.key i.rolling{display:inline-block;width:1.5rem;height:3px;margin:0 .4rem .2rem 0;
- background:var(--running)}.key i.rolling{background:var(--rolling);margin-left:1rem}
-i{font-style:normal}.legend i{padding:0 .35rem}i.u{text-decoration:underline dotted 2px}
-pre,.text{font-family:ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere;
- unicode-bidi:plaintext}pre{margin:0;content-visibility:auto;contain-intrinsic-size:auto 40rem}
-.reading i{color:var(--ink)}.reading b::after{content:"⏎";color:var(--muted);font-weight:400}
-.pair{display:grid;gap:0 2rem}@media(min-width:60rem){.pair{grid-template-columns:1fr 1fr}}
-@media print{pre{content-visibility:visible}}
-"""
-
-
-if TYPE_CHECKING:
-    from rnnviz.reading.scoring import Piece, Report
-    from rnnviz.reports.column_files import ColumnFiles
-    from rnnviz.reports.record import Record
 
 Format = Literal["csv", "parquet"]
 Target = str | os.PathLike[str] | BinaryIO

@@ -114,7 +114,9 @@ def ticks(low: float, high: float) -> tuple[list[float], list[str]]:
 
 
 def written(value: float) -> str:
-    """A number as an axis says it: 0.5, 2,000, 3·10⁷."""
+    """A number as an axis says it: 0.5, 2,000, 3·10⁷, ∞."""
+    if math.isinf(value):
+        return "∞"
     if 0.001 <= value < 100_000:
         return f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
     power = math.floor(math.log10(value) + 1e-9)

@@ -1,22 +1,16 @@
 """The curve of a scored text: running perplexity, and that of a rolling window.
 
-A pure function from a `Curve` to a Plotly figure as a plain dictionary. In a notebook:
-
-    import plotly.graph_objects as go
-    go.Figure(perplexity.figure({"model": record.curve()}))
+Pure functions from a `Curve` to a Plotly figure as a plain dictionary; the page fills in its lines.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
-from typing import Any
 
 import numpy as np
 
-from rnnviz.arrays import Doubles, Mask
 from rnnviz.errors import ConfigError
-from rnnviz.figures.frame import Figure, axis, layout, line, log_axis, ticks, written
+from rnnviz.figures.frame import Figure, axis, layout, line, log_axis, written
 from rnnviz.figures.themes import LIGHT, Theme
 from rnnviz.reports.analysis import Curve
 
@@ -73,7 +67,7 @@ def beyond(curves: Mapping[str, Curve], ends: tuple[float, float]) -> list[Beyon
 def _mark(cut: Beyond, order: int, length: int, theme: Theme) -> Figure:
     """An arrow at the frame's edge and the value there; the marks of one side are in rows of their own."""
     left = cut.position < length / 2
-    arrow, said = ("▲", "▼")[not cut.above], "∞" if math.isinf(cut.value) else written(cut.value)
+    arrow, said = "▲" if cut.above else "▼", written(cut.value)
     return {
         "text": f"{arrow} {said}" if left else f"{said} {arrow}",
         "x": cut.position,
@@ -125,85 +119,3 @@ def skeleton(
             ],
         ),
     }
-
-
-def figure(curves: Mapping[str, Curve], *, theme: Theme = LIGHT) -> Figure:
-    """The curves of one or two models, by name; raises ConfigError for more."""
-    length = max((int(curve.position[-1]) for curve in curves.values() if len(curve.position)), default=1)
-    ends = extent(curves)
-    drawn = skeleton(tuple(curves), length=length, ends=ends, theme=theme, cuts=beyond(curves, ends))
-    for n, curve in enumerate(curves.values()):
-        x = np.asarray(curve.position).tolist()
-        for drawn_line, values in zip(drawn["data"][2 * n :], (curve.rolling, curve.running), strict=False):
-            drawn_line.update(x=x, y=[float(v) if np.isfinite(v) else None for v in values])
-    layout = drawn["layout"]
-    layout.update(height=360, showlegend=True, margin={"l": 64, "r": 16, "t": 16, "b": 48})
-    layout["xaxis"]["title"] = "characters read"
-    layout["yaxis"]["title"] = "perplexity"
-    return drawn
-
-
-# The running perplexity of a text as small, self-contained SVG, fit for print.
-
-
-WIDTH, HEIGHT, LEFT, BOTTOM = 960, 300, 64, 30  # in SVG units
-
-
-def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
-    """Running and rolling perplexity as SVG on a logarithmic axis."""
-    _ = translate
-    position = np.asarray(drawn.position, np.float64)
-    lines = [np.asarray(line, np.float64) for line in (drawn.running, drawn.rolling)]
-    low, high = (10**end for end in extent({"": drawn}))
-    first, last = (float(position[0]), float(position[-1])) if position.size else (0.0, 1.0)
-    span, decades = max(last - first, 1.0), math.log(high / low)
-
-    def x(at: Any) -> Any:
-        return LEFT + (at - first) / span * (WIDTH - LEFT - 8)
-
-    def y(value: Any) -> Any:
-        # What leaves the range leaves the frame, which cuts it off; farther out it only needs to be outside.
-        inside = np.log(np.clip(value, low / 10, 10 * high) / low) / decades
-        return 8 + (1 - inside) * (HEIGHT - BOTTOM - 8)
-
-    label = escape(_("Perplexity along the text"))
-    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">\n']
-    for tick, number in zip(*ticks(math.log10(low), math.log10(high)), strict=True):
-        at = float(y(tick))
-        parts.append(
-            f'<path class="grid" d="M{LEFT} {at:.1f}H{WIDTH - 8}"/>'
-            f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{number}</text>\n'
-        )
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        at = first + share * span
-        anchor = "end" if share == 1 else "middle" if share else "start"
-        parts.append(f'<text x="{x(at):.1f}" y="{HEIGHT - 8}" text-anchor="{anchor}">{at:,.0f}</text>\n')
-    box = f"{LEFT - 2} 6 {WIDTH - LEFT - 4} {HEIGHT - BOTTOM - 4}"
-    left, top, width, height = box.split()
-    parts.append(f'<svg x="{left}" y="{top}" width="{width}" height="{height}" viewBox="{box}">\n')
-    for name, values in zip(("rolling", "running"), reversed(lines), strict=True):
-        parts.append(f'<path class="{name}" d="{_path(x(position), y(values), np.isfinite(values))}"/>\n')
-    parts.append("</svg>\n")
-    for cut in beyond({"": drawn}, (math.log10(low), math.log10(high))):
-        edge, anchor = 20 if cut.above else HEIGHT - BOTTOM - 6, "start" if cut.position < last / 2 else "end"
-        said = "∞" if math.isinf(cut.value) else written(cut.value)
-        mark = f"{'▲' if cut.above else '▼'} {said}"
-        parts.append(f'<text x="{x(cut.position):.1f}" y="{edge}" text-anchor="{anchor}">{mark}</text>\n')
-    rolling = _("over the last {n} characters").format(n=f"{drawn.window:,}")
-    running = _("of everything so far")
-    across = _("across: characters read")
-    parts.append(
-        f'</svg>\n<p class="key"><i class="running"></i>{escape(running)} '
-        f'<i class="rolling"></i>{escape(rolling)}; {escape(across)}</p>\n'
-    )
-    return "".join(parts)
-
-
-def _path(x: Doubles, y: Doubles, there: Mask) -> str:
-    parts, pen = [], "M"
-    for across, down, drawn in zip(x.tolist(), y.tolist(), there.tolist(), strict=True):
-        if drawn:
-            parts.append(f"{pen}{across:.1f} {down:.1f}")
-        pen = "L" if drawn else "M"
-    # A path of a single point draws nothing; a dot of no length, with round ends, does.
-    return "".join(parts) + ("h0" if len(parts) == 1 else "")

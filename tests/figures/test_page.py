@@ -13,7 +13,7 @@ import pytest
 from rnnviz.errors import ExportError
 from rnnviz.figures import export
 from rnnviz.figures import export as pages
-from rnnviz.figures.perplexity import curve
+from rnnviz.figures.export import curve
 from rnnviz.networks.checkpoint import load
 from rnnviz.reports.analysis import Curve
 from rnnviz.reports.record import Record

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rnnviz.figures import perplexity
 from rnnviz.figures.frame import ticks
-from rnnviz.figures.themes import THEMES
+from rnnviz.figures.themes import LIGHT, THEMES
 
 
 @dataclass
@@ -30,16 +30,23 @@ def curve(running: list[float], rolling: list[float], window: int = 2) -> Drawn:
 CURVE = curve([900, 12, 8, 6, 5.5], [900, 9, 4, 3, 5], window=20)
 
 
-@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
-def test_the_figure_is_plotlys_and_holds_the_values(theme: Any) -> None:
-    drawn = perplexity.figure({"gru": CURVE, "3gram": CURVE}, theme=theme)
+def figure(*curves: Drawn, theme: Any = LIGHT) -> Any:
+    named = dict(zip(("<b>gru</b>", "3gram"), curves, strict=False))
+    ends = perplexity.extent(named)
+    cuts = perplexity.beyond(named, ends)
+    drawn = perplexity.skeleton(tuple(named), length=50, ends=ends, theme=theme, cuts=cuts)
     go.Figure(drawn)  # raises for anything that Plotly doesn't know
-    lines = {line["name"]: line for line in drawn["data"]}
-    assert list(lines) == ["gru rolling", "gru running", "3gram rolling", "3gram running"]
-    assert lines["gru running"]["x"] == [10, 20, 30, 40, 50]
-    assert lines["gru running"]["y"] == [900, 12, 8, 6, 5.5]
-    assert lines["3gram rolling"]["y"] == [900, 9, 4, 3, 5]
-    assert lines["gru running"]["line"]["color"] != lines["3gram running"]["line"]["color"]
+    return drawn
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+def test_each_model_has_two_lines_of_its_colour_and_its_name_is_no_markup(theme: Any) -> None:
+    drawn = figure(CURVE, CURVE, theme=theme)
+    names = [line["name"] for line in drawn["data"]]
+    gru = "&lt;b&gt;gru&lt;/b&gt;"
+    assert names == [f"{gru} rolling", f"{gru} running", "3gram rolling", "3gram running"]
+    colours = [line["line"]["color"] for line in drawn["data"]]
+    assert colours[0] == colours[1] != colours[2] == colours[3]
     assert drawn["layout"]["xaxis"]["range"] == [0, 50]
     assert drawn["layout"]["yaxis"]["type"] == "log"
 
@@ -58,8 +65,7 @@ def test_a_text_shorter_than_a_window_is_seen_but_for_its_beginning() -> None:
 
 def test_a_line_that_leaves_the_axis_has_an_arrow_and_its_value() -> None:
     dip = curve([900, *[4.0, 5.0] * 20], [0.5, *[4.0, 5.0] * 20], window=20)
-    drawn = perplexity.figure({"gru": CURVE, "3gram": dip})
-    go.Figure(drawn)
+    drawn = figure(CURVE, dip)
     marks = [(m["text"], m["x"], m["y"], m["yshift"]) for m in drawn["layout"]["annotations"]]
     assert marks == [("▲ 900", 10, 1, 0), ("▲ 900", 10, 1, -14), ("▼ 0.5", 10, 0, 0)]
     colours = [m["font"]["color"] for m in drawn["layout"]["annotations"]]
@@ -67,7 +73,7 @@ def test_a_line_that_leaves_the_axis_has_an_arrow_and_its_value() -> None:
 
 
 def test_a_line_that_stays_within_the_axis_has_none() -> None:
-    assert perplexity.figure({"gru": curve([4.0, 5.0] * 20, [4.0, 5.0] * 20)})["layout"]["annotations"] == []
+    assert figure(curve([4.0, 5.0] * 20, [4.0, 5.0] * 20))["layout"]["annotations"] == []
 
 
 def test_infinity_is_marked_where_it_is() -> None:
@@ -75,23 +81,12 @@ def test_infinity_is_marked_where_it_is() -> None:
     assert [(one.position, one.value, one.above) for one in cut] == [(40, math.inf, True)]
 
 
-def test_what_is_not_finite_is_a_gap() -> None:
-    drawn = perplexity.figure({"gru": curve([math.inf, 4, 4], [math.nan, 3, 5])})
-    assert drawn["data"][0]["y"] == [None, 3, 5]
-    assert drawn["data"][1]["y"] == [None, 4, 4]
-    assert all(map(math.isfinite, drawn["layout"]["yaxis"]["range"]))
-
-
-def test_a_text_of_one_character_has_an_axis() -> None:
-    drawn = perplexity.figure({"gru": curve([3.0], [3.0], window=50)})
-    low, high = drawn["layout"]["yaxis"]["range"]
+@pytest.mark.parametrize("rolling", [[math.nan, math.inf, 3.0], [3.0]])
+def test_a_few_characters_have_an_axis(rolling: list[float]) -> None:
+    axis = figure(curve([3.0] * len(rolling), rolling, window=50))["layout"]["yaxis"]
+    low, high = axis["range"]
     assert low < math.log10(3) < high
-    assert drawn["layout"]["yaxis"]["tickvals"]
-
-
-def test_a_name_is_text_and_no_markup() -> None:
-    drawn = perplexity.figure({"<b>x</b>": CURVE})
-    assert drawn["data"][0]["name"] == "&lt;b&gt;x&lt;/b&gt; rolling"
+    assert axis["tickvals"]
 
 
 @given(low=st.floats(0, 250), span=st.floats(0.12, 50))
