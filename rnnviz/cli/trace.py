@@ -5,13 +5,10 @@ and quantity, as `Trace.to_frame` has them.
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Literal, TextIO
+from typing import Annotated, Any, Literal
 
 import rnnviz
 from rnnviz.cli.bind import Help
@@ -76,19 +73,18 @@ def trace(
 
 
 def _write(chosen: str, traced: rnnviz.Trace, asked: Columns, layer: int | None, out: str | None) -> None:
+    from rnnviz.figures import export
+
     stretches = _values(traced, asked, layer) if asked else iter([_expected(traced)])
-    if chosen in BINARY:
-        with files.replacing(sys.stdout.buffer if out is None else out) as file:
-            if chosen == "npz":
-                file.write(traced.to_bytes(*asked))
-            else:
-                _write_parquet(file, stretches)
-        return
-    with _text(out) as text:
-        if chosen == "json":
-            print(as_json(_object(traced, asked, layer)), file=text)
+    with files.replacing(sys.stdout.buffer if out is None else out) as file:
+        if chosen == "npz":
+            file.write(traced.to_bytes(*asked))
+        elif chosen == "json":
+            file.write(f"{as_json(_object(traced, asked, layer))}\n".encode())
+        elif chosen == "csv":
+            export.write_csv(file, stretches)
         else:
-            _write_csv(text, stretches)
+            export.write_parquet(file, stretches)
 
 
 def _format(quantity: list[str] | None, layer: int | None, format: str | None, out: str | None) -> str:
@@ -157,48 +153,3 @@ def _object(traced: rnnviz.Trace, asked: Columns, layer: int | None) -> Columns:
         "layers": layers,
         "quantities": {name: values[:, layers].tolist() for name, values in asked.items()},
     }
-
-
-# where to
-
-
-@contextlib.contextmanager
-def _text(out: str | None) -> Iterator[TextIO]:
-    if out is None:
-        yield sys.stdout
-        return
-    with files.replacing(out) as file:
-        text = io.TextIOWrapper(file, "utf-8", newline="")
-        yield text
-        text.flush()
-        text.detach()  # the file is its owner's to close
-
-
-def _write_csv(out: TextIO, stretches: Iterator[Columns]) -> None:
-    writer = csv.writer(out, lineterminator="\n")  # one character alone is no formula for a spreadsheet
-    for n, part in enumerate(stretches):
-        if n == 0:
-            writer.writerow(part)
-        writer.writerows(zip(*map(_cells, part.values()), strict=True))
-
-
-def _cells(column: Any) -> Any:
-    """The column as CSV has it: floats by the shortest digits that give them back."""
-    from rnnviz.figures import export
-
-    if not hasattr(column, "tolist"):
-        return column
-    return export.digits(column) if column.dtype == "float32" else column.tolist()
-
-
-def _write_parquet(file: BinaryIO, stretches: Iterator[Columns]) -> None:
-    import pyarrow as pa  # `_format` said so where it is missing
-    import pyarrow.parquet as pq
-
-    writer = None
-    for rows in stretches:
-        table = pa.table({name: pa.array(column) for name, column in rows.items()})
-        writer = writer or pq.ParquetWriter(file, table.schema, compression="zstd")
-        writer.write_table(table, row_group_size=max(len(table), 1))
-    if writer is not None:
-        writer.close()

@@ -22,9 +22,9 @@ import itertools
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, TextIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, TextIO
 
 import numpy as np
 import numpy.typing as npt
@@ -40,14 +40,12 @@ from rnnviz.telling import DEFAULT, written
 from rnnviz.text import files
 from rnnviz.text.characters import printable
 from rnnviz.text.row_formats import parquet_library as parquet_library
-from rnnviz.text.vocabulary import code_points
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from rnnviz.reading.scoring import Piece, Report
+    from rnnviz.reading.scoring import Report
     from rnnviz.reports.analysis import Curve
-    from rnnviz.reports.column_files import ColumnFiles
     from rnnviz.reports.record import Record
 
 # Tables as CSV, safe to open in a spreadsheet: it would compute a file's name that begins like a formula.
@@ -299,33 +297,72 @@ def _variables(theme: Theme) -> dict[str, str]:
 
 Format = Literal["csv", "parquet"]
 Target = str | os.PathLike[str] | BinaryIO
+Columns = Mapping[str, Any]
+"""A stretch of a table: columns (n,) by name, arrays or lists."""
 
 FORMATS: tuple[Format, ...] = ("csv", "parquet")
-COLUMNS = ("position", "character", "code_point", "nll", "rank", "entropy", "known", "index")
 ROWS = 1 << 16  # characters written at a time: one row group of a Parquet file
 
 
-class _Rows(NamedTuple):
-    """A stretch of the table: n characters after the first `start`; arrays (n,)."""
-
-    start: int
-    points: npt.NDArray[np.uint32]
-    nll: npt.NDArray[np.floating[Any]]
-    rank: npt.NDArray[np.int32] | None
-    entropy: npt.NDArray[np.float32] | None
-    known: npt.NDArray[np.bool_]
-
-
-def per_character(source: Iterable[Piece] | Record, target: Target, format: Format | None = None) -> int:
-    """Write the table of a scored text to a path or a binary file; returns the number of rows.
-
-    `source` is a Record, or `scoring.pieces`; without `details` ranks and entropies stay empty. `format` is
-    "csv" or "parquet", by default the path's ending, or CSV. Raises ConfigError for an unknown format or
-    missing pyarrow, ExportError if writing fails, and what scoring raises.
+def per_character(record: Record, target: Target, format: Format | None = None) -> None:
+    """Write the table of a scored text to a path or a binary file. `format` is "csv" or "parquet", by default
+    the path's ending, or CSV. Raises ConfigError for an unknown format or missing pyarrow, ExportError if
+    writing fails.
     """
-    write = _WRITERS[_format(target, format)]
+    write = {"csv": write_csv, "parquet": write_parquet}[_format(target, format)]
     with files.replacing(target) as file:
-        return write(_rows(source), file)
+        write(file, _characters(record))
+
+
+def _characters(record: Record) -> Iterator[Columns]:
+    """A row a character."""
+    for start in range(0, len(record), ROWS):
+        stop = min(start + ROWS, len(record))
+        points, index = record.read("codes", start, stop).astype(np.int32), np.arange(start, stop)
+        yield {
+            "position": index + 1,
+            "character": list(map(chr, points.tolist())),
+            "code_point": points,
+            "nll": record.read("nll", start, stop),
+            "rank": record.ranks(start, stop),
+            "entropy": record.read("entropy", start, stop),
+            "known": record.known(start, stop),
+            "index": index,
+        }
+
+
+def write_csv(file: BinaryIO, stretches: Iterable[Columns]) -> None:
+    """A table of single characters and numbers, headed by the columns' names."""
+    out = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
+    try:
+        writer = csv.writer(out, lineterminator="\n")  # one character alone is no formula for a spreadsheet
+        for n, columns in enumerate(stretches):
+            if n == 0:
+                writer.writerow(columns)
+            writer.writerows(zip(*map(_cells, columns.values()), strict=True))
+    finally:
+        out.detach()  # the file is its owner's to close
+
+
+def _cells(column: Any) -> Any:
+    """A column as CSV has it: floats by the shortest digits that give them back at their own precision."""
+    if not isinstance(column, np.ndarray):
+        return column
+    return column.astype("U32").tolist() if column.dtype == np.float32 else column.tolist()
+
+
+def write_parquet(file: BinaryIO, stretches: Iterable[Columns]) -> None:
+    """The same table, a row group a stretch. Raises ConfigError without pyarrow."""
+    pa = parquet_library()
+    import pyarrow.parquet as pq
+
+    writer = None
+    with ExitStack() as stack:  # a writer left open fails when it is collected
+        for columns in stretches:
+            table = pa.table({name: pa.array(column) for name, column in columns.items()})
+            if writer is None:
+                writer = stack.enter_context(pq.ParquetWriter(file, table.schema, compression="zstd"))
+            writer.write_table(table, row_group_size=max(len(table), 1))
 
 
 def html(
@@ -369,116 +406,3 @@ def _format(target: Target, format: str | None) -> Format:
             "a table of characters is csv or parquet; received {format!r}", format=format or str(target)
         )
     return format
-
-
-def _rows(source: Iterable[Piece] | Record) -> Iterator[_Rows]:
-    from rnnviz.reports.column_files import ColumnFiles
-
-    yield from _rows_of_record(source) if isinstance(source, ColumnFiles) else _joined(source)
-
-
-def _rows_of_record(record: ColumnFiles) -> Iterator[_Rows]:
-    for start in range(0, len(record), ROWS):
-        stop = min(start + ROWS, len(record))
-        yield _Rows(
-            start,
-            record.read("codes", start, stop),
-            record.read("nll", start, stop),
-            record.ranks(start, stop),
-            record.read("entropy", start, stop),
-            record.known(start, stop),
-        )
-
-
-def _joined(pieces: Iterable[Piece]) -> Iterator[_Rows]:
-    waiting: list[Piece] = []
-    for piece in pieces:
-        waiting.append(piece)
-        if sum(len(p.nll) for p in waiting) >= ROWS:
-            yield _join(waiting)
-            waiting = []
-    if waiting:
-        yield _join(waiting)
-
-
-def _join(pieces: list[Piece]) -> _Rows:
-    ranks = [p.rank for p in pieces if p.rank is not None]
-    entropies = [p.entropy for p in pieces if p.entropy is not None]
-    return _Rows(
-        pieces[0].start,
-        code_points("".join(p.text for p in pieces)),
-        np.concatenate([p.nll for p in pieces]),
-        np.concatenate(ranks) if len(ranks) == len(pieces) else None,
-        np.concatenate(entropies) if len(entropies) == len(pieces) else None,
-        np.concatenate([p.known for p in pieces]),
-    )
-
-
-def _write_csv(stretches: Iterator[_Rows], file: BinaryIO) -> int:
-    out = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
-    try:
-        # Of all cells the characters alone are text, and one character is no formula for a spreadsheet.
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        count = 0
-        for rows in stretches:
-            n = len(rows.points)
-            writer.writerows(
-                zip(
-                    range(rows.start + 1, rows.start + n + 1),
-                    map(chr, rows.points.tolist()),
-                    rows.points.tolist(),
-                    digits(rows.nll),
-                    [""] * n if rows.rank is None else rows.rank.tolist(),
-                    [""] * n if rows.entropy is None else digits(rows.entropy),
-                    rows.known.tolist(),
-                    range(rows.start, rows.start + n),
-                    strict=True,
-                )
-            )
-            count += n
-        return count
-    finally:
-        out.detach()  # the file is its owner's to close
-
-
-def digits(values: npt.NDArray[np.floating[Any]]) -> list[str]:
-    """The shortest digits that give each value back at its own precision."""
-    return [str(value) for value in values.astype("U32")]
-
-
-def _write_parquet(stretches: Iterator[_Rows], file: BinaryIO) -> int:
-    pa = parquet_library()
-    import pyarrow.parquet as pq
-
-    first = next(stretches, None)
-    nll = pa.float64() if first is None or first.nll.dtype == np.float64 else pa.float32()
-    kinds = (pa.int64(), pa.string(), pa.int32(), nll, pa.int32(), pa.float32(), pa.bool_(), pa.int64())
-    schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
-    count = 0
-    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        for rows in () if first is None else chain([first], stretches):
-            n = len(rows.points)
-            values: tuple[Any, ...] = (
-                np.arange(rows.start + 1, rows.start + n + 1),
-                [chr(point) for point in rows.points.tolist()],
-                rows.points.astype(np.int32),
-                rows.nll,
-                rows.rank,
-                rows.entropy,
-                rows.known,
-                np.arange(rows.start, rows.start + n),
-            )
-            arrays = [
-                pa.nulls(n, kind) if value is None else pa.array(value, kind)
-                for value, kind in zip(values, kinds, strict=True)
-            ]
-            writer.write_table(pa.Table.from_arrays(arrays, schema=schema), row_group_size=max(n, 1))
-            count += n
-    return count
-
-
-_WRITERS: dict[Format, Callable[[Iterator[_Rows], BinaryIO], int]] = {
-    "csv": _write_csv,
-    "parquet": _write_parquet,
-}

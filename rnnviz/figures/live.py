@@ -1,12 +1,11 @@
 """The picture of a text being read: states, running perplexity, surprisal, and predictions.
 
-Pure functions from a Trace, or a window of one, to a Plotly figure as a dictionary. The app's live view
-starts from `skeleton` and fills in each keystroke itself, with `plane(...)` in the colours of `scale(...)`.
+The app's live view starts from `skeleton`, a Plotly figure as a dictionary, and fills in each keystroke
+itself, with `plane(...)` in the colours of `scale(...)`. A notebook has it in the widget of `rnnviz.live`.
 
 Shape letters: T time steps, L layers, H units, n columns of the window.
 """
 
-import html
 import math
 from typing import Any
 
@@ -17,11 +16,9 @@ from rnnviz.arrays import Doubles, Floats, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.figures import themes
 from rnnviz.figures.frame import Figure, axis, layout, line
-from rnnviz.figures.themes import LIGHT, Scale, Theme
+from rnnviz.figures.themes import Scale, Theme
 from rnnviz.networks.config import KINDS
-from rnnviz.reading.scoring import running
 from rnnviz.reading.trace import Trace
-from rnnviz.text.characters import visible
 
 # Which units to show, and in which order.
 #
@@ -99,7 +96,7 @@ def _centred(activations: npt.NDArray[np.floating[Any]]) -> Doubles:
 
 
 COLUMNS = 120
-"""Characters that `figure` shows at most: more can't be told apart."""
+"""Characters of a window at most: more can't be told apart."""
 
 NEXT = 12
 """Next characters listed one by one; all others are added up."""
@@ -208,140 +205,4 @@ def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
                 ticktext=[f"{v:,}" for v in decades],
             ),
         ),
-    }
-
-
-def steps(values: npt.ArrayLike) -> tuple[Doubles, Doubles]:
-    """x and y of columns as one stepped line ("hvh"), the first and last as wide as the others."""
-    y = np.asarray(values, np.float64)
-    if not len(y):
-        return np.empty(0), np.empty(0)
-    x = np.concatenate([[-0.5], np.arange(len(y), dtype=np.float64), [len(y) - 0.5]])
-    return x, np.concatenate([y[:1], y, y[-1:]])
-
-
-def next_characters(log_probs: npt.ArrayLike, k: int = NEXT) -> tuple[list[tuple[int, float]], float]:
-    """The k most probable symbols of log-probabilities (V,), with probabilities and the rest's share."""
-    row = np.asarray(log_probs, np.float64)
-    ids = np.argsort(-row, kind="stable")[:k]
-    listed = [(int(i), float(np.exp(row[i]))) for i in ids]
-    return listed, max(0.0, 1.0 - sum(p for _, p in listed))
-
-
-def figure(
-    trace: Trace,
-    *,
-    quantity: str = "hidden",
-    layer: int = 0,
-    start: int | None = None,
-    stop: int | None = None,
-    at: int | None = None,
-    ngram_nll: npt.ArrayLike | None = None,
-    order: npt.NDArray[np.integer[Any]] | None = None,
-    activation: str = "tanh",
-    theme: Theme = LIGHT,
-) -> Figure:
-    """The whole picture as a Plotly figure in a dictionary.
-
-    start, stop  the characters shown; by default the last COLUMNS
-    at           the bars show the prediction after `at` characters, by default the last one
-    ngram_nll    (T,) nats, an n-gram model's costs of the same text
-    order        (H,) the units from the top row down; by default 0 .. H - 1
-    activation   "tanh" or "relu", which decides the states' scale
-
-    Raises ConfigError for a window, position, quantity or layer outside the trace.
-    """
-    at = len(trace) if at is None else at
-    start, stop = _window(trace, start, stop, at)
-    drawn = skeleton(theme, vocabulary_size=trace.vocabulary.size, columns=max(1, stop - start))
-    _fill(drawn["data"], trace, start, stop, ngram_nll)
-    values = plane(trace, quantity, layer, start, stop)
-    shown = values if order is None else values[:, np.asarray(order)]
-    drawn["data"].insert(0, _heat(shown, scale(quantity, activation), theme))
-    drawn["data"].append(_bars(trace, at, theme))
-    _label(drawn["layout"], trace.text[start:stop], quantity, shown.shape[1])
-    return drawn
-
-
-def _window(trace: Trace, start: int | None, stop: int | None, at: int) -> tuple[int, int]:
-    length = len(trace)
-    stop = length if stop is None else stop
-    start = max(0, stop - COLUMNS) if start is None else start
-    if not 0 <= start <= stop <= length or not 0 <= at <= length:
-        raise ConfigError(
-            "a text of {length:,} characters has no window {start} to {stop} with position {position}",
-            length=length,
-            start=start,
-            stop=stop,
-            position=at,
-        )
-    return start, stop
-
-
-def _fill(
-    lines: list[dict[str, Any]], trace: Trace, start: int, stop: int, ngram_nll: npt.ArrayLike | None
-) -> None:
-    """The skeleton's empty lines: 1 / P, and running perplexities."""
-    named = {line["name"]: line for line in lines}
-    x = list(range(stop - start))
-    named["model"].update(x=x, y=trace.perplexity[start:stop].tolist())
-    if ngram_nll is not None:
-        named["ngram"].update(x=x, y=running(ngram_nll)[start:stop].tolist())
-    at, unlikely = steps(np.exp(trace.nll[start:stop]))
-    named["surprisal"].update(x=at.tolist(), y=unlikely.tolist())
-
-
-def _heat(values: Floats, fixed: Scale, theme: Theme) -> dict[str, Any]:
-    """The heat map of (n, H), a unit a row."""
-    return {
-        "type": "heatmap",
-        "name": "states",
-        "z": values.T.tolist(),
-        "zmin": fixed.low,
-        "zmax": fixed.high,
-        "colorscale": fixed.colorscale(theme),
-        "showscale": False,
-        "hoverinfo": "skip",
-        "xaxis": "x",
-        "yaxis": "y",
-    }
-
-
-def _label(layout: Figure, text: str, quantity: str, units: int) -> None:
-    """What a picture on its own needs beyond the skeleton: characters, titles, and room for the bars."""
-    layout["height"] = 620
-    layout["margin"] = {"l": 60, "r": 70, "t": 30, "b": 40}
-    layout["xaxis"].update(
-        domain=[0, 0.72],
-        showticklabels=True,
-        tickvals=list(range(len(text))),
-        ticktext=[html.escape(visible(c)) for c in text],
-        tickangle=0,
-    )
-    layout["yaxis"].update(range=[units - 0.5, -0.5], title=f"{SYMBOLS[quantity]}, units")
-    layout["yaxis2"].update(title="1 / P, perplexity")
-    layout["xaxis2"] = {"domain": [0.82, 1], "anchor": "y4", "range": [0, 1], "tickformat": ".0%"}
-    layout["yaxis4"] = {"anchor": "x2", "autorange": "reversed", "type": "category"}
-
-
-def _bars(trace: Trace, at: int, theme: Theme) -> dict[str, Any]:
-    row = trace.log_probs_at(at, at + 1)[0]
-    listed, rest = next_characters(row)
-    came = int(trace.ids[at]) if at < len(trace) else None
-    # A category that looks like another or like a number would be merged with it or sorted as one.
-    symbols = [html.escape(visible(trace.vocabulary.symbol(i))) for i, _ in listed]
-    names = [f"\u2009{name}\u2009" for name in (*symbols, "other")]
-    return {
-        "type": "bar",
-        "name": "next",
-        "orientation": "h",
-        "y": names,
-        "x": [p for _, p in listed] + [rest],
-        "text": [f"{p:.1%}" for _, p in listed] + [f"{rest:.1%}"],
-        "textposition": "outside",
-        "cliponaxis": False,
-        "marker": {"color": [theme.came if i == came else theme.bar for i, _ in listed] + [theme.grid]},
-        "hoverinfo": "skip",
-        "xaxis": "x2",
-        "yaxis": "y4",
     }

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from rnnviz.arrays import Array, Doubles, Floats
-from rnnviz.errors import ConfigError
 from rnnviz.figures.frame import (
     Figure,
     axis,
@@ -27,9 +26,6 @@ from rnnviz.findings import Bars, Heat, Histogram, Lines, Pair, Picture, Points,
 Tell = Callable[[object], str]
 """Puts a picture's words into a language."""
 
-MOST = 4
-"""Lines that one figure can tell apart."""
-
 NAMED = 16
 """Rows of a heat map that have their name beside them, at most."""
 
@@ -44,7 +40,7 @@ TENTHS = ("10⁻⁴", "10⁻²", "1")
 
 
 def draw(picture: Picture, tell: Tell = str, theme: Theme = LIGHT) -> Figure:
-    """The figure of a picture. Raises ConfigError where its arrays don't fit.
+    """The figure of a picture.
 
     >>> figure = draw(Histogram(np.array([1, 3]), np.array([0.0, 0.5, 1.0]), "H", "share"))
     >>> figure["data"][0]["y"]
@@ -62,13 +58,9 @@ def _draw(picture: object, tell: Tell, theme: Theme) -> Figure:
 def _lines(picture: Lines, tell: Tell, theme: Theme) -> Figure:
     """On a logarithmic axis without values that it cannot show."""
     curves, first, log = picture.curves, picture.first, picture.log
-    if not 1 <= len(curves) <= MOST:
-        raise ConfigError(
-            "a figure tells 1 to {most} lines apart; received {count}", most=MOST, count=len(curves)
-        )
     data: list[Figure] = []
     largest = max((float(np.nanmax(v)) for _name, v in curves if np.isfinite(v).any()), default=1.0)
-    for (name, values), colour in zip(curves, colours(theme), strict=False):
+    for (name, values), colour in zip(curves, colours(theme), strict=False):  # four at most
         shown = np.asarray(values, np.float32)
         if log:
             shown = np.where(shown > largest * FLAT, shown, np.nan).astype(np.float32)
@@ -126,12 +118,6 @@ def _free(curves: Sequence[Array], ends: tuple[float, float]) -> Figure:
 def _bars(picture: Bars, tell: Tell, theme: Theme) -> Figure:
     names, first, last = picture.names, picture.first, picture.last
     heights = np.asarray(picture.values, np.float64)
-    if heights.shape != (len(names),) or not len(names):
-        raise ConfigError(
-            "a ranking has a name for each bar; received {names} for {shape}",
-            names=len(names),
-            shape=heights.shape,
-        )
     start = 0.0 if first is None else first
     whiskers = None if picture.errors is None else np.nan_to_num(np.asarray(picture.errors, np.float64))
     values = [value for _name, value in picture.levels]
@@ -205,13 +191,6 @@ def _named(text: str, value: float, n: int, middle: float, theme: Theme) -> Figu
 def _histogram(picture: Histogram, tell: Tell, theme: Theme) -> Figure:
     """Shares of all, where there are any."""
     counts, edges = picture.counts, picture.edges
-    if len(edges) != len(counts) + 1:
-        raise ConfigError(
-            "{bins} bins have {needed} edges; received {edges}",
-            bins=len(counts),
-            needed=len(counts) + 1,
-            edges=len(edges),
-        )
     shares = np.asarray(counts, np.float64) / max(1, int(np.sum(counts)))
     seen = np.flatnonzero(counts)
     low, high = (edges[seen[0]], edges[seen[-1] + 1]) if len(seen) else (edges[0], edges[-1])
@@ -272,8 +251,6 @@ def _pair(picture: Pair, tell: Tell, theme: Theme) -> Figure:
 def _heat(picture: Heat, tell: Tell, theme: Theme, ends: Sequence[str] | None = None) -> Figure:
     """The first row above; `ends` instead of numbers on the bar of colours."""
     values, names, scale = picture.values, picture.names, Scale(*picture.scale)
-    if values.ndim != 2:
-        raise ConfigError("a table is (rows, T); received shape {shape}", shape=values.shape)
     rows, T = values.shape
     levels = scale.levels(values)
 
@@ -324,10 +301,7 @@ def _heat(picture: Heat, tell: Tell, theme: Theme, ends: Sequence[str] | None = 
 @_draw.register
 def _square(picture: Square, tell: Tell, theme: Theme) -> Figure:
     """Row t is the prediction after character t, column s a character before it."""
-    log10 = picture.log10
-    if log10.ndim != 2 or log10.shape[0] != log10.shape[1]:
-        raise ConfigError("a connectivity is (T, T); received shape {shape}", shape=log10.shape)
-    shares = np.where(np.isfinite(log10), log10, CONNECTED.low)
+    shares = np.where(np.isfinite(picture.log10), picture.log10, CONNECTED.low)
     scale = (CONNECTED.kind, CONNECTED.low, CONNECTED.high)
     return _heat(Heat(shares, scale, picture.x, picture.y, places="xy"), tell, theme, TENTHS)
 
