@@ -12,9 +12,9 @@ Only `keep` of an unfinished run imports torch.
 """
 
 import contextlib
+import itertools
 import os
 import shutil
-import signal
 import subprocess
 import threading
 import time
@@ -137,27 +137,12 @@ def resume(id: str) -> None:
 def stop(id: str) -> None:
     """Ask a run to save and end within 2 seconds; a waiting one leaves the queue. Another program's loop
     hears of it in `stopping` (rnnviz.runs.following). Returns at once. Raises TrainingError if there is no
-    such run.
+    such run, or its folder belongs to another user.
     """
-    run = find(id)
-    folder = RunFolder(run.path)
-    if not folder.locked():
-        return
-    with writing(home()):
-        folder.stop.touch()  # noticed even by a process that can't take signals yet
-    if run.logged:
-        return
-    pid = folder.owner()
-    if pid is not None and os.name == "posix":
-        try:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGTERM)
-        except PermissionError:
-            raise TrainingError(
-                "the run {id!r} belongs to another user's process ({pid}); ask them to stop it",
-                id=id,
-                pid=pid,
-            ) from None
+    folder = RunFolder(find(id).path)
+    if folder.locked():
+        with writing(home()):
+            folder.stop.touch()
 
 
 def delete(id: str, *, created: float | None = None) -> None:
@@ -168,17 +153,12 @@ def delete(id: str, *, created: float | None = None) -> None:
     if created is not None and run.created != created:
         raise TrainingError("the run {id!r} is not there any more; another has its name", id=id)
     folder = RunFolder(run.path)
-    try:
-        lock: contextlib.AbstractContextManager[object] = folder.take_lock(wait=0.2)
-    except TrainingError:
-        if folder.lock.is_file():
-            raise TrainingError("the run {id!r} is alive; stop it before you delete it", id=id) from None
-        lock = contextlib.nullcontext()  # something in its place that no process can hold
+    if folder.locked():
+        raise TrainingError("the run {id!r} is alive; stop it before you delete it", id=id)
     hidden = folder.path.with_name(f".{folder.id}.{time.time_ns()}")
     with writing(home()):
-        with lock:
-            queue.leave(folder)
-            folder.path.rename(hidden)  # out of every list at once, however long its removal takes
+        queue.leave(folder)
+        folder.path.rename(hidden)  # out of every list at once, however long its removal takes
         shutil.rmtree(hidden)
 
 
@@ -186,14 +166,12 @@ def listed(place: Path | None = None) -> list[Run]:
     """Every run in `home()`, or in another `place`, newest first. Reads only what is new since the last call;
     those of a hosted app's visitors are in rnnviz.runs.visitors.
     """
-    _reap()
     runs = [_run(folder) for folder in folders(place or home())]
     return sorted(runs, key=lambda run: (-run.created, run.id))
 
 
 def find(id: str) -> Run:
     """The run with this id. Raises TrainingError if there is none."""
-    _reap()
     folder = folder_of(id)
     if folder is None or not folder.description_file.exists():
         raise TrainingError("there is no run {id!r} in {home}", id=id[:100], home=home())
@@ -241,31 +219,16 @@ def new_folder(name: str, place: Path | None = None) -> RunFolder:
     place = place or home()
     with writing(place):
         place.mkdir(parents=True, exist_ok=True)
-        for n in range(1, 100_000):
+        for n in itertools.count(1):
             folder = RunFolder(place / (name if n == 1 else f"{name}-{n}"))
-            try:
+            with contextlib.suppress(FileExistsError):
                 folder.path.mkdir()
-            except FileExistsError:
-                continue
-            return folder
-    raise TrainingError(
-        "there are too many runs called {name!r}; delete some, or choose another name", name=name
-    )
-
-
-_processes: list[subprocess.Popen[bytes]] = []
-_processes_lock = threading.Lock()
-
-
-def _reap() -> None:
-    """Collect own child processes that have ended."""
-    with _processes_lock:
-        _processes[:] = [p for p in _processes if p.poll() is None]
+                break
+    return folder
 
 
 def _launch(folder: RunFolder, lock: IO[bytes]) -> None:
     """Queue the run and start its process, which inherits the lock: it is never unheld."""
-    _reap()
     words = ["-m", "rnnviz", "train", "--queued", "--run-dir", str(folder.path)]
     options: dict[str, Any] = {}
     if os.name == "posix":
@@ -281,17 +244,12 @@ def _launch(folder: RunFolder, lock: IO[bytes]) -> None:
         event_log.append(folder.events, {"event": "queued", "time": time.time()})
         with folder.log.open("ab") as log:
             process = subprocess.Popen(**call, **options, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        if os.name == "posix":
-            folder.sign(lock, process.pid)
-    except BaseException as error:
+    except OSError as error:
         queue.leave(folder)
-        if not isinstance(error, OSError):
-            raise
         raise TrainingError(
             "the run's process can't be started: {strerror}", strerror=error.strerror or error
         ) from None
-    with _processes_lock:
-        _processes.append(process)
+    threading.Thread(target=process.wait, daemon=True).start()  # it leaves no zombie
 
 
 def _run(folder: RunFolder) -> Run:
@@ -303,8 +261,6 @@ def _run(folder: RunFolder) -> Run:
     alive = folder.locked()
     newest = event_log.newest(folder.events)
     state = _state(newest.life, alive, folder.stop.exists())
-    if state == "died" and folder.locked():  # it was resumed between these lines
-        state = _state(newest.life, True, False)
     if state == "died":
         failure = failure or DIED
     elif state == "failed" and newest.life is not None:  # 0.1.0 wrote the sentence alone

@@ -8,7 +8,7 @@
     model/NAME.safetensors   the finished model with its card, where no other place was asked for
     probe.safetensors        the newest snapshot; snapshots/ has older ones (rnnviz.runs.journal)
     log.txt                  what the process printed
-    lock                     locked while the process lives; holds its process id
+    lock                     locked while the process lives
     stop                     asks the process to stop; left behind by one that was stopped
     reserve                  deleted when the disk is full, so that this can still be logged
 
@@ -309,8 +309,15 @@ class RunFolder:
         """The lock, held until the file is closed here and in every child. Tries for `wait` seconds, as
         `locked` holds it for an instant; then raises TrainingError.
         """
+        flags = portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING
         try:
-            descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o644)
+            return portalocker.Lock(
+                self.lock, "a+b", timeout=wait, check_interval=0.01, flags=flags, buffering=0
+            ).acquire()
+        except portalocker.LockException:
+            raise TrainingError(
+                "the run in {path} is going on already; stop it first, or follow it", path=self.path
+            ) from None
         except OSError as error:
             raise TrainingError(
                 "the run in {path} has no lock that can be used: {strerror}; remove {lock}",
@@ -318,36 +325,6 @@ class RunFolder:
                 strerror=error.strerror,
                 lock=self.lock,
             ) from None
-        file = os.fdopen(descriptor, "r+b", buffering=0)
-        deadline = time.monotonic() + wait
-        while True:
-            try:
-                portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
-                return file
-            except portalocker.LockException:
-                if time.monotonic() > deadline:
-                    file.close()
-                    raise TrainingError(
-                        "the run in {path} is going on already; stop it first, or follow it", path=self.path
-                    ) from None
-                time.sleep(0.01)
-            except BaseException:
-                file.close()
-                raise
-
-    @staticmethod
-    def sign(lock: IO[bytes], pid: int) -> None:
-        """Write the holder's process id."""
-        lock.seek(0)
-        lock.write(b"%-20d" % pid)
-
-    def owner(self) -> int | None:
-        """The process that holds the lock; None if none does, or it hasn't signed yet."""
-        if not self.locked():
-            return None
-        with contextlib.suppress(OSError, ValueError):
-            return int(files.read(self.lock, 100))
-        return None
 
 
 def replace_file(path: Path, data: bytes) -> None:

@@ -174,7 +174,6 @@ class Followed:
     def __enter__(self) -> Followed:
         folder = self._folder = api.new_folder(self._description.name)
         self._lock = folder.take_lock()
-        folder.sign(self._lock, os.getpid())
         folder.begin(self._description)
         self._log = self._more.enter_context(tensorboard.opened(self._description.log_to, folder))
         self._began = self._next = self._taken_at = time.monotonic()

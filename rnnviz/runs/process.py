@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import math
 import os
 import re
 import time
@@ -20,7 +21,7 @@ from rnnviz.errors import ConfigError, RnnvizError, TrainingError
 from rnnviz.networks import checkpoint, threads
 from rnnviz.runs import event_log, queue, tensorboard
 from rnnviz.runs.folder import Description, RunFolder, home
-from rnnviz.runs.stop import Stopped, StopRequest, wait_until
+from rnnviz.runs.stop import Stopped, StopRequest
 from rnnviz.training.tuning import tune_process
 
 # Why a run failed, in words. torch's errors are recognised by their messages, without importing torch.
@@ -109,6 +110,7 @@ LOWEST = 19
 """How much a visitor's run makes way: as much as can be."""
 
 LOOK = 2.0  # seconds between two looks at the runs beside this one
+TURN = 0.2  # seconds between two looks at the queue
 NICE = 10
 """How much a queued run makes way for others, the page among them; RNNVIZ_NICE in the environment, 0 to 19,
 says otherwise."""
@@ -136,22 +138,21 @@ def run(
     `queued`: wait for a place, and end within two seconds when asked to. `lock` is the descriptor of the
     parent's lock; `corpus` the text, if already read. Failures are logged, then raised, in words if known.
     """
-    with _held(folder, lock) as held:
-        folder.sign(held, os.getpid())
+    with _held(folder, lock):
         request = StopRequest(folder, at_last=(lambda: _stopped(folder, request)) if queued else None)
+        if lock is None:  # otherwise the app has done this
+            folder.stop.unlink(missing_ok=True)
         try:
             with request.taken():
                 folder.sweep()
                 folder.keep_reserve()
-                if lock is None:  # otherwise the app has done this
-                    folder.stop.unlink(missing_ok=True)
-                    if queued or folder.path.parent == home():
-                        queue.take_ticket(folder)
-                if queued:
-                    wait_until(lambda: queue.may_train(folder), request)
+                if lock is None and (queued or folder.path.parent == home()):
+                    queue.take_ticket(folder)
+                while queued and not queue.may_train(folder):
+                    time.sleep(TURN)
                 event_log.append(folder.events, {"event": "starting", "time": time.time()})
-                with request.within(folder.description().longest):
-                    return _train(folder, request, show, corpus, measuring, queued=queued)
+                request.end = time.monotonic() + (folder.description().longest or math.inf)
+                return _train(folder, request, show, corpus, measuring, queued=queued)
         except (Stopped, KeyboardInterrupt) as stop:
             _stopped(folder, request)
             if isinstance(stop, KeyboardInterrupt):
@@ -239,13 +240,10 @@ def _learn(
                 journal.step(trainer)
                 on_step(trainer)
                 look()
-                if os.name != "posix":  # no signals on Windows
-                    request.check()
 
             for report in trainer.run(prompt=description.watched, on_step=step, early=True):
                 journal.report(report)
                 on_report(report)
-                request.check()
             if stopped := request.seen:
                 journal.save()
                 journal.ensure_model()
@@ -338,7 +336,7 @@ def _about(trainer: Trainer) -> dict[str, Any]:
 
 
 def _stopped(folder: RunFolder, request: StopRequest) -> None:
-    _ended(folder, "stopped", **({"cause": "time"} if request.late else {}))
+    _ended(folder, "stopped", **({"cause": "time"} if request.left <= 0 else {}))
 
 
 def _ended(folder: RunFolder, event: str, reason: str = "", **values: Any) -> None:

@@ -13,6 +13,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from rnnviz.runs import event_log
 from rnnviz.runs.folder import RunFolder
 
@@ -37,6 +39,11 @@ def events(folder: RunFolder, kind: str | None = None) -> list[dict[str, Any]]:
 def progressed(folder: RunFolder, after: int = 0) -> bool:
     """Whether a run told where it is, after so many bytes of its events."""
     return any(e["event"] == "progress" for e in event_log.read(folder.events, after)[0])
+
+
+def pid_of(folder: RunFolder) -> int:
+    """The process of a run that this one started."""
+    return next(p.pid for p in psutil.Process().children() if str(folder.path) in p.cmdline())
 
 
 @cache

@@ -31,7 +31,7 @@ from rnnviz.text import corpora
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training import speed
 from rnnviz.training.trainer import Trainer
-from tests.runs.processes import events, progressed, train, until
+from tests.runs.processes import events, pid_of, progressed, train, until
 
 TOY = TrainConfig(
     cell="rnn", hidden_size=8, embedding_size=0, epochs=400, batch=1, steps=8, learning_rate=0.03,
@@ -51,7 +51,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("RNNVIZ_MODELS", str(tmp_path / "models"))
     monkeypatch.setenv("RNNVIZ_NICE", "0")  # the tests may run beside others
     yield tmp_path / "runs"
-    until(lambda: runs.listed() is not None and not runs._processes)
+    until(lambda: not any(RunFolder(run.path).locked() for run in runs.listed()))
 
 
 @pytest.fixture(scope="module")
@@ -176,9 +176,7 @@ def test_stopped_and_resumed_from_there_and_killed_without_a_word(home: Path) ->
         lambda: len(events(folder, "start")) == 2 and (runs.find(id).last or {}).get("step", 0) > stopped_at
     )
     assert events(folder, "start")[1]["resumed_at"] == stopped_at
-    pid = folder.owner()
-    assert pid is not None
-    os.kill(pid, signal.SIGKILL)
+    os.kill(pid_of(folder), signal.SIGKILL)
     run = wait_for_end(id)
     assert run.state == "died"
     assert "runs out of memory or someone kills it" in run.reason

@@ -17,7 +17,7 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import api as runs
 from rnnviz.runs import queue
 from rnnviz.runs.folder import Description, RunFolder
-from tests.runs.processes import until
+from tests.runs.processes import pid_of, until
 
 TOY = TrainConfig(cell="rnn", hidden_size=4, embedding_size=0, epochs=10, batch=1, steps=8)
 
@@ -30,7 +30,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for run in runs.listed():
         runs.stop(run.id)
     until(lambda: not any(RunFolder(run.path).locked() for run in runs.listed()))
-    until(lambda: runs.listed() is not None and not runs._processes)
 
 
 @pytest.fixture
@@ -61,21 +60,13 @@ def state(id: str) -> str:
     return runs.find(id).state
 
 
-def ready(id: str) -> str:
-    """`id`, whose process has signed."""
-    until(lambda: RunFolder(runs.find(id).path).owner())
-    return id
-
-
 def test_runs_wait_and_take_turns_in_the_order_of_their_starts_past_a_killed_one(
     busy: threading.Event,
 ) -> None:
-    first, killed, third = (ready(start()) for _ in range(3))
+    first, killed, third = (start() for _ in range(3))
     assert [state(id) for id in (first, killed, third)] == ["waiting"] * 3
     assert [queue.ahead(RunFolder(runs.find(id).path)) for id in (first, killed, third)] == [1, 2, 3]
-    pid = RunFolder(runs.find(killed).path).owner()
-    assert pid is not None
-    os.kill(pid, signal.SIGKILL)
+    os.kill(pid_of(RunFolder(runs.find(killed).path)), signal.SIGKILL)
     until(lambda: state(killed) == "died")
     assert "without a word" in runs.find(killed).reason
     assert queue.ahead(RunFolder(runs.find(third).path)) == 2  # and the dead one's ticket is gone
@@ -91,7 +82,7 @@ def test_runs_wait_and_take_turns_in_the_order_of_their_starts_past_a_killed_one
 
 def test_as_many_train_as_the_limit_says(busy: threading.Event) -> None:
     assert runs.limit() == 1
-    first, second = ready(start()), ready(start())
+    first, second = start(), start()
     runs.set_limit(2)
     until(lambda: state(first) != "waiting")
     assert state(second) == "waiting"
@@ -107,7 +98,6 @@ def test_a_waiting_run_leaves_the_queue_at_once_and_can_be_resumed(busy: threadi
     assert state(id) == "stopped"
     assert runs.find(id).reason == ""
     runs.resume(id)
-    ready(id)
     assert state(id) == "waiting"
     with pytest.raises(TrainingError, match="going on already"):
         runs.resume(id)
@@ -158,12 +148,14 @@ def test_starts_at_the_same_instant_are_different_runs_with_different_places(
 
 
 def test_a_waiting_run_loads_no_torch(busy: threading.Event) -> None:
-    folder = RunFolder(runs.find(ready(start())).path)
-    maps = Path(f"/proc/{folder.owner()}/maps")
+    folder = RunFolder(runs.find(start()).path)
+    pid = pid_of(folder)
+    maps = Path(f"/proc/{pid}/maps")
     if not maps.exists():
         pytest.skip("no /proc to look into")
+    until(lambda: "numpy" in maps.read_text())
     assert "libtorch" not in maps.read_text()
-    assert os.getpriority(os.PRIO_PROCESS, folder.owner() or 0) >= 0
+    assert os.getpriority(os.PRIO_PROCESS, pid) >= 0
 
 
 OTHER = """
@@ -216,7 +208,7 @@ def test_two_processes_of_the_app_share_their_runs(busy: threading.Event, other:
     assert other("runs.set_limit(1)") is None
     assert runs.limit() == 1
     id = other("runs.start(runs.Description('toy', toy, corpus='machine'))")
-    assert (state(ready(id)), start()) == ("waiting", "toy-2")
+    assert (state(id), start()) == ("waiting", "toy-2")
     assert other.state("toy-2") == "waiting"
     assert "going on already" in other("runs.resume('toy-2')")
     assert "stop it before you delete" in other("runs.delete('toy-2')")
