@@ -3,15 +3,14 @@ none of the app's own runs waiting. Their ids begin with "visitor:", and rnnviz.
 deletes them like any other; who may is the app's to say.
 
 A run goes with its owner: whoever serves the owner says so (`present`), and `sweep` removes the runs whose
-owners have not been there for GONE seconds, whichever process served them, and whether it still lives. All go
-with the last process that serves visitors (`served`).
+owners have not been there for GONE seconds. All go with the process that serves visitors (`served`).
 """
 
 import contextlib
 import hashlib
 import math
-import os
 import shutil
+import threading
 import time
 from collections.abc import Collection, Iterator
 from dataclasses import replace
@@ -21,7 +20,7 @@ import portalocker
 
 from rnnviz.errors import ConfigError, RnnvizError, TrainingError
 from rnnviz.runs import api, queue
-from rnnviz.runs.folder import VISITOR, VISITORS, Description, RunFolder, folders, home, id_of, writing
+from rnnviz.runs.folder import VISITORS, Description, RunFolder, folders, home, id_of, writing
 
 GONE = 600.0
 """Seconds without its owner after which a run is removed."""
@@ -32,8 +31,9 @@ OVER = 4
 ENDS = 3.0
 """Seconds that a run has to end when all are removed: more than rnnviz.runs.stop.PATIENCE."""
 
-_SEEN = "seen"  # in a run's folder; its time is when the owner was last there
-_SERVED = ".served"  # beside the runs; locked by every process that serves visitors, together with others
+_SERVED = ".served"  # beside the runs; locked by the process that serves visitors
+_starting = threading.Lock()
+_there: dict[str, float] = {}  # when the owner of each run was last there, by the names of their folders
 
 
 def place() -> Path:
@@ -48,15 +48,12 @@ def listed() -> list[api.Run]:
 
 def of(owner: str) -> api.Run | None:
     """The owner's run, if there is one. Asked all the time for everybody: looks at no other's."""
-    try:
-        names = [entry.name for entry in os.scandir(place()) if tag(owner) in entry.name]
-    except OSError:
-        return None
-    for name in names:
-        with contextlib.suppress(RnnvizError):
-            run = api.find(f"{VISITOR}{name}")
-            if run.owner == owner:
-                return run
+    for folder in folders(place()):
+        if tag(owner) in folder.id:
+            with contextlib.suppress(RnnvizError):
+                run = api.find(id_of(folder))
+                if run.owner == owner:
+                    return run
     return None
 
 
@@ -71,7 +68,8 @@ def start(description: Description, *, most: int, at_a_time: int = 1) -> str:
     """
     if not description.owner:
         raise ConfigError("a visitor's run has an owner; received {owner!r}", owner=description.owner)
-    with _alone():
+    with _starting, writing(home()):
+        place().mkdir(parents=True, exist_ok=True, mode=0o700)
         there = listed()
         if of(description.owner) is not None:
             raise TrainingError("you have a run already; delete it to start another")
@@ -85,78 +83,64 @@ def start(description: Description, *, most: int, at_a_time: int = 1) -> str:
         return api.start(replace(description, name=f"{description.name[:50]}{tag(description.owner)}"))
 
 
-@contextlib.contextmanager
-def _alone() -> Iterator[None]:
-    """Hold the folder, against this process's threads and other processes."""
-    with writing(home()):
-        place().mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = (place() / ".lock").open("a")
-    with file:
-        portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE)
-        yield
-
-
 def present(owners: Collection[str]) -> None:
     """These owners are there now."""
-    for folder in folders(place()):
-        with contextlib.suppress(OSError, RnnvizError):
-            if folder.description().owner in owners:
-                (folder.path / _SEEN).touch()
+    tags = [tag(owner) for owner in owners]
+    for folder in _folders():
+        if any(tag in folder.id for tag in tags):
+            _there[folder.id] = time.monotonic()
 
 
 @contextlib.contextmanager
 def served() -> Iterator[None]:
-    """Open while this process serves visitors: `clear` before and after."""
-    clear()
-    try:
-        with contextlib.ExitStack() as held:
-            with contextlib.suppress(OSError, portalocker.LockException):  # nobody can have a run there
-                place().mkdir(parents=True, exist_ok=True, mode=0o700)
-                file = held.enter_context((place() / _SERVED).open("a"))
-                portalocker.lock(file, portalocker.LockFlags.SHARED)
-            yield
-    finally:
-        clear()
+    """Open while this process serves visitors, whose runs are removed before and after: those before were
+    left behind by a process that was killed. Does nothing where another process serves them here.
+    """
+    with contextlib.ExitStack() as held:
+        with contextlib.suppress(OSError, portalocker.LockException):
+            place().mkdir(parents=True, exist_ok=True, mode=0o700)
+            file = held.enter_context((place() / _SERVED).open("a"))
+            # The system releases the lock however its process ended: a killed one keeps no run alive.
+            portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+            _remove_all()
+            held.callback(_remove_all)
+        yield
 
 
 def clear() -> None:
-    """Remove every visitor's run, unless a living process serves visitors: these were left behind.
-    One that takes longer than ENDS seconds to end is left to the next call.
-    """
-    with contextlib.suppress(OSError, portalocker.LockException), (place() / _SERVED).open("a") as file:
-        # The system releases the lock however its process ended: a killed one keeps no run alive.
-        portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
-        sweep(-math.inf)
-        end = time.monotonic() + ENDS
-        while time.monotonic() < end and any(folder.locked() for folder in folders(place())):
-            time.sleep(0.05)
-        sweep(-math.inf)
+    """Remove every visitor's run, unless a living process serves visitors: these were left behind."""
+    if place().exists():
+        with served():
+            pass
+
+
+def _remove_all() -> None:
+    """One that takes longer than ENDS seconds to end is left to the next time."""
+    sweep(-math.inf)
+    end = time.monotonic() + ENDS
+    while time.monotonic() < end and any(folder.locked() for folder in folders(place())):
+        time.sleep(0.05)
+    sweep(-math.inf)
 
 
 def sweep(gone: float = GONE) -> None:
     """Remove the runs whose owners have not been there for `gone` seconds; one that is alive is stopped, and
     removed by the next call.
     """
-    try:
-        entries = [Path(entry) for entry in os.scandir(place())]
-    except OSError:
-        return
-    for path in entries:
-        with contextlib.suppress(OSError, RnnvizError):
-            if path.is_dir() and path.name != queue.FOLDER and time.time() - _seen(path) >= gone:
-                _remove(RunFolder(path))
+    now, found = time.monotonic(), _folders()
+    for name in _there.keys() - {folder.id for folder in found}:  # deleted: another may get its name
+        _there.pop(name, None)
+    for folder in found:
+        if now - _there.setdefault(folder.id, now) < gone:
+            continue
+        with contextlib.suppress(OSError):
+            if folder.locked():
+                folder.stop.touch()
+            else:
+                queue.leave(folder)
+                shutil.rmtree(folder.path, ignore_errors=True)
 
 
-def _seen(path: Path) -> float:
-    """When a run's owner was last there: at its beginning, if never since."""
-    mark = path / _SEEN
-    return (mark if mark.exists() else path).stat().st_mtime
-
-
-def _remove(folder: RunFolder) -> None:
-    if folder.locked():
-        folder.stop.touch()
-        api.stop(id_of(folder))
-        return
-    queue.leave(folder)
-    shutil.rmtree(folder.path, ignore_errors=True)
+def _folders() -> list[RunFolder]:
+    """Those of all runs, also where a process was killed before it described its run."""
+    return [RunFolder(path) for path in place().glob("[!.]*") if path.is_dir()]

@@ -1,9 +1,9 @@
 """Runs of a hosted app's visitors: apart from others, ended by themselves, gone with their owner."""
 
-import os
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -73,21 +73,31 @@ def test_their_queue_is_their_own() -> None:
         assert queue.ahead(hers) == queue.ahead(others) == 0
 
 
-def test_a_run_goes_with_its_owner_and_not_before() -> None:
+def test_a_run_goes_with_its_owner_and_not_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.monotonic()
+    monkeypatch.setattr(visitors, "time", SimpleNamespace(monotonic=lambda: now))
     hers, his = made("hers", owner="ann"), made("his", owner="bob")
     made("class")
     (visitors.place() / "broken").mkdir()  # its process was killed before it was written
-    visitors.present({"ann", "bob"})
     visitors.sweep()
+    now += visitors.GONE - 1
+    visitors.present({"ann", "bob"})
+    now += visitors.GONE - 1
     assert {run.path for run in visitors.listed()} == {hers, his}
-    long_ago = time.time() - visitors.GONE - 1
-    for path in (hers / "seen", his / "seen", visitors.place() / "broken", runs.home() / "class"):
-        os.utime(path, (long_ago, long_ago))
     visitors.present({"bob"})
     visitors.sweep()
-    assert [run.path for run in visitors.listed()] == [his]
+    assert {run.path for run in visitors.listed()} == {hers, his}
     assert not (visitors.place() / "broken").exists()
+    now += 1
+    visitors.sweep()
+    assert [run.path for run in visitors.listed()] == [his]
     assert runs.find("class")
+    runs.delete(visitors.listed()[0].id)
+    visitors.sweep()
+    now += visitors.GONE
+    made("his", owner="bob")  # another of this name
+    visitors.sweep()
+    assert visitors.of("bob")
 
 
 def test_one_that_still_lives_is_stopped_first() -> None:
@@ -99,7 +109,7 @@ def test_one_that_still_lives_is_stopped_first() -> None:
     assert not path.exists()
 
 
-def test_all_go_with_the_last_process_that_serves_visitors_and_no_others() -> None:
+def test_all_go_with_the_process_that_serves_visitors_and_no_others() -> None:
     """Another process, held by its lock alone, is a second opening of the same file."""
     made("class")
     made("left", owner="ann")  # by a process that was killed
