@@ -41,7 +41,7 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
             *serving.routes(),
             *rooms.routes(),
         ],
-        "middleware": [Middleware(Guard), *_door(), Middleware(warm.Listening)],
+        "middleware": [Middleware(Guard), *_hosted(), Middleware(warm.Listening)],
         "on_script_error": trouble.on_script_error,
     }
 
@@ -68,9 +68,9 @@ async def _page(request: Request) -> RedirectResponse:
     return RedirectResponse(f"{place}?{request.url.query}" if request.url.query else place)
 
 
-def _door() -> list[Middleware]:
+def _hosted() -> list[Middleware]:
     if not setting.hosted():
         return []
     from rnnviz.ui.hosting.door import Door
 
-    return [Middleware(Door, beside=(direct.ADDRESS,))]
+    return [Middleware(rooms.Entrance), Middleware(Door, beside=(direct.ADDRESS,))]

@@ -127,7 +127,7 @@ def with_class(lectern: Lectern, wanted: list[int], phones: int) -> dict[str, fl
     lectern.root.locator(".ln-ask").click()
     address = lectern.root.locator(".ln-sheet .ln-room-address")
     expect(lectern.root.locator(".ln-sheet")).to_be_visible()
-    port = str(address.text_content()).partition(":")[2]
+    port = str(address.text_content()).partition(":")[2]  # and the path behind it
     script = [sys.executable, __file__, "--join", f"http://127.0.0.1:{port}", "--phones", str(phones)]
     everyone = subprocess.Popen(script, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
     expect(lectern.root.locator(".ln-room-count b")).to_have_text(str(phones), timeout=120_000)

@@ -1,5 +1,6 @@
 """The class answers in real browsers: a lecturer's stage, and phones each in a browser context of its own."""
 
+import os
 import re
 from collections.abc import Callable, Iterator
 
@@ -52,7 +53,9 @@ def ask(lectern: Lectern, **query: object) -> None:
     """Open a step, and the room."""
     lectern.open(present=1, **query)
     lectern.root.get_by_role("button", name="Ask the room").click()
-    expect(lectern.root.locator(".ln-sheet .ln-room-address")).to_have_text(re.compile(r":\d+/[a-z]{5}$"))
+    expect(lectern.root.locator(".ln-sheet .ln-room-address")).to_have_text(
+        re.compile(r":\d+/(r/)?[a-z]{5}$")
+    )
 
 
 def close(lectern: Lectern) -> None:
@@ -230,7 +233,7 @@ def test_a_phone_that_slept_long_asks_anew_for_what_it_missed(lectern: Lectern, 
     expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
 
 
-def test_letter_by_letter_the_class_stands_beside_the_models(lectern: Lectern, join: Join) -> None:
+def test_letter_by_letter_the_class_atstands_beside_the_models(lectern: Lectern, join: Join) -> None:
     ask(lectern, step="shannon")
     one, two = join(), join()
     lectern.press("Space")
@@ -315,25 +318,38 @@ def window(stage: Page) -> Page:
     return opened.value
 
 
+HOSTED = {"RNNVIZ_HOSTED": "1", "RNNVIZ_KEY": "the key of this test's hall", "RNNVIZ_CAPACITY": "0"}
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("hosted", [False, True], ids=["at its own port", "at the app's port"])
 def test_a_room_closes_when_its_lecturer_is_gone_and_the_server_stops_with_another_open(
-    browser: Browser,
+    browser: Browser, hosted: bool
 ) -> None:
     options = ("--server.address", "127.0.0.1", "--server.disconnectedSessionTTL", "4")
-    with serve(ROOT / "app.py", options=options, warm=False) as url:
+    environment = {**os.environ, **(HOSTED if hosted else {})}
+    with serve(ROOT / "app.py", environment=environment, options=options, warm=False) as url:
         context = browser.new_context()
         lecturers = [Lectern(context.new_page(), url) for _ in range(2)]
         addresses = []
         for lectern in lecturers:
+            if hosted:
+                lectern.page.goto(f"{url}/learn?key={HOSTED['RNNVIZ_KEY']}")
             ask(lectern, scene=8)
             shown = lectern.root.locator(".ln-sheet .ln-room-address").text_content() or ""
             addresses.append(f"http://127.0.0.1:{shown.partition(':')[2]}")
-        phones = [context.new_page() for _ in addresses]  # each room has a port of its own
+        assert all(address.startswith(f"{url}/r/") == hosted for address in addresses)
+        class_at = browser.new_context()
+        phones = [class_at.new_page() for _ in addresses]
         for phone, address in zip(phones, addresses, strict=True):
             phone.goto(address)
             expect(phone.get_by_role("heading")).to_be_visible()
+            tap(phone, 1)
+            expect(phone.get_by_text("Your answer counts")).to_be_visible()
+        assert {cookie["name"] for cookie in class_at.cookies()} == {"rnnviz-room"}, "no visitor's"
         lecturers[0].page.close()
         expect(phones[0].get_by_text("The room is closed. Thank you.")).to_be_visible()
         expect(phones[1].get_by_role("button").nth(0)).to_be_enabled()
     expect(phones[1].get_by_text(re.compile("^The room is closed|^No connection"))).to_be_visible()
-    context.close()
+    for one in (context, class_at):
+        one.close()

@@ -44,7 +44,7 @@ def _networked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def get(way: rooms.Opened, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
     """What a phone gets at an address."""
-    with closing(http.client.HTTPConnection("127.0.0.1", way.listener.port, timeout=SOON)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", way.port, timeout=SOON)) as connection:
         connection.request("GET", path, headers=headers)
         got = connection.getresponse()
         return got.status, {name.lower(): value for name, value in got.getheaders()}, got.read()
@@ -71,10 +71,10 @@ def test_the_rooms_door_gives_the_pages_that_are_shown_and_no_other(
 
 
 def test_the_door_closes_with_the_last_page_unless_the_lecture_asks_there(info: ModelInfo) -> None:
-    way = sharing.show("mine", info)
+    way, listener = sharing.show("mine", info), vars(rooms)["_listener"]
     assert asking.taken({}, str)["door"] is None, "the stage has opened none"
     sharing.stop("mine")
-    assert way.listener.wait(SOON)
+    assert listener.wait(SOON)
     with pytest.raises(OSError, match="refused"):
         get(way, PAGE)
     lecture = rooms.open_for("mine", "en")
@@ -84,8 +84,6 @@ def test_the_door_closes_with_the_last_page_unless_the_lecture_asks_there(info: 
     sharing.stop("mine")
     assert get(lecture, PAGE)[0] == 404
     assert rooms.of("mine") is lecture
-    rooms.close_of(["mine"])
-    assert lecture.listener.wait(SOON)
 
 
 def test_a_visitor_opens_no_door(info: ModelInfo, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,9 +93,9 @@ def test_a_visitor_opens_no_door(info: ModelInfo, monkeypatch: pytest.MonkeyPatc
     assert rooms.of("mine") is None
 
 
-def test_too_many_from_one_place_are_refused(info: ModelInfo) -> None:
+def test_too_many_from_one_place_are_refused(info: ModelInfo, monkeypatch: pytest.MonkeyPatch) -> None:
     way = sharing.show("mine", info)
-    way.phones._pages = Limit(burst=2, rate=0)
+    monkeypatch.setattr(rooms.phones, "_pages", Limit(burst=2, rate=0))
     assert [get(way, path)[0] for path in ("/page/x.html", PAGE, PAGE)] == [404, 200, 429]
 
 

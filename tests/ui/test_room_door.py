@@ -20,9 +20,10 @@ from rnnviz.ui.room import listener as room_listener
 from rnnviz.ui.room import phone
 from rnnviz.ui.room import phones as room_phones
 from rnnviz.ui.room.limits import Limit
-from rnnviz.ui.room.listener import Listener, new_code
+from rnnviz.ui.room.listener import Listener
 from rnnviz.ui.room.phones import COOKIE, Phones
 from rnnviz.ui.room.room import Question, Room
+from rnnviz.ui.room.rooms import new_code
 from tests.ui.phones import CODE, SHUT, SOON, Phone, hang_up, shut
 
 COLOURS = Question("colour", "Which <b>colour</b>?", ("red", "green", "blue"))
@@ -40,6 +41,11 @@ def _hung_up() -> Iterator[None]:
     hang_up()
 
 
+def serving(room: Room, **others: Room) -> Phones:
+    """What serves phones a room under CODE, and others."""
+    return Phones({CODE: room, **others}.get, lambda name: None)
+
+
 @pytest.fixture
 def room() -> Room:
     """A room that asks for a colour."""
@@ -50,8 +56,8 @@ def room() -> Room:
 
 @pytest.fixture
 def served(room: Room) -> Phones:
-    """What the room serves."""
-    return Phones(room, CODE)
+    """What the room's phones are served."""
+    return serving(room)
 
 
 @pytest.fixture
@@ -176,11 +182,9 @@ def test_two_phones_hear_the_question_answer_it_and_hear_that_it_closes(room: Ro
     assert phones[0].hear() == {}
 
 
-def test_a_room_that_closes_while_a_phone_is_told_something_else_still_says_so(
-    served: Phones, room: Room
-) -> None:
+def test_a_room_that_closes_while_a_phone_is_told_something_else_still_says_so(room: Room) -> None:
     async def heard() -> list[str]:
-        stream = served._stream("somebody")
+        stream = room_phones._stream(room, "somebody")
         said = [await anext(stream)]
         room.close()
         return said + [event async for event in stream]
@@ -221,12 +225,18 @@ def test_an_id_that_this_room_did_not_give_is_none(room: Room, one: Phone, cooki
     assert one.answer({"question": 1, "answer": 0})[0] == 200
 
 
-def test_another_room_s_id_is_none(one: Phone) -> None:
-    other = Listener(Phones(Room(), CODE).app, "127.0.0.1")
-    elsewhere = Phone(other.port)
+def test_another_room_s_id_is_none(room: Room) -> None:
+    other = Room()
+    other.ask(COLOURS)
+    listener = Listener(serving(room, edcba=other).app, "127.0.0.1")
+    one, elsewhere = Phone(listener.port), Phone(listener.port, "edcba")
+    one.open()
     elsewhere.cookie = one.cookie
     assert elsewhere.answer({"question": 1, "answer": 0})[0] == 401
-    shut(other)
+    elsewhere.open()
+    assert elsewhere.answer({"question": 1, "answer": 0})[0] == 200
+    assert (room.shown()["question"]["answered"], other.shown()["question"]["answered"]) == (0, 1)
+    shut(listener)
 
 
 hostile = st.one_of(
@@ -294,7 +304,7 @@ def test_a_line_on_which_nothing_is_asked_is_cut(
     room: Room, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
     monkeypatch.setattr(connections, "PATIENCE", 0.05)
-    listener = Listener(Phones(room, CODE).app, "127.0.0.1")
+    listener = Listener(serving(room).app, "127.0.0.1")
     with socket.create_connection(("127.0.0.1", listener.port), SOON) as line:
         line.sendall(sent)
         with suppress(ConnectionResetError):
@@ -306,7 +316,7 @@ def test_a_line_whose_second_question_does_not_end_is_cut(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "PATIENCE", 0.05)
-    listener = Listener(Phones(room, CODE).app, "127.0.0.1")
+    listener = Listener(serving(room).app, "127.0.0.1")
     with socket.create_connection(("127.0.0.1", listener.port), SOON) as line:
         line.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         assert b" 404 " in line.recv(4096)
@@ -321,7 +331,7 @@ def test_lines_beyond_the_most_are_cut_and_leave_room_again(
 ) -> None:
     monkeypatch.setattr(room_listener, "CONNECTIONS", 3)
     monkeypatch.setattr(connections, "PATIENCE", 10 * SOON)
-    listener = Listener(Phones(room, CODE).app, "127.0.0.1")
+    listener = Listener(serving(room).app, "127.0.0.1")
     one = Phone(listener.port)
     one.open()
     one.listen()

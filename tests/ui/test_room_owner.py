@@ -8,9 +8,17 @@ from typing import Any
 import pytest
 import segno
 from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+from starlette.types import ASGIApp
+from starlette.websockets import WebSocketDisconnect
 
 from rnnviz.errors import ConfigError
+from rnnviz.ui import entry
+from rnnviz.ui.hosting import cookies, setting
 from rnnviz.ui.room import listener as room_listener
+from rnnviz.ui.room import phones as room_phones
 from rnnviz.ui.room import rooms
 from rnnviz.ui.room.addresses import Address
 from rnnviz.ui.room.listener import Listener
@@ -32,7 +40,9 @@ def networked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(rooms, "addresses", lambda: found)
     monkeypatch.setattr(room_listener, "PORTS", range(0))  # another process of the suite takes those too
     yield
+    listener = vars(rooms)["_listener"]
     rooms.close_all()
+    assert listener is None or listener.wait(SOON)
 
 
 def look(key: str, seen: str = "") -> tuple[int, dict[str, Any]]:
@@ -49,34 +59,36 @@ def test_a_session_has_one_room_and_no_other_can_see_or_close_it() -> None:
     assert rooms.open_for("mine", "en") is mine
     theirs = rooms.open_for("theirs", "zh")
     assert theirs.key != mine.key
-    assert theirs.phones.code != mine.phones.code
-    assert theirs.listener.port != mine.listener.port
+    assert theirs.code != mine.code
+    assert theirs.port == mine.port, "one listener for all"
     mine.stage(COLOURS)
     theirs.stage(None)
     assert look(mine.key)[1]["question"]["key"] == "colour"
     assert look(theirs.key)[1]["question"] is None
-    for key in ("x", mine.phones.code, mine.key[:-1], mine.key + "x"):
+    for key in ("x", mine.code, mine.key[:-1], mine.key + "x"):
         assert look(key) == (200, {"closed": True})
-    assert rooms.claim("a third", "x") is None
-    assert rooms.claim("theirs", mine.key) is theirs, "who has a room keeps it"
+    rooms.claim("a third", "x")
+    assert rooms.of("a third") is None
+    rooms.claim("theirs", mine.key)
+    assert rooms.of("theirs") is theirs, "who has a room keeps it"
     rooms.close_of(["a third", "theirs"])
     assert rooms.of("theirs") is None
     assert rooms.of("mine") is mine
     assert not mine.room.closed
-    assert Phone(mine.listener.port, mine.phones.code).open().status == 200
-    other = Phone(mine.listener.port, theirs.phones.code)
+    assert Phone(mine.port, mine.code).open().status == 200
+    other = Phone(mine.port, theirs.code)
     assert other.open().status == 404
 
 
 @pytest.mark.usefixtures("networked")
-def test_a_closed_room_lets_go_of_its_port() -> None:
-    opened = rooms.open_for("mine", "en")
-    one = Phone(opened.listener.port, opened.phones.code)
+def test_the_last_room_that_closes_lets_go_of_the_port() -> None:
+    opened, listener = rooms.open_for("mine", "en"), vars(rooms)["_listener"]
+    one = Phone(opened.port, opened.code)
     one.open()
     assert one.listen()["state"] == "waiting"
     rooms.close_of(["mine"])
     assert one.hear()["state"] == "over"
-    assert opened.listener.wait(SOON)
+    assert listener.wait(SOON)
     with pytest.raises(OSError, match="refused"):
         one.open()
     assert look(opened.key) == (200, {"closed": True})
@@ -85,20 +97,22 @@ def test_a_closed_room_lets_go_of_its_port() -> None:
 @pytest.mark.usefixtures("networked")
 def test_a_page_that_is_loaded_again_takes_its_room_over_with_the_key() -> None:
     opened = rooms.open_for("before", "en")
-    assert rooms.claim("after", opened.key) is opened
+    rooms.claim("after", opened.key)
+    assert rooms.of("after") is opened
     assert rooms.of("before") is None
     rooms.close_of(["before"])
     assert not opened.room.closed
     rooms.close_of(["after"])
     assert opened.room.closed
-    assert rooms.claim("after", opened.key) is None
+    rooms.claim("after", opened.key)
+    assert rooms.of("after") is None
 
 
 @pytest.mark.usefixtures("networked")
 def test_another_of_this_computer_s_addresses_can_be_shown_and_no_other() -> None:
     opened = rooms.open_for("mine", "en")
     first = opened.door()
-    assert first["url"] == f"http://127.0.0.1:{opened.listener.port}/{opened.phones.code}"
+    assert first["url"] == f"http://127.0.0.1:{opened.port}/{opened.code}"
     assert first["qr"] == segno.make(first["url"], error="m", micro=False).svg_data_uri(
         border=4, dark="#000", light="#fff", omitsize=True
     )
@@ -146,3 +160,57 @@ def test_without_a_network_or_beyond_the_most_rooms_it_is_said_why(monkeypatch: 
     with pytest.raises(ConfigError, match="no port"):
         rooms.open_for("mine", "en")
     assert rooms.of("mine") is None
+
+
+@pytest.fixture
+def hall(monkeypatch: pytest.MonkeyPatch) -> Iterator[ASGIApp]:
+    """What meets a request to a hosted app in which no visitor has a place."""
+    for name, value in {"HOSTED": "1", "KEY": "the key of this test's hall", "CAPACITY": "0"}.items():
+        monkeypatch.setenv(f"RNNVIZ_{name}", value)
+    monkeypatch.setattr(cookies, "ROUNDS", 10)
+    monkeypatch.setattr(room_phones, "TARRY", 0.0)
+    setting.key.cache_clear()
+    app: ASGIApp = Starlette(
+        routes=[*rooms.routes(), Route("/{path:path}", lambda _: PlainTextResponse("the app"))]
+    )
+    for one in reversed(entry.parts(watched=False)["middleware"]):
+        app = one.cls(app, *one.args, **one.kwargs)
+    yield app
+    rooms.close_all()
+    setting.key.cache_clear()
+
+
+def test_where_the_app_is_hosted_its_own_port_has_the_room_and_phones_get_nothing_more(hall: ASGIApp) -> None:
+    opened = rooms.open_for("mine", "en")
+    opened.stage(COLOURS)
+    assert vars(rooms)["_listener"] is None, "no other port"
+    assert opened.door()["url"].endswith(f":8501/r/{opened.code}")
+    phone = TestClient(hall, base_url="http://localhost", follow_redirects=False)
+    page = phone.get(f"/r/{opened.code}")
+    assert (page.status_code, "The lecture's room" in page.text) == (200, True)
+    assert page.headers["set-cookie"].endswith(f"HttpOnly; Path=/r/{opened.code}; SameSite=strict")
+    assert list(phone.cookies) == [room_phones.COOKIE], "a phone is no visitor"
+    answer = {"question": 1, "answer": 2}
+    assert phone.post(f"/r/{opened.code}/answer", json=answer).json()["mine"] == 2
+    assert opened.room.shown()["question"]["counts"] == [0, 0, 1]
+    for headers in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}):
+        assert phone.post(f"/r/{opened.code}/answer", json=answer, headers=headers).status_code == 403
+    for path in (
+        "/r/",
+        "/r/learn",
+        "/r/_stcore/metrics",
+        f"/r/{opened.code}/_stcore/stream",
+        "/r/page/x.html",
+    ):
+        refused = phone.get(path, headers={"X-Rnnviz-Person": "lecturer a"})
+        assert (refused.status_code, "nothing at this address" in refused.text) == (404, True), path
+    for path in ("/", "/r", f"/{opened.code}", "/learn"):  # the door's, as without the room
+        assert phone.get(path, headers={"Accept": "text/html"}).status_code == 503, path
+    with pytest.raises(WebSocketDisconnect), phone.websocket_connect("/r/_stcore/stream"):
+        pass
+
+
+def test_a_room_s_cookie_goes_by_https_alone_where_its_page_did(hall: ASGIApp) -> None:
+    opened = rooms.open_for("mine", "en")
+    page = TestClient(hall, base_url="https://localhost").get(f"/r/{opened.code}")
+    assert page.headers["set-cookie"].endswith("; Secure")

@@ -1,7 +1,6 @@
-"""The room's own door: a second listener of the app's process, open to the local network while a room is."""
+"""Where phones come: a second listener of the app's process, open to the local network while a room is."""
 
 import logging
-import secrets
 import socket
 import threading
 from typing import Any
@@ -20,13 +19,6 @@ PORTS = range(8600, 8620)
 
 CONNECTIONS = 2 * PHONES + 100
 """Connections at a time: each phone has its stream, and another for answers."""
-
-LETTERS = "abcdefghjkmnpqrstuvwxyz"  # none that looks like another, or like a digit
-
-
-def new_code() -> str:
-    """Five letters, one of six million words: typed quickly, not guessed."""
-    return "".join(secrets.choice(LETTERS) for _ in range(5))
 
 
 class PhoneLine(Line):

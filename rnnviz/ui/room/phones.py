@@ -1,7 +1,7 @@
-"""What a room's phones may ask: a page, a stream of what is asked now, an answer, a network's own page.
+"""What phones may ask of the rooms: a page, a stream of what is asked now, an answer, a network's own page.
 Nothing else is served.
 
-    GET  /CODE            the page, with a random id as its cookie
+    GET  /CODE            a room's page, with a random id as its cookie
     GET  /CODE/events     server-sent events: what the phone should show, as often as that changes
     POST /CODE/answer     {"question": 3, "answer": 0}; what the phone should show now
     GET  /page/NAME.html  the live view of a network, while it is shown on phones
@@ -9,7 +9,7 @@ Nothing else is served.
 An answer to a question that has just closed is no error, which a browser's console would name: the phone
 gets what is asked now, and "missed": true.
 
-An id is signed by its room, so that nothing has to be kept of those who only look.
+An id is signed for its room, so that nothing has to be kept of those who only look.
 """
 
 import asyncio
@@ -39,14 +39,16 @@ TARRY = 1.0  # seconds that a refusal takes: whoever sends many gets few
 HEARTBEAT = 15.0  # seconds after which a silent stream says that it is there
 SPREAD = (0.15, 0.8)  # seconds after which a phone is told, so that the lecturer's step comes first
 
+Page = Callable[[Request], Response]
+
 
 class Phones:
-    """The web application for one room's phones, under its code."""
+    """The web application for phones. `room` finds the room of a code, `page` what answers who asks for a
+    network's page by its name; None for none.
+    """
 
-    def __init__(self, room: Room, code: str) -> None:
-        self.room, self.code = room, code
-        self.pages: dict[str, Callable[[Request], Response]] = {}
-        """The answers to who asks for a network's page, by its name, while it is shown."""
+    def __init__(self, room: Callable[[str], Room | None], page: Callable[[str], Page | None]) -> None:
+        self._rooms, self._shown = room, page
         self._secret = secrets.token_bytes(16)
         self._pages = Limit(burst=300, rate=20)  # a whole class may have one address
         self._answers = Limit(burst=8, rate=2)
@@ -60,81 +62,95 @@ class Phones:
             exception_handlers={HTTPException: refused, Refused: refused, ClientDisconnect: _gone},
         )
 
-    # ---- ids ----
+    # ---- who asks, and of what ----
 
-    def new_id(self) -> str:
-        """An id for a phone, signed."""
-        name = secrets.token_hex(8)
-        return f"{name}.{self._signature(name)}"
+    def _asked(self, request: Request) -> tuple[Room, str]:
+        """A request's room, and its code; 404 for another code: guesses are counted like pages."""
+        code = request.path_params["code"].lower()
+        room = self._rooms(code)
+        if room is None:
+            _slowly(self._pages, address(request))
+            raise HTTPException(404)
+        return room, code
 
-    def _signature(self, name: str) -> str:
-        return hmac.digest(self._secret, name.encode(), "sha256").hex()[:16]
+    def _known(self, request: Request) -> tuple[Room, str]:
+        """The room, and the id that the request brings. Refused without one of this room, or too often."""
+        room, code = self._asked(request)
+        who = self._phone(request, code)
+        if who is None:
+            raise Refused(401, "stranger")
+        _slowly(self._answers, who)
+        return room, who
 
-    def _phone(self, request: Request) -> str | None:
-        """The id that a request brings; None without one of this room."""
+    def _phone(self, request: Request, code: str) -> str | None:
         name, _, signature = request.cookies.get(COOKIE, "")[:100].partition(".")
-        known = hmac.compare_digest(signature.encode(), self._signature(name).encode())
+        known = hmac.compare_digest(signature.encode(), self._signature(code, name).encode())
         return name if known else None
 
-    def _known(self, request: Request) -> str:
-        found = self._phone(request)
-        if found is None:
-            raise Refused(401, "stranger")
-        return found
-
-    def _here(self, request: Request) -> None:
-        """404 for another code: guesses are counted like pages."""
-        code = request.path_params["code"]
-        if not hmac.compare_digest(code.lower().encode(), self.code.encode()):
-            if not self._pages.allows(address(request)):
-                raise Refused(429, "slowly")
-            raise HTTPException(404)
+    def _signature(self, code: str, name: str) -> str:
+        return hmac.digest(self._secret, f"{code}.{name}".encode(), "sha256").hex()[:16]
 
     # ---- what is served ----
 
     async def _page(self, request: Request) -> Response:
-        self._here(request)
-        if not self._pages.allows(address(request)):
-            raise Refused(429, "slowly")
+        _room, code = self._asked(request)
+        _slowly(self._pages, address(request))
         answer = HTMLResponse(phone.page(), headers=phone.HEADERS)
-        if self._phone(request) is None:
-            path = f"/{request.path_params['code']}"
-            answer.set_cookie(COOKIE, self.new_id(), path=path, httponly=True, samesite="strict")
+        if self._phone(request, code) is None:
+            name, url = secrets.token_hex(8), request.url
+            signed, secure = f"{name}.{self._signature(code, name)}", url.scheme == "https"
+            answer.set_cookie(COOKIE, signed, path=url.path, httponly=True, samesite="strict", secure=secure)
         return answer
 
     async def _network(self, request: Request) -> Response:
-        if not self._pages.allows(address(request)):
-            raise Refused(429, "slowly")
-        answer = self.pages.get(request.path_params["name"])
+        _slowly(self._pages, address(request))
+        answer = self._shown(request.path_params["name"])
         if answer is None:
             raise HTTPException(404)
         return answer(request)
 
     async def _events(self, request: Request) -> Response:
-        self._here(request)
-        who = self._known(request)
-        if not self._answers.allows(who):
-            raise Refused(429, "slowly")
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(self._stream(who), media_type="text/event-stream", headers=headers)
+        stream = _stream(*self._known(request))
+        return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
-    async def _stream(self, who: str) -> AsyncIterator[str]:
-        place = object()
+    async def _answer(self, request: Request) -> Response:
+        room, who = self._known(request)
         try:
-            self.room.come(who, place)
+            given = json.loads(await asyncio.wait_for(_body(request), PATIENCE))
+        except TimeoutError:
+            raise Refused(408, "late") from None
+        except (ValueError, RecursionError):
+            raise Refused(400, "invalid") from None
+        if not isinstance(given, dict):
+            raise Refused(400, "invalid")
+        missed = {}
+        try:
+            room.vote(who, given.get("question"), given.get("answer"))
         except Refused as refused:
-            yield f"retry: 20000\n{_event({'state': refused.why})}"
-            return
-        rings = self.room.phones.hang()
+            if refused.why != "closed":
+                raise
+            missed = {"missed": True}
+        return JSONResponse(room.heard(who) | missed, headers={"Cache-Control": "no-store"})
+
+
+async def _stream(room: Room, who: str) -> AsyncIterator[str]:
+    place = object()
+    try:
+        room.come(who, place)
+    except Refused as refused:
+        yield f"retry: 20000\n{_event({'state': refused.why})}"
+        return
+    with room.phones.heard() as rings:
         try:
             said = ""
             while True:
                 rings.clear()
-                if not self.room.is_at(who, place):
+                if not room.is_at(who, place):
                     yield _event({"state": "elsewhere"})
                     return
-                over = self.room.closed  # before what is said: it may close while that is being sent
-                say = _event(self.room.heard(who))
+                over = room.closed  # before what is said: it may close while that is being sent
+                say = _event(room.heard(who))
                 if say != said:
                     yield say
                     said = say
@@ -146,30 +162,7 @@ class Phones:
                 except TimeoutError:
                     yield ":\n\n"
         finally:
-            self.room.phones.take_down(rings)
-            self.room.go(who, place)
-
-    async def _answer(self, request: Request) -> Response:
-        self._here(request)
-        who = self._known(request)
-        if not self._answers.allows(who):
-            raise Refused(429, "slowly")
-        try:
-            given = json.loads(await asyncio.wait_for(_body(request), PATIENCE))
-        except TimeoutError:
-            raise Refused(408, "late") from None
-        except (ValueError, RecursionError):
-            raise Refused(400, "invalid") from None
-        if not isinstance(given, dict):
-            raise Refused(400, "invalid")
-        missed = {}
-        try:
-            self.room.vote(who, given.get("question"), given.get("answer"))
-        except Refused as refused:
-            if refused.why != "closed":
-                raise
-            missed = {"missed": True}
-        return JSONResponse(self.room.heard(who) | missed, headers={"Cache-Control": "no-store"})
+            room.go(who, place)
 
 
 async def _body(request: Request) -> bytes:
@@ -180,6 +173,11 @@ async def _body(request: Request) -> bytes:
         if len(found) > BODY:
             raise Refused(413, "long")
     return found
+
+
+def _slowly(limit: Limit, place: str) -> None:
+    if not limit.allows(place):
+        raise Refused(429, "slowly")
 
 
 def _event(said: dict[str, Any]) -> str:

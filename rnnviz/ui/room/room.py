@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,38 +81,28 @@ class Bell:
     """Wakes those who wait on event loops, from any thread."""
 
     def __init__(self) -> None:
-        self._waiting: dict[asyncio.AbstractEventLoop, set[asyncio.Event]] = {}
+        self._waiting: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
         self._lock = threading.Lock()
 
-    def hang(self) -> asyncio.Event:
-        """An event of the running loop that is set whenever the bell rings."""
+    @contextlib.contextmanager
+    def heard(self) -> Iterator[asyncio.Event]:
+        """An event of the running loop that is set whenever the bell rings meanwhile."""
         event = asyncio.Event()
         with self._lock:
-            self._waiting.setdefault(asyncio.get_running_loop(), set()).add(event)
-        return event
-
-    def take_down(self, event: asyncio.Event) -> None:
-        """It is waited for no more. On the loop that hung it."""
-        loop = asyncio.get_running_loop()
-        with self._lock:
-            events = self._waiting.get(loop, set())
-            events.discard(event)
-            if not events:
-                self._waiting.pop(loop, None)
+            self._waiting[event] = asyncio.get_running_loop()
+        try:
+            yield event
+        finally:
+            with self._lock:
+                del self._waiting[event]
 
     def ring(self) -> None:
         """Set every event."""
         with self._lock:
-            loops = list(self._waiting)
-        for loop in loops:
+            waiting = list(self._waiting.items())
+        for event, loop in waiting:
             with contextlib.suppress(RuntimeError):  # the loop has ended
-                loop.call_soon_threadsafe(self._set, loop)
-
-    def _set(self, loop: asyncio.AbstractEventLoop) -> None:
-        with self._lock:
-            events = list(self._waiting.get(loop, ()))
-        for event in events:
-            event.set()
+                loop.call_soon_threadsafe(event.set)
 
 
 class Room:

@@ -1,8 +1,11 @@
-"""The rooms that are open: one a session of the app at most, each with a door of its own.
+"""The ways in for phones: one a session of the app at most, a room of the lecture, networks' pages, or both.
+
+Phones come to a listener that serves these alone (listener.py), which is there while somebody has a way open.
+Where the app is hosted, phones can open it anyway: they come to its own port, below PLACE, and have neither
+cookie nor place of a visitor.
 
 A room belongs to the session that opened it. Its key is told to that session alone: with it the stage looks
-at what comes in, and a page that was loaded again, a new session, takes the room over. The door also gives
-the pages of networks that the session shows on phones, whether the lecture asks something or not.
+at what comes in, and a page that was loaded again, a new session, takes the room over.
 """
 
 import asyncio
@@ -15,59 +18,61 @@ from functools import lru_cache
 from typing import Any
 
 import segno
+import streamlit as st
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rnnviz.errors import ConfigError
+from rnnviz.ui.hosting import greeting, setting
 from rnnviz.ui.room.addresses import Address, addresses
-from rnnviz.ui.room.listener import Listener, new_code
-from rnnviz.ui.room.phones import Phones
+from rnnviz.ui.room.listener import Listener
+from rnnviz.ui.room.phones import Page, Phones
 from rnnviz.ui.room.room import Question, Room
 
 ROOMS = 20
-"""Rooms that are open at a time, each with its listener."""
+"""Sessions that have a way open at a time."""
+
+PLACE = "/r"
+"""Where the phones' pages stand on a hosted app's own port: short, to be typed."""
 
 WAIT = 4.0  # seconds that a look at a room waits for news; a server that is stopped waits for looks to end
 GATHER = 0.15  # seconds of answers that are told at once
 UNSEEN = 15.0  # seconds without a look after which the stage shows something else
+LETTERS = "abcdefghjkmnpqrstuvwxyz"  # none that looks like another, or like a digit
+
+
+def new_code() -> str:
+    """Five letters, one of six million words: typed quickly, and guesses are slowed."""
+    return "".join(secrets.choice(LETTERS) for _ in range(5))
 
 
 @dataclass(eq=False)
 class Opened:
-    """A room, its door, and whose it is. Of this computer's `places`, by which phones come, the one `at` is
-    shown. `asks`: whether the lecture has opened it, or it gives networks' pages alone.
+    """A session's way in for phones: its room, and the networks' pages that it shows by their names. Of the
+    `places` by which phones come, the one `at` is shown: this computer's addresses, with the listener's
+    `port`, or the whole address of the app itself, and 0. `asks`: whether the lecture has opened it, or it
+    gives networks' pages alone.
     """
 
-    listener: Listener
-    places: list[Address]
     session: str
-    phones: Phones
+    room: Room
+    places: list[Address]
+    port: int
+    code: str = field(default_factory=new_code)
     key: str = field(default_factory=lambda: secrets.token_urlsafe(18))
+    pages: dict[str, Page] = field(default_factory=dict)
     asks: bool = False
     at: int = 0
     staged: Question | None = None
     looked: float = field(default_factory=time.monotonic)
 
     @property
-    def room(self) -> Room:
-        """What phones answer."""
-        return self.phones.room
-
-    @property
-    def host(self) -> str:
-        """Address and port of the door."""
-        return f"{self.places[self.at].address}:{self.listener.port}"
-
-    @property
-    def short(self) -> str:
-        """What is typed: address, port and code."""
-        return f"{self.host}/{self.phones.code}"
-
-    @property
-    def url(self) -> str:
-        """What the QR code holds."""
-        return f"http://{self.short}"
+    def base(self) -> str:
+        """What stands before a code."""
+        address = self.places[self.at].address
+        return f"http://{address}:{self.port}" if self.port else address
 
     def move(self, address: object) -> None:
         """Show another of this computer's addresses; one that it hasn't got is ignored."""
@@ -77,11 +82,12 @@ class Opened:
 
     def door(self) -> dict[str, Any]:
         """What the stage shows of the way in, as JSON: address, QR code, and where else it might be."""
+        url = f"{self.base}/{self.code}"
         return {
             "key": self.key,
-            "short": self.short,
-            "url": self.url,
-            "qr": qr(self.url),
+            "short": url.partition("://")[2],
+            "url": url,
+            "qr": qr(url),
             "places": [{"address": one.address, "interface": one.interface} for one in self.places],
             "at": self.at,
         }
@@ -96,37 +102,64 @@ class Opened:
         self.looked = time.monotonic()
         self.room.ask(self.staged)
 
-    def close(self) -> None:
-        """Tell the phones, and close the door."""
-        self.room.close()
-        self.listener.close()
-
 
 _opened: dict[str, Opened] = {}  # by key
+_listener: Listener | None = None  # while the app isn't hosted and there is any
 _lock = threading.Lock()
 
 
+def _room(code: str) -> Room | None:
+    return next((one.room for one in list(_opened.values()) if one.code == code), None)
+
+
+def _page(name: str) -> Page | None:
+    return next((one.pages[name] for one in list(_opened.values()) if name in one.pages), None)
+
+
+phones = Phones(_room, _page)
+"""What phones are served, on whichever port."""
+
+
+class Entrance:
+    """Middleware, before the door of a hosted app: what is below PLACE is the phones', and no more."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"].startswith(f"{PLACE}/"):
+            await phones.app({**scope, "root_path": scope.get("root_path", "") + PLACE}, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
 def open_for(session: str, language: str) -> Opened:
-    """The session's room, opened if there is none. Raises ConfigError where that can't be."""
+    """The session's way in, opened if there is none. Raises ConfigError where that can't be."""
+    global _listener
     with _lock:
         found = _of(session)
         if found is not None:
             return found
         if len(_opened) >= ROOMS:
             raise ConfigError("{count} rooms are open here; close one of them first", count=ROOMS)
-        places = addresses()
-        if not places:
-            raise ConfigError(
-                "this computer has no address in a local network; connect it to the Wi-Fi that the phones use"
-            )
-        phones = Phones(Room(language), new_code())
-        found = Opened(Listener(phones.app), places, session, phones)
+        if setting.hosted():
+            places, port = [Address(greeting.outside(st.context.url or "") + PLACE, "")], 0
+        else:
+            places = addresses()
+            if not places:
+                raise ConfigError(
+                    "this computer has no address in a local network; connect it to the Wi-Fi that the "
+                    "phones use"
+                )
+            _listener = _listener or Listener(phones.app)
+            port = _listener.port
+        found = Opened(session, Room(language), places, port)
         _opened[found.key] = found
         return found
 
 
 def of(session: str) -> Opened | None:
-    """The session's room; None if it has none open."""
+    """The session's way in; None if it has none open."""
     with _lock:
         return _of(session)
 
@@ -135,39 +168,35 @@ def _of(session: str) -> Opened | None:
     return next((one for one in _opened.values() if one.session == session), None)
 
 
-def claim(session: str, key: object) -> Opened | None:
-    """The room of a key, which is the session's from now on; the session's own if nobody has that key."""
+def claim(session: str, key: object) -> None:
+    """The room of a key is the session's from now on, unless that has one."""
     with _lock:
         found = _opened.get(key) if isinstance(key, str) else None
-        own = _of(session)
-        if found is None or own is not None:
-            return own
-        found.session = session
-        return found
+        if found is not None and _of(session) is None:
+            found.session = session
 
 
 def close_of(sessions: Iterable[str]) -> None:
-    """Close the rooms of these sessions."""
+    """Close the ways of these sessions, with the last one the listener: its phones are told first."""
+    global _listener
     with _lock:
         gone = [one for one in _opened.values() if one.session in set(sessions)]
         for one in gone:
             del _opened[one.key]
-    for one in gone:
-        one.close()
+            one.room.close()
+        if _listener is not None and not _opened:
+            _listener.close()
+            _listener = None
 
 
 def close_all() -> None:
-    """Close every room: the server stops."""
-    with _lock:
-        sessions = [one.session for one in _opened.values()]
-    close_of(sessions)
+    """Close every way: the server stops."""
+    close_of([one.session for one in list(_opened.values())])
 
 
 def unseen(after: float = UNSEEN) -> None:
     """Close the questions of stages that nobody has looked from for a while: another page is shown there."""
-    with _lock:
-        rooms = list(_opened.values())
-    for one in rooms:
+    for one in list(_opened.values()):
         if time.monotonic() - one.looked > after:
             one.room.ask(None)
 
@@ -179,15 +208,13 @@ async def look(request: Request) -> Response:
         return JSONResponse({"closed": True}, headers={"Cache-Control": "no-store"})
     found.seen()
     room = found.room
-    news = room.stage.hang()
-    try:
+    with room.stage.heard() as news:
         if request.query_params.get("seen") == str(room.edition):
-            await asyncio.wait_for(news.wait(), WAIT)
-            await asyncio.sleep(GATHER)
-    except TimeoutError:
-        pass
-    finally:
-        room.stage.take_down(news)
+            try:
+                await asyncio.wait_for(news.wait(), WAIT)
+                await asyncio.sleep(GATHER)
+            except TimeoutError:
+                pass
     return JSONResponse(room.shown() | {"closed": room.closed}, headers={"Cache-Control": "no-store"})
 
 

@@ -50,7 +50,7 @@ def shown(info: ModelInfo, page: str) -> None:
     if len(way.places) > 1:
         listed = [one.address for one in way.places]
         way.move(st.selectbox(_("Another address of this computer"), listed, index=way.at))
-    poster(f"http://{way.host}{page}")
+    poster(way.base + page)
     st.caption(
         _(
             "Phones must be in the same network as this computer. "
@@ -70,7 +70,7 @@ def show(session: str, info: ModelInfo) -> rooms.Opened:
     allowed.insist(allowed.to_ask_the_room())
     page = serving.made(info, i18n.language())
     found = rooms.open_for(session, i18n.language())
-    found.phones.pages[info.path.stem] = partial(serving.answer, page=page)
+    found.pages[info.path.stem] = partial(serving.answer, page=page)
     return found
 
 
@@ -78,7 +78,7 @@ def stop(session: str) -> None:
     """Give no page any more, and close the door if the lecture asks nothing there."""
     found = rooms.of(session)
     if found is not None:
-        found.phones.pages.clear()
+        found.pages.clear()
         if not found.asks:
             rooms.close_of([session])
 

@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _, language
-from rnnviz.ui.hosting import allowed
+from rnnviz.ui.hosting import allowed, setting
 from rnnviz.ui.room import rooms
 from rnnviz.ui.room.room import Question
 
@@ -75,7 +75,9 @@ def words() -> dict[str, str]:
         "room.lecturers": _("Only the lecturer can ask the room"),
         "room.open": _("Room: {phones}"),
         "room.scan": _("Scan this, or type the address:"),
-        "room.how": _(
+        "room.how": _("A phone that can open this app can open the room. It takes no visitor's place.")
+        if setting.hosted()
+        else _(
             "Phones must be in the same network as this computer. "
             "A firewall or a guest Wi-Fi may keep them out."
         ),
