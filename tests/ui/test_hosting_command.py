@@ -104,7 +104,7 @@ def test_a_setting_that_makes_no_sense_ends_the_command_with_its_sentence(
         monkeypatch.setenv("RNNVIZ_PROCESSES", number)
         setting.check()
     assert run(["host", "--capacity", "-3"], more=[host]) == 1
-    assert "number of open pages; received '-3'" in capsys.readouterr().err
+    assert "RNNVIZ_CAPACITY is a whole number from 0 to 10000; received '-3'" in capsys.readouterr().err
     monkeypatch.setenv("RNNVIZ_PROCESSES", "3")
     assert run(["host"], more=[host]) == 1
     assert "asks for 3 processes, and this version of the app is always one" in capsys.readouterr().err

@@ -17,57 +17,9 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from rnnviz.ui.hosting import allowed, cookies, setting, traffic, uploads
 from rnnviz.ui.hosting.door import Door
-from rnnviz.ui.hosting.places import AWAY, Places
 
 KEY = "the lecturer's own key"
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def test_whoever_reloads_or_comes_back_has_a_place() -> None:
-    clock = Clock()
-    places = Places(2, clock)
-    assert places.enter("ann")
-    assert places.enter("bob")
-    assert places.is_here("ann")
-    places.leave("ann")  # reloads
-    assert not places.has_room("eve")
-    assert places.has_room("ann")
-    assert places.enter("ann")
-    assert not places.enter("ann")
-    places.leave("bob")
-    clock.now += AWAY - 1
-    assert not places.enter("eve")
-    clock.now += 2
-    assert places.enter("eve")
-    assert not places.enter("bob")
-
-
-def test_each_session_has_a_place() -> None:
-    places = Places(3, Clock())
-    assert [places.enter("ann") for _ in range(4)] == [True] * 3 + [False]
-    for _ in range(2):
-        places.leave("ann")
-    assert (places.taken(), places.is_here("ann"), places.has_room("bob")) == (3, True, False)
-    assert [places.enter("ann") for _ in range(3)] == [True] * 2 + [False], "one for each that it gave back"
-
-
-def test_thousands_who_ask_take_no_place() -> None:
-    places = Places(3, Clock())
-    assert all(places.has_room(str(i)) for i in range(10_000))
-    assert places.taken() == 0
-    assert places.enter("ann")
-    assert not Places(0, Clock()).has_room("ann")
-
-
-# ---- through the door ----
 
 
 async def page(request: Request) -> Response:
@@ -150,42 +102,24 @@ def test_what_an_address_says_is_text_on_the_page(full: Door) -> None:
     assert '<a href="./x?a=1&amp;copy=2">' in said
 
 
-def test_a_page_whose_place_is_taken_is_told_and_a_proxy_is_not(full: Door) -> None:
-    client = TestClient(full)
-    assert client.get("/_stcore/health").status_code == 200  # whoever has no cookie: and gets one
-    for language, said in (("en", "Every place is taken"), ("zh-CN", "名额")):
-        answer = client.get("/_stcore/health", headers={"Accept-Language": language})
-        assert answer.status_code == 503
-        assert said in answer.json()
-    client.get("/", params={"key": KEY})
-    assert client.get("/_stcore/health").status_code == 200
-
-
-def test_a_page_is_loaded_again_while_its_connection_is_still_there(door: Door) -> None:
-    client = TestClient(door)
+def test_who_is_here_may_load_the_page_again_and_who_leaves_makes_room(door: Door) -> None:
+    client, other = TestClient(door), TestClient(door)
+    for _ in range(115):  # to ask for a page takes no place, and without a cookie each is somebody new
+        assert TestClient(door).get("/", headers=HTML).status_code == 200
     client.get("/", headers=HTML)  # for the cookie
     with client.websocket_connect("/_stcore/stream"):
         assert client.get("/", headers=HTML).status_code == 200
-        answer = client.get("/_stcore/health", headers={"Accept-Language": "en"})  # of a second tab
-        assert (answer.status_code, "Every place is taken" in answer.json()) == (503, True)
-    assert client.get("/_stcore/health").status_code == 200
-    with client.websocket_connect("/_stcore/stream"):
-        pass
-
-
-def test_a_page_that_is_asked_for_takes_no_place_and_the_session_that_connects_does(door: Door) -> None:
-    for _ in range(115):  # without a cookie, each somebody new
-        assert TestClient(door).get("/", headers=HTML).status_code == 200
-    first, second = TestClient(door), TestClient(door)
-    first.get("/", headers=HTML)  # for the cookie
-    with first.websocket_connect("/_stcore/stream"):
-        assert second.get("/", headers=HTML).status_code == 503
-        with pytest.raises(WebSocketDisconnect), second.websocket_connect("/_stcore/stream"):
+        assert client.get("/_stcore/health").status_code == 200
+        assert other.get("/", headers=HTML).status_code == 503
+        with pytest.raises(WebSocketDisconnect) as refused, other.websocket_connect("/_stcore/stream"):
             pass
-    assert second.get("/", headers=HTML).status_code == 503  # they may be about to come back
-    places = vars(door)["_places"]
-    places._clock = lambda: 1e12
-    assert places.taken() == 0  # but are counted no longer than that
+        assert refused.value.code == 1013
+        with client.websocket_connect("/live"), client.websocket_connect("/live"):
+            pass  # a tab's second connection has no place of its own
+    assert other.get("/", headers=HTML).status_code == 200
+    with other.websocket_connect("/_stcore/stream"):
+        assert client.get("/", headers=HTML).status_code == 503
+    assert not vars(door)["_here"], "nobody is remembered"
 
 
 def test_the_lecturer_always_gets_in_and_takes_nobodys_place(full: Door) -> None:
@@ -193,7 +127,7 @@ def test_the_lecturer_always_gets_in_and_takes_nobodys_place(full: Door) -> None
     assert lecturer.get("/", params={"key": KEY}, headers=HTML).status_code == 200  # after the redirect
     with lecturer.websocket_connect("/_stcore/stream") as socket:
         assert socket.receive_text() == "welcome"
-        assert vars(full)["_places"].taken() == 1
+        assert vars(full)["_here"].total() == 1
 
 
 def message(kind: str) -> bytes:

@@ -41,8 +41,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[RnnvizError], str]] = {
     "more than one process": (under(setting.check, PROCESSES="3"), ConfigError, "asks for 3 processes"),
     **{
         f"capacity {given}": (
-            under(setting.check, CAPACITY=given), ConfigError, f"number of open pages; received '{given}'")
-        for given in ("many", "-1", "1.5", "²")
+            under(setting.check, CAPACITY=given), ConfigError, f"from 0 to 10000; received '{given}'")
+        for given in ("many", "-1", "1.5", "²", "99999")
     },
     **{
         f"megabytes {given}": (under(allowed.text_bytes, TEXT_MB=given), ConfigError, "from 1 to 5; received")

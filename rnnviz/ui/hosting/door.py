@@ -7,6 +7,7 @@ looks at cookies again.
 """
 
 import hmac
+from collections import Counter
 from urllib.parse import parse_qsl, quote, urlencode
 
 import streamlit as st
@@ -21,7 +22,6 @@ from rnnviz.errors import ConfigError
 from rnnviz.ui.hosting import notice, person, setting, traffic
 from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies, header, new_id
 from rnnviz.ui.hosting.person import Person
-from rnnviz.ui.hosting.places import Places
 
 QUIET = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 """Of an answer to an address with a key in it."""
@@ -48,7 +48,8 @@ class Door:
         self._app, self._beside = app, beside
         self._key = setting.key().encode()
         self._cookies = Cookies(setting.key())
-        self._places = Places(setting.capacity())
+        self._capacity = setting.capacity()
+        self._here: Counter[str] = Counter()  # visitors' sessions, which have a place each
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -61,7 +62,7 @@ class Door:
         if scope["type"] == "websocket":
             await self._connect(who, scope, receive, send)
             return
-        answer = self._answer(request, who, new=bool(fresh))
+        answer = self._answer(request, who)
         if fresh:
             send = telling(send, header(VISITOR, fresh, secure=is_secure(scope)))
         if answer is None and not who.lecturer:
@@ -81,8 +82,8 @@ class Door:
         lecturer = self._cookies.read(LECTURER, request.cookies.get(LECTURER)) is not None
         return Person(id, lecturer), "" if found else self._cookies.sign(VISITOR, id)
 
-    def _answer(self, request: HTTPConnection, who: Person, *, new: bool) -> Response | None:
-        """What the door answers itself; None for what goes on to the app. `new`: who asks has no cookie."""
+    def _answer(self, request: HTTPConnection, who: Person) -> Response | None:
+        """What the door answers itself; None for what goes on to the app."""
         path, looks = request.scope["path"], request.scope["method"] in ("GET", "HEAD")
         given = request.query_params.get("key") if looks else None
         if given is not None:
@@ -94,26 +95,26 @@ class Door:
             return None
         if path.rstrip("/").endswith(PRIVATE):
             return PlainTextResponse("This is for the lecturer.\n", 403)
-        if not looks or self._places.has_room(who.id):
-            return None
-        if is_page(request) and not self._places.is_here(who.id):
-            return notice.full(request, self._places.capacity)
-        # A page that wants its connection back asks this first, with its cookie; a proxy has none.
-        if not new and path.endswith("/_stcore/health"):
-            return notice.away(request)
+        # Who is here may be loading a page again, before its session has ended.
+        if looks and is_page(request) and self._is_full() and not self._here[who.id]:
+            return notice.full(request, self._capacity)
         return None
+
+    def _is_full(self) -> bool:
+        return self._here.total() >= self._capacity
 
     async def _connect(self, who: Person, scope: Scope, receive: Receive, send: Send) -> None:
         """A tab's connection, which has a place as long as it lasts."""
         if who.lecturer or scope["path"].endswith(self._beside):
             await self._app(scope, receive, send)
-        elif not self._places.enter(who.id):
+        elif self._is_full():
             await WebSocketClose(1013)(scope, receive, send)  # "try again later"
         else:
+            self._here[who.id] += 1
             try:
                 await self._app(scope, traffic.usual(receive, send), send)
             finally:
-                self._places.leave(who.id)
+                self._here -= Counter([who.id])  # which forgets who has none left
 
     def _unlock(self, request: HTTPConnection, given: str) -> Response:
         link = without_key(request.scope)

@@ -2,10 +2,10 @@
 instead of the first two; the lecturer, and who uses the app alone, are given everything.
 """
 
-CAPACITY = 250
-"""Sessions, one for each open page, that visitors have at a time: RNNVIZ_CAPACITY. A hundred people who type
-at once, four characters a second each, take 40 % of a core (`crowd` of tests/benchmarks/keystroke.py); a page
-that is only read takes 1 to 2 MB.
+CAPACITY, MANY = 250, 10_000
+"""Sessions, one for each open page, that visitors have at a time: RNNVIZ_CAPACITY, and what it can say at
+most. A hundred people who type at once, four characters a second each, take 40 % of a core (`crowd` of
+tests/benchmarks/keystroke.py); a page that is only read takes 1 to 2 MB.
 """
 
 MEGABYTES, LARGEST = 1, 5

@@ -1,18 +1,23 @@
 """The pages that the door answers with: one file each, that asks for nothing else."""
 
+from __future__ import annotations
+
 import base64
 import hashlib
 import random
 from functools import cache
-from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from starlette.requests import HTTPConnection
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, Response
 
 from rnnviz import i18n, telling
 from rnnviz.i18n import N_
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 HERE = Path(__file__).parent
 
@@ -38,9 +43,6 @@ WORDS = {
 }
 """A page's title, what it says, and what its link is called."""
 
-AWAY = N_("Every place is taken now.\nThis page goes on as soon as one is free.")
-"""What a page says that is open and may not connect again now, in Streamlit's own dialog."""
-
 STATUS = {"full": 503, "wrong": 403}
 
 
@@ -49,11 +51,6 @@ def full(request: HTTPConnection, count: int) -> Response:
     again = random.randint(*LOOKS_AGAIN)
     link = f"{_up(request)}page/{quote(MODEL)}.html?lang={language(request)}"
     return _page(request, "full", link, again, count=str(count))
-
-
-def away(request: HTTPConnection) -> Response:
-    """There is no place now for a page that looks whether the server is well: it shows this, and looks on."""
-    return JSONResponse(i18n.translations(language(request)).gettext(AWAY), 503, _headers())
 
 
 def wrong(request: HTTPConnection, link: str) -> Response:
@@ -92,31 +89,29 @@ def _up(request: HTTPConnection) -> str:
 def _page(request: HTTPConnection, name: str, link: str, again: int = 0, **values: str) -> Response:
     spoken = language(request)
     say = i18n.translations(spoken).gettext
-    title, *said, called = (escape(say(word).format_map(values), quote=False) for word in WORDS[name])
-    fields = {
-        "language": spoken,
-        "title": title,
-        "said": "\n".join(f"<p>{line}</p>" for line in said),
-        "link": escape(link),
-        "called": called,
-        "again": f'<meta http-equiv="refresh" content="{again}">' if again else "",
-        "style": _file("notice.css"),
-    }
-    page = _file("notice.html")
-    for field, value in fields.items():
-        page = page.replace("{{" + field + "}}", value)
+    title, *said, called = (say(word).format_map(values) for word in WORDS[name])
+    page = _template().render(
+        language=spoken, title=title, said=said, link=link, called=called, again=again, style=_style()
+    )
     wait = {"Retry-After": str(again)} if again else {}
     return HTMLResponse(page, STATUS[name], {**_headers(), **wait})
 
 
 @cache
-def _file(name: str) -> str:
-    return (HERE / name).read_text("utf-8")
+def _template() -> Template:
+    from jinja2 import Environment  # 40 ms, which only who is turned away needs
+
+    return Environment(autoescape=True).from_string((HERE / "notice.html").read_text("utf-8"))
+
+
+@cache
+def _style() -> str:
+    return (HERE / "notice.css").read_text("utf-8")
 
 
 @cache
 def _headers() -> dict[str, str]:
-    style = base64.b64encode(hashlib.sha256(_file("notice.css").encode()).digest()).decode()
+    style = base64.b64encode(hashlib.sha256(_style().encode()).digest()).decode()
     return {
         "Content-Security-Policy": (
             f"default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; "

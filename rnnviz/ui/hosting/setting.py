@@ -6,7 +6,7 @@ import secrets
 from functools import cache
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.hosting.limits import CAPACITY, LARGEST, MEGABYTES
+from rnnviz.ui.hosting.limits import CAPACITY, LARGEST, MANY, MEGABYTES
 
 SHORTEST = 16
 """Characters of a key: what it signs, visitors have, and may try keys on."""
@@ -76,24 +76,23 @@ def hosts() -> list[str]:
 
 
 def capacity() -> int:
-    """How many sessions visitors have at a time. Raises ConfigError if RNNVIZ_CAPACITY is no number."""
-    given = os.environ.get("RNNVIZ_CAPACITY", "").strip()
-    if not given:
-        return CAPACITY
-    if not given.isascii() or not given.isdigit():
-        raise ConfigError("RNNVIZ_CAPACITY is a number of open pages; received {given}", given=repr(given))
-    return int(given)
+    """How many sessions visitors have at a time. Raises ConfigError if RNNVIZ_CAPACITY is no such number."""
+    return _number("RNNVIZ_CAPACITY", CAPACITY, 0, MANY)
 
 
 def megabytes() -> int:
     """The megabytes of a visitor's text, at most. Raises ConfigError if RNNVIZ_TEXT_MB is no such number."""
-    given = os.environ.get("RNNVIZ_TEXT_MB", "").strip()
-    if not given:
-        return MEGABYTES
-    if not given.isascii() or not given.isdigit() or not 1 <= int(given[:9]) <= LARGEST:
+    return _number("RNNVIZ_TEXT_MB", MEGABYTES, 1, LARGEST)
+
+
+def _number(name: str, otherwise: int, least: int, most: int) -> int:
+    given = os.environ.get(name, "").strip() or str(otherwise)
+    if not re.fullmatch("[0-9]{1,9}", given) or not least <= int(given) <= most:
         raise ConfigError(
-            "RNNVIZ_TEXT_MB is a whole number of megabytes from 1 to {most}; received {given}",
-            most=LARGEST,
+            "{name} is a whole number from {least} to {most}; received {given}",
+            name=name,
+            least=least,
+            most=most,
             given=repr(given),
         )
     return int(given)
