@@ -1,4 +1,4 @@
-"""The curves of training runs: perplexity against characters read, gradient norm, learning rate.
+"""The curves of training runs: perplexity against characters read; beside it gradient norm and learning rate.
 
 Pure functions from a run's events (`rnnviz.runs.follow`) to numbers, and on to Plotly figures as plain
 dictionaries. In a notebook:
@@ -6,12 +6,14 @@ dictionaries. In a notebook:
     import plotly.graph_objects as go
     events, _ = rnnviz.runs.api.follow("my-gru")
     go.Figure(training.figure(training.curves(events)))
+    go.Figure(training.details(training.curves(events)))
 
 Perplexities stand on a logarithmic axis, beside the baselines: uniform |V|, unigram and n-gram.
 """
 
 import html
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,8 +30,23 @@ MOST = 600
 SPREAD = 100.0
 """The axis of gradient norms goes from clip / SPREAD to clip × SPREAD."""
 
-# Shares of the figure's height, from the top.
-PANELS = {"perplexity": [0.42, 1.0], "gradient": [0.17, 0.32], "rate": [0.0, 0.08]}
+COLUMNS = {
+    "train": ("characters", "train"),
+    "validation": ("measured", "validation"),
+    "held_out": ("looked", "held_out"),
+    "gradient": ("characters", "norm"),
+    "clipped": ("characters", "clipped"),
+    "rate": ("characters", "rate"),
+}
+"""The traces by name: the arrays of Curves along x and y."""
+
+ENGLISH = {
+    "uniform": "uniform guess",
+    "unigram": "letter frequencies",
+    "ngram": "n-gram",
+    "gradient": "gradient norm; orange: clipped",
+    "rate": "learning rate",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +63,7 @@ class Curves:
     order            the n-gram's n
     clip             the largest gradient norm allowed
     highest_rate     where the axis of learning rates ends
-    passed           (characters, seconds) when the n-gram was beaten, or None
+    passed           characters read when the n-gram was beaten, or None
     """
 
     characters: Doubles
@@ -64,7 +81,17 @@ class Curves:
     order: int
     clip: float
     highest_rate: float
-    passed: tuple[float, float] | None
+    passed: float | None
+
+    @property
+    def norm(self) -> Doubles:
+        """(n,) the gradient norm, held within its axis."""
+        return np.clip(self.gradient, self.clip / SPREAD, self.clip * SPREAD)
+
+    @property
+    def clipped(self) -> Doubles:
+        """(n,) the same where the gradient was scaled down, else NaN."""
+        return np.where(self.gradient > self.clip, self.norm, np.nan)
 
     @property
     def snapshots(self) -> bool:
@@ -74,23 +101,11 @@ class Curves:
 
 def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: float = 0.0) -> Curves:
     """The curves in a run's events; missing values become NaN. `clip` and peak `rate` are the recipe's."""
-    progress: list[Mapping[str, Any]] = []
-    reports: list[Mapping[str, Any]] = []
-    start: Mapping[str, Any] = {}
-    end: Mapping[str, Any] = {}
-    passed = None
+    told: dict[object, list[Mapping[str, Any]]] = defaultdict(list)
     for event in events:
-        kind = event.get("event")
-        if kind == "progress":
-            progress.append(event)
-        elif kind == "report":
-            reports.append(event)
-        elif kind == "start":
-            start = event
-        elif kind == "finished":
-            end = event
-        elif kind == "passed":
-            passed = (_number(event.get("characters")), _number(event.get("seconds")))
+        told[event.get("event")].append(event)
+    progress, reports = told["progress"], told["report"]
+    start, end, passed = ([{}, *told[kind]][-1] for kind in ("start", "finished", "passed"))
     # A run of a second or two has more reports than progress events.
     progress = _thin(progress if len(progress) >= len(reports) else reports)
     read = _column(progress, "characters")
@@ -118,7 +133,7 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: floa
         order=order if type(order) is int else 6,
         clip=_number(progress[-1].get("clip") if progress else None, clip),
         highest_rate=max([1e-9, rate, *_finite(rates)]),
-        passed=passed if passed and math.isfinite(passed[0]) else None,
+        passed=_maybe(passed.get("characters")),
     )
 
 
@@ -174,99 +189,103 @@ def yardsticks(one: Curves) -> list[tuple[str, float]]:
     return [(name, value) for name, value in named if value is not None]
 
 
-def skeleton(one: Curves, words: Mapping[str, str], *, theme: Theme = LIGHT) -> Figure:
-    """Axes, the baselines with their names, and empty curves: what stays while a run goes on.
-
-    Traces by name: "train", "validation", "held_out" (perplexities), "gradient", "clipped" (points above
-    `clip`) and "rate". `words` names them: uniform, unigram, ngram, gradient, rate, clip, characters. With
-    only `snapshots`, perplexities fill the figure and characters have a logarithmic axis.
-    """
-    drawn = _whole(one, words, theme)
-    return _alone(drawn, one, len(yardsticks(one))) if one.snapshots else drawn
-
-
-def _alone(drawn: Figure, one: Curves, labels: int) -> Figure:
-    laid = drawn["layout"]
-    first = float(one.measured[one.measured > 0].min(initial=one.total))
-    laid["xaxis"] |= {
-        "type": "log",
-        "range": [math.log10(first), math.log10(max(one.total, 2 * first))],
-        "anchor": "y",
-        "dtick": 1,
-    }
-    laid["yaxis"]["domain"] = [0, 1]
-    for name in ("yaxis2", "yaxis3"):
-        laid[name]["visible"] = False
-    laid["shapes"] = [shape for shape in laid["shapes"] if shape["yref"] != "y2"]
-    laid["shapes"] = [{**shape, "y0": 0} if shape["yref"] == "paper" else shape for shape in laid["shapes"]]
-    laid["annotations"] = laid["annotations"][:labels]
-    return drawn
-
-
-def _whole(one: Curves, words: Mapping[str, str], theme: Theme) -> Figure:
+def figure(one: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = LIGHT) -> Figure:
+    """The perplexities of one run; `words` names the baselines."""
     ends = extent([one])
-    height, middle, top = math.log10(SPREAD), math.log10(one.clip), one.highest_rate
+    lines = [_yardstick(value, name, theme) for name, value in yardsticks(one)]
+    if one.passed is not None:
+        lines.append(level(one.passed, theme.ngram, 1.5, upright=True, layer="below"))
     return {
         "data": [
-            line("train", theme.model, 1.25, opacity=0.55),
-            *(
-                line(
-                    name,
-                    theme.model,
-                    2.5,
-                    mode="lines+markers",
-                    marker={"size": size, "color": theme.model},
-                    cliponaxis=False,
-                )
-                for name, size in (("validation", 5), ("held_out", 10))
-            ),
-            line("gradient", theme.muted, 1, yaxis="y2"),
-            line(
-                "clipped", theme.came, 1, yaxis="y2", mode="markers", marker={"size": 4, "color": theme.came}
-            ),
-            line("rate", theme.model, 1.5, yaxis="y3"),
+            _trace(one, "train", theme.model, 1.25, opacity=0.55),
+            _trace(one, "validation", theme.model, 2.5, dots=5),
+            _trace(one, "held_out", theme.model, 2.5, dots=10),
         ],
         "layout": layout(
             theme,
-            margin={"l": 44, "r": 8, "t": 6, "b": 20, "pad": 0},
-            xaxis=axis(
+            height=300,
+            margin=_MARGIN,
+            xaxis=_across(one, theme),
+            yaxis=log_axis(theme, ends),
+            shapes=lines,
+            annotations=_labels(one, words, ends, theme),
+        ),
+    }
+
+
+def details(one: Curves, words: Mapping[str, str] = ENGLISH, *, theme: Theme = LIGHT) -> Figure:
+    """The gradient norms and learning rates of one run; `words` names them."""
+    reach, middle, top = math.log10(SPREAD), math.log10(one.clip), one.highest_rate
+    above, below = [0.5, 0.9], [0.0, 0.27]
+    return {
+        "data": [
+            _trace(one, "gradient", theme.muted, 1),
+            _trace(one, "clipped", theme.runs[1], 1, dots=4, mode="markers"),
+            _trace(one, "rate", theme.model, 1.5, yaxis="y2"),
+        ],
+        "layout": layout(
+            theme,
+            height=190,
+            margin=_MARGIN,
+            xaxis=_across(one, theme, anchor="y2"),
+            yaxis=log_axis(
                 theme,
-                range=[0, one.total],
-                anchor="y3",
-                showgrid=False,
-                showticklabels=one.total > 1,
-                nticks=5,
-                tickformat="~s" if one.total >= 10_000 else ",d",
-            ),
-            yaxis=log_axis(theme, ends, domain=PANELS["perplexity"]),
-            yaxis2=log_axis(
-                theme,
-                (middle - height, middle + height),
-                domain=PANELS["gradient"],
+                (middle - reach, middle + reach),
+                domain=above,
                 tickvals=[one.clip],
                 ticktext=[f"{one.clip:g}"],
                 showgrid=False,
             ),
-            yaxis3=axis(
+            yaxis2=axis(
                 theme,
-                domain=PANELS["rate"],
+                domain=below,
                 range=[0, 1.1 * top],
                 tickvals=[0, top],
                 ticktext=["0", f"{top:.2g}"],
                 showgrid=False,
             ),
-            shapes=[
-                *(_yardstick(value, name, theme) for name, value in yardsticks(one)),
-                *([_moment(one.passed[0], theme)] if one.passed else []),
-                level(one.clip, theme.came, dash="dot", yref="y2"),
-            ],
+            shapes=[level(one.clip, theme.runs[1], dash="dot", yref="y")],
             annotations=[
-                *_labels(one, words, ends, theme),
-                _heading(words["gradient"], PANELS["gradient"][1], theme),
-                _heading(words["rate"], PANELS["rate"][1], theme),
+                _note(words["gradient"], theme.muted, y=above[1], yref="paper"),
+                _note(words["rate"], theme.muted, y=below[1], yref="paper"),
             ],
         ),
     }
+
+
+_MARGIN = {"l": 44, "r": 8, "t": 6, "b": 20, "pad": 0}
+
+
+def _trace(one: Curves, name: str, colour: str, width: float, *, dots: int = 0, **more: Any) -> Figure:
+    x, y = (getattr(one, column) for column in COLUMNS[name])
+    if dots:
+        more = {
+            "mode": "lines+markers",
+            "marker": {"size": dots, "color": colour},
+            "cliponaxis": False,
+            **more,
+        }
+    return line(name, colour, width, x=x.tolist(), y=_gaps(y), **more)
+
+
+def _gaps(values: Doubles) -> list[float | None]:
+    """Numbers for Plotly: None where there are none."""
+    return [v if math.isfinite(v) else None for v in values.tolist()]
+
+
+def _across(one: Curves, theme: Theme, **more: Any) -> Figure:
+    """The axis of characters read: logarithmic where snapshots are left, which crowd at the beginning."""
+    if not one.snapshots:
+        form = "~s" if one.total >= 10_000 else ",d"
+        more |= {"range": [0, one.total], "nticks": 5, "tickformat": form, "showticklabels": one.total > 1}
+    else:
+        first = float(one.measured[one.measured > 0].min(initial=one.total))
+        more |= {
+            "type": "log",
+            "range": [math.log10(first), math.log10(max(one.total, 2 * first))],
+            "dtick": 1,
+        }
+    return axis(theme, showgrid=False, **more)
 
 
 def _yardstick(value: float, name: str, theme: Theme) -> Figure:
@@ -276,10 +295,6 @@ def _yardstick(value: float, name: str, theme: Theme) -> Figure:
         "ngram": (theme.ngram, "dot"),
     }[name]
     return level(value, colour, 1.5, dash, yref="y", layer="below")
-
-
-def _moment(characters: float, theme: Theme) -> Figure:
-    return level(characters, theme.ngram, 1.5, upright=True, y0=PANELS["perplexity"][0], layer="below")
 
 
 def _labels(
@@ -297,68 +312,36 @@ def _labels(
         under = above - at < room or (name == "ngram" and not one.snapshots and one.passed is None)
         above = at
         found.append(
-            {
-                "x": 0 if left else 1,
-                "xref": "paper",
-                "xanchor": "left" if left else "right",
-                "y": at,
-                "yref": "y",
-                "yanchor": "top" if under else "bottom",
-                "text": f"{html.escape(words[name])} {_written(value)}",
-                "showarrow": False,
-                "borderpad": 0,
-                "font": {"size": 11, "color": theme.ngram if name == "ngram" else theme.uniform},
-            }
+            _note(
+                f"{words[name]} {_written(value)}",
+                theme.ngram if name == "ngram" else theme.uniform,
+                x=0 if left else 1,
+                xanchor="left" if left else "right",
+                y=at,
+                yanchor="top" if under else "bottom",
+            )
         )
     return found
 
 
-def _heading(text: str, y: float, theme: Theme) -> dict[str, Any]:
+def _note(text: str, colour: str, **more: Any) -> dict[str, Any]:
+    """A word on the chart; at the left, above its place, unless `more` says otherwise."""
     return {
         "x": 0,
         "xref": "paper",
         "xanchor": "left",
-        "y": y,
-        "yref": "paper",
+        "yref": "y",
         "yanchor": "bottom",
         "text": html.escape(text),
         "showarrow": False,
-        "font": {"size": 11, "color": theme.muted},
+        "borderpad": 0,
+        "font": {"size": 11, "color": colour},
+        **more,
     }
 
 
 def _written(value: float) -> str:
     return f"{value:,.2f}" if value < 100 and value != round(value) else f"{value:,.0f}"
-
-
-def figure(one: Curves, words: Mapping[str, str] | None = None, *, theme: Theme = LIGHT) -> Figure:
-    """The whole picture of one run."""
-    drawn = skeleton(one, words or ENGLISH, theme=theme)
-    high = one.clip * SPREAD
-    norms = np.clip(one.gradient, one.clip / SPREAD, high)
-    above = one.gradient > one.clip
-    filled = {
-        "train": (one.characters, one.train),
-        "validation": (one.measured, one.validation),
-        "held_out": (one.looked, one.held_out),
-        "gradient": (one.characters, norms),
-        "clipped": (one.characters[above], norms[above]),
-        "rate": (one.characters, one.rate),
-    }
-    for trace in drawn["data"]:
-        x, y = filled[trace["name"]]
-        trace.update(x=x.tolist(), y=[v if math.isfinite(v) else None for v in y.tolist()])
-    drawn["layout"]["height"] = 460
-    return drawn
-
-
-ENGLISH = {
-    "uniform": "uniform guess",
-    "unigram": "letter frequencies",
-    "ngram": "n-gram",
-    "gradient": "gradient norm",
-    "rate": "learning rate",
-}
 
 
 # Several training runs in one chart.
@@ -383,7 +366,7 @@ def compared(
                 dash,
                 mode="lines+markers" if own.any() and own.sum() < 60 else "lines",
                 x=x.tolist(),
-                y=[v if math.isfinite(v) else None for v in y.tolist()],
+                y=_gaps(y),
                 marker={"size": 5, "color": colour},
                 hoverinfo="x+y+name",
                 hovertemplate="%{y:.3f} · %{x:,.0f}<extra>%{fullData.name}</extra>",

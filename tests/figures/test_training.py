@@ -40,7 +40,7 @@ def test_curves_are_what_the_events_say() -> None:
     assert one.characters[:2].tolist() == [100, 200]
     assert one.measured.tolist() == [2000, 5900]
     assert one.validation.tolist() == [9.0, 4.4]
-    assert one.passed == (5000, 12.0)
+    assert one.passed == 5000
     assert one.total == 10_000
     assert training.yardsticks(one) == [("uniform", 40), ("unigram", 18.0), ("ngram", 5.0)]
 
@@ -49,6 +49,7 @@ def test_nothing_and_nonsense_are_drawn_too() -> None:
     for events in ([], [{}], [{"event": "progress", "characters": "many", "train_perplexity": True}]):
         one = training.curves(events)
         assert go.Figure(training.figure(one)).data
+        assert go.Figure(training.details(one)).data
         assert all(math.isfinite(end) for end in training.extent([one]))
     odd = training.curves([START, progress(1, math.nan), progress(2, math.inf)])
     assert np.isnan(odd.train).all()
@@ -89,23 +90,20 @@ def test_the_axis_stands_still_while_the_curve_falls() -> None:
     assert deep[0] <= 0
 
 
-def test_a_run_of_snapshots_has_one_panel_and_an_axis_that_shows_its_beginning() -> None:
+def test_a_run_of_snapshots_has_an_axis_that_shows_its_beginning() -> None:
     steps = (0, 1, 10, 50)
     bare = [{**report(n, 60.0 - n), "characters": 100 * n, "gradient_norm": None} for n in steps]
     one = training.curves([START, *bare])
     assert one.snapshots
     assert not training.curves(EVENTS).snapshots
-    layout = training.skeleton(one, training.ENGLISH)["layout"]
+    layout = training.figure(one)["layout"]
     assert layout["xaxis"]["type"] == "log"
     assert layout["xaxis"]["range"][0] == pytest.approx(2)  # the first step that read anything
-    assert layout["yaxis"]["domain"] == [0, 1]
-    assert len(layout["annotations"]) == 3
-    assert {shape["yref"] for shape in layout["shapes"]} == {"y"}
 
 
 def test_the_lines_to_beat_are_named_and_their_labels_hold_no_markup() -> None:
     words = {**training.ENGLISH, "ngram": "<b>6-gram"}
-    drawn = training.skeleton(training.curves(EVENTS), words)
+    drawn = training.figure(training.curves(EVENTS), words)
     said = [a["text"] for a in drawn["layout"]["annotations"]]
     assert said[:3] == ["uniform guess 40", "letter frequencies 18", "&lt;b&gt;6-gram 5"]
     at = [a["y"] for a in drawn["layout"]["annotations"][:3]]
@@ -114,7 +112,7 @@ def test_the_lines_to_beat_are_named_and_their_labels_hold_no_markup() -> None:
 
 def test_the_label_of_the_line_that_curves_end_beside_is_where_they_are_not() -> None:
     def label(events: list[dict[str, Any]]) -> tuple[str, str]:
-        made = training.skeleton(training.curves(events), training.ENGLISH)["layout"]["annotations"][2]
+        made = training.figure(training.curves(events))["layout"]["annotations"][2]
         return made["xanchor"], made["yanchor"]
 
     assert label(EVENTS) == ("right", "top")
@@ -136,8 +134,8 @@ def test_clipped_steps_are_marked_and_no_norm_leaves_its_panel() -> None:
         progress(2, gradient_norm=1e9),
         progress(3, gradient_norm=0),
     ]
-    data = {trace["name"]: trace for trace in training.figure(training.curves(events))["data"]}
-    assert data["clipped"]["x"] == [100, 200]
+    data = {trace["name"]: trace for trace in training.details(training.curves(events))["data"]}
+    assert data["clipped"]["y"] == [3.0, training.SPREAD, None]
     assert data["gradient"]["y"] == [3.0, training.SPREAD, 1 / training.SPREAD]
 
 

@@ -68,8 +68,8 @@ export class Heat {
   image;
   pixels = new Uint32Array();
 
-  /** @param {HTMLCanvasElement} canvas @param {HTMLCanvasElement} strip for the characters below */
-  constructor(canvas, strip) {
+  /** @param {HTMLCanvasElement} canvas @param {HTMLCanvasElement} strip for the characters below, where `letters` draws them */
+  constructor(canvas, strip = canvas) {
     canvas.getContext("2d", { alpha: false }); // the first to ask says how: this one hides what is below
     this.canvas = canvas;
     this.strip = strip;

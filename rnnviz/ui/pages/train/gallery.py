@@ -1,4 +1,4 @@
-"""The shipped models' training, to be replayed: a gallery below the page's own runs."""
+"""The shipped models' training, to be replayed, below the page's own runs."""
 
 import streamlit as st
 
@@ -9,38 +9,37 @@ from rnnviz.ui.pages.train import listing, subject
 from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import titles
 
-ACROSS = 3
 
-
-def show(shown: str | None) -> None:
-    """A button for each; nothing where there is none."""
+def show() -> None:
+    """The choice and the button; nothing where there is no replay."""
     names = listing.first(list(subject.replays()))
     if not names:
         return
-    st.markdown("## " + _("How shipped models learned"))
-    st.caption(_("Choose one to replay its training, from random weights to the model that ships."))
     about = {info.path.stem: info for info in checkpoint.available()[0]}
-    for begin in range(0, len(names), ACROSS):
-        for column, name in zip(st.columns(ACROSS), names[begin : begin + ACROSS], strict=False):
-            id = subject.SHIPPED + name
-            with column:
-                st.button(
-                    _("How {name} learned").format(name=plain(titles(about.values()).get(name, name))),
-                    key=f"train-replay.{name}",
-                    icon=":material/replay:",
-                    disabled=id == shown,
-                    width="stretch",
-                    on_click=_open,
-                    args=(id,),
-                )
-                if (info := about.get(name)) is not None:
-                    kind = CELLS[info.kind].label if info.kind in CELLS else info.kind
-                    st.caption(
-                        " · ".join(
-                            filter(None, (f"`{name}`", plain(kind), plain(str(info.card.get("title") or ""))))
-                        )
-                    )
+    called = titles(about.values())
+    st.markdown("## " + _("How shipped models learned"))
+    which, play = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
+    name = which.selectbox(
+        _("Shipped model"),
+        names,
+        key="train-replay-name",
+        persist_state="session",
+        format_func=lambda name: called.get(name, name),
+        help=_("Its training, from random weights to the model that comes with the app."),
+    )
+    play.button(
+        _("Play"),
+        key="train-replay",
+        icon=":material/replay:",
+        width="stretch",
+        on_click=_play,
+        args=(subject.SHIPPED + name,),
+    )
+    if (info := about.get(name)) is not None:
+        kind = CELLS[info.kind].label if info.kind in CELLS else info.kind
+        told = (f"`{name}`", plain(kind), plain(str(info.card.get("title") or "")))
+        st.caption(" · ".join(filter(None, told)))
 
 
-def _open(id: str) -> None:
-    st.session_state[listing.CHOSEN] = id
+def _play(id: str) -> None:
+    st.session_state["train.started"] = id

@@ -1,5 +1,6 @@
 """The layout of the Train page."""
 
+from itertools import count
 from typing import Any
 
 import streamlit as st
@@ -29,6 +30,9 @@ from rnnviz.ui.pages.train.texts import Chosen
 from rnnviz.ui.trouble import describe
 
 
+_starts = count(1)  # numbers each start of a run or a replay, so that the view plays what is started again
+
+
 def page(slot: Any, explore: Any) -> None:
     """Draw the page. `slot` is its place in the sidebar, `explore` the page to open with a model."""
     st.html(f"<style>{_STYLE}{sidebar.BAR}{presenting.style(stage.KEY)}</style>")
@@ -50,11 +54,11 @@ def page(slot: Any, explore: Any) -> None:
     text = new(of_session("train"))
     if shown is not None:
         st.divider()
-        stage.show(shown, explore, started=started == shown)
+        stage.show(shown, explore, started=next(_starts) if started == shown else 0)
     elif text is not None and text.corpus == texts.TOY:
         toy()
     with st.container(key="train-gallery"):
-        gallery.show(shown)
+        gallery.show()
     with st.expander(_("Compare runs"), icon=":material/stacked_line_chart:", key="train-comparing"):
         compare.show(listing.visible(), shown)
     if allowed.to_bring():

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from rnnviz.i18n import _, language
+from rnnviz.i18n import _
 from rnnviz.runs import queue
 from rnnviz.runs.folder import RunFolder
 from rnnviz.ui.browser.component import Component
@@ -20,15 +20,15 @@ EVERY = 0.5  # seconds between two looks at a run that is going on
 _WATCH, _ASK, _FRESH = "train.watch", "train.ask", "train.fresh"
 
 
-def show(id: str, explore: Any, *, started: bool = False) -> None:
-    """The stage of the run of this id. `explore`: the page to open with a model; `started`: just now."""
+def show(id: str, explore: Any, *, started: int = 0) -> None:
+    """The stage of the run of this id. `explore`: the page to open with a model; `started`: a new number where it was started just now."""
     st.session_state[_FRESH] = True
     subject = find(id)
     alive = subject is not None and subject.alive
     st.fragment(_stage, run_every=EVERY if alive else None, key="train-stage")(id, explore, started)
 
 
-def _stage(id: str, explore: Any, started: bool) -> None:
+def _stage(id: str, explore: Any, started: int) -> None:
     state = st.session_state
     fresh = state.pop(_FRESH, False)
     subject = find(id)
@@ -43,7 +43,6 @@ def _stage(id: str, explore: Any, started: bool) -> None:
         fresh = True
     watch.refresh(subject)
     toolbar.show(subject, explore)
-    ask = state.pop(_ASK, None)
     facts = {**said(subject, watch), "started": started}
     start = watch.last("start")
     words = say.words(
@@ -52,7 +51,7 @@ def _stage(id: str, explore: Any, started: bool) -> None:
         uniform=start.get("uniform") is not None or not start,
         watched=bool(subject.description.get("probe")),
     )
-    data = watch.answer(subject, words, language(), facts, ask=ask, fresh=fresh)
+    data = watch.answer(subject, words, facts, ask=state.pop(_ASK, {}), fresh=fresh)
     _component.mount(data, key=KEY, on_ask=_take)
     was, state["train.alive"] = state.get("train.alive"), (id, subject.alive)
     if not fresh and was is not None and was != (id, subject.alive):
@@ -61,7 +60,7 @@ def _stage(id: str, explore: Any, started: bool) -> None:
 
 def _take() -> None:
     asked = _component.asked(KEY)
-    st.session_state[_ASK] = dict(asked) if isinstance(asked, Mapping) else None
+    st.session_state[_ASK] = dict(asked) if isinstance(asked, Mapping) else {}
 
 
 def measured(subject: Subject, watch: Watch) -> str:

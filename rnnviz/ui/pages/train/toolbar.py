@@ -15,6 +15,8 @@ from rnnviz.runs.folder import VISITOR, RunFolder
 from rnnviz.text import files
 from rnnviz.ui import trouble
 from rnnviz.ui.hosting import allowed
+from rnnviz.ui.pages.explore import words as explore_words
+from rnnviz.ui.pages.inside import words as inside
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.subject import Subject, called
 from rnnviz.ui.trouble import plain
@@ -43,8 +45,22 @@ def show(subject: Subject, explore: Any) -> None:
             _of_run(subject.run, explore, stopping)
         elif st.button(_("Open in Explore"), icon=":material/waves:", key="train-explore", type="primary"):
             st.switch_page(explore, query_params={"model": subject.name})
+    if said := _found(subject):
+        st.markdown(said)
     if (error := st.session_state.pop(_TROUBLE, None)) is not None:
         trouble.show(error)
+
+
+def _found(subject: Subject) -> str:
+    """What the units of the finished model were found to follow, with which Explore opens; or why nothing."""
+    try:
+        path = checkpoint.find(subject.name) if subject.run is None else file_of(subject.run)
+        card = checkpoint.read_info(path).card if path is not None else {}
+    except RnnvizError:  # the toolbar's buttons say so once they are pressed
+        return ""
+    if said := inside.found(card):
+        return said + " " + _("Explore opens on the first.")
+    return explore_words.unnamed(card)
 
 
 def _whose(subject: Subject) -> str:

@@ -23,25 +23,23 @@ def words(
     return {
         **view_words(),
         **presenting.words(),
-        "heat": _("Hidden state"),
+        "heat": _("Sentence to watch"),
         "heat.of": _("Reading “{probe}”"),
         "heat.label": _("Hidden state of every unit after every character of the sentence to watch."),
         "heat.finding": _("At {when}, values lie between {low} and {high}, on average {mean} from 0."),
-        "heat.live": _(
-            "Each row is one number the network keeps. Watch them change from character to character, and as "
-            "it learns."
-        )
-        + " "
-        + _("Inside measures what a unit responds to."),
-        "heat.notice": _(
-            "Each row is one number the network keeps. Press Play to see how they changed as it learned."
-        )
-        + " "
-        + _("Inside measures what a unit responds to."),
-        "heat.mlp": _("It has no hidden state: the same character always gives the same column."),
+        "heat.surprise": _(
+            "Purple behind a character: how much it surprised the network. It fades as the network learns."
+        ),
+        "heat.rows": _("Below, a row is one unit of the hidden state: {n} of {units}."),
+        "heat.most": _(
+            "Below, a row is one unit of the hidden state: of {units}, the {n} that change most over this "
+            "sentence."
+        ),
+        "heat.mlp": _("Below, the same character always gives the same column: it has no hidden state."),
         "heat.none": _("The sentence to watch appears here when training begins.")
         if watched
         else _("This run has no sentence to watch."),
+        "units.title": _("Units by their numbers"),
         "key.diverging": _("blue −1 · 0 · +1 orange"),
         "key.sequential": _("pale 0 · 4 dark"),
         "when": _("step {step} · perplexity {perplexity}"),
@@ -50,7 +48,9 @@ def words(
         "play": _("Play"),
         "pause": _("Pause"),
         "curve": _("Perplexity after each step") if steps else _("Perplexity against characters read"),
-        "curve.label": _("Perplexity, gradient norm and learning rate during training."),
+        "curve.label": _("Perplexity during training."),
+        "details": _("Details"),
+        "details.label": _("Gradient norm and learning rate during training."),
         "curve.ends": _("{line}: perplexity {p}."),
         "curve.below": _("{line}: perplexity {p}, below the {ngram}'s {q}."),
         "curve.above": _("{line}: perplexity {p}, above the {ngram}'s {q}."),

@@ -1,10 +1,10 @@
-// Perplexity, gradient norm and learning rate against characters read: the server's figure, filled in.
+// One of the server's figures of a run against characters read, filled in.
 
 import { find, place } from "../../../browser/static/dom.js";
 import { gaps, purge, react } from "../../../browser/static/plotly.js";
 
-/** @import { Untyped } from "../../../browser/static/types" */
-/** @import { Curves, TrainTheme } from "./types" */
+/** @import { Figure, Untyped } from "../../../browser/static/types" */
+/** @import { Curves } from "./types" */
 
 const LARGE = 20; // pixels of type for a projector
 
@@ -21,28 +21,13 @@ export class Chart {
     this.mark = find(root, "i.rt-now");
   }
 
-  /**
-   * @param {TrainTheme["figure"]} figure @param {Curves} arrays @param {number} width @param {number} height
-   * @param {boolean} large for a projector
-   */
-  draw(figure, arrays, width, height, large = false) {
+  /** @param {Figure} figure @param {Curves} arrays @param {boolean} large for a projector */
+  draw(figure, arrays, large = false) {
+    const { clientWidth: width, clientHeight: height } = this.root;
     if (width < 50) return;
     const { data, layout } = structuredClone(figure);
     if (large) enlarge(layout);
-    const { clip, spread } = figure;
-    const norms = arrays.gradient.map((g) => Math.min(clip * spread, Math.max(clip / spread, g)));
-    const clipped = (/** @type {Float32Array} */ values) =>
-      values.filter((_, i) => arrays.gradient[i] > clip);
-    /** @type {Record<string, [Float32Array, Float32Array]>} */
-    const filled = {
-      train: [arrays.characters, arrays.train],
-      validation: [arrays.measured, arrays.validation],
-      held_out: [arrays.looked, arrays.held_out],
-      gradient: [arrays.characters, norms],
-      clipped: [clipped(arrays.characters), clipped(norms)],
-      rate: [arrays.characters, arrays.rate],
-    };
-    for (const trace of data) [trace.x, trace.y] = filled[trace.name].map(gaps);
+    for (const trace of data) [trace.x, trace.y] = [trace.x, trace.y].map((name) => gaps(arrays[name]));
     Object.assign(layout, { width, height });
     const { l, r } = layout.margin;
     const [low, high] = layout.xaxis.range;

@@ -13,7 +13,7 @@ export class Findings {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.heat = new Alternative(find(root, "canvas.rt-heat"));
-    this.curve = new Alternative(find(root, "div.rt-plot"));
+    this.curve = new Alternative(find(root, "div.rt-curve"));
   }
 
   /** @param {Words} words @param {Answer} head @param {Frame | null} frame @param {TrainTheme} theme @param {number | null} baseline */

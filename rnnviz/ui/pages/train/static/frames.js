@@ -14,7 +14,8 @@ export class Frames {
 
   /** Take an answer in. @param {Answer} header @param {Untyped} arrays */
   apply(header, arrays) {
-    const run = `${header.run} ${header.born}`;
+    // Which units are shown is another matter once it is over.
+    const run = `${header.run} ${header.born} ${header.alive}`;
     if (run !== this.run) {
       this.run = run;
       this.held.clear();
@@ -24,7 +25,7 @@ export class Frames {
     for (const step of [...this.held.keys()]) if (!this.steps.includes(step)) this.held.delete(step);
     for (const about of header.frames) {
       const frame = frameOf(about, arrays, header.symbols);
-      if (about.kind === "now") this.now = frame;
+      if (about.key === "now") this.now = frame;
       else this.held.set(about.step, frame);
     }
     if (!header.probe) this.now = null;
@@ -49,32 +50,29 @@ export class Frames {
 
 /** @param {About} about @param {Untyped} arrays @param {string[]} symbols @returns {Frame} */
 function frameOf(about, arrays, symbols) {
-  const names = ["states", "next", "chances", "came", "chance", "entropy"];
+  const names = ["states", "next", "chances", "came", "chance", "nll", "entropy"];
   const parts = names.map((name) => [name, arrays[`${about.key}.${name}`]]);
   return { ...about, symbols, ...Object.fromEntries(parts) };
 }
 
 /**
  * One layer of a frame, as the heat map and the bars read it.
- * @param {Frame} frame @param {number} layer @param {Uint16Array | null} rows
+ * @param {Frame} frame @param {number} layer
  * @returns {States & Predictions & { length: number }}
  */
-export function layerOf(frame, layer, rows) {
+export function layerOf(frame, layer) {
   const [T, L, H] = frame.states.shape;
-  let { states } = /** @type {{ states: Uint8Array }} */ (frame);
-  if (L > 1) {
-    states = new Uint8Array(T * H);
-    for (let t = 0; t < T; t++) {
-      const from = (t * L + layer) * H;
-      states.set(frame.states.subarray(from, from + H), t * H);
-    }
+  const states = new Uint8Array(T * H);
+  for (let t = 0; t < T; t++) {
+    const from = (t * L + layer) * H;
+    states.set(frame.states.subarray(from, from + H), t * H);
   }
   const n = frame.next.shape[1];
   return {
     start: 0,
     length: T,
     units: H,
-    rows,
+    rows: null,
     states,
     ids: frame.came,
     isUnknown: (t) => frame.came[t] === 0,

@@ -2,7 +2,8 @@
 
 import type { Figure, Header, Shaped, Theme, Themes, Words } from "../../../browser/static/types";
 
-export type TrainTheme = Theme & { figure: Figure & { clip: number; spread: number } } & {
+/** The traces of the figures name the arrays that they draw. */
+export type TrainTheme = Theme & { curve: Figure; details: Figure; surprisal: string[] } & {
   [name: string]: unknown;
 };
 
@@ -11,12 +12,12 @@ export interface Fixed {
   language: string;
   themes: Themes<TrainTheme>;
   baseline: number | null; // the n-gram's perplexity
+  surprisalFull: number; // bits at which the colour behind a character is at its strongest
 }
 
 /** What the header says of one trace of the probe. */
 export interface About {
   key: string;
-  kind: "now" | "kept";
   step: number;
   characters: number;
   perplexity: number | null;
@@ -27,16 +28,16 @@ export interface Answer extends Header {
   born: number;
   state: string;
   alive: boolean;
-  started: boolean;
+  started: number; // another each time that a run or a replay is started, else 0
   cell: string;
-  units: number;
+  units: number; // of a layer
+  rows: number[][]; // of each layer, the units that are shown
   seconds: number;
   scale: "diverging" | "sequential";
   probe: string;
   steps: number[];
   frames: About[];
   symbols: string[];
-  rows: boolean;
   drawn: number;
   answer: string;
   digest: string;
@@ -52,19 +53,17 @@ export interface Answer extends Header {
   numbers: Record<"validation" | "held_out" | "train" | "speed" | "clipped" | "rate", number | null>;
 }
 
-/** The curves, and `rows`: each layer's units, those alike side by side. */
-export type Curves = Record<
-  "characters" | "train" | "gradient" | "rate" | "measured" | "validation" | "looked" | "held_out",
-  Float32Array
-> & { rows?: Uint16Array };
+export type Curves = Record<string, Float32Array>;
 
-/** One trace: T characters, L layers, H units; `states` are indices of colours, `next` and `came` numbers of symbols. */
+/** One trace: T characters, L layers, the units that are shown; `states` are indices of colours, `next` and `came`
+ * numbers of symbols, `nll` nats. */
 export interface Frame extends About {
   states: Shaped<Uint8Array>;
   next: Shaped<Uint16Array>;
   chances: Float32Array;
   came: Uint16Array;
   chance: Float32Array;
+  nll: Float32Array;
   entropy: Float32Array;
   symbols: string[];
 }

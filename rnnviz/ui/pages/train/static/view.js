@@ -6,19 +6,18 @@ import { Heat } from "../../../browser/static/heat.js";
 import { Next } from "../../../browser/static/next.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
 import { Presenting } from "../../../browser/static/present.js";
-import { dress, fonts } from "../../../browser/static/theme.js";
+import { dress } from "../../../browser/static/theme.js";
 import { Chart } from "./chart.js";
 import { Findings } from "./finding.js";
 import { Frames, layerOf } from "./frames.js";
+import { drawSentence } from "./sentence.js";
 import { Words } from "./words.js";
 
 /** @import { Answer, Curves, Fixed, Frame, TrainTheme } from "./types" */
 
 const PACE = 170; // milliseconds a snapshot stays when played
 const BRIEF = 10; // seconds of training below which a run is played again at its end
-const STRIP = [18, 30]; // pixels of the characters' line, and for a projector
-const MANY = 96; // units beyond which a row gets thinner than the eye likes
-const NARROW = 5.5; // pixels below which a column's character can't be read
+const TYPE = [20, 30]; // pixels of the sentence's characters, and for a projector
 
 /** @type {Map<string, Fixed>} by digest: a view that is made anew finds its words and colours */
 const fixedParts = new Map();
@@ -44,11 +43,9 @@ export class View extends BaseView {
   /** @type {Frame | null} the frame that is shown, or the last that was */
   shown = null;
   digest = "";
-  font = "";
+  started = 0;
   drawn = "";
   layer = 0;
-  order = "index";
-  zoom = 0;
   /** @type {number | null} of the slider; null: the newest, whatever comes */
   place = null;
   /** @type {number | null} */
@@ -65,6 +62,7 @@ export class View extends BaseView {
     this.pause();
     clearTimeout(this.again);
     this.chart?.close();
+    this.steps?.close();
     this.presenting?.close();
     this.findings?.close();
   }
@@ -84,6 +82,8 @@ export class View extends BaseView {
     const changed = header.run !== this.head?.run || header.born !== this.head.born;
     const ended = !changed && this.head.alive && !header.alive;
     const resumed = !changed && !this.head.alive && header.alive;
+    const started = header.started && header.started !== this.started;
+    if (started) this.started = header.started;
     this.head = header;
     this.curves = arrays;
     this.fixed = fixed;
@@ -95,27 +95,28 @@ export class View extends BaseView {
       if (resumed) this.follow();
       // What was over in a moment is shown again, at a pace that can be followed.
       if (ended && header.seconds < BRIEF && !still()) Object.assign(this, { place: 0, wantsPlay: true });
-      this.fetch();
     }
+    if (started) this.begin();
+    this.fetch();
     if (this.wantsPlay && !this.frames.missing.length) this.play();
     this.draw();
   }
 
   /** A run that wasn't on the screen before: follow it, or play what it has been through. */
   meet() {
-    const { head, frames } = this;
+    const { head } = this;
     this.follow();
     this.hover = this.shown = null;
-    this.layer = frames.now ? Math.min(this.layer, frames.now.states.shape[1] - 1) : 0;
-    // Of many units some, large enough to be followed with the eye; of a few all, and once they have learnt
-    // something, alike ones side by side.
-    const many = (frames.now?.states.shape[2] ?? head.units) > MANY;
-    this.order = head.alive || many ? "index" : "alike";
-    this.zoom = many ? 48 : 0;
     this.wantsPlay = !head.alive && head.steps.length > 2 && !still();
     if (this.wantsPlay) this.place = 0;
-    this.fetch();
-    if (head.started) setTimeout(() => this.root.scrollIntoView({ block: "end", behavior: "smooth" }), 400);
+  }
+
+  /** What was started just now is scrolled into view; a replay plays from its start. */
+  begin() {
+    setTimeout(() => this.root.scrollIntoView({ block: "end", behavior: "smooth" }), 400);
+    if (this.head.alive) return;
+    this.pause();
+    Object.assign(this, { place: 0, wantsPlay: true });
   }
 
   /** Ask for the snapshots that aren't here; `ask` alone asks for words and colours. */
@@ -137,8 +138,9 @@ export class View extends BaseView {
   build() {
     const { root } = this;
     if (!this.words) {
-      this.heat = new Heat(find(root, "canvas.rt-heat"), find(root, "canvas.rt-strip"));
-      this.chart = new Chart(find(root, "div.rt-plot"));
+      this.heat = new Heat(find(root, "canvas.rt-heat"));
+      this.chart = new Chart(find(root, "div.rt-curve"));
+      this.steps = new Chart(find(root, "div.rt-steps"));
       this.findings = new Findings(root);
       this.slider = find(root, "input.rt-range");
       this.button = find(root, "button.rt-play");
@@ -149,16 +151,12 @@ export class View extends BaseView {
       this.button.onclick = () => (this.timer ? this.pause(true) : this.start());
       map.onpointermove = (event) => this.point(event);
       map.onpointerleave = () => this.point(null);
-      const chosen = (
-        /** @type {string} */ name,
-        /** @type {(value: string) => Partial<View>} */ changes,
-      ) => {
-        const select = find(root, `select.rt-${name}`);
-        select.onchange = () => this.choose(changes(select.value));
+      const layers = find(root, "select.rt-layer");
+      layers.onchange = () => {
+        this.layer = Number(layers.value);
+        this.draw();
       };
-      chosen("layer", (layer) => ({ layer: Number(layer) }));
-      chosen("order", (order) => ({ order }));
-      chosen("zoom", (zoom) => ({ zoom: Number(zoom) }));
+      find(root, "details.rt-details").ontoggle = () => this.draw(true);
       this.observer = new ResizeObserver(() => this.draw(true));
       this.styled.then(() => {
         root.hidden = false;
@@ -176,7 +174,6 @@ export class View extends BaseView {
 
   dress() {
     this.theme = dress(this.root, this.fixed.themes);
-    this.font = fonts(this.root).code;
   }
 
   // ---- replay -------------------------------------------------------------------------------------
@@ -225,12 +222,6 @@ export class View extends BaseView {
     this.draw();
   }
 
-  /** @param {Partial<View>} changes */
-  choose(changes) {
-    Object.assign(this, changes);
-    this.draw();
-  }
-
   /** @param {PointerEvent | null} event */
   point(event) {
     const before = this.hover;
@@ -247,8 +238,8 @@ export class View extends BaseView {
   // ---- drawing ------------------------------------------------------------------------------------
 
   draw(resized = false) {
-    const { root, frames, head, words, chart, slider, button } = this;
-    if (!chart || !slider || !button || root.hidden) return;
+    const { root, frames, head, words, chart, steps, slider, button } = this;
+    if (!chart || !steps || !slider || !button || root.hidden) return;
     words.draw(head, frames);
     const place = this.place ?? frames.count - 1;
     const wanted = frames.at(place);
@@ -261,14 +252,17 @@ export class View extends BaseView {
     words.playing(playing, frame, this.place === null && head.alive);
     slider.setAttribute("aria-valuetext", words.when(frame));
     this.picture(frame);
-    const { clientWidth, clientHeight } = chart.root;
-    const drawn = [head.drawn, this.digest, this.theme.name, clientWidth, clientHeight].join();
+    const details = find(root, "details.rt-details");
+    details.hidden = !this.curves.norm.some(Number.isFinite); // a replay kept none
+    const drawn = [head.drawn, this.digest, this.theme.name].join();
     if (window.Plotly && (drawn !== this.drawn || resized)) {
       this.drawn = drawn;
-      chart.draw(this.theme.figure, this.curves, clientWidth, clientHeight, this.presenting?.on);
+      chart.draw(this.theme.curve, this.curves, this.presenting?.on);
+      if (details.open) steps.draw(this.theme.details, this.curves);
     }
     this.findings?.later(words, head, frame, this.theme, this.fixed.baseline);
-    chart.point(frame && this.place !== null && place < frames.count - 1 ? frame.characters : null);
+    const past = this.place !== null && place < frames.count - 1;
+    for (const one of [chart, steps]) one.point(frame && past ? frame.characters : null);
     const step = frame ? frame.step : "";
     const { run, state, drawn: events } = head;
     for (const [name, value] of Object.entries({ step, run, state, playing, events }))
@@ -277,38 +271,33 @@ export class View extends BaseView {
 
   /** @param {Frame | null} frame */
   picture(frame) {
-    const { heat, map, head } = this;
+    const { heat, head, root } = this;
     this.layerShown = null;
     this.words.empty(frame);
-    if (!frame || !heat || !map) return;
-    const [, L, H] = frame.states.shape;
-    this.layer = Math.min(this.layer, L - 1);
-    const orders = (head.rows && this.curves.rows) || null;
-    const rows = this.order === "alike" && orders ? orders.subarray(this.layer * H) : null;
-    this.words.choices(L, this.layer, orders ? this.order : "index", Boolean(orders), H, this.zoom);
-    const shown = layerOf(frame, this.layer, rows);
-    this.layerShown = shown;
+    if (!frame || !heat) return;
+    this.layer = Math.min(this.layer, head.rows.length - 1);
+    this.words.units(head.rows, this.layer);
+    const shown = layerOf(frame, this.layer);
     this.list = Array.from(head.probe);
-    const width = map.clientWidth;
-    const strip = STRIP[Number(this.presenting?.on)];
-    const height = map.clientHeight - strip - 2;
+    const type = TYPE[Number(this.presenting?.on)];
+    const sentence = find(root, "div.rt-sentence");
+    drawSentence(sentence, this.list, frame, this.theme.surprisal, this.fixed.surprisalFull, type);
+    const { clientWidth: width, clientHeight: height } = find(root, "div.rt-rows");
     if (width < 20 || height < 20) return;
+    this.layerShown = shown;
     const columns = shown.length;
-    const count = this.zoom && this.zoom < H ? this.zoom : H;
-    const view = { first: 0, last: columns, columns, rows: { from: 0, count }, width, height, strip };
+    const rows = { from: 0, count: shown.units };
+    const view = { first: 0, last: columns, columns, rows, width, height, strip: 0 };
     heat.draw(shown, view, this.theme[head.scale], this.theme.background);
-    const wide = width / columns >= NARROW;
-    if (wide) heat.letters(this.list, shown, view, this.theme, this.font);
-    heat.strip.hidden = !wide;
     this.cursor();
   }
 
   cursor() {
-    const { layerShown, list, hover, map } = this;
-    if (!layerShown || !map) return;
+    const { layerShown, list, hover, root } = this;
+    if (!layerShown) return;
     const t = hover ?? layerShown.length;
-    const mark = find(this.root, "div.rt-cursor");
-    const width = map.clientWidth / layerShown.length;
+    const mark = find(root, "div.rt-cursor");
+    const width = find(root, "div.rt-rows").clientWidth / layerShown.length;
     mark.hidden = hover === null;
     place(mark, { left: t * width, width });
     this.next.draw(layerShown, list, t);

@@ -7,8 +7,8 @@ import { label, sayer } from "../../../browser/static/words.js";
 /** @import { Frames } from "./frames.js" */
 /** @import { Answer, Fixed, Frame } from "./types" */
 
-const ZOOMS = [24, 48, 96]; // rows that can be shown instead of all
-const NUMBERS = ["validation", "held_out", "train", "probe", "speed", "clipped", "rate"];
+const NUMBERS = ["validation", "held_out", "train", "probe", "speed"];
+const DETAILS = ["clipped", "rate"];
 
 export class Words {
   legend = "";
@@ -22,7 +22,9 @@ export class Words {
     label(root, say);
     const said = (/** @type {string} */ name) =>
       /** @type {[string, string]} */ ([say(`number.${name}`), say(`number.${name}.help`)]);
-    this.fields = numberRow(find(root, "dl.rt-numbers"), "rt", "training", NUMBERS, said);
+    const row = (/** @type {"dl.rt-numbers" | "dl.rt-more"} */ list, /** @type {string[]} */ names) =>
+      numberRow(find(root, list), "rt", "training", names, said);
+    this.fields = { ...row("dl.rt-numbers", NUMBERS), ...row("dl.rt-more", DETAILS) };
   }
 
   /** @param {Answer} head @param {Frames} frames */
@@ -40,7 +42,7 @@ export class Words {
       clipped: clipped === null ? "–" : numbers.percent(clipped),
       rate: numbers.rough(rate, 2),
     };
-    for (const name of NUMBERS) {
+    for (const name of [...NUMBERS, ...DETAILS]) {
       put(fields[name], shown[name]);
       // What a shipped replay never kept is left out; a run that has just begun keeps its places.
       const kept = head.alive || shown[name] !== "–" || ["train", "probe"].includes(name);
@@ -65,8 +67,11 @@ export class Words {
       find(root, "span.rt-legend").replaceChildren(...entries);
     }
     put(find(root, "p.rt-curve-notice"), say(head.counted ? "curve.counted" : "curve.blind"));
-    const notice = head.alive ? "heat.live" : head.cell === "mlp" ? "heat.mlp" : "heat.notice";
-    put(find(root, "p.rt-heat-notice"), say(notice));
+    const n = head.rows[0]?.length ?? 0;
+    const rows =
+      head.cell === "mlp" ? "heat.mlp" : head.alive || n === head.units ? "heat.rows" : "heat.most";
+    const said = n ? `${say("heat.surprise")} ${say(rows, { n, units: numbers.whole(head.units) })}` : "";
+    put(find(root, "p.rt-heat-notice"), said);
     put(find(root, "span.rt-key"), say(`key.${head.scale}`));
     const quoted = find(root, "b.rt-of");
     put(quoted, head.probe ? say("heat.of", { probe: head.probe }) : say("heat"));
@@ -92,38 +97,17 @@ export class Words {
     const element = find(this.root, "p.rt-empty");
     element.hidden = Boolean(frame);
     put(element, frame ? "" : this.say("heat.none"));
-    find(this.root, "div.rt-choices").hidden = !frame;
     find(this.root, "div.rt-map").classList.toggle("rt-blank", !frame);
     find(this.root, "section.rv-next").classList.toggle("rt-hidden", !frame);
   }
 
-  /** @param {number} layers @param {number} layer @param {string} order @param {boolean} ordered @param {number} units @param {number} zoom */
-  choices(layers, layer, order, ordered, units, zoom) {
-    const { say, numbers } = this;
-    const counts = ZOOMS.filter((n) => n < units);
-    this.choice(
-      "layer",
-      layers > 1,
-      Array.from({ length: layers }, (_, n) => [n, say("layer.n", { n })]),
-      layer,
-    );
-    this.choice(
-      "order",
-      ordered,
-      ["index", "alike"].map((name) => [name, say(`order.${name}`)]),
-      order,
-    );
-    this.choice(
-      "zoom",
-      counts.length > 0,
-      [...counts, 0].map((n) => [n, n ? numbers.whole(n) : say("zoom.all", { n: numbers.whole(units) })]),
-      counts.includes(zoom) ? zoom : 0,
-    );
-  }
-
-  /** @param {string} name @param {boolean} shown @param {[string | number, string][]} list @param {string | number} value */
-  choice(name, shown, list, value) {
-    find(this.root, `label.rt-${name}s`).hidden = !shown;
-    options(find(this.root, `select.rt-${name}`), list, value);
+  /** Which layer's units are shown, by their numbers. @param {number[][]} rows @param {number} layer */
+  units(rows, layer) {
+    find(this.root, "label.rt-layers").hidden = rows.length < 2;
+    const layers = rows.map((_, n) => /** @type {[number, string]} */ ([n, this.say("layer.n", { n })]));
+    options(find(this.root, "select.rt-layer"), layers, layer);
+    const list = find(this.root, "ol.rt-units");
+    if (list.textContent !== rows[layer].join(""))
+      list.replaceChildren(...rows[layer].map((unit) => make("li", "", String(unit))));
   }
 }

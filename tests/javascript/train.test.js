@@ -1,0 +1,61 @@
+// The training view's frames.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Frames, layerOf } from "../../rnnviz/ui/pages/train/static/frames.js";
+
+/** An answer of the training view with snapshots. @param {number[]} steps @param {number[]} sent @param {number | null} now */
+function training(steps, sent, now, run = "one") {
+  const about = (/** @type {number} */ step, key = `at${step}`) => ({
+    key,
+    step,
+    characters: step,
+    perplexity: 2,
+  });
+  const frames = [...sent.map((step) => about(step)), ...(now === null ? [] : [about(now, "now")])];
+  return /** @type {any} */ ({
+    run,
+    born: 1,
+    steps,
+    probe: now === null ? "" : "ab",
+    symbols: ["", "a"],
+    frames,
+  });
+}
+
+test("snapshots are kept by step, the newest trace stands last, and another run begins anew", () => {
+  const frames = new Frames();
+  frames.apply(training([1, 2, 4], [1, 4], 6), {});
+  assert.deepEqual(
+    [frames.count, frames.missing, frames.at(0)?.step, frames.at(1), frames.at(3)?.step],
+    [4, [2], 1, null, 6],
+  );
+  frames.apply(training([1, 2], [2], 2), {});
+  assert.deepEqual([frames.count, frames.missing, frames.at(1)?.step], [2, [], 2]);
+  frames.apply(training([1], [], null, "two"), {});
+  assert.deepEqual([frames.now, frames.missing, frames.count], [null, [1], 1]);
+});
+
+test("a layer of a frame is read as the heat map and the bars read a text", () => {
+  const states = Object.assign(Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8), { shape: [2, 2, 2] });
+  const next = Object.assign(Uint16Array.of(0, 1, 1, 0, 1, 0), { shape: [3, 2] });
+  const chances = Float32Array.of(0.5, 0.5, 0.75, 0.25, 1, 0);
+  const rest = {
+    came: Uint16Array.of(1, 0),
+    chance: Float32Array.of(0.5, 0.25),
+    nll: new Float32Array(2),
+    entropy: new Float32Array(3),
+    symbols: ["", "a"],
+  };
+  const about = { key: "k", step: 1, characters: 1, perplexity: 2 };
+  const layer = layerOf({ ...about, states, next, chances, ...rest }, 1);
+  assert.deepEqual([...layer.states], [3, 4, 7, 8]);
+  assert.deepEqual(layer.expected(1), [
+    { id: 1, p: 0.75 },
+    { id: 0, p: 0.25 },
+  ]);
+  assert.deepEqual(
+    [layer.length, layer.isUnknown(1), layer.symbol(1), layer.probability(1)],
+    [2, true, "a", 0.25],
+  );
+});
