@@ -136,7 +136,7 @@ CONTROLS: dict[str, str | tuple[str, ...]] = {
     "pages.train.gallery.show button": EVERYBODY,
     "pages.train.listing.limit number_input, which calls": ("limit",),
     "pages.train.page.new button": "everybody, one small run",
-    "pages.train.settings._network selectbox, which calls": EVERYBODY,
+    "pages.train.settings._field selectbox, which calls": EVERYBODY,
     "pages.train.stage._stage mount": EVERYBODY,
     "pages.train.texts._uploaded file_uploader": FILES,
     "pages.train.toolbar._deleting button": ("delete", "delete a visitor's"),

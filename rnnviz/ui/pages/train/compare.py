@@ -17,6 +17,7 @@ from rnnviz.runs import api as runs
 from rnnviz.runs.folder import RunFolder
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui.hosting import allowed
+from rnnviz.ui.pages.train import settings
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.words import rounded
 
@@ -66,7 +67,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
     else:
         st.caption(_("Training perplexity where a run has no validation text: lower is better."))
     rows = [row(run) for run in chosen]
-    st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(say.settings()))
+    st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(settings.titles()))
     if allowed.to_download():
         st.download_button(
             _("Download as CSV"),
@@ -143,7 +144,7 @@ def row(run: runs.Run) -> dict[str, Any]:
         _("Training perplexity"): say.training_perplexity(last, report),
         _("Characters read"): last.get("characters", report.get("characters")),
         _("Seconds"): _rounded(last.get("seconds", report.get("seconds"))),
-        **{name: config.get(name) for name in say.settings()},
+        **{name: config.get(name) for name in settings.SETTINGS},
     }
 
 

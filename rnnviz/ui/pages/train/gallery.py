@@ -17,10 +17,9 @@ def show() -> None:
         return
     about = {info.path.stem: info for info in checkpoint.available()[0]}
     called = titles(about.values())
-    st.markdown("## " + _("How shipped models learned"))
     which, play = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
     name = which.selectbox(
-        _("Shipped model"),
+        _("How shipped models learned"),
         names,
         key="train-replay-name",
         persist_state="session",

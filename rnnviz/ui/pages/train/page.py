@@ -29,7 +29,6 @@ from rnnviz.ui.pages.train.settings import Recipe
 from rnnviz.ui.pages.train.texts import Chosen
 from rnnviz.ui.trouble import describe
 
-
 _starts = count(1)  # numbers each start of a run or a replay, so that the view plays what is started again
 
 
@@ -205,7 +204,7 @@ _STYLE = """
 .st-key-train-toolbar { flex-wrap: nowrap; }
 .st-key-train-toolbar > [data-testid="stElementContainer"]:first-child { flex: 1 1 0; min-width: 0; }
 .st-key-train-toolbar h2 { padding: 0; font-size: 1.1rem; }
-:is(.st-key-train-gallery, .st-key-train-toy) h2 { padding: 0.4rem 0 0; font-size: 1.1rem; }
+.st-key-train-toy h2 { padding: 0.4rem 0 0; font-size: 1.1rem; }
 .st-key-train-toolbar :is(h2, p) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 @media (max-width: 700px) {
   .st-key-train-toolbar { flex-wrap: wrap; }

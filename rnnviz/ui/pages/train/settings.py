@@ -7,13 +7,12 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import ConfigError
-from rnnviz.i18n import _
+from rnnviz.i18n import N_, _
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import TrainConfig
 from rnnviz.training import presets
 from rnnviz.training.estimate import cores
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.texts import Chosen
 
 LONGEST_WATCHED = 80
@@ -27,12 +26,128 @@ SENTENCES = {
 }
 """Sentences to watch, in the style of the corpora."""
 
-SETTINGS = (
-    "cell", "activation", "hidden_size", "layers", "embedding_size", "steps", "truncation", "batch",
-    "learning_rate", "clip", "dropout_embedding", "dropout_weight", "dropout_output", "dropout_layer",
-    "seed", "fresh_rows",
-)  # fmt: skip
+
+@dataclass(frozen=True)
+class Setting:
+    """A field of the form: its title and help, and what is offered: some `options` by their words, or
+    `numbers` as `st.number_input` takes them; without either a share, on a slider.
+    """
+
+    title: str
+    help: str
+    options: Mapping[str, str] | None = None
+    numbers: Mapping[str, Any] | None = None
+
+
+def _whole(low: int, high: int) -> dict[str, Any]:
+    return {"min_value": low, "max_value": high}
+
+
+def _real(low: float, high: float, step: float, digits: int) -> dict[str, Any]:
+    return {"min_value": low, "max_value": high, "step": step, "format": f"%.{digits}f"}
+
+
+_DROPPED = N_("The share left out at random in each step, so that the network memorises less.")
+
+SETTINGS = {
+    "cell": Setting(
+        N_("Cell"),
+        N_("How a hidden state follows from the one before it and the next character."),
+        {
+            "mlp": N_("MLP: no hidden state"),
+            "rnn": N_("RNN: the simple recurrence"),
+            "gru": N_("GRU: two gates"),
+            "lstm": N_("LSTM: three gates and a cell"),
+            "mingru": N_("minGRU: one gate that sees the input alone"),
+        },
+    ),
+    "activation": Setting(
+        N_("Activation φ"),
+        N_("tanh keeps each unit between −1 and 1, ReLU above 0. Cells with gates have their own."),
+        {"tanh": "tanh", "relu": "relu"},
+    ),
+    "hidden_size": Setting(
+        N_("Hidden units H"),
+        N_("How many numbers the hidden state of a layer has."),
+        numbers=_whole(1, 4096),
+    ),
+    "layers": Setting(
+        N_("Layers L"), N_("Each layer reads the hidden states of the one below."), numbers=_whole(1, 8)
+    ),
+    "embedding_size": Setting(
+        N_("Embedding size"),
+        N_("How many learnt numbers stand for a character. 0: one-hot vectors."),
+        numbers=_whole(0, 1024),
+    ),
+    "steps": Setting(
+        N_("Time steps of backpropagation"),
+        N_("Backpropagation through time goes back so many characters. More of them take longer."),
+        numbers=_whole(1, 2048),
+    ),
+    "truncation": Setting(
+        N_("Truncation"),
+        N_("Random: truncated after half to one and a half times as many characters, drawn anew each time."),
+        {"regular": N_("regular"), "random": N_("random")},
+    ),
+    "batch": Setting(
+        N_("Batch size"),
+        N_("How many passages of the text are read side by side."),
+        numbers=_whole(1, 1024),
+    ),
+    "learning_rate": Setting(
+        N_("Learning rate"),
+        N_("The largest step. Too high, and training diverges; too low, and it takes long."),
+        numbers=_real(1e-5, 1.0, 0.001, 5),
+    ),
+    "clip": Setting(
+        N_("Gradient clipping"),
+        N_("A gradient with a larger norm is scaled down to this one."),
+        numbers=_real(0.01, 100.0, 0.25, 2),
+    ),
+    "fresh_rows": Setting(
+        N_("Fresh starts"),
+        N_(
+            "The share of the passages that begin at a random paragraph in each step, before which the "
+            "network has read nothing. It then reads better what you type, which begins so too."
+        ),
+    ),
+    "dropout_output": Setting(N_("Dropout of the hidden state"), _DROPPED),
+    "dropout_layer": Setting(N_("Dropout between layers"), _DROPPED),
+    "dropout_weight": Setting(N_("Dropout of the recurrent weights"), _DROPPED),
+    "dropout_embedding": Setting(N_("Dropout of characters"), _DROPPED),
+    "seed": Setting(
+        N_("Seed"),
+        N_("Where random numbers begin. The same seed gives the same run."),
+        numbers=_whole(0, 2**31),
+    ),
+}
 """The settings of a recipe, by the names of TrainConfig."""
+
+LENGTH = {
+    "until": Setting(N_("Train for"), "", {"minutes": N_("minutes"), "characters": N_("characters")}),
+    "minutes": Setting(
+        N_("Minutes"), N_("The speed is measured first."), numbers=_real(0.05, 10_000.0, 0.5, 2)
+    ),
+    "characters": Setting(
+        N_("Characters"), N_("A text that is read twice counts twice."), numbers=_whole(1, 10**12)
+    ),
+}
+"""How long a run trains, which a recipe says otherwise."""
+
+COLUMNS = (
+    {N_("Network"): ("cell", "activation", "hidden_size", "layers", "embedding_size")},
+    {N_("Training"): ("steps", "truncation", "batch", "learning_rate", "clip", "fresh_rows")},
+    {
+        N_("Regularisation"): ("dropout_output", "dropout_layer", "dropout_weight", "dropout_embedding"),
+        N_("Length and seed"): ("until", "minutes", "characters", "seed"),
+    },
+)
+"""The form: groups of fields, in columns."""
+
+
+def titles() -> dict[str, str]:
+    """What each setting of a recipe is called."""
+    return {name: _(one.title) for name, one in SETTINGS.items()}
 
 
 @dataclass(frozen=True)
@@ -129,9 +244,12 @@ def watched() -> str:
 
 def expert() -> None:
     """Every setting, in columns."""
-    for column, draw in zip(st.columns(3, gap="medium"), (_network, _learning, _guarding), strict=True):
+    for column, groups in zip(st.columns(3, gap="medium"), COLUMNS, strict=True):
         with column:
-            draw()
+            for title, names in groups.items():
+                st.markdown(f"**{_(title)}**")
+                for name in names:
+                    _field(name)
     st.text_input(
         _("Name of the run"),
         key="set-name",
@@ -141,116 +259,43 @@ def expert() -> None:
     )
 
 
-def _network() -> None:
-    st.markdown("**" + _("Network") + "**")
-    cells = {
-        "mlp": _("MLP: no hidden state"),
-        "rnn": _("RNN: the simple recurrence"),
-        "gru": _("GRU: two gates"),
-        "lstm": _("LSTM: three gates and a cell"),
-        "mingru": _("minGRU: one gate that sees the input alone"),
+def _field(name: str) -> None:
+    state, one = st.session_state, {**SETTINGS, **LENGTH}[name]
+    if name in ("minutes", "characters") and state["set-until"] != name:
+        return
+    usual: dict[str, Any] = {
+        "label": _(one.title),
+        "key": f"set-{name}",
+        "persist_state": "session",
+        "help": _(one.help) if one.help else None,
+        "disabled": name in _idle(),
     }
-    cell = st.selectbox(
-        say.settings()["cell"],
-        CELLS,
-        key="set-cell",
-        persist_state="session",
-        on_change=_renamed,
-        format_func=lambda name: cells.get(name, CELLS[name].label),
-        help=_("How a hidden state follows from the one before it and the next character."),
-    )
-    _choice(
-        "activation",
-        _("Activation φ"),
-        {"tanh": "tanh", "relu": "relu"},
-        _("tanh keeps each unit between −1 and 1, ReLU above 0. Cells with gates have their own."),
-        disabled=bool(CELLS[cell].gates),
-    )
-    _whole("hidden_size", 1, 4096, _("How many numbers the hidden state of a layer has."))
-    _whole("layers", 1, 8, _("Each layer reads the hidden states of the one below."))
-    _whole(
-        "embedding_size",
-        0,
-        1024,
-        _("How many learnt numbers stand for a character. 0: one-hot vectors."),
-    )
-
-
-def _learning() -> None:
-    st.markdown("**" + _("Training") + "**")
-    _whole(
-        "steps",
-        1,
-        2048,
-        _("Backpropagation through time goes back so many characters. More of them take longer."),
-    )
-    _choice(
-        "truncation",
-        say.settings()["truncation"],
-        {"regular": _("regular"), "random": _("random")},
-        _("Random: truncated after half to one and a half times as many characters, drawn anew each time."),
-    )
-    _whole("batch", 1, 1024, _("How many passages of the text are read side by side."))
-    _real(
-        "learning_rate",
-        (1e-5, 1.0, 0.001),
-        "%.5f",
-        _("The largest step. Too high, and training diverges; too low, and it takes long."),
-    )
-    _real(
-        "clip",
-        (0.01, 100.0, 0.25),
-        "%.2f",
-        _("A gradient with a larger norm is scaled down to this one."),
-    )
-
-    st.slider(
-        say.settings()["fresh_rows"],
-        0.0,
-        0.7,
-        step=0.01,
-        key="set-fresh_rows",
-        persist_state="session",
-        help=_(
-            "The share of the passages that begin at a random paragraph in each step, before which the "
-            "network has read nothing. It then reads better what you type, which begins so too."
-        ),
-    )
-
-
-def _guarding() -> None:
-    st.markdown("**" + _("Regularisation") + "**")
-    without = _without(st.session_state)
-    for name in ("dropout_output", "dropout_layer", "dropout_weight", "dropout_embedding"):
-        st.slider(
-            say.settings()[name],
-            0.0,
-            0.7,
-            step=0.01,
-            key=f"set-{name}",
-            persist_state="session",
-            disabled=name in without,
-            help=_("The share left out at random in each step, so that the network memorises less."),
-        )
-    st.markdown("**" + _("Length and seed") + "**")
-    until = _choice("until", _("Train for"), {"minutes": _("minutes"), "characters": _("characters")})
-    if until == "minutes":
-        _real(
-            "minutes",
-            (0.05, allowed.minutes(10_000.0), 0.5),
-            "%.2f",
-            _("The speed is measured first."),
-            _("Minutes"),
-        )
+    if one.options is not None:
+        words = one.options
+        usual |= {"options": list(words), "format_func": lambda option: _(words[option])}
+    if name == "cell":
+        st.selectbox(on_change=_renamed, **usual)
+    elif one.options is not None:
+        st.segmented_control(required=True, **usual)
+    elif one.numbers is None:
+        st.slider(min_value=0.0, max_value=0.7, step=0.01, **usual)
     else:
-        _whole("characters", 1, 10**12, _("A text that is read twice counts twice."), _("Characters"))
-    _whole("seed", 0, 2**31, _("Where random numbers begin. The same seed gives the same run."))
+        high = one.numbers["max_value"]
+        high = allowed.minutes(high) if name == "minutes" else allowed.most(name, high)
+        st.number_input(**usual, **{**one.numbers, "max_value": high})
 
 
-def _without(state: Mapping[Any, Any]) -> dict[str, float]:
-    """The kinds of dropout that the network has nothing for, each with 0."""
-    has = {"dropout_weight": CELLS[state["set-cell"]].mixes, "dropout_layer": state["set-layers"] > 1}
-    return {name: 0.0 for name, there in has.items() if not there}
+def _idle() -> dict[str, Any]:
+    """The settings that the network has nothing for, each as it is then."""
+    state = st.session_state
+    cell, found = CELLS[state["set-cell"]], dict[str, Any]()
+    if cell.gates:
+        found["activation"] = "tanh"
+    if not cell.mixes:
+        found["dropout_weight"] = 0.0
+    if state["set-layers"] == 1:
+        found["dropout_layer"] = 0.0
+    return found
 
 
 def _renamed() -> None:
@@ -261,58 +306,18 @@ def _renamed() -> None:
         state["set-name"] = state["train.named"] = f"{stem}-{state['set-cell']}"
 
 
-def _choice(
-    name: str, label: str, options: Mapping[str, str], help: str | None = None, *, disabled: bool = False
-) -> str | None:
-    return st.segmented_control(
-        label,
-        list(options),
-        key=f"set-{name}",
-        required=True,
-        persist_state="session",
-        disabled=disabled,
-        format_func=lambda option: options[option],
-        help=help,
-    )
-
-
-def _whole(name: str, low: int, high: int, help: str, label: str = "") -> None:
-    label = label or say.settings()[name]
-    high = allowed.most(name, high)
-    st.number_input(label, low, high, key=f"set-{name}", persist_state="session", help=help)
-
-
-def _real(name: str, limits: tuple[float, float, float], form: str, help: str, label: str = "") -> None:
-    """`limits`: the lowest, the highest, and one step of the buttons."""
-    low, high, step = limits
-    st.number_input(
-        label or say.settings()[name],
-        low,
-        high,
-        key=f"set-{name}",
-        persist_state="session",
-        format=form,
-        step=step,
-        help=help,
-    )
-
-
 def recipe(text: Chosen, key: str) -> Recipe:
     """What the widgets say. Raises ConfigError for settings that don't go together."""
     state = st.session_state
     config, minutes = presets.preset(key, text.characters, cores())
-    timed = state["set-until"] == "minutes"
-    values: dict[str, Any] = {name: state[f"set-{name}"] for name in SETTINGS}
-    if CELLS[values["cell"]].gates:
-        values["activation"] = "tanh"
-    values |= _without(state)
-    changed = any(value != getattr(config, name) for name, value in values.items())
-    values["characters"] = 0 if timed else int(state["set-characters"])
+    values = {name: state[f"set-{name}"] for name in SETTINGS} | _idle()
+    given = float(state["set-minutes"]) if state["set-until"] == "minutes" else None
+    changed = given != (minutes or None) or any(v != getattr(config, name) for name, v in values.items())
+    values["characters"] = 0 if given else int(state["set-characters"])
     if text.toy:
         values["min_count"] = 1
     chosen = replace(config, **values)
-    given = float(state["set-minutes"]) if timed else None
     name = str(state["set-name"]).strip()
     if not name:
         raise ConfigError(_("give the run a name, under Settings"))
-    return Recipe(chosen, given, str(state["set-watched"]), name, changed or (minutes or None) != given)
+    return Recipe(chosen, given, str(state["set-watched"]), name, changed)

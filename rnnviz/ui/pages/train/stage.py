@@ -21,7 +21,7 @@ _WATCH, _ASK, _FRESH = "train.watch", "train.ask", "train.fresh"
 
 
 def show(id: str, explore: Any, *, started: int = 0) -> None:
-    """The stage of the run of this id. `explore`: the page to open with a model; `started`: a new number where it was started just now."""
+    """The stage of the run of this id. `started`: another number each time that it is started, else 0."""
     st.session_state[_FRESH] = True
     subject = find(id)
     alive = subject is not None and subject.alive

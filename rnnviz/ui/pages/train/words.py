@@ -24,7 +24,6 @@ def words(
         **view_words(),
         **presenting.words(),
         "heat": _("Sentence to watch"),
-        "heat.of": _("Reading “{probe}”"),
         "heat.label": _("Hidden state of every unit after every character of the sentence to watch."),
         "heat.finding": _("At {when}, values lie between {low} and {high}, on average {mean} from 0."),
         "heat.surprise": _(
@@ -124,27 +123,6 @@ ICONS = {
     "died": ":material/error:",
     "shipped": ":material/inventory_2:",
 }
-
-
-def settings() -> dict[str, str]:
-    """The words for settings, by their names in `TrainConfig`."""
-    return {
-        "cell": _("Cell"),
-        "hidden_size": _("Hidden units H"),
-        "layers": _("Layers L"),
-        "embedding_size": _("Embedding size"),
-        "steps": _("Time steps of backpropagation"),
-        "truncation": _("Truncation"),
-        "batch": _("Batch size"),
-        "learning_rate": _("Learning rate"),
-        "clip": _("Gradient clipping"),
-        "dropout_output": _("Dropout of the hidden state"),
-        "dropout_layer": _("Dropout between layers"),
-        "dropout_weight": _("Dropout of the recurrent weights"),
-        "dropout_embedding": _("Dropout of characters"),
-        "seed": _("Seed"),
-        "fresh_rows": _("Fresh starts"),
-    }
 
 
 def kind(config: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ import { make, put } from "../../../browser/static/dom.js";
 export function drawSentence(element, list, frame, colours, full, largest) {
   while (element.childElementCount < list.length) element.append(make("span"));
   while (element.childElementCount > list.length) element.lastElementChild?.remove();
+  element.ariaLabel = list.join("");
   const last = colours.length - 1;
   const room = element.clientWidth / Math.max(1, list.length);
   element.style.fontSize = `${Math.min(largest, 1.5 * room)}px`;

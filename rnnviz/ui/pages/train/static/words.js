@@ -73,9 +73,6 @@ export class Words {
     const said = n ? `${say("heat.surprise")} ${say(rows, { n, units: numbers.whole(head.units) })}` : "";
     put(find(root, "p.rt-heat-notice"), said);
     put(find(root, "span.rt-key"), say(`key.${head.scale}`));
-    const quoted = find(root, "b.rt-of");
-    put(quoted, head.probe ? say("heat.of", { probe: head.probe }) : say("heat"));
-    quoted.title = head.probe;
   }
 
   /** When a frame was taken. @param {Frame | null} frame */
