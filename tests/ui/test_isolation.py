@@ -85,7 +85,7 @@ def bring(app: AppTest) -> None:
     from rnnviz.networks import checkpoint
 
     data = (checkpoint.folders()[1] / "tiny-gru.safetensors").read_bytes()
-    app.file_uploader(key="train-bring").upload("mine.safetensors", data).run()
+    app.file_uploader(key="train-add").upload("mine.safetensors", data).run()
 
 
 CALLED: list[str] = []

@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,10 +16,11 @@ import pytest
 from rnnviz.errors import TrainingError
 from rnnviz.networks import threads
 from rnnviz.networks.config import TrainConfig
+from rnnviz.text.corpora import from_text
 from rnnviz.training import estimate
-from rnnviz.ui.jobs import memory, progress, slots
+from rnnviz.ui.jobs import memory, progress, slots, store
 from rnnviz.ui.jobs.slots import Slots
-from rnnviz.ui.jobs.store import Key
+from rnnviz.ui.jobs.store import Key, Store
 from rnnviz.ui.jobs.worker import Check, Job, Jobs, Step
 from rnnviz.ui.pages.train import forecast
 from rnnviz.ui.pages.train.settings import Recipe
@@ -246,14 +247,14 @@ def test_a_trial_waits_for_another_trial_but_keeps_nobody_else_waiting_and_a_dow
 
 def small_recipe() -> tuple[Recipe, Chosen]:
     config = TrainConfig(cell="rnn", hidden_size=8, embedding_size=8, batch=4, steps=8, characters=100_000)
-    text = Chosen("own", "own", "own", "en", "abc " * 2500, "", 10_000, 4, 5, (8_000, 1_000, 1_000))
+    text = Chosen(from_text("abc " * 2500, "own"), True, 5, (8_000, 1_000, 1_000))
     return Recipe(config, None, "", "own", False), text
 
 
 def test_a_speed_that_was_not_measured_for_one_visitor_is_for_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(forecast, "_speeds", {})
+    monkeypatch.setattr(store, "shared", cache(Store))
     monkeypatch.setattr(forecast, "QUIET", 0.0)
     answers = iter([TrainingError("the processor was busy"), 5_000.0])
 
@@ -273,7 +274,7 @@ def test_a_speed_that_was_not_measured_for_one_visitor_is_for_the_next(
 
 
 def test_ten_visitors_who_choose_the_same_recipe_share_one_trial(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forecast, "_speeds", {})
+    monkeypatch.setattr(store, "shared", cache(Store))
     trials: list[TrainConfig] = []
     real = estimate.measured
 

@@ -21,7 +21,7 @@ from rnnviz.runs.folder import RunFolder
 from rnnviz.text import corpora
 from rnnviz.training import estimate
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.train import bring, compare, settings, texts
+from rnnviz.ui.pages.train import add_model, compare, settings, texts
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.subject import find
 from rnnviz.ui.pages.train.watch import Watch
@@ -350,18 +350,19 @@ def test_a_strangers_checkpoint_is_checked_before_it_is_kept(
     good = (models_folder / "tiny-gru.safetensors").read_bytes()
     app = open_app("train")
     for name, data in {"a": b"nonsense", "b": good[:-4], "c": good[:9] + b"\xff" + good[10:]}.items():
-        app.file_uploader(key="train-bring").upload(f"{name}.safetensors", data).run()
+        app.file_uploader(key="train-add").upload(f"{name}.safetensors", data).run()
+        button(app, "train-add-save").click().run()
         assert not app.exception
         assert app.error, name
-    app.file_uploader(key="train-bring").upload("../../GRU (1).safetensors", good).run()
+    app.file_uploader(key="train-add").upload("../../GRU (1).safetensors", good).run()
+    assert next(t for t in app.text_input if "train-add" in str(t.key)).value == "gru-1"
+    button(app, "train-add-save").click().run()
     assert not app.error
-    assert "sound GRU model" in app.success[0].value
-    assert next(t for t in app.text_input if "bring" in str(t.key)).value == "gru-1"
-    next(b for b in app.button if b.key and "bring" in b.key).click().run()
+    assert "**gru\\-1**" in app.success[0].value
     assert checkpoint.load_numpy(tmp_path / "kept" / "gru-1.safetensors")
     for name in ("../x", "gru-1", "tiny-lstm", ""):
         with pytest.raises(CheckpointError):
-            bring.save(good, name)
+            add_model.save(good, name)
 
 
 def test_numbers_in_words() -> None:

@@ -14,7 +14,7 @@ from rnnviz.runs import event_log, replay
 from rnnviz.runs.folder import RunFolder
 from rnnviz.runs.snapshots import opened, pack
 from rnnviz.training import estimate
-from rnnviz.ui.pages.train import forecast, listing
+from rnnviz.ui.pages.train import listing
 from tests.conftest import tiny
 from tests.runs.made_runs import START, made
 from tests.ui.apptest import addressed, components, sent
@@ -211,7 +211,6 @@ def test_a_speed_that_cannot_be_measured_is_asked_for_once(
         raise error
 
     monkeypatch.setattr(estimate, "measured", measured)
-    monkeypatch.setattr(forecast, "_speeds", {})  # what other tests have measured
     app = pick(open_app("train"), "python-docs")
     for _ in range(3):
         jobs = app.session_state["train.jobs"]

@@ -1,10 +1,10 @@
 """What a run would take: parameters, memory, speed, time; measured once, in the background."""
 
 import logging
-import threading
 import time
-from collections.abc import Generator, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -13,9 +13,9 @@ from rnnviz.i18n import _
 from rnnviz.networks.config import TrainConfig
 from rnnviz.training import estimate
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.jobs import progress
+from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.jobs.worker import OVER, Check, Jobs, Step
+from rnnviz.ui.jobs.worker import OVER, Check, Jobs, Step, Steps
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.settings import Recipe
 from rnnviz.ui.pages.train.texts import Chosen
@@ -24,8 +24,6 @@ from rnnviz.ui.words import duration
 log = logging.getLogger("rnnviz")
 
 QUIET = 1.5  # seconds that a choice must stand before its speed is measured
-_speeds: dict[Hashable, float] = {}
-_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -39,15 +37,13 @@ class Forecast:
 
 def of(jobs: Jobs, text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
     """What is known by now; `measure`: whether to measure the speed."""
-    key = shape(recipe.config, text.symbols)
-    with _lock:
-        fast = _speeds.get(key)
-    found = estimate.estimate(recipe.config, text.symbols, text.characters)
+    key = Key("speed", rest=shape(recipe.config, text.symbols))
+    fast = store.shared().get(key)
+    found = estimate.estimate(recipe.config, text.symbols, text.corpus.characters)
     if fast or found.refusal or not measure or text.toy or not allowed.to_measure():
         return Forecast(found, fast, None)
-    name = Key("speed", rest=key)
-    job = jobs.ask(name, "", lambda check: _measuring(recipe.config, text.symbols, key, check), kind="trial")
-    return Forecast(found, job.result, None if job.state in OVER else name)  # over: not for want of asking
+    job = jobs.ask(key, "", partial(_measuring, recipe.config, text.symbols, key), kind="trial")
+    return Forecast(found, job.result, None if job.state in OVER else key)  # over: not for want of asking
 
 
 def shape(config: TrainConfig, symbols: int) -> Hashable:
@@ -58,31 +54,51 @@ def shape(config: TrainConfig, symbols: int) -> Hashable:
     )  # fmt: skip
 
 
-def _measuring(
-    config: TrainConfig, symbols: int, key: Hashable, check: Check
-) -> Generator[Step, None, float | None]:
+def _measuring(config: TrainConfig, symbols: int, key: Key, check: Check) -> Steps[float | None]:
     until = time.monotonic() + QUIET
-    while time.monotonic() < until and key not in _speeds:
+    while (found := store.shared().get(key)) is None and time.monotonic() < until:
         time.sleep(0.05)
         yield Step(0.0)
     check()
-    with _lock:
-        if key in _speeds:  # measured for another visitor while this one waited
-            return _speeds[key]
-    try:
-        found = estimate.measured(config, symbols, check=check)
-    except (RnnvizError, OSError) as error:  # the page then says what it knows without
-        log.warning("the speed could not be measured: %s", error)
-        return None
-    with _lock:
-        _speeds[key] = found
-    return found
+    if found is None:  # it wasn't measured for another visitor while this one waited
+        try:
+            found = estimate.measured(config, symbols, check=check)
+        except (RnnvizError, OSError) as error:  # the page then says what it knows without
+            log.warning("the speed could not be measured: %s", error)
+            return None
+    return store.shared().put(key, float(found))
 
 
 def show(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
     """The forecast in one line, refreshed while the speed is being measured."""
-    busy = forecast.job is not None and bool(jobs.busy([forecast.job]))
-    st.fragment(_line, run_every=0.5 if busy else None, key="train-forecast")(jobs, text, recipe, forecast)
+    every = 0.5 if forecast.job is not None else None
+    st.fragment(_line, run_every=every, key="train-forecast")(jobs, text, recipe, forecast)
+
+
+def _line(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
+    found, fast, config = forecast.found, forecast.speed, recipe.config
+    parts = [
+        say.kind(config.to_json()),
+        _("{n} parameters").format(n=f"{found.parameters:,}"),
+        _("about {size} of memory").format(size=roughly(found.bytes)),
+    ]
+    if fast is not None:
+        parts.append(_("about {speed} characters a second").format(speed=f"{float(f'{fast:.2g}'):,.0f}"))
+    elif forecast.job is not None:
+        parts.append(_waiting(jobs, forecast.job))
+    if recipe.minutes is not None:
+        parts.append(_("{m} min").format(m=f"{recipe.minutes:,g}"))
+        if fast is not None:
+            passes = fast * recipe.minutes * 60 / max(1, text.parts[0])
+            read = f"{passes:.2g}" if passes < 9.95 else f"{passes:.0f}"
+            parts.append(_("reads the text {n} times").format(n=read))
+    elif fast is not None:
+        parts.append(_("about {time}").format(time=duration(config.characters / fast)))
+    elif text.toy:
+        parts.append(_("a few seconds"))
+    if recipe.changed:
+        parts.append(_("settings changed"))
+    st.caption(" · ".join(parts))
 
 
 def roughly(count: int) -> str:
@@ -90,49 +106,11 @@ def roughly(count: int) -> str:
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{float(f'{count / 1e6:.2g}'):.0f} MB"
 
 
-def span(seconds: float) -> str:
-    """A chosen length of time: whole minutes without seconds."""
-    if seconds >= 60 and seconds % 60 == 0:
-        return _("{m} min").format(m=f"{seconds / 60:,.0f}")
-    return duration(seconds)
-
-
-def _waiting(jobs: Jobs, key: Hashable) -> str:
+def _waiting(jobs: Jobs, key: Key) -> str:
     job = jobs.get(key)
-    before = None if job is None else jobs.before(job)
+    if job is None or job.state in OVER:
+        st.rerun()  # it is measured
+    before = jobs.before(job)
     if before is None:
         return _("measuring its speed …")
     return _("its speed will be measured: {place}").format(place=progress.place(before))
-
-
-def _line(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
-    found, fast = forecast.found, forecast.speed
-    busy = forecast.job is not None and bool(jobs.busy([forecast.job]))
-    if forecast.job is not None and not busy:
-        st.rerun()  # it is measured
-    config = recipe.config
-    parts = [
-        say.kind(config.to_json()),
-        _("{n} parameters").format(n=f"{found.parameters:,}"),
-        _("about {size} of memory").format(size=roughly(found.bytes)),
-    ]
-    share = max(1, text.parts[0])
-    if fast is not None:
-        parts.append(_("about {speed} characters a second").format(speed=f"{float(f'{fast:.2g}'):,.0f}"))
-    elif busy:
-        parts.append(_waiting(jobs, forecast.job))
-    if recipe.minutes is not None:
-        parts.append(span(recipe.minutes * 60))
-        if fast is not None:
-            passes = fast * recipe.minutes * 60 / share
-            parts.append(
-                _("reads the text {n} times").format(n=f"{passes:.2g}" if passes < 9.95 else f"{passes:.0f}")
-            )
-    elif fast is not None:
-        parts.append(_("about {time}").format(time=duration(config.characters / fast)))
-    elif text.toy:
-        parts.append(_("a few seconds"))
-    line = " · ".join(parts)
-    if recipe.changed:
-        line += " · " + _("settings changed")
-    st.caption(line)

@@ -16,7 +16,7 @@ from rnnviz.ui import presenting, sidebar, trouble
 from rnnviz.ui.hosting import allowed, limits
 from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.train import (
-    bring,
+    add_model,
     compare,
     forecast,
     gallery,
@@ -54,7 +54,7 @@ def page(slot: Any, explore: Any) -> None:
     if shown is not None:
         st.divider()
         stage.show(shown, explore, started=next(_starts) if started == shown else 0)
-    elif text is not None and text.corpus == texts.TOY:
+    elif text is not None and text.corpus.name == texts.TOY:
         toy()
     with st.container(key="train-gallery"):
         gallery.show()
@@ -62,7 +62,7 @@ def page(slot: Any, explore: Any) -> None:
         compare.show(listing.visible(), shown)
     if allowed.to_bring():
         with st.expander(_("Add a model trained elsewhere"), icon=":material/upload_file:"):
-            bring.show()
+            add_model.show()
     else:
         st.caption(_("Only the lecturer can save, download and add models, and stop others' runs."))
 
@@ -152,19 +152,20 @@ def start(text: Chosen, recipe: Recipe) -> None:
     """Queue the run and show it. Raises what rnnviz.runs.api.start raises, and ConfigError for a visitor's
     that is too large.
     """
+    corpus = text.corpus
     counted = (
         info.path.stem
         for info in checkpoint.available()[0]
-        if info.kind == "ngram" and info.card.get("sha256") == text.sha256
+        if info.kind == "ngram" and info.card.get("sha256") == corpus.sha256
     )
     description = allowed.their_run(
         runs.Description(
             recipe.name,
             recipe.config,
-            corpus="" if text.toy else text.corpus,
-            text=twice(text.text) if text.toy else None if text.corpus else text.text,
-            title=text.title,
-            language=text.language,
+            corpus="" if text.toy or text.own else corpus.name,
+            text=twice(corpus.text) if text.toy else corpus.text if text.own else None,
+            title=corpus.title,
+            language=corpus.language,
             watched=recipe.watched,
             minutes=recipe.minutes,
             ngram=next(counted, None),  # of the same text, for the card

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from textwrap import shorten
 from typing import Any
 
 import streamlit as st
@@ -16,7 +17,7 @@ from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.train.texts import Chosen
 
 LONGEST_WATCHED = 80
-_MARK = "train.preset"
+_MARK, _NAMED = "train.preset", "train.named"  # of st.session_state: what was adopted, and the name then
 
 SENTENCES = {
     "python-source": "def average(self, values):",
@@ -172,7 +173,7 @@ def preset(text: Chosen | None) -> str:
         "five-minutes": _("Five minutes"),
         "best": _("Half an hour"),
     }
-    fitting = presets.fitting(text.characters if text is not None else 1, cores())
+    fitting = presets.fitting(text.corpus.characters if text is not None else 1, cores())
     keys = [key for key in fitting if presets.PRESETS[key] <= allowed.minutes(10_000.0)] or fitting[:1]
     if st.session_state.get("train-preset") not in keys:
         st.session_state["train-preset"] = keys[0]
@@ -198,37 +199,39 @@ def preset(text: Chosen | None) -> str:
 
 def usual_sentence(text: Chosen) -> str:
     """A sentence in the text's style, or from its validation part: the presets' networks never read it."""
+    corpus = text.corpus
     if text.toy:
-        return text.text[:LONGEST_WATCHED]
-    if text.corpus in SENTENCES:
-        return SENTENCES[text.corpus]
+        return corpus.text[:LONGEST_WATCHED]
+    if not text.own and corpus.name in SENTENCES:
+        return SENTENCES[corpus.name]
     after, end = text.parts[0], sum(text.parts[:2])
-    words = " ".join(text.text[after : min(end, after + 200)].split())
-    begin = words.find(" ") + 1 if len(words) > 60 else 0
-    piece = words[begin : begin + 44]
-    return piece.rsplit(" ", 1)[0] if " " in piece[20:] else piece
+    piece = corpus.text[after : min(end, after + 200)]
+    whole = piece.split(maxsplit=1)[-1]  # it hardly begins with a whole word
+    return shorten(whole, 44, placeholder="") or whole[:44]
 
 
 def adopt(text: Chosen, key: str) -> None:
     """Copy the preset's values into the settings if text or preset are new; else keep the changes."""
-    state = st.session_state
-    mark = (text.sha256, key)
-    if state.get(_MARK) == mark and "set-cell" in state:
+    state, corpus = st.session_state, text.corpus
+    mark, before = (corpus.sha256, key), state.get(_MARK, ("", ""))
+    if before == mark and "set-cell" in state:
         return
-    config, minutes = presets.preset(key, text.characters, cores())
-    for name in SETTINGS:
-        state[f"set-{name}"] = getattr(config, name)
-    state["set-learning_rate"] = float(config.learning_rate)
-    state["set-clip"] = float(config.clip)
-    state["set-until"] = "minutes" if minutes else "characters"
-    state["set-minutes"] = float(minutes or 1.0)
-    share = text.parts[0] or text.characters
-    state["set-characters"] = int(config.characters or round(config.epochs * share))
-    if state.get(_MARK, ("",))[0] != text.sha256:
+    config, minutes = presets.preset(key, corpus.characters, cores())
+    named = f"{corpus.name}-{config.cell}"[:60]
+    state.update({f"set-{name}": getattr(config, name) for name in SETTINGS})
+    state.update(
+        {
+            "set-until": "minutes" if minutes else "characters",
+            "set-minutes": minutes or 1.0,
+            "set-characters": config.characters
+            or round(config.epochs * (text.parts[0] or corpus.characters)),
+            "set-name": named,
+            _NAMED: named,
+            _MARK: mark,
+        }
+    )
+    if before[0] != corpus.sha256:
         state["set-watched"] = usual_sentence(text)
-    state["set-name"] = f"{text.name}-{config.cell}"[:60]
-    state["train.named"] = state["set-name"]
-    state[_MARK] = mark
 
 
 def watched() -> str:
@@ -301,15 +304,15 @@ def _idle() -> dict[str, Any]:
 def _renamed() -> None:
     """A new cell changes the name, unless the reader wrote one."""
     state = st.session_state
-    if state.get("set-name") == state.get("train.named"):
-        stem = str(state["set-name"]).rsplit("-", 1)[0]
-        state["set-name"] = state["train.named"] = f"{stem}-{state['set-cell']}"
+    if state["set-name"] == state[_NAMED]:
+        stem = state["set-name"].rsplit("-", 1)[0]
+        state["set-name"] = state[_NAMED] = f"{stem}-{state['set-cell']}"
 
 
 def recipe(text: Chosen, key: str) -> Recipe:
     """What the widgets say. Raises ConfigError for settings that don't go together."""
     state = st.session_state
-    config, minutes = presets.preset(key, text.characters, cores())
+    config, minutes = presets.preset(key, text.corpus.characters, cores())
     values = {name: state[f"set-{name}"] for name in SETTINGS} | _idle()
     given = float(state["set-minutes"]) if state["set-until"] == "minutes" else None
     changed = given != (minutes or None) or any(v != getattr(config, name) for name, v in values.items())
