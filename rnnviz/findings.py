@@ -36,7 +36,7 @@ class Number:
     count          thousands apart: 40,000
     percent        a share, never 0 % or 100 % unless it is none or all: 0.4 %, 12 %
     whole percent  a share without a decimal: 98 %
-    perplexity     3.70, 1,204, 98.7 million, 3.2 × 10¹⁷
+    perplexity     3.70, 1,204, 98.7 million, far beyond guessing
     significant    `digits` that count, of small amounts: 0.0021
     """
 

@@ -31,12 +31,12 @@ LEVELS = ("said", "aside", "caution", "detail", "hint")
 """How loud a sentence is: in the text; under it, small; in a box, and on standard error beside --json;
 unfolded; only where one can click."""
 
-HUGE, BEYOND = 1e6, 1e15
-"""From where on a number is said in words, and from where on as a power of ten."""
+HUGE, BEYOND = 1e6, 1e12
+"""From where on a perplexity is said in words, and from where on its figures tell nobody anything."""
 
 _LARGE = {
-    "en": ((1e12, " trillion"), (1e9, " billion"), (1e6, " million")),
-    "zh": ((1e12, "万亿"), (1e8, "亿"), (1e4, "万")),
+    "en": ((1e9, " billion"), (1e6, " million")),
+    "zh": ((1e8, "亿"), (1e4, "万")),
 }
 RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
@@ -120,6 +120,8 @@ def written(number: Number, language: str) -> str:
     value, form, digits = number.value, number.form, number.digits
     if value is None or math.isnan(value):
         return "–"
+    if form == "perplexity" and value >= BEYOND:
+        return tell(Said("number.beyond"), language)
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if form == "count":
@@ -146,8 +148,5 @@ def _minus(written: str) -> str:
 def _perplexity(value: float, digits: int, language: str) -> str:
     if value < HUGE:
         return f"{value:,.{digits}f}" if value < 1000 else f"{value:,.0f}"
-    if value < BEYOND:
-        size, word = next(pair for pair in _LARGE[language] if value >= pair[0])
-        return f"{value / size:.1f}".removesuffix(".0") + word
-    power = math.floor(math.log10(value))
-    return f"{value / 10.0**power:.1f} × 10{str(power).translate(RAISED)}"
+    size, word = next(pair for pair in _LARGE[language] if value >= pair[0])
+    return f"{value / size:.1f}".removesuffix(".0") + word

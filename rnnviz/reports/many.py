@@ -168,7 +168,7 @@ class Scoring:
 
     def _scored(self, report: Report, lies: Interval, compared: Sequence[Compared] = ()) -> Score:
         guess = uniform(self.model.vocabulary, report)
-        return Score(report, lies, guess, compared, learned=self.learned)
+        return Score(report, lies, guess, compared, learned=self.learned, normaliser=self.model.normaliser)
 
     def _score(
         self,

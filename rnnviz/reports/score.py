@@ -12,6 +12,7 @@ from rnnviz.reading.rows import RowsReport
 from rnnviz.reading.scoring import Report
 from rnnviz.reports.contamination import Contamination
 from rnnviz.reports.interval import METHOD, SHORTEST, Averages, Interval
+from rnnviz.telling import BEYOND
 from rnnviz.text.vocabulary import Vocabulary
 
 FEW = 200
@@ -64,6 +65,7 @@ class Score(Pictured):
     compared  what else the text costs under, the model first
     overlap   how much of it the model had been trained on, where that is known
     learned   whether the model learned from the text as it read it
+    normaliser  what became of the text before it was read, of rnnviz.text.characters.NORMALISERS
 
     >>> import rnnviz
     >>> from rnnviz.reports.interval import interval
@@ -79,6 +81,7 @@ class Score(Pictured):
     compared: Sequence[Compared] = ()
     overlap: Contamination | None = None
     learned: bool = False
+    normaliser: str = "newlines"
 
     def facts(self) -> Json:
         """The report with its interval, and the figures that it was compared with."""
@@ -152,7 +155,7 @@ class Score(Pictured):
 
     def _codes(self) -> Iterator[str]:
         report, known = self.report, self.report.perplexity_known
-        if report.unknown < MANY * report.characters:
+        if report.unknown < MANY * report.characters and report.perplexity < BEYOND:
             yield "score.hesitated"
         if known is None:
             yield "score.all-unknown"
@@ -170,7 +173,8 @@ class Score(Pictured):
         if report.word_perplexity is not None:
             yield "score.words"
         if report.normalised:
-            yield "score.converted"
+            rule = "" if self.normaliser == "newlines" else f"-{self.normaliser}"
+            yield f"score.converted{rule}"
         elif report.encoding is not None:
             yield "score.unchanged"
         yield "score.made-precisely" if report.precise else "score.made"

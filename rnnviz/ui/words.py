@@ -13,7 +13,7 @@ from rnnviz.telling import HUGE, written
 
 
 def rounded(value: float, digits: int = 2) -> str:
-    """A perplexity for people: two decimals while they matter, then none; 98.7 million, 3.2 × 10¹⁷."""
+    """A perplexity for people: decimals while they matter, then none; 98.7 million, far beyond guessing."""
     return written(Number(value, "perplexity", digits), language())
 
 

@@ -173,8 +173,8 @@ def test_every_section_opens(open_app: Open, locale: str) -> None:
         (12345.6, "12,346"),
         (98_712_345, "98.7 million"),
         (1.2e10, "12 billion"),
-        (3.25e17, "3.2 × 10¹⁷"),
-        (math.inf, "∞"),
+        (1e12, "far beyond guessing"),
+        (math.inf, "far beyond guessing"),
     ],
 )
 def test_perplexities_are_rounded_for_people(value: float, words: str) -> None:

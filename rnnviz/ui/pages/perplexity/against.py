@@ -61,7 +61,7 @@ def show(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], cl
             "**Shorter bars are better**: fewer bits per character, so a lower perplexity."
         )
     )
-    usual, more = rows(context)
+    usual, more = rows(context, unknown=any(one.report.unknown for _text, one in scored))
     asked = st.session_state.setdefault("perplexity.asked", False)
     small = all(text.size <= AUTOMATIC for text, _s in scored)
     left, right = st.columns([4, 1], vertical_alignment="bottom")
@@ -137,14 +137,17 @@ def bar(context: Context, row: Row, texts: Sequence[tuple[Text, Scored]]) -> Bar
     return Bar(row.name, row.about, kind, bits, of_sum(bits * math.log(2), 1), rival)
 
 
-def rows(context: Context) -> tuple[list[Row], list[Row]]:
-    """What every text is measured against, and the other models here."""
+def rows(context: Context, *, unknown: bool) -> tuple[list[Row], list[Row]]:
+    """What every text is measured against, and the other models here. `unknown`: a uniform guess pays for
+    characters that it can't spell, as every model does: another number than |V|, so another name.
+    """
     own = context.info
+    uniform = _("uniform guess, unknown characters spelled out") if unknown else _("uniform guess")
     guess = _("every one of {n} symbols equally likely").format(n=f"{context.model.vocabulary.size:,}")
     letters = _("this text's own character counts, known beforehand: a bound, not a prediction")
     usual = [
         Row(title(own), _("the chosen model"), own),
-        Row(_("uniform guess"), guess, own, "uniform"),
+        Row(uniform, guess, own, "uniform"),
         Row(_("letter frequencies"), letters, own, "unigram"),
         Row("gzip", _("a common compressor, at its strongest setting"), own, "gzip"),
         Row("xz", _("a strong compressor, at its strongest setting"), own, "xz"),

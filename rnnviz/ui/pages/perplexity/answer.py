@@ -42,7 +42,7 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Secon
             st.html(
                 scale.html(
                     report.perplexity,
-                    scored.guess,
+                    context.model.vocabulary.size,  # as everywhere; what is unknown is said beside it
                     scale.usual(context.info.card),
                     (second.name, second.scored.report.perplexity) if second and second.scored else None,
                 )

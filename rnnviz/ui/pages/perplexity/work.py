@@ -85,6 +85,7 @@ def scoring(info: ModelInfo, text: Text, check: Check) -> Steps[Scored]:
                 interval(made),
                 uniform(model.vocabulary, made.report),
                 overlap=_contamination(made, info.path, check),
+                normaliser=model.normaliser,
                 unknown=tuple(unknown[:LISTED]),
                 kinds_unknown=len(unknown),
                 folder=folder,
