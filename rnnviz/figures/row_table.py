@@ -23,15 +23,15 @@ import io
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
-from rnnviz.errors import ConfigError
+from rnnviz.errors import ConfigError, TextError
 from rnnviz.figures import export
 from rnnviz.text import files
 from rnnviz.text.row_files import RowFile
-from rnnviz.text.row_formats import Parquet, parquet_library
+from rnnviz.text.row_formats import Fault, Parquet, parquet_library
 from rnnviz.text.row_formats import values as column_values
 
 if TYPE_CHECKING:
@@ -100,9 +100,10 @@ def _kinds_of(file: RowFile) -> Iterable[tuple[str, Any]]:
     elif file.format == "csv":
         yield from ((name, "string") for name in file.columns)
     else:
-        for rows in file.whole_batches():
-            for row in rows:
-                yield from ((name, _kind(value)) for name, value in row.items())
+        with suppress(TextError):  # said when it is scored
+            for row in file.reader:
+                if not isinstance(row, Fault):
+                    yield from ((name, _kind(value)) for name, value in row.items())
 
 
 def _kind(value: Any) -> str | None:

@@ -17,103 +17,46 @@ import re
 import sys
 import sysconfig
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from rnnviz.errors import ConfigError, CorpusError, DownloadError, TextError
+import platformdirs
+
+from rnnviz.errors import ConfigError, CorpusError, DownloadError, ExportError, TextError
+from rnnviz.text import files
 from rnnviz.text.characters import normalise
 from rnnviz.text.checked import check_path, check_text, received
 from rnnviz.text.decoding import open_text
 from rnnviz.text.vocabulary import code_points
 
-# One file from the network, whole and checked, or a clear reason why not.
-
-
 Progress = Callable[[int, int], None]  # bytes received, bytes expected
 
-
-@dataclass(frozen=True)
-class Limits:
-    """Time limits of a download, in seconds: to connect, without a single byte, and altogether."""
-
-    connect: float = 10.0
-    stall: float = 20.0
-    total: float = 600.0
-
-    def __post_init__(self) -> None:
-        if not (self.connect > 0 and self.stall > 0 and self.total > 0):
-            raise ConfigError("time limits are seconds above 0; received {limits}", limits=self)
+CONNECT, STALL, TOTAL = 10.0, 20.0, 600.0
+"""Seconds that a download may take to connect, without a single byte, and altogether."""
 
 
 def cache_folder() -> Path:
     """The folder for downloads: the environment's RNNVIZ_CACHE, else in the user's cache folder."""
     if folder := os.environ.get("RNNVIZ_CACHE"):
         return Path(folder).expanduser()
-    import pooch
-
-    return Path(pooch.os_cache("rnnviz"))
+    return platformdirs.user_cache_path("rnnviz")
 
 
-def download(
-    url: str,
-    path: Path,
-    *,
-    sha256: str,
-    size: int,
-    limits: Limits | None = None,
-    progress: Progress | None = None,
-) -> Path:
-    """Fetch `url` into the file `path`, unless a file with that checksum is there. Raises DownloadError.
+def _download(url: str, remote: Remote, progress: Progress | None) -> bytes:
+    """The whole text, checked. Raises DownloadError; if `progress` raises, the download ends."""
+    import requests  # costs 0.1 s, and most runs download nothing
+    from urllib3.exceptions import HTTPError, ReadTimeoutError
 
-    `size` is in bytes. `progress` gets the bytes received and expected; if it raises, the download ends.
-    """
-    import pooch  # these cost 0.1 s, and most runs download nothing
-
-    def fetch(url: str, target: str | os.PathLike[str], _: object) -> None:
-        _transfer(url, Path(target), size, limits or Limits(), progress)
-
-    logger = pooch.get_logger()
-    level = logger.level
-    logger.setLevel("WARNING")  # progress is the caller's to show
+    host, size = urlsplit(url).hostname or url, remote.bytes
+    deadline, data = time.monotonic() + TOTAL, b""
+    # Compression would make the size on the way differ from the size of the file.
+    headers = {"Accept-Encoding": "identity", "User-Agent": "rnnviz"}
     try:
-        pooch.retrieve(url, f"sha256:{sha256}", fname=path.name, path=path.parent, downloader=fetch)
-    except ValueError:
-        raise DownloadError(
-            "{url} arrived with the wrong checksum, altered on its way or at its source; "
-            "try again, or save the file yourself",
-            url=url,
-        ) from None
-    except OSError as error:
-        raise DownloadError(
-            "{path} can't be written ({strerror}); make room there, or set RNNVIZ_CACHE to another folder",
-            path=path,
-            strerror=error.strerror or error,
-        ) from None
-    finally:
-        logger.setLevel(level)
-    return path
-
-
-def _transfer(url: str, target: Path, size: int, limits: Limits, progress: Progress | None) -> None:
-    import requests
-    import urllib3
-
-    received = 0
-    try:
-        # Compression would make the size on the way differ from the size of the file.
-        with (
-            requests.get(
-                url,
-                stream=True,
-                timeout=(limits.connect, limits.stall),
-                headers={"Accept-Encoding": "identity", "User-Agent": "rnnviz"},
-            ) as response,
-            target.open("wb") as file,
-        ):
+        with requests.get(url, stream=True, timeout=(CONNECT, STALL), headers=headers) as response:
             if response.status_code != 200:
                 raise DownloadError(
                     "{url} was refused: {status} {reason}; try again, or save the file yourself",
@@ -121,71 +64,66 @@ def _transfer(url: str, target: Path, size: int, limits: Limits, progress: Progr
                     status=response.status_code,
                     reason=response.reason,
                 )
-            for data in _within(limits, response.raw, url, size):
-                received += len(data)
-                file.write(data)
+            # read1 returns what has arrived; read would wait for more and let a trickle outlast the deadline.
+            while part := response.raw.read1(1 << 16):
+                data += part
+                if len(data) > size:
+                    raise DownloadError(
+                        "{url} has more than {size:,} bytes, so it is another text; "
+                        "try again, or save the file yourself",
+                        url=url,
+                        size=size,
+                    )
+                if time.monotonic() > deadline:
+                    raise DownloadError(
+                        "{url} took over {seconds:g} s for {received:,} of {size:,} bytes; "
+                        "try again, or save the file yourself",
+                        url=url,
+                        seconds=TOTAL,
+                        received=len(data),
+                        size=size,
+                    )
                 if progress is not None:
-                    progress(received, size)
-    except requests.exceptions.Timeout:
+                    progress(len(data), size)
+    except requests.Timeout:
         raise DownloadError(
-            "{url} was not answered by {host}; try again, or save the file yourself", url=url, host=_host(url)
+            "{url} was not answered by {host}; try again, or save the file yourself", url=url, host=host
         ) from None
-    except urllib3.exceptions.ReadTimeoutError:
+    except ReadTimeoutError:
         raise DownloadError(
             "{url} stalled for {seconds:g} s after {received:,} of {size:,} bytes; "
             "try again, or save the file yourself",
             url=url,
-            seconds=limits.stall,
-            received=received,
+            seconds=STALL,
+            received=len(data),
             size=size,
         ) from None
-    except urllib3.exceptions.HTTPError:
+    except HTTPError:
         pass  # the connection broke: what is missing says so
-    except requests.exceptions.ConnectionError:
+    except requests.ConnectionError:
         raise DownloadError(
             "{url} needs a connection to {host}: are you offline? Try again, or save the file yourself",
             url=url,
-            host=_host(url),
+            host=host,
         ) from None
-    except requests.exceptions.RequestException as error:
+    except requests.RequestException as error:
         raise DownloadError(
             "{url} can't be fetched ({error}); try again, or save the file yourself", url=url, error=error
         ) from None
-    if received < size:
+    if len(data) < size:
         raise DownloadError(
             "{url} was cut off after {received:,} of {size:,} bytes; try again, or save the file yourself",
             url=url,
-            received=received,
+            received=len(data),
             size=size,
         )
-
-
-def _within(limits: Limits, response: Any, url: str, size: int) -> Iterator[bytes]:
-    deadline, received = time.monotonic() + limits.total, 0
-    # read1 returns what has arrived; read would wait for more and let a trickle outlast the deadline.
-    while data := response.read1(1 << 16):
-        received += len(data)
-        if received > size:
-            raise DownloadError(
-                "{url} has more than {size:,} bytes, so it is another text; "
-                "try again, or save the file yourself",
-                url=url,
-                size=size,
-            )
-        if time.monotonic() > deadline:
-            raise DownloadError(
-                "{url} took over {seconds:g} s for {received:,} of {size:,} bytes; "
-                "try again, or save the file yourself",
-                url=url,
-                seconds=limits.total,
-                received=received,
-                size=size,
-            )
-        yield data
-
-
-def _host(url: str) -> str:
-    return urlsplit(url).hostname or url
+    if hashlib.sha256(data).hexdigest() != remote.sha256:
+        raise DownloadError(
+            "{url} arrived with the wrong checksum, altered on its way or at its source; "
+            "try again, or save the file yourself",
+            url=url,
+        )
+    return data
 
 
 # Texts that every Python brings along: its own standard library's source, and its language reference.
@@ -215,13 +153,6 @@ def _module_file(library: Path, module: str) -> Path:
     return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
 
 
-@cache
-def source_size() -> int:
-    """Bytes of the source's files."""
-    library = _library()
-    return sum(_size(_module_file(library, module)) for module in PYTHON_MODULES)
-
-
 def source() -> tuple[str, tuple[str, ...]]:
     """The modules one after another, each under its name, and the names of those that this machine lacks.
 
@@ -244,12 +175,6 @@ def source() -> tuple[str, tuple[str, ...]]:
     return "\n\n".join(parts), tuple(skipped)
 
 
-@cache
-def reference_size() -> int:
-    """Bytes of its file."""
-    return _size(_library() / "pydoc_data" / "topics.py")
-
-
 def reference() -> tuple[str, tuple[str, ...]]:
     """The topics of help(), one after another, of which none is ever missing. Raises CorpusError where this
     Python has no help().
@@ -261,10 +186,6 @@ def reference() -> tuple[str, tuple[str, ...]]:
             "this Python was installed without pydoc_data, the text of its help(); use another corpus"
         ) from None
     return "\n\n".join(topics[key].strip() for key in sorted(topics)) + "\n", ()
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.is_file() else 0
 
 
 # The Time Machine, which comes with the package; shipped/README.md has its source and licence.
@@ -283,11 +204,6 @@ def book() -> tuple[str, tuple[str, ...]]:
             path=BOOK,
             strerror=error.strerror,
         ) from None
-
-
-def book_size() -> int:
-    """Its bytes; 0 if its file is missing."""
-    return BOOK.stat().st_size if BOOK.is_file() else 0
 
 
 # Shorter texts are not split: a held-out part of a few characters would measure nothing.
@@ -440,11 +356,20 @@ def describe(name: str) -> CorpusInfo:
     >>> describe("timemachine").title
     'H. G. Wells, The Time Machine (1898)'
     """
-    if _name(name) in _LOCAL:
-        about, _, size = _LOCAL[name]
-        return CorpusInfo(name, *about, bytes=size(), needs_download=False)
-    remote = _remote(name)
+    _check(name)
+    if name in _LOCAL:
+        return CorpusInfo(name, *_LOCAL[name][0], bytes=_bytes(name), needs_download=False)
+    remote = REMOTE[name]
     return CorpusInfo(name, *remote.about, bytes=remote.bytes, needs_download=not remote.path.is_file())
+
+
+@cache
+def _bytes(name: str) -> int:
+    """The size of a text that is on every machine; 0 where it is not."""
+    try:
+        return len(read(name).text.encode())
+    except CorpusError:
+        return 0
 
 
 def read(name: str) -> Corpus:
@@ -455,11 +380,12 @@ def read(name: str) -> Corpus:
 
     Raises CorpusError for an unknown name, and for a corpus that has not been fetched.
     """
-    if _name(name) in _LOCAL:
-        about, reader, _ = _LOCAL[name]
+    _check(name)
+    if name in _LOCAL:
+        about, reader = _LOCAL[name]
         text, skipped = reader()
         return Corpus(name, *about, text=normalise(text), skipped=skipped)
-    remote = _remote(name)
+    remote = REMOTE[name]
     try:
         data = remote.path.read_bytes()
     except FileNotFoundError:
@@ -486,9 +412,7 @@ def read(name: str) -> Corpus:
     return Corpus(name, *remote.about, text=normalise(data.decode("utf-8")))
 
 
-def fetch(
-    name: str, progress: Progress | None = None, *, base_url: str | None = None, limits: Limits | None = None
-) -> Corpus:
+def fetch(name: str, progress: Progress | None = None, *, base_url: str | None = None) -> Corpus:
     """A corpus by name, downloaded first if it is not on this machine.
 
     `progress` gets the bytes received and expected. `base_url`, by default RNNVIZ_CORPORA_URL from the
@@ -498,10 +422,22 @@ def fetch(
     >>> fetch("machine").characters
     7
     """
-    if _name(name) not in _LOCAL:
-        remote = _remote(name)
-        url = f"{(base_url or source_url()).rstrip('/')}/{remote.address}"
-        download(url, remote.path, sha256=remote.sha256, size=remote.bytes, limits=limits, progress=progress)
+    _check(name)
+    try:
+        return read(name)
+    except CorpusError:
+        if name in _LOCAL:
+            raise
+    remote = REMOTE[name]
+    data = _download(f"{(base_url or source_url()).rstrip('/')}/{remote.address}", remote, progress)
+    try:
+        with files.replacing(remote.path, parents=True) as file:
+            file.write(data)
+    except ExportError as error:
+        raise DownloadError(
+            "{path} can't be written ({strerror}); make room there, or set RNNVIZ_CACHE to another folder",
+            **error.values,
+        ) from None
     return read(name)
 
 
@@ -532,53 +468,40 @@ def source_url() -> str:
     return os.environ.get("RNNVIZ_CORPORA_URL") or "https://raw.githubusercontent.com"
 
 
-def _unknown(name: str) -> CorpusError:
-    if os.path.isfile(name):
-        return CorpusError(
-            "{name!r} is a file, and no corpus is called so; rnnviz.corpora.open_corpus reads it", name=name
-        )
-    if len(name) > 80:  # the text itself, say
-        name = name[:77] + "…"
-    return CorpusError(
-        "no corpus is called {name!r}, and no file is there; corpora are {names}. "
-        "For a text of your own, give the path of its file",
-        name=name,
-        names=", ".join(names()),
-    )
-
-
-def _name(name: object) -> str:
+def _check(name: str) -> None:
     if not isinstance(name, str):
         raise CorpusError(
             "a corpus is asked for by its name, such as 'timemachine'; received {received}",
             received=received(name),
         )
-    return name
-
-
-def _remote(name: str) -> Remote:
-    if name not in REMOTE:
-        raise _unknown(name)
-    return REMOTE[name]
+    if name in names():
+        return
+    if os.path.isfile(name):
+        raise CorpusError(
+            "{name!r} is a file, and no corpus is called so; rnnviz.corpora.open_corpus reads it", name=name
+        )
+    raise CorpusError(
+        "no corpus is called {name!r}, and no file is there; corpora are {names}. "
+        "For a text of your own, give the path of its file",
+        name=name if len(name) <= 80 else name[:77] + "…",  # the text itself, say
+        names=", ".join(names()),
+    )
 
 
 _About = tuple[str, str, str, str]  # title, licence, source, language
 _Reader = Callable[[], tuple[str, tuple[str, ...]]]
-_LOCAL: dict[str, tuple[_About, _Reader, Callable[[], int]]] = {
+_LOCAL: dict[str, tuple[_About, _Reader]] = {
     "python-source": (
         ("Python standard library", "PSF-2.0", f"the running {VERSION}", "python"),
         source,
-        source_size,
     ),
     "python-docs": (
         ("Python language reference", "PSF-2.0", f"the running {VERSION}'s help()", "en"),
         reference,
-        reference_size,
     ),
     "machine": (
         ("“machine”, the textbook's toy", "public domain", "one word", "en"),
         lambda: ("machine", ()),
-        lambda: len("machine"),
     ),
     "timemachine": (
         (
@@ -588,7 +511,6 @@ _LOCAL: dict[str, tuple[_About, _Reader, Callable[[], int]]] = {
             "en",
         ),
         book,
-        book_size,
     ),
 }
 

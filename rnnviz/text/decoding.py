@@ -7,7 +7,7 @@ How an encoding is found, in this order, and how certain that is:
     guessed     charset-normalizer looked at a sample, and the whole text decodes
 
 What is no text (an image, an archive, a PDF, a program) is refused by name. A file is read in constant
-memory, checked in one pass and decoded in the next: no later chunk fails unless the file changes.
+memory, checked first and then decoded: no later chunk fails unless the file changes.
 """
 
 import codecs
@@ -159,26 +159,6 @@ def _is_ascii_text(data: bytes) -> bool:
     )
 
 
-def explain_without_nul(sample: bytes) -> str | None:
-    """UTF-16 without a byte order mark, of a text without ASCII, not even a line end: Chinese, say.
-
-    Other encodings soon make an impossible character of it; the wrong byte order uses many more blocks.
-    """
-    best, fewest = None, 256
-    for encoding in ("utf-16-le", "utf-16-be"):
-        try:
-            text = sample[: len(sample) // 2 * 2].decode(encoding)
-        except UnicodeDecodeError as error:
-            if error.start < len(sample) - 3:
-                continue
-            text = sample[: error.start].decode(encoding)
-        letters = sum(unicodedata.category(c) == "Lo" for c in text)
-        blocks = len({ord(c) >> 8 for c in text})
-        if letters > 0.6 * len(text) and blocks < fewest and not any(_implausible(c) for c in set(text)):
-            best, fewest = encoding, blocks
-    return best
-
-
 def _implausible(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cn", "Co") and character not in "\t\n\r\f\v\x85"
 
@@ -323,13 +303,10 @@ class TextStream:
     def __iter__(self) -> Iterator[str]:
         self.bytes_read = 0
         with opened_source(self._source, self.name) as file:
-            decoder = _Decoder(self.encoding, self.name)
-            while data := _read(file, self._chunk, self.name):
-                self.bytes_read += len(data)
-                if text := decoder.feed(data):
+            for text in decoded(file, self.name, self.encoding, self._chunk):
+                self.bytes_read = file.tell()
+                if text:
                     yield text
-            if text := decoder.feed(b"", final=True):
-                yield text
 
 
 def open_text(
@@ -369,58 +346,52 @@ def open_text(
 
 
 def _find(file: BinaryIO, name: str, head: bytes) -> tuple[str, Certainty]:
-    """The encoding of a file without a mark, by reading it once, twice if it must be guessed."""
+    """The encoding of a file without a mark, by reading all of it."""
     refuse_binary(head, name)
-    nul, bad = _not_utf8(file, name)
+    nul = _first_nul(file, name)
     if nul is not None:
         return _explain_nul(file, name, nul), "guessed"
+    bad = _not_in("utf-8", file, name)
     if bad is None:
         return "utf-8", "verified"
-    sample = _sample(file, name, bad)
+    where = {key: bad.values[key] for key in ("name", "position", "byte")}
+    sample = _sample(file, name, cast(int, where["position"]))
     if is_damaged_utf8(sample):
         raise DecodingError(
             "{name} is UTF-8 but damaged: byte {position:,} (0x{byte:02X}) "
             "can't be decoded, as in a file that was cut off; repair it there, or name its encoding",
-            name=name,
-            position=bad,
-            byte=_byte_at(file, bad, name),
+            **where,
         )
     for candidate in guesses(sample):
-        if _decodes(file, name, candidate):
+        if _not_in(candidate, file, name) is None:
             return candidate, "guessed"
-    file.seek(0)
-    wide = explain_without_nul(_read(file, SAMPLE, name))
-    if wide is not None and _decodes(file, name, wide):
-        return wide, "guessed"
     raise DecodingError(
         "{name} is not UTF-8 (byte {position:,} is 0x{byte:02X}) and no other encoding fits "
         "all of it; say which encoding it is in, or save it as UTF-8",
-        name=name,
-        position=bad,
-        byte=_byte_at(file, bad, name),
+        **where,
     )
 
 
-def _not_utf8(file: BinaryIO, name: str) -> tuple[int | None, int | None]:
-    """The place of the first NUL byte, else of the first byte that is not UTF-8."""
+def _first_nul(file: BinaryIO, name: str) -> int | None:
+    """The place of the first NUL byte."""
     file.seek(0)
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    offset, bad = 0, None
+    offset = 0
     while data := _read(file, CHUNK, name):
         if (nul := data.find(0)) >= 0:
-            return offset + nul, None
+            return offset + nul
         offset += len(data)
-        try:
-            if bad is None:
-                decoder.decode(data)
-        except UnicodeDecodeError as error:
-            bad = offset - len(error.object) + error.start
+    return None
+
+
+def _not_in(encoding: str, file: BinaryIO, name: str) -> DecodingError | None:
+    """Why a whole file is not in an encoding; None if it is."""
+    file.seek(0)
     try:
-        if bad is None:
-            decoder.decode(b"", True)
-    except UnicodeDecodeError as error:
-        bad = offset - len(error.object)
-    return None, bad
+        for _ in decoded(file, name, encoding):
+            pass
+    except DecodingError as error:
+        return error
+    return None
 
 
 def _explain_nul(file: BinaryIO, name: str, position: int) -> str:
@@ -429,7 +400,7 @@ def _explain_nul(file: BinaryIO, name: str, position: int) -> str:
     file.seek(max(start - 64, 0))
     before = _read(file, min(start, 64), name)
     candidate = explain_nul_bytes(_read(file, SAMPLE, name), before)
-    if candidate is not None and _decodes(file, name, candidate):
+    if candidate is not None and _not_in(candidate, file, name) is None:
         return candidate
     raise DecodingError(
         "{name} is not a text file: byte {position:,} is NUL (0x00), as in a program or other binary data; "
@@ -457,47 +428,28 @@ def _whole_lines(data: bytes) -> bytes:
     return data[: data.rfind(b"\n") + 1] or data
 
 
-def _decodes(file: BinaryIO, name: str, encoding: str) -> bool:
-    file.seek(0)
+def decoded(file: BinaryIO, name: str, encoding: str, chunk: int = CHUNK) -> Iterator[str]:
+    """The text of a file, a piece for each `chunk` of bytes, without its mark. Raises DecodingError."""
     decoder = codecs.getincrementaldecoder(encoding)()
-    try:
-        while data := _read(file, CHUNK, name):
-            decoder.decode(data)
-        decoder.decode(b"", True)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-class _Decoder:
-    """An incremental decoder that drops the mark and names file and offset in its errors."""
-
-    def __init__(self, encoding: str, name: str) -> None:
-        self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._encoding, self._name = encoding, name
-        self._fed = 0
-        self._at_start = encoding.startswith("utf")
-
-    def feed(self, data: bytes, final: bool = False) -> str:
-        self._fed += len(data)
+    marked, size, data = encoding.startswith("utf"), 0, b"begin"
+    while data:
+        data = _read(file, chunk, name)
+        size += len(data)
         try:
-            text = self._decoder.decode(data, final)
+            text = decoder.decode(data, not data)
         except UnicodeDecodeError as error:
-            at = self._fed - len(error.object) + error.start
-            value = error.object[error.start] if error.start < len(error.object) else 0
             raise DecodingError(
                 "{name} is not {encoding}: byte {position:,} (0x{byte:02X}) can't be decoded "
                 "({reason}); name another encoding, or save the file as UTF-8",
-                name=self._name,
-                encoding=self._encoding,
-                position=at,
-                byte=value,
+                name=name,
+                encoding=encoding,
+                position=size - len(error.object) + error.start,
+                byte=error.object[error.start] if error.start < len(error.object) else 0,
                 reason=error.reason,
             ) from None
-        if self._at_start and text:
-            self._at_start = False
-            text = text.removeprefix("\ufeff")
-        return text
+        if marked and text:
+            marked, text = False, text.removeprefix("\ufeff")
+        yield text
 
 
 def canonical(encoding: str) -> str:
@@ -575,11 +527,6 @@ def _read(file: BinaryIO, size: int, name: str) -> bytes:
             name=name,
             strerror=error.strerror or error,
         ) from None
-
-
-def _byte_at(file: BinaryIO, position: int, name: str) -> int:
-    file.seek(position)
-    return (_read(file, 1, name) or b"\0")[0]
 
 
 # A file or a text, read as normalised pieces of equal length.

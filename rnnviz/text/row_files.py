@@ -10,7 +10,6 @@ alone; a file that is damaged or cut off gives what comes before.
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal, cast
@@ -30,8 +29,7 @@ from rnnviz.text.row_formats import (
     Row,
     candidates,
     json_type,
-    no_column,
-    only_text,
+    listed,
     too_long,
 )
 from rnnviz.text.row_formats import values as column_values
@@ -125,10 +123,33 @@ class RowFile:
         """
         for named in filter(None, (column, given)):
             if named not in self.columns and self.format != "jsonl":  # where any later line may have it
-                raise no_column(self.name, named, self.columns)
-        others = [each for each in self.columns if each != given]
-        self.column = column if column is not None else only_text(self.name, others, self._first)
+                raise ConfigError(
+                    "{name} has no column {column!r}; it has {columns}",
+                    name=self.name,
+                    column=named,
+                    columns=listed(self.columns),
+                )
+        self.column = column if column is not None else self._only(given)
         self.given, self.found = given, column is None
+
+    def _only(self, given: str | None) -> str:
+        """The one column beside `given` that may hold the texts."""
+        others = [each for each in self.columns if each != given]
+        found = candidates(others, self._first)
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise ConfigError(
+                "{name} has no column of texts; it has {columns}. Score it as one text, or name another file",
+                name=self.name,
+                columns=listed(others),
+            )
+        raise ConfigError(
+            "{name} has more than one column of texts: {columns}; say which with --column "
+            "(column=… in Python)",
+            name=self.name,
+            columns=listed(found),
+        )
 
     @property
     def candidates(self) -> list[str]:
@@ -150,14 +171,6 @@ class RowFile:
             for rows in self._cut(start, values, faults, own):
                 yield rows
                 start += len(rows.texts)
-
-    def whole_batches(self) -> Iterator[list[Row]]:
-        """The rows of a file of lines, some at a time, as they are; empty where one can't be read. Ends where
-        the file is damaged.
-        """
-        with suppress(TextError):
-            for values, _ in self._tables(own=True):
-                yield values
 
     def _tables(self, own: bool) -> Iterator[tuple[Any, list[Fault | None]]]:
         """Up to ROWS rows at a time: a RecordBatch or dicts, and what is known to be wrong with them."""

@@ -5,10 +5,11 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any, BinaryIO, NamedTuple
 
-from rnnviz.errors import ConfigError, DecodingError, TextError, install
-from rnnviz.text.decoding import CHUNK, Source, canonical, open_text, opened_source, size_of
+from rnnviz.errors import ConfigError, TextError, install
+from rnnviz.text.decoding import CHUNK, Source, canonical, decoded, open_text, opened_source, size_of
 from rnnviz.text.files import packing, unpacked
 
 SAMPLE = 1000
@@ -37,42 +38,13 @@ def candidates(columns: Sequence[str], sample: Sequence[Mapping[str, Any]]) -> l
     return found
 
 
-def only_text(name: str, columns: Sequence[str], sample: Sequence[Mapping[str, Any]]) -> str:
-    """The one of `columns` that may hold the texts of the file called `name`. Raises ConfigError if there is
-    none, or more than one.
-    """
-    found = candidates(columns, sample)
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        raise ConfigError(
-            "{name} has no column of texts; it has {columns}. Score it as one text, or name another file",
-            name=name,
-            columns=_listed(columns),
-        )
-    raise ConfigError(
-        "{name} has more than one column of texts: {columns}; say which with --column (column=… in Python)",
-        name=name,
-        columns=_listed(found),
-    )
-
-
-def no_column(name: str, column: str, columns: Sequence[str]) -> ConfigError:
-    """What to raise where the file called `name` hasn't got the column asked for."""
-    return ConfigError(
-        "{name} has no column {column!r}; it has {columns}",
-        name=name,
-        column=column,
-        columns=_listed(columns),
-    )
-
-
 def _is_prose(value: str) -> bool:
     """Whether it may be a text rather than a name or a number: with a blank inside, or beyond ASCII."""
     return not value.isascii() or len(value.split(None, 2)) > 1
 
 
-def _listed(columns: Sequence[str]) -> str:
+def listed(columns: Sequence[str]) -> str:
+    """The names of columns, for a sentence."""
     shown = ", ".join(repr(c if len(c) <= 40 else c[:40] + "…") for c in columns[:10])
     return f"{shown} …" if len(columns) > 10 else shown or "none"
 
@@ -189,56 +161,43 @@ class Csv(Lines):
         if not packing(name):
             stream = open_text(source, encoding=encoding, name=name)
             self.encoding, self.certainty = stream.encoding, stream.certainty
-        self.columns = tuple(self._head())
-
-    def _head(self) -> list[str]:
-        for head, _ in self._records():
-            return head
-        return []
+        head = next(self._records(), [])
+        if isinstance(head, Fault):
+            raise TextError("{name} has no head of columns: {reason}", name=name, **head.error.values)
+        self.columns = tuple(_distinct(head, name))
 
     def __iter__(self) -> Iterator[Row | Fault]:
-        for head, record in self._records():
-            if record is None:
-                continue
+        for record in islice(self._records(), 1, None):
             if isinstance(record, Fault):
                 yield record
-            elif len(record) != len(head):
+            elif len(record) != len(self.columns):
                 yield Fault(
                     "broken",
                     TextError(
                         "it has {fields:,} fields, and the head of the file {columns:,}",
                         fields=len(record),
-                        columns=len(head),
+                        columns=len(self.columns),
                     ),
                 )
             else:
-                yield dict(zip(head, record, strict=True))
+                yield dict(zip(self.columns, record, strict=True))
 
-    def _records(self) -> Iterator[tuple[list[str], list[str] | Fault | None]]:
-        """The head, alone first, then with each record."""
+    def _records(self) -> Iterator[list[str] | Fault]:
+        """The head, then the records; an empty line is none."""
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
         lines = self._lines()
         first = next(lines, "")
-        reader = csv.reader(_with_first(first, lines), delimiter=_delimiter(first, self.name))
-        head: list[str] | None = None
+        reader = csv.reader(chain([first], lines), delimiter=_delimiter(first, self.name))
         while True:
             try:
                 record = next(reader)
             except StopIteration:
                 return
             except csv.Error as error:
-                fault = Fault("broken", TextError("it is no CSV: {reason}", reason=error))
-                if head is None:
-                    raise TextError(
-                        "{name} has no head of columns: {reason}", name=self.name, reason=error
-                    ) from None
-                yield head, fault
+                yield Fault("broken", TextError("it is no CSV: {reason}", reason=error))
                 continue
-            if head is None:
-                head = _distinct(record, self.name)
-                yield head, None
-            elif record:  # an empty line is no row
-                yield head, record
+            if record:
+                yield record
 
     def _lines(self) -> Iterator[str]:
         waiting = ""
@@ -256,35 +215,10 @@ class Csv(Lines):
             yield waiting
 
     def _chunks(self) -> Iterator[str]:
-        if not packing(self.name):
-            stream = open_text(self.source, encoding=self.encoding, name=self.name)
-            for text in stream:
-                self.bytes_read = stream.bytes_read
-                yield text
-            return
-        decoder = codecs.getincrementaldecoder(self.encoding or "utf-8")()
         with opened_source(self.source, self.name) as file:
-            content, first = unpacked(file, self.name), True
-            try:
-                while data := content.read(CHUNK):
-                    self.bytes_read = file.tell()
-                    text = decoder.decode(data)
-                    yield text.removeprefix("\ufeff") if first else text
-                    first = False
-                yield decoder.decode(b"", True)
-            except UnicodeDecodeError as error:
-                raise DecodingError(
-                    "{name} is not {encoding} ({reason}); name its encoding, or save it as UTF-8",
-                    name=self.name,
-                    encoding=self.encoding,
-                    reason=error.reason,
-                ) from None
-
-
-def _with_first(first: str, rest: Iterator[str]) -> Iterator[str]:
-    if first:
-        yield first
-    yield from rest
+            for text in decoded(unpacked(file, self.name), self.name, self.encoding or "utf-8"):
+                self.bytes_read = file.tell()
+                yield text
 
 
 def _delimiter(head: str, name: str) -> str:

@@ -14,10 +14,15 @@ import pytest
 
 from rnnviz.errors import CorpusError, DownloadError
 from rnnviz.text import corpora
-from rnnviz.text.corpora import Limits, cache_folder, download
+from rnnviz.text.corpora import cache_folder
 
 TEXT = b"The Time Traveller asked his guests to stand back from the machine.\n" * 4_000
 SHA256 = hashlib.sha256(TEXT).hexdigest()
+
+PAGES = (
+    *("right", "moved", "altered", "too_large", "stalling", "dying", "reset", "half", "silent", "missing"),
+    *("circle", "trickling"),
+)
 
 # The length that is promised, what is sent, and how.
 SENT: dict[str, tuple[Any, ...]] = {
@@ -112,28 +117,51 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         thread.join()
 
 
-LIMITS = Limits(connect=5, stall=0.3, total=20)
+@pytest.fixture(autouse=True)
+def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every page of a server is a corpus of its name; the cache is empty and waits are short."""
+    about = ("The Time Traveller", "public domain", "a test", "en")
+    for page in PAGES:
+        remote = corpora.Remote(about, f"{page}.txt", len(TEXT), SHA256)
+        monkeypatch.setitem(corpora.REMOTE, page, remote)
+    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(corpora, "CONNECT", 5)
+    monkeypatch.setattr(corpora, "STALL", 0.3)
 
 
-def fetch(url: str, folder: Path, limits: Limits = LIMITS, **options: object) -> Path:
-    return download(url, folder / "text.txt", sha256=SHA256, size=len(TEXT), limits=limits, **options)
+def kept(folder: Path) -> list[bytes]:
+    return [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
 
 
-def test_the_right_file_arrives_once_and_again_where_it_was_altered(
-    server: Server, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+def test_a_corpus_is_fetched_once_and_then_read_from_this_machine(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("RNNVIZ_CORPORA_URL", server.url + "/")
+    assert corpora.describe("moved").needs_download
+    with pytest.raises(
+        CorpusError, match=r"not on this machine yet; .*fetch\('moved'\) .*0\.3 MB from 127\.0\.0\.1"
+    ):
+        corpora.read("moved")
+    assert server.requests == [], "reading fetches nothing"
     steps: list[tuple[int, int]] = []
-    folder = tmp_path / "new" / "folder"
-    path = fetch(f"{server.url}/moved.txt", folder, progress=lambda *step: steps.append(step))
-    assert path.read_bytes() == TEXT
+    corpus = corpora.fetch("moved", lambda *step: steps.append(step))
+    assert corpus.text == TEXT.decode()
+    assert corpus.sha256 == SHA256
     assert steps[-1] == (len(TEXT), len(TEXT))
-    assert [received for received, _ in steps] == sorted(received for received, _ in steps)
-    assert list(path.parent.iterdir()) == [path]
-    assert capfd.readouterr() == ("", ""), "the library that downloads has nothing to say on the terminal"
-    assert fetch(f"{server.url}/right.txt", folder).read_bytes() == TEXT
+    assert steps == sorted(steps)
+    assert kept(tmp_path) == [TEXT]
+    assert not corpora.describe("moved").needs_download
+    assert corpora.fetch("moved") == corpora.read("moved") == corpora.open_corpus("moved") == corpus
     assert server.requests == ["/moved.txt", "/right.txt"], "a redirection was followed, then nothing asked"
-    path.write_bytes(b"altered")
-    assert fetch(f"{server.url}/right.txt", folder).read_bytes() == TEXT
+
+
+def test_an_altered_cache_is_noticed_and_restored(server: Server, tmp_path: Path) -> None:
+    corpora.fetch("right", base_url=server.url)
+    (file,) = (f for f in tmp_path.rglob("*") if f.is_file())
+    file.write_bytes(TEXT[:-5])
+    with pytest.raises(CorpusError, match="was altered since it was fetched; fetch right again"):
+        corpora.read("right")
+    assert corpora.fetch("right", base_url=server.url).text == TEXT.decode()
 
 
 @pytest.mark.parametrize(
@@ -153,28 +181,28 @@ def test_the_right_file_arrives_once_and_again_where_it_was_altered(
 def test_a_download_that_fails_says_how_and_leaves_what_was_there(
     page: str, message: str, server: Server, tmp_path: Path
 ) -> None:
-    before = {"text.txt": b"an older edition"} if page in ("altered", "stalling") else {}
-    for name, data in before.items():
-        (tmp_path / name).write_bytes(data)
+    old = corpora.REMOTE[page].path
+    old.parent.mkdir(parents=True)
+    old.write_bytes(b"an older edition")
     with pytest.raises(DownloadError, match=f"{page}.txt {message}.*try again, or save the file yourself"):
-        fetch(f"{server.url}/{page}.txt", tmp_path)
-    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+        corpora.fetch(page, base_url=server.url)
+    assert kept(tmp_path) == [b"an older edition"]
 
 
-def test_a_trickle_does_not_outlast_the_limit(server: Server, tmp_path: Path) -> None:
+def test_a_trickle_does_not_outlast_the_limit(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpora, "STALL", 5)
+    monkeypatch.setattr(corpora, "TOTAL", 0.5)
     with pytest.raises(DownloadError, match=r"took over 0\.5 s for [\d,]+ of 272,000 bytes"):
-        fetch(f"{server.url}/trickling.txt", tmp_path, Limits(connect=5, stall=5, total=0.5))
-    assert list(tmp_path.iterdir()) == []
+        corpora.fetch("trickling", base_url=server.url)
 
 
-def test_nobody_listens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, but not listening
         port = taken.getsockname()[1]
         with pytest.raises(DownloadError, match=r"needs a connection to 127\.0\.0\.1: are you offline\?"):
-            fetch(f"http://127.0.0.1:{port}/right.txt", tmp_path)
-    assert list(tmp_path.iterdir()) == []
+            corpora.fetch("right", base_url=f"http://127.0.0.1:{port}")
 
 
 def test_stopping_a_download_keeps_nothing(server: Server, tmp_path: Path) -> None:
@@ -182,14 +210,14 @@ def test_stopping_a_download_keeps_nothing(server: Server, tmp_path: Path) -> No
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fetch(f"{server.url}/right.txt", tmp_path, progress=stop)
-    assert list(tmp_path.iterdir()) == []
+        corpora.fetch("right", stop, base_url=server.url)
+    assert kept(tmp_path) == []
 
 
 def test_a_cache_that_cannot_be_written(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    (tmp_path / "cache").write_text("in the way", encoding="utf-8")
     with pytest.raises(DownloadError, match=r"can't be written .*set RNNVIZ_CACHE"):
-        fetch(f"{server.url}/right.txt", tmp_path / "file")
+        corpora.fetch("right", base_url=server.url)
 
 
 def test_the_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,51 +229,10 @@ def test_the_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert cache_folder().is_absolute()
 
 
-@pytest.fixture
-def published(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """The server as the source of a corpus called `traveller`, with an empty cache."""
-    about = ("The Time Traveller", "public domain", "a test", "en")
-    remote = corpora.Remote(about, "right.txt", len(TEXT), SHA256)
-    monkeypatch.setitem(corpora.REMOTE, "traveller", remote)
-    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
-    monkeypatch.setenv("RNNVIZ_CORPORA_URL", server.url + "/")
-    return server
-
-
-def test_a_corpus_is_fetched_once_and_then_read_from_this_machine(published: Server) -> None:
-    assert corpora.describe("traveller").needs_download
-    with pytest.raises(
-        CorpusError, match=r"not on this machine yet; .*fetch\('traveller'\) .*0\.3 MB from 127\.0\.0\.1"
-    ):
-        corpora.read("traveller")
-    assert published.requests == [], "reading fetches nothing"
-    corpus = corpora.fetch("traveller")
-    assert corpus.text == TEXT.decode()
-    assert corpus.sha256 == SHA256
-    assert not corpora.describe("traveller").needs_download
-    assert (
-        corpora.fetch("traveller") == corpora.read("traveller") == corpora.open_corpus("traveller") == corpus
-    )
-    assert published.requests == ["/right.txt"]
-
-
-def test_an_altered_cache_is_noticed_and_restored(published: Server, tmp_path: Path) -> None:
-    corpora.fetch("traveller")
-    (file,) = (f for f in tmp_path.rglob("*") if f.is_file())
-    file.write_bytes(TEXT[:-5])
-    with pytest.raises(CorpusError, match="was altered since it was fetched; fetch traveller again"):
-        corpora.read("traveller")
-    assert corpora.fetch("traveller").text == TEXT.decode()
-
-
-def test_what_is_not_the_time_machine_is_not_taken_for_it(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
+def test_a_mirror_has_the_paths_of_github(server: Server) -> None:
     with pytest.raises(DownloadError, match=r"data/tinyshakespeare/input\.txt was refused: 404"):
         corpora.fetch("tinyshakespeare", base_url=server.url)
     assert server.requests == ["/karpathy/char-rnn/master/data/tinyshakespeare/input.txt"]
-    assert not [f for f in tmp_path.rglob("*") if f.is_file()]
 
 
 def test_fetching_what_is_on_every_machine_fetches_nothing(server: Server) -> None:

@@ -105,22 +105,6 @@ def test_wide_unicode_needs_no_mark(text: str, width: str) -> None:
     assert (found.text, found.encoding, found.certainty) == (TEXTS[text], width, "guessed")
 
 
-@pytest.mark.parametrize("width", ["utf-16-le", "utf-16-be"])
-@pytest.mark.parametrize(
-    "text",
-    [
-        "道可道非常道名可名非常名無名天地之始",
-        "吾輩は猫である。名前はまだ無い。",
-        "모든국민은인간으로서의존엄을",
-    ],
-)
-def test_wide_unicode_without_a_single_nul_byte(text: str, width: str) -> None:
-    data = text.encode(width)
-    assert 0 not in data
-    found = decode(data)
-    assert (found.text, found.encoding, found.certainty) == (text, width, "guessed")
-
-
 # Every script whose UTF-16 has no byte beyond 0x7F, and what is short.
 NARROW = {
     "hindi": "सभी मनुष्यों को गौरव और अधिकारों में जन्मजात स्वतन्त्रता प्राप्त है।\n",

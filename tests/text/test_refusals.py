@@ -12,7 +12,7 @@ import pytest
 from rnnviz.errors import ConfigError, CorpusError, DecodingError, DownloadError, TextError
 from rnnviz.text import corpora
 from rnnviz.text.characters import normalise
-from rnnviz.text.corpora import Limits, as_corpus, download
+from rnnviz.text.corpora import as_corpus
 from rnnviz.text.decoding import decode, open_text
 from rnnviz.text.files import gathered
 from rnnviz.text.row_files import open_rows
@@ -102,13 +102,8 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         f"to train on: {name}": (lambda _, name=name: as_corpus(name), TextError, "there is no file")
         for name in ("absent.txt", "books/absent", "C:\\books\\absent")
     },
-    # downloads
-    **{
-        f"a limit {limit}": (lambda _, limit=limit: Limits(**limit), ConfigError, "seconds above 0")
-        for limit in ({"connect": 0}, {"stall": -1}, {"total": float("nan")})
-    },
     "an address that is none": (
-        lambda tmp: download("no-such-scheme://there/a.txt", tmp / "a.txt", sha256="ab" * 32, size=9),
+        lambda _: corpora.fetch("tinyshakespeare", base_url="no-such-scheme://there"),
         DownloadError,
         "can't be fetched",
     ),
@@ -274,7 +269,8 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
+def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
     call, error, words = REFUSED[what]
     with pytest.raises(error, match=words) as caught:
         call(tmp_path)
