@@ -15,7 +15,6 @@ import io
 import os
 import re
 import stat
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -113,34 +112,19 @@ def refuse_binary(head: bytes, name: str) -> None:
     )
 
 
-def explain_nul_bytes(sample: bytes, before: bytes = b"") -> str | None:
-    """UTF-16 or UTF-32 without a byte order mark, if `sample` reads as text in one of them, else None.
-
-    `sample` starts at a multiple of 4 bytes, less than 4 before the file's first NUL; `before` are some 64
-    bytes ahead of it. Wrong byte orders decode, too, but into control characters, unassigned code points or a
-    jumble without blanks: the order with the most blanks wins. ASCII with a stray NUL gives None.
+def wide(before: bytes, after: bytes) -> Iterator[str]:
+    """UTF-16 or UTF-32 without a byte order mark, where bytes read as text in it, the likeliest first. `after`
+    starts less than 4 bytes before the file's first NUL. ASCII with a stray NUL gives none.
     """
-    if _is_ascii_text(sample) or (len(before) >= _ENOUGH and _is_ascii_text(before)):
-        return None
-    best, most = None, -1
-    for encoding in ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be"):
-        width = 4 if "32" in encoding else 2
-        try:
-            text = sample[: len(sample) // width * width].decode(encoding)
-        except UnicodeDecodeError as error:
-            # A sample may end in half a surrogate pair; anything earlier is no text in this encoding.
-            if width == 4 or error.start < len(sample) - 3:
-                continue
-            text = sample[: error.start].decode(encoding)
-        if not text or any(_implausible(c) for c in set(text)):
-            continue
-        blanks = sum(map(text.count, " \n\u3000")) + width  # UTF-32 before UTF-16 where neither has any
-        letters = sum(c.isascii() for c in text)
-        if blanks + letters > most:
-            best, most = encoding, blanks + letters
-    return best
+    if _is_ascii_text(after) or (len(before) >= _ENOUGH and _is_ascii_text(before[-64:])):
+        return
+    from charset_normalizer import from_bytes
+
+    for match in from_bytes(before + after, cp_isolation=_WIDE, enable_fallback=False):
+        yield canonical(match.encoding)
 
 
+_WIDE = ["utf_32_le", "utf_32_be", "utf_16_le", "utf_16_be"]
 _ASCII = bytes(range(0x20, 0x7F))
 _ENOUGH = 32  # bytes; 16 characters of two bytes each that are printable by chance: never seen
 
@@ -157,10 +141,6 @@ def _is_ascii_text(data: bytes) -> bool:
         and 4 * data.count(0) < len(data)
         and 3 * blanks <= len(data)
     )
-
-
-def _implausible(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cn", "Co") and character not in "\t\n\r\f\v\x85"
 
 
 def is_damaged_utf8(sample: bytes) -> bool:
@@ -397,11 +377,11 @@ def _not_in(encoding: str, file: BinaryIO, name: str) -> DecodingError | None:
 def _explain_nul(file: BinaryIO, name: str, position: int) -> str:
     """UTF-16 or UTF-32 without a mark, or an error: other texts have no NUL bytes."""
     start = position // 4 * 4
-    file.seek(max(start - 64, 0))
-    before = _read(file, min(start, 64), name)
-    candidate = explain_nul_bytes(_read(file, SAMPLE, name), before)
-    if candidate is not None and _not_in(candidate, file, name) is None:
-        return candidate
+    before = min(start, SAMPLE // 2)
+    file.seek(start - before)
+    for candidate in wide(_read(file, before, name), _read(file, SAMPLE // 2, name)):
+        if _not_in(candidate, file, name) is None:
+            return candidate
     raise DecodingError(
         "{name} is not a text file: byte {position:,} is NUL (0x00), as in a program or other binary data; "
         "choose a text file, or say which encoding it is in",
