@@ -24,10 +24,6 @@ from rnnviz.reports.column_files import STRETCH, ColumnFiles
 # streams gives the same choice as keeping all.
 
 
-LONGEST = 10_000
-MOST = 1000
-
-
 @dataclass(frozen=True)
 class Passage:
     """Characters start .. stop - 1 and what they cost: `mean_nll` in nats a character, and e to that."""
@@ -44,7 +40,7 @@ def surprising_passages(
 ) -> list[Passage]:
     """The `count` most (or least) surprising passages of about `length` characters, the extreme first. They
     don't overlap, and begin and end between lines or words if possible within an eighth of `length`. A
-    shorter text is one passage. Raises ConfigError for numbers out of range.
+    shorter text is one passage.
     """
     sign = -1.0 if least else 1.0
     found = []
@@ -65,14 +61,6 @@ def choose(
     absolute: bool = False,
 ) -> list[tuple[int, int]]:
     """(start, stop) of `count` passages with the largest sums of `values(start, stop)`, or their amount."""
-    if not 1 <= count <= MOST or not 1 <= length <= LONGEST:
-        raise ConfigError(
-            "passages: 1 to {most:,} of 1 to {longest:,} characters; received {count} of {length}",
-            most=MOST,
-            longest=LONGEST,
-            count=count,
-            length=length,
-        )
     if length >= len(scored):
         return [(0, len(scored))]
     reach = length // 8
@@ -178,15 +166,10 @@ class Curve:
 
 def curve(scored: ColumnFiles, points: int = 2000, window: int | None = None) -> Curve:
     """At most `points` exact points of the running and rolling perplexity, evenly spaced. `window` defaults
-    to about a hundredth of the text, from 50 to 100,000 characters. Raises ConfigError for fewer than 2
-    points or an empty window.
+    to about a hundredth of the text, from 50 to 100,000 characters.
     """
     n = len(scored)
-    if points < 2:
-        raise ConfigError("a curve has at least 2 points; received {points}", points=points)
     window = _round_number(n / 100) if window is None else window
-    if window < 1:
-        raise ConfigError("a rolling window holds at least 1 character; received {window}", window=window)
     position = np.arange(1, n + 1) if n <= points else np.linspace(1, n, points).round().astype(np.int64)
     before = np.maximum(position - window, 0)
     total, total_before = scored.sums(position), scored.sums(before)
@@ -236,7 +219,7 @@ class Stretches:
 
 
 def lines(scored: ColumnFiles, by: By = "line", limit: int = 10_000) -> Stretches:
-    """The first `limit` lines, or paragraphs, with their perplexities. Raises ConfigError for another `by`.
+    """The first `limit` lines, or paragraphs, with their perplexities.
     Line breaks, and the empty lines after a paragraph, are included: together they are the text.
     """
     rows: list[Stretch] = []
@@ -254,8 +237,6 @@ def lines(scored: ColumnFiles, by: By = "line", limit: int = 10_000) -> Stretche
 
 def stretch_sums(scored: ColumnFiles, by: By) -> Iterator[tuple[Integers, Integers, Doubles]]:
     """All lines or paragraphs in batches, some empty: (starts, stops, Σ -log P in nats), (k,) each."""
-    if by not in ("line", "paragraph"):
-        raise ConfigError("a text is cut by line or by paragraph; received {by!r}", by=by)
     first, carried = 0, 0.0  # of the stretch that is still open
     last = np.array([0, 0], np.uint32)  # the two characters before; no line break before the text
     for start, codes, nll in scored.stretches("codes", "nll"):

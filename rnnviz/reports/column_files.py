@@ -104,11 +104,6 @@ class ColumnFiles:
         """The characters of a stretch. Raises ConfigError outside 0 .. n."""
         return self.read("codes", start, stop).tobytes().decode("utf-32-le")
 
-    def texts(self) -> Iterator[str]:
-        """The whole text, a stretch at a time."""
-        for _, codes in self.stretches("codes"):
-            yield codes.tobytes().decode("utf-32-le")
-
     def known(self, start: int, stop: int) -> Mask:
         """Whether each character of a stretch is in the vocabulary."""
         return np.asarray(self.read("rank", start, stop) > 0)

@@ -61,6 +61,9 @@ SHORTEST = 2000
 SLOPE = (-0.45, 0.2)
 """Mean and standard deviation of s that one has seen in real texts: novels and plays, manuals, programs."""
 
+LEVEL = 0.95
+"""How often an interval holds what it is about."""
+
 WIDEST = 100.0
 """The largest high / low that is said; beyond it, the text can't tell."""
 
@@ -74,8 +77,7 @@ Reason = Literal["", "short", "drifts", "uneven"]
 
 @dataclass(frozen=True)
 class Interval:
-    """The perplexity of the n characters beside a text of n lies from `low` to `high`, with probability
-    `level`.
+    """The perplexity of the n characters beside a text of n lies from `low` to `high` in LEVEL of all cases.
 
     Both are None where the text can't tell, and `reason` says why: it is "short", its halves lie so far apart
     that it "drifts", or it is too "uneven". `halves` are the perplexities of both halves, None if short.
@@ -83,7 +85,6 @@ class Interval:
 
     low: float | None
     high: float | None
-    level: float
     characters: int
     reason: Reason = ""
     halves: tuple[float, float] | None = None
@@ -133,42 +134,33 @@ def step(n: int) -> int:
     return 1 << max(0, (n // (2 * CELLS)).bit_length())
 
 
-def interval(costs: ColumnFiles | Sums | npt.ArrayLike, *, level: float = 0.95) -> Interval:
+def interval(costs: ColumnFiles | Sums | npt.ArrayLike) -> Interval:
     """Where the perplexity of as many characters again would lie, of a scored text or of costs in nats (n,).
-
-    Takes milliseconds, whatever the length. Raises ConfigError for a level out of range and for costs that
-    are not finite.
+    Takes milliseconds, whatever the length.
 
     >>> import numpy as np
     >>> found = interval(np.random.default_rng(0).exponential(1.5, 20_000))
     >>> found.low < 4.5 < found.high, interval([1.0, 2.0]).reason
     (True, 'short')
     """
-    if not 0 < level < 1:
-        raise ConfigError("a level is between 0 and 1; received {level}", level=level)
     if not isinstance(costs, ColumnFiles | Sums):
-        values = np.asarray(costs, np.float64)
-        if values.ndim != 1 or not np.isfinite(values).all():
-            raise ConfigError(
-                "costs are finite numbers in one row; received shape {shape}", shape=values.shape
-            )
-        costs = Sums()
+        values, costs = costs, Sums()
         costs.add(values)
     n = len(costs)
     if n < SHORTEST:
-        return Interval(None, None, level, n, "short")
+        return Interval(None, None, n, "short")
     mean = float(costs.sums([n])[0]) / n
     squares = [_differences(costs, n >> octave) for octave in range(1, OCTAVES + 1)]
     first, second = np.diff(costs.sums([0, n // 2 // step(n) * step(n), n])) / n * 2
     halves = of_sum(float(first), 1), of_sum(float(second), 1)
     if not any(square.any() for square in squares):
-        return Interval(of_sum(mean, 1), of_sum(mean, 1), level, n, halves=halves)
-    if float(squares[0][0]) > next_stretch(squares[1:], SLOPE).half_width(level) ** 2:
-        return Interval(None, None, level, n, "drifts", halves)
-    half = next_stretch(squares, SLOPE).half_width(level)
+        return Interval(of_sum(mean, 1), of_sum(mean, 1), n, halves=halves)
+    if float(squares[0][0]) > next_stretch(squares[1:], SLOPE).half_width(LEVEL) ** 2:
+        return Interval(None, None, n, "drifts", halves)
+    half = next_stretch(squares, SLOPE).half_width(LEVEL)
     if 2 * half > math.log(WIDEST):
-        return Interval(None, None, level, n, "uneven", halves)
-    return Interval(of_sum(max(mean - half, 0.0), 1), of_sum(mean + half, 1), level, n, halves=halves)
+        return Interval(None, None, n, "uneven", halves)
+    return Interval(of_sum(max(mean - half, 0.0), 1), of_sum(mean + half, 1), n, halves=halves)
 
 
 def _differences(costs: ColumnFiles | Sums, size: int) -> Doubles:

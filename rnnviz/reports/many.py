@@ -203,15 +203,7 @@ class Scoring:
                 if show is not None:
                     show(Progress(done, 0, math.nan, done, report.characters, 0.0))
 
-            found = run(baselines.measuring(scored, self.model.vocabulary), step)
-        without_model = {
-            "uniform": f"a uniform guess among {self.model.vocabulary.size:,}",
-            "unigram": "the file's own frequencies, for free",
-        }
-        for one in found:
-            kind = one.name if one.name in without_model else "compressor"
-            said = without_model.get(one.name, "a compressor at its best")
-            rows.append(Compared(one.name, kind, said, one.perplexity, one.bits_per_character))
+            rows += run(baselines.measuring(scored, self.model.vocabulary), step)
         return best(rows)
 
 

@@ -113,8 +113,9 @@ def refuse_binary(head: bytes, name: str) -> None:
 
 
 def wide(before: bytes, after: bytes) -> Iterator[str]:
-    """UTF-16 or UTF-32 without a byte order mark, where bytes read as text in it, the likeliest first. `after`
-    starts less than 4 bytes before the file's first NUL. ASCII with a stray NUL gives none.
+    """UTF-16 or UTF-32 without a byte order mark, where bytes read as text in it, the likeliest first.
+
+    `after` starts less than 4 bytes before the file's first NUL. ASCII with a stray NUL gives none.
     """
     if _is_ascii_text(after) or (len(before) >= _ENOUGH and _is_ascii_text(before[-64:])):
         return
@@ -367,7 +368,7 @@ def _not_in(encoding: str, file: BinaryIO, name: str) -> DecodingError | None:
     """Why a whole file is not in an encoding; None if it is."""
     file.seek(0)
     try:
-        for _ in decoded(file, name, encoding):
+        for _ in decoded(file, name, encoding, CHUNK):
             pass
     except DecodingError as error:
         return error
@@ -408,7 +409,7 @@ def _whole_lines(data: bytes) -> bytes:
     return data[: data.rfind(b"\n") + 1] or data
 
 
-def decoded(file: BinaryIO, name: str, encoding: str, chunk: int = CHUNK) -> Iterator[str]:
+def decoded(file: BinaryIO, name: str, encoding: str, chunk: int) -> Iterator[str]:
     """The text of a file, a piece for each `chunk` of bytes, without its mark. Raises DecodingError."""
     decoder = codecs.getincrementaldecoder(encoding)()
     marked, size, data = encoding.startswith("utf"), 0, b"begin"

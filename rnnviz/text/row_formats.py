@@ -216,7 +216,7 @@ class Csv(Lines):
 
     def _chunks(self) -> Iterator[str]:
         with opened_source(self.source, self.name) as file:
-            for text in decoded(unpacked(file, self.name), self.name, self.encoding or "utf-8"):
+            for text in decoded(unpacked(file, self.name), self.name, self.encoding or "utf-8", CHUNK):
                 self.bytes_read = file.tell()
                 yield text
 

@@ -2,7 +2,6 @@
 
 import io
 import json
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,9 @@ import pytest
 
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyTextError, TextError
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.progress import run
 from rnnviz.reports.analysis import difference
-from rnnviz.reports.baselines import compressing, unigram
 from rnnviz.reports.column_files import COLUMNS, filename
-from rnnviz.reports.interval import averages, interval
+from rnnviz.reports.interval import averages
 from rnnviz.reports.record import Record, record
 from tests.conftest import TEXT
 from tests.refused import one_sentence
@@ -64,7 +61,6 @@ READERS: dict[str, Callable[[Record, int, int], Any]] = {
     "known": Record.known,
     "ranks": Record.ranks,
 }
-NOTHING: tuple[Any, ...] = ("", [], ["", ""])
 
 REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     **{
@@ -85,27 +81,6 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         lambda tmp: closed(tmp).text(0, 1),
         ConfigError,
         "was closed; open it again",
-    ),
-    "a curve of 1 point": (lambda tmp: abc(tmp).curve(1), ConfigError, "at least 2 points; received 1"),
-    "a curve of windows of 0": (
-        lambda tmp: abc(tmp).curve(window=0),
-        ConfigError,
-        "at least 1 character; received 0",
-    ),
-    "no passages": (
-        lambda tmp: abc(tmp).surprising_passages(0),
-        ConfigError,
-        r"passages: .* received 0 of 80",
-    ),
-    "passages of nothing": (
-        lambda tmp: abc(tmp).surprising_passages(length=0),
-        ConfigError,
-        r"received 20 of 0",
-    ),
-    "lines by word": (
-        lambda tmp: abc(tmp).lines("word"),  # type: ignore[arg-type]
-        ConfigError,
-        "by line or by paragraph; received 'word'",
     ),
     "texts of two lengths": (
         lambda tmp: difference(abc(tmp), told(tmp, "ab", [1, 2])),
@@ -141,41 +116,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         )
         for name, change in DAMAGE.items()
     },
-    # averages, intervals, baselines
     "an average of nothing": (lambda _: averages([]), ConfigError, "received none"),
-    **{
-        f"an interval of {level}": (
-            lambda _, level=level: interval(np.ones(10), level=level),
-            ConfigError,
-            "between 0 and 1",
-        )
-        for level in (0, 1.0, -1, math.nan)
-    },
-    **{
-        f"an interval over {n}": (
-            lambda _, costs=costs: interval(costs),
-            ConfigError,
-            "finite numbers in one row",
-        )
-        for n, costs in enumerate((np.ones((2, 3)), [1.0, np.nan], [np.inf]))
-    },
-    **{
-        f"the unigram of {nothing!r}": (
-            lambda _, nothing=nothing: unigram(nothing),
-            EmptyTextError,
-            "a text of no characters",
-        )
-        for nothing in NOTHING
-    },
-    **{
-        f"compressed {nothing!r}": (
-            lambda _, nothing=nothing: run(compressing(nothing)),
-            EmptyTextError,
-            "a text of no characters",
-        )
-        for nothing in NOTHING
-    },
-    "the unigram of a half": (lambda _: unigram("a\ud83c"), TextError, "half of a surrogate pair"),
 }
 
 UNSCORED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {

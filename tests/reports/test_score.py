@@ -15,7 +15,7 @@ from rnnviz.reports.score import Compared, RowsScore, Score, averaged, best
 from rnnviz.telling import level, tell
 
 REPORT = Report("a.txt", "gru", 40_000, 0, 3.71, 3.71, 1.89, 1.88, "utf-8", 0.42, "verified", 0, 40_100)
-RANGE = Interval(3.6, 3.84, 0.95, 40_000, halves=(3.7, 3.72))
+RANGE = Interval(3.6, 3.84, 40_000, halves=(3.7, 3.72))
 SCORE = Score(REPORT, RANGE, guess=70.0)
 ROWS = RowsReport(
     **vars(replace(REPORT, words=7, word_perplexity=80.0)), rows=30, rows_scored=30, column="text"
@@ -29,7 +29,7 @@ def scored(**changed: Any) -> Score:
 
 def without_range(reason: Any, characters: int = 40_000) -> Score:
     halves = None if reason == "short" else (3.0, 5.0)
-    return replace(SCORE, interval=Interval(None, None, 0.95, characters, reason, halves))
+    return replace(SCORE, interval=Interval(None, None, characters, reason, halves))
 
 
 def codes(found: Score) -> list[str]:
@@ -78,7 +78,7 @@ def test_what_is_said_of_a_text(found: Score, added: str, gone: str) -> None:
 def test_a_range_is_said_in_two_digits_that_it_doesnt_exceed(low: float, high: float, said: Any) -> None:
     (one,) = (
         one
-        for one in replace(SCORE, interval=Interval(low, high, 0.95, 40_000)).sentences()
+        for one in replace(SCORE, interval=Interval(low, high, 40_000)).sentences()
         if one.code == "score.range"
     )
     assert (tell(one.values["about_low"], "en"), tell(one.values["about_high"], "en")) == said

@@ -13,7 +13,7 @@ from rnnviz.reading.scoring import Progress, Report, score
 from rnnviz.reports import baselines, contamination
 from rnnviz.reports.interval import interval
 from rnnviz.reports.record import Record, record
-from rnnviz.reports.score import Score, uniform
+from rnnviz.reports.score import Compared, Score, uniform
 from rnnviz.text import corpora
 from rnnviz.ui import model_cache
 from rnnviz.ui.jobs import store
@@ -122,11 +122,9 @@ def comparing(info: ModelInfo, text: Text, check: Check) -> Steps[Report]:
     return report
 
 
-def measuring(
-    key: Key, scored: Scored, vocabulary: Vocabulary, check: Check
-) -> Steps[dict[str, baselines.Baseline]]:
+def measuring(key: Key, scored: Scored, vocabulary: Vocabulary, check: Check) -> Steps[dict[str, Compared]]:
     """What a text costs without a language model, by name; stored under `key`."""
-    found: dict[str, baselines.Baseline] | None = store.shared().get(key)
+    found: dict[str, Compared] | None = store.shared().get(key)
     if found is None:
         yield Step(0.0)
         made = Record.open(scored.folder)
