@@ -726,7 +726,7 @@ HOSTILE: dict[str, tuple[str, str, Callable[[Path], object], str]] = {
     "a trace of objects": ("trace", "a.npz", archive(b"{'descr': '|O'}"), NO_TRACE),
     "a bomb": ("trace", "a.npz", archive(SIZE % b"13107200", 100), "more than 300 times its size"),
     "an earlier trace": ("trace", "a.npz", of_earlier_cells, "cell minlstm; rnnviz 1.0.0 does"),
-    "a run that began at x": ("run", "run.json", says(created="x"), "created is a Unix time; received 'x'"),
+    "a run that began at x": ("run", "run.json", says(created="x"), "is damaged ('x' is no float)"),
     "an earlier run": ("run", "run.json", says(config={"cell": "rglru"}), "cell rglru; rnnviz 1.0.0 does"),
     "a record of another text": ("record", "report.json", says(characters=7), "it is of another text"),
     "another version's record": ("record", "report.json", says(format=2), "it is of another version"),

@@ -49,16 +49,12 @@ NUMBERS = {
 def append(path: Path, event: Event) -> None:
     """Append one event; NaN and infinities become null. Raises OSError."""
     line = json.dumps(_plain(event), allow_nan=False).encode() + b"\n"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        size = os.fstat(descriptor).st_size
-        if size and os.pread(descriptor, 1, size - 1) != b"\n":
-            line = b"\n" + line  # the last writer was killed mid-line
-        written = os.write(descriptor, line)
-        if written < len(line):  # the disk may fill up mid-line
-            os.write(descriptor, line[written:])
-    finally:
-        os.close(descriptor)
+    with path.open("a+b") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                line = b"\n" + line  # the last writer was killed mid-line
+        file.write(line)
 
 
 def read(path: Path, after: int = 0) -> tuple[list[Event], int]:

@@ -21,7 +21,6 @@ import contextlib
 import json
 import os
 import re
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
@@ -33,6 +32,7 @@ import portalocker
 from rnnviz.errors import CheckpointError, ConfigError, RnnvizError, TrainingError
 from rnnviz.networks import modelfile
 from rnnviz.networks.config import Engine, TrainConfig, gone
+from rnnviz.runs.stored import restored
 from rnnviz.text import files
 
 RESERVE = 64 * 1024
@@ -133,7 +133,6 @@ class Description:
             modelfile.check_name(self.name)
         except CheckpointError as error:
             raise ConfigError("a run is called like the model it makes: {error}", error=error) from None
-        self._check_kinds()
         from rnnviz.text.vocabulary import code_points  # imports NumPy, which quick commands avoid
 
         for text in (self.watched, self.text or "", self.title, self.example or ""):
@@ -152,13 +151,6 @@ class Description:
             raise ConfigError(
                 "threads counts processor threads and is at least 1; received {threads}", threads=self.threads
             )
-
-    def _check_kinds(self) -> None:
-        texts = ("corpus", "title", "language", "watched", "device", "output", "command", "log_to", "owner")
-        for name in (*texts, "text", "ngram", "example"):
-            value = getattr(self, name)
-            if not isinstance(value, str) and (name in texts or value is not None):
-                raise ConfigError("{name} is a text; received {value!r}", name=name, value=value)
         if str(self.engine) == "rnnviz":
             raise ConfigError(
                 "engine rnnviz is gone since numba is faster; use auto, which takes the fastest of torch and "
@@ -170,14 +162,8 @@ class Description:
                 engines=", ".join(get_args(Engine)),
                 engine=self.engine,
             )
-        if type(self.created) not in (int, float) or not 0 <= self.created < 1e12:
+        if not 0 <= self.created < 1e12:
             raise ConfigError("created is a Unix time; received {created!r}", created=self.created)
-        if self.longest is not None and (
-            type(self.longest) not in (int, float) or not 0 < self.longest < 1e9
-        ):
-            raise ConfigError(
-                "longest is a number of seconds above 0, or None; received {longest!r}", longest=self.longest
-            )
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` restores, all but `text`."""
@@ -190,8 +176,8 @@ class Description:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Description:
-        """What `to_json` wrote, of this version or an older one. Raises ConfigError or TypeError, and
-        TrainingError for a cell that only 1.0.0 trains.
+        """What `to_json` wrote, of this version or an older one. Raises ConfigError for values out of range,
+        what `restored` raises for those of other kinds, and TrainingError for a cell that only 1.0.0 trains.
         """
         names = cls._names()
         found = {names[k]: v for k, v in values.items() if k in names and v is not None}
@@ -199,7 +185,8 @@ class Description:
             found["engine"] = "torch"
         if (error := gone(values["config"].get("cell"))) is not None:
             raise TrainingError(error.message, **error.values)
-        return cls(**{**found, "config": TrainConfig(**values["config"])})
+        described: Description = restored(cls, found)
+        return described
 
 
 class RunFolder:
@@ -329,15 +316,8 @@ class RunFolder:
 
 def replace_file(path: Path, data: bytes) -> None:
     """Write `data` to `path`, whole or not at all, though not safe from a power cut: for frequent writes."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+    with files.replacing(path, durable=False) as file:
+        file.write(data)
 
 
 def folders(home: Path) -> Iterator[RunFolder]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from rnnviz.findings import Number, Said, count, say, span, words
-from rnnviz.units.claims import LEVEL, Evidence, Measure, Report, Rival, Search, Verdict, measured, verdict
+from rnnviz.runs.stored import restored
+from rnnviz.units.claims import LEVEL, Evidence, Measure, Rival, Search, Verdict, measured, verdict
 from rnnviz.units.targets import KINDS, PYTHON_KINDS, Target, Unclosed, described, target
 from rnnviz.units.unit import activations
 
@@ -289,69 +289,9 @@ def _listed(card: Mapping[str, Any], key: str) -> tuple[Recorded, ...]:
 
 def _finding(one: object) -> Recorded | None:
     """None for what is damaged."""
-    if not isinstance(one, dict):
-        return None
     try:
-        found = Recorded(
-            **{
-                **one,
-                "untrained": tuple(one["untrained"]),
-                "levels": tuple(one.get("levels", (LEVEL, LEVEL))),
-                "typed": None if one.get("typed") is None else _interval(one["typed"]),
-                "evidence": None if one.get("evidence") is None else _evidence(one["evidence"]),
-            }
-        )
-    except (TypeError, KeyError, ValueError):
+        found: Recorded = restored(Recorded, one)
+    except (TypeError, LookupError, ValueError, AttributeError):
         return None
-    return found if _sound(found) else None
-
-
-def _evidence(kept: Mapping[str, Any]) -> Evidence:
-    interval, report = kept["interval"], kept.get("report")
-    evidence = Evidence(
-        **{
-            **kept,
-            "rivals": _rivals(kept),
-            "interval": None if interval is None else _interval(interval),
-            "report": None
-            if report is None
-            else Report(report["score"], _interval(report["interval"]), _rivals(report)),
-        }
-    )
-    if not _number(evidence.stability or 0.0) or (report is not None and not _number(report["score"])):
-        raise ValueError("damaged")
-    return evidence
-
-
-def _interval(kept: Sequence[Any]) -> tuple[float, float]:
-    low, high = kept
-    if not (_number(low) and _number(high)):
-        raise ValueError("damaged")
-    return low, high
-
-
-def _rivals(kept: Mapping[str, Any]) -> tuple[Rival, ...]:
-    rivals = tuple(Rival(**rival) for rival in kept["rivals"])
-    numbers = [number for rival in rivals for number in (rival.low, rival.high) if number is not None]
-    numbers += [number for rival in rivals for number in (rival.score, rival.p)]
-    if not all(map(_number, numbers)):
-        raise ValueError("damaged")
-    if any(type(r.number) is not int or r.kind not in ("character", "context", "untrained") for r in rivals):
-        raise ValueError("damaged")
-    return rivals
-
-
-def _number(value: object) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
-
-
-def _sound(found: Recorded) -> bool:
-    return (
-        all(type(name) is str for name in (found.target, found.quantity, found.measure))
-        and all(type(n) is int and n >= 0 for n in (found.layer, found.unit, found.characters))
-        and all(map(_number, (found.score, found.chance, found.character, found.p)))
-        and type(found.direction) is int
-        and bool(found.untrained)
-        and len(found.levels) == 2
-        and all(map(_number, (*found.untrained, *found.levels)))
-    )
+    counts = (found.layer, found.unit, found.characters)
+    return found if min(counts) >= 0 and found.untrained else None

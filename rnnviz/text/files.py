@@ -57,11 +57,16 @@ _JOINERS = "\u200c\u200d"  # Persian and emoji are written with them; they chang
 
 @contextmanager
 def replacing(
-    target: str | os.PathLike[str] | BinaryIO, *, mode: int = 0o644, parents: bool = False
+    target: str | os.PathLike[str] | BinaryIO,
+    *,
+    mode: int = 0o644,
+    parents: bool = False,
+    durable: bool = True,
 ) -> Iterator[BinaryIO]:
     """The file to write to. A path gets its new content once all of it is written, else keeps its old.
 
-    `parents` makes its folder. Raises ExportError where it can't be written.
+    `parents` makes its folder; a file that isn't `durable` may be lost in a power cut, and is written in a
+    fraction of the time. Raises ExportError where it can't be written.
     """
     if not isinstance(target, str | os.PathLike):
         yield target
@@ -78,17 +83,19 @@ def replacing(
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
             temporary = file.name
             yield file  # type: ignore[misc]  # a BinaryIO in all but name
-            file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         os.chmod(temporary, mode)
         os.replace(temporary, path)
         temporary = None
-        with suppress(OSError):  # the new name, too, should outlive a power cut; Windows opens no folder
-            folder = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+        if durable:  # the new name, too, should outlive a power cut; Windows opens no folder
+            with suppress(OSError):
+                folder = os.open(path.parent, os.O_RDONLY)
+                try:
+                    os.fsync(folder)
+                finally:
+                    os.close(folder)
     except BrokenPipeError:
         raise
     except OSError as error:
