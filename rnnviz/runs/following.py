@@ -16,14 +16,14 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
-from rnnviz.errors import ConfigError, RnnvizError, TrainingError
+from rnnviz.errors import ConfigError, ExportError, RnnvizError, TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.config import TrainConfig
 from rnnviz.reading.trace import Trace, trace
 from rnnviz.runs import api, event_log, snapshots, tensorboard
-from rnnviz.runs.folder import Description, RunFolder, replace_file
+from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.text import corpora
 
 # The model of a training loop as it is now: one that rnnviz reads, a function that returns one, or none.
@@ -146,12 +146,12 @@ class Followed:
     def __init__(self, description: Description, model: Any, total: int | None) -> None:
         self._description, self._model, self._total = description, model, total
         self._folder: RunFolder | None = None
-        self._lock: IO[bytes] | None = None
-        self._more = contextlib.ExitStack()
+        self._held = contextlib.ExitStack()
         self._log: tensorboard.Take | None = None
-        self._losses: list[Any] = []
-        self._last: dict[str, Any] = {}  # what the newest call said, while no event has it
-        self._at = (0, 0, 0.0)  # step, characters and seconds of the newest event
+        self._losses: list[Any] = []  # of the calls that no event speaks of yet
+        self._now: dict[str, Any] = {"step": 0, "characters": 0}  # what the newest call said
+        self._told = 0, 0.0  # characters and seconds of the newest event
+        self._train: float | None = None  # perplexity of the calls that it speaks of
         self._began = self._next = self._taken_at = 0.0
         self._cost, self._keep_from = 0.0, 1
         self._broken = False
@@ -173,9 +173,9 @@ class Followed:
 
     def __enter__(self) -> Followed:
         folder = self._folder = api.new_folder(self._description.name)
-        self._lock = folder.take_lock()
+        self._held.enter_context(folder.take_lock())
         folder.begin(self._description)
-        self._log = self._more.enter_context(tensorboard.opened(self._description.log_to, folder))
+        self._log = self._held.enter_context(tensorboard.opened(self._description.log_to, folder))
         self._began = self._next = self._taken_at = time.monotonic()
         about = {"parameters": parameters(self._model), "total_steps": self._total}
         model = readable(self._model)
@@ -214,31 +214,29 @@ class Followed:
         Raises TrainingError outside the block, ConfigError for a step that doesn't go on.
         """
         self._in_block()
-        if type(step) is not int or step <= max(self._at[0], self._last.get("step", 0)):
+        if type(step) is not int or step <= self._now["step"]:
             raise ConfigError(
                 "step counts the steps made, more at every call; received {step!r} after {last}",
                 step=step,
-                last=max(self._at[0], self._last.get("step", 0)),
+                last=self._now["step"],
             )
         self._losses.append(loss.detach() if hasattr(loss, "detach") else loss)
-        self._last = {
+        self._now = {
             "step": step,
             "characters": step if characters is None else characters,
             "counted": "steps" if characters is None else "characters",
             "learning_rate": learning_rate,
             "gradient_norm": gradient_norm,
         }
-        now = time.monotonic()
         measured = validation_loss is not None or bool(sample)
-        keep = step >= self._keep_from
-        if now >= self._next or measured:
-            self._progress(now)
+        if measured or time.monotonic() >= self._next:
+            self._progress()
             self._next = time.monotonic() + PROGRESS
         if measured:
             figures = {"train_perplexity": self._train, "validation_perplexity": _exp(validation_loss)}
-            at = {"step": step, "characters": self._at[1], "seconds": self._at[2]}
+            at = {"step": step, "characters": self._now["characters"], "seconds": self._told[1]}
             self._write("report", **at, **figures, sample=str(sample))
-        if keep:
+        if step >= self._keep_from:
             self._keep_from = max(step + 1, math.ceil(step * FACTOR))
             self._snapshot(keep=True)
 
@@ -246,8 +244,8 @@ class Followed:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         folder = self._in_block()
-        if self._last:
-            self._progress(time.monotonic())
+        if self._losses:
+            self._progress()
         self._snapshot(keep=True)
         model = readable(self._model)
         if model is not None:
@@ -260,11 +258,8 @@ class Followed:
             failure = error if isinstance(error, RnnvizError) else _failure(error)
             said = {"event": "failed", "reason": str(failure), "error": failure.to_json()}
         path = {"path": str(folder.best)} if folder.best.exists() else {}
-        self._write(**said, time=time.time(), step=self._at[0], **path)
-        self._more.close()
-        if self._lock is not None:
-            self._lock.close()
-        self._lock = None
+        self._write(**said, time=time.time(), step=self._now["step"], **path)
+        self._held.close()
 
     def _in_block(self) -> RunFolder:
         if self._folder is None:
@@ -273,28 +268,25 @@ class Followed:
             )
         return self._folder
 
-    _train: float | None = None  # perplexity of the calls that the newest event speaks of
-
-    def _progress(self, now: float) -> None:
+    def _progress(self) -> None:
         losses, self._losses = [float(loss) for loss in self._losses], []
-        at, seconds = self._last, now - self._began
-        self._train = _exp(sum(losses) / max(1, len(losses)))
-        done, took = at["characters"] - self._at[1], max(1e-9, seconds - self._at[2])
-        left = None if self._total is None else max(0, self._total - at["characters"])
-        pace = seconds / max(1, at["characters"])
-        norm = at["gradient_norm"]
-        self._at, self._last = (at["step"], at["characters"], seconds), {}
-        self._write(
-            "progress",
-            **{name: at[name] for name in ("step", "characters", "counted", "learning_rate")},
-            time=time.time(),
-            seconds=seconds,
-            train_perplexity=self._train,
-            gradient_norm=None if norm is None else float(norm),
-            characters_per_second=done / took,
-            eta=None if left is None else left * pace,
-        )
-        if self._cost <= SHARE * (now - self._taken_at):
+        self._train = _exp(sum(losses) / len(losses))
+        characters, seconds = self._now["characters"], time.monotonic() - self._began
+        done, took = characters - self._told[0], max(1e-9, seconds - self._told[1])
+        self._told = characters, seconds
+        left = None if self._total is None else max(0, self._total - characters)
+        norm = self._now["gradient_norm"]
+        values = {
+            **self._now,
+            "gradient_norm": None if norm is None else float(norm),
+            "time": time.time(),
+            "seconds": seconds,
+            "train_perplexity": self._train,
+            "characters_per_second": done / took,
+            "eta": None if left is None else left * seconds / max(1, characters),
+        }
+        self._write("progress", **values)
+        if self._cost <= SHARE * (time.monotonic() - self._taken_at):
             self._snapshot()
 
     def _snapshot(self, *, keep: bool = False) -> None:
@@ -303,18 +295,13 @@ class Followed:
         if not watched or self._broken:
             return
         began = time.monotonic()
-        step, characters = self._at[0], self._at[1]
-        if self._last:
-            step, characters = self._last["step"], self._last["characters"]
+        step, characters = self._now["step"], self._now["characters"]
         try:
             found = snapshots.of(read(self._model, watched), step=step, characters=characters)
         except RnnvizError:  # weights that are no numbers any more
             return
         with self._disk():
-            if keep:
-                folder.snapshots.mkdir(exist_ok=True)
-                replace_file(folder.snapshot_file(step), snapshots.to_bytes(found, half=True))
-            replace_file(folder.newest, snapshots.to_bytes(found))
+            snapshots.record(folder, found, keep=keep)
         self._taken_at = time.monotonic()
         self._cost = self._taken_at - began
 
@@ -331,10 +318,11 @@ class Followed:
         """Writing goes wrong without ending the caller's loop: one warning, and no more is written."""
         try:
             yield
-        except OSError as error:
+        except (OSError, ExportError) as error:
             self._broken = True
             warnings.warn(
-                f"the run in {self._in_block().path} is no longer written down: {error.strerror or error}",
+                f"the run in {self._in_block().path} is no longer written down: "
+                f"{getattr(error, 'strerror', error)}",
                 RuntimeWarning,
                 stacklevel=4,
             )

@@ -21,8 +21,8 @@ import torch
 from rnnviz.networks import checkpoint
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.runs import event_log, training_state
-from rnnviz.runs.folder import RunFolder, replace_file
-from rnnviz.runs.snapshots import take, to_bytes
+from rnnviz.runs.folder import RunFolder
+from rnnviz.runs.snapshots import record, take
 from rnnviz.runs.tensorboard import Take
 from rnnviz.training.trainer import LARGEST, StepReport, Trainer
 
@@ -181,17 +181,11 @@ class Journal:
             self._snapshot()
 
     def _snapshot(self, *, keep: bool = False) -> None:
-        """Take a snapshot, the newest or one to keep; the first is both."""
         began, t = time.monotonic(), self.trainer
         found = take(t.model, self.watched, step=t.step_index, characters=t.characters)
-        if keep:
-            self.folder.snapshots.mkdir(exist_ok=True)
-            replace_file(self.folder.snapshot_file(t.step_index), to_bytes(found, half=True))
-        if not keep or t.step_index == 0:
-            replace_file(self.folder.newest, to_bytes(found))
-        if not keep:
-            self._taken_at = time.monotonic()
-            self._cost = self._taken_at - began
+        record(self.folder, found, keep=keep)
+        self._taken_at = time.monotonic()
+        self._cost = self._taken_at - began
 
     def _write(self, event: str, **values: Any) -> None:
         event_log.append(self.folder.events, {"event": event, **values})

@@ -11,7 +11,7 @@ import math
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -43,61 +43,44 @@ _GPU = re.compile(
 )
 
 
-def in_words(error: BaseException) -> RnnvizError | None:
-    """What happened and what to do; None for an unforeseen error, a bug in the program."""
-    if known := _known(error):
-        return known[1]
-    if isinstance(error, RnnvizError):
-        return error
-    if isinstance(error, OSError):
-        return TrainingError(
-            "The system refused: {error}. What was saved last is kept; mend it and resume the run to go on "
-            "from there",
-            error=error,
-        )
-    return None
-
-
-def cause(error: BaseException) -> Cause:
-    """The kind of failure, where a page has its own words for it; else ""."""
-    known = _known(error)
-    return known[0] if known else ""
-
-
-def _known(error: BaseException) -> tuple[Cause, TrainingError] | None:
-    for one in _chain(error):
+def explained(error: BaseException) -> tuple[Cause, RnnvizError | None]:
+    """The kind of failure, where a page has its own words for it; and what happened and what to do: None for
+    an unforeseen error, a bug in the program.
+    """
+    one: BaseException | None = error
+    while one is not None:
         if isinstance(one, OSError) and one.errno in FULL:
             return "disk", TrainingError(
                 "The disk is full: {strerror}. What was saved last is kept; free some space and resume the "
                 "run to go on from there",
                 strerror=one.strerror,
             )
-    for one in _chain(error):
-        said = str(one)
-        memory = isinstance(one, MemoryError) or type(one).__name__ == "OutOfMemoryError"
-        if isinstance(one, OSError) and one.errno == errno.ENOMEM:
-            memory = True
-        if memory or (isinstance(one, RuntimeError) and _MEMORY.search(said)):
+        if (
+            isinstance(one, MemoryError)
+            or type(one).__name__ == "OutOfMemoryError"
+            or (isinstance(one, OSError) and one.errno == errno.ENOMEM)
+            or (isinstance(one, RuntimeError) and _MEMORY.search(str(one)))
+        ):
             return "memory", TrainingError(
                 "Memory ran out. What was saved last is kept; resume the run when other programs have "
                 "ended, or start a new one with a smaller batch, fewer steps or a smaller hidden size"
             )
-        if isinstance(one, RuntimeError) and not isinstance(one, RnnvizError) and _GPU.search(said):
+        if isinstance(one, RuntimeError) and _GPU.search(str(one)):
             return "gpu", TrainingError(
                 "The GPU was lost ({error}). What was saved last is kept; resume the run when the GPU works "
                 "again",
-                error=said.splitlines()[0][:200],
+                error=str(one).splitlines()[0][:200],
             )
-    return None
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    found: BaseException | None = error
-    while found is not None and id(found) not in seen:
-        seen.add(id(found))
-        yield found
-        found = found.__cause__ or found.__context__
+        one = one.__cause__ or one.__context__
+    if isinstance(error, RnnvizError):
+        return "", error
+    if isinstance(error, OSError):
+        return "", TrainingError(
+            "The system refused: {error}. What was saved last is kept; mend it and resume the run to go on "
+            "from there",
+            error=error,
+        )
+    return "", None
 
 
 if TYPE_CHECKING:
@@ -159,11 +142,11 @@ def run(
                 raise
             return None
         except Exception as error:
-            words = in_words(error)
+            cause, words = explained(error)
             said = words or TrainingError(
                 "A mistake in the program: {kind}: {error}", kind=type(error).__name__, error=error
             )
-            _ended(folder, "failed", str(said), error=said.to_json(), cause=cause(error))
+            _ended(folder, "failed", str(said), error=said.to_json(), cause=cause)
             if words is None or words is error:
                 raise
             raise words from error
@@ -352,18 +335,15 @@ def _ended(folder: RunFolder, event: str, reason: str = "", **values: Any) -> No
             event_log.append(folder.events, said)
 
 
-@contextlib.contextmanager
-def _held(folder: RunFolder, lock: int | None) -> Iterator[IO[bytes]]:
+def _held(folder: RunFolder, lock: int | None) -> IO[bytes]:
+    """The run's lock: taken here, or inherited from the app."""
     if lock is None:
-        file = folder.take_lock()
-    else:
-        try:
-            os.set_inheritable(lock, False)
-            file = os.fdopen(lock, "r+b", buffering=0)
-        except OSError:
-            raise TrainingError("--lock {lock} is for the app's own use; leave it out", lock=lock) from None
-    with file:
-        yield file
+        return folder.take_lock()
+    try:
+        os.set_inheritable(lock, False)
+        return os.fdopen(lock, "r+b", buffering=0)
+    except OSError:
+        raise TrainingError("--lock {lock} is for the app's own use; leave it out", lock=lock) from None
 
 
 def make_way(nice: int | None = None) -> None:

@@ -19,7 +19,7 @@ from rnnviz.errors import TrainingError
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.reading.scoring import costs, running
-from rnnviz.runs.folder import LONGEST_REASON
+from rnnviz.runs.folder import LONGEST_REASON, RunFolder, replace_file
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNKNOWN_SYMBOL
@@ -125,6 +125,14 @@ def to_bytes(snapshot: Snapshot, *, half: bool = False) -> bytes:
         arrays["cell"] = snapshot.cell.astype(kind)
     about = {"step": snapshot.step, "characters": snapshot.characters}
     return pack("probe", snapshot, about, arrays)
+
+
+def record(folder: RunFolder, snapshot: Snapshot, *, keep: bool) -> None:
+    """Write a run's newest snapshot; one to `keep` for its replay, too."""
+    if keep:
+        folder.snapshots.mkdir(exist_ok=True)
+        replace_file(folder.snapshot_file(snapshot.step), to_bytes(snapshot, half=True))
+    replace_file(folder.newest, to_bytes(snapshot))
 
 
 def read(path: Path) -> Snapshot:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rnnviz.errors import CheckpointError, TrainingError
-from rnnviz.runs.process import cause, in_words
+from rnnviz.runs.process import explained
 
 
 def raised(outer: Exception, inner: Exception) -> Exception:
@@ -53,22 +53,24 @@ MEMORY = ("Memory ran out", "smaller batch", "memory")
     ],
 )
 def test_what_ran_out_is_said(error: Exception, begins: str, advice: str, of: str) -> None:
-    said = str(in_words(error))
-    assert said.startswith(begins)
-    assert advice in said
-    assert cause(error) == of
+    cause, words = explained(error)
+    assert str(words).startswith(begins)
+    assert advice in str(words)
+    assert cause == of
 
 
 def test_a_lost_gpu() -> None:
-    said = in_words(RuntimeError("CUDA error: unspecified launch failure\nCompile with TORCH_USE_CUDA_DSA"))
+    error = RuntimeError("CUDA error: unspecified launch failure\nCompile with TORCH_USE_CUDA_DSA")
+    cause, said = explained(error)
+    assert cause == "gpu"
     assert str(said).startswith("The GPU was lost (CUDA error: unspecified launch failure)")
 
 
 def test_our_own_errors_speak_for_themselves_and_mistakes_have_no_words(tmp_path: Path) -> None:
     diverged = TrainingError("the loss is no longer a number")
-    assert in_words(diverged) is diverged
-    assert in_words(ZeroDivisionError("division by zero")) is None
-    assert in_words(RuntimeError("shapes (3,) and (4,) differ")) is None
+    assert explained(diverged) == ("", diverged)
+    assert explained(ZeroDivisionError("division by zero")) == ("", None)
+    assert explained(RuntimeError("shapes (3,) and (4,) differ")) == ("", None)
     with pytest.raises(OSError, match="directory") as caught:
         (tmp_path / "none" / "x").write_text("")
-    assert str(in_words(caught.value)).startswith("The system refused")
+    assert str(explained(caught.value)[1]).startswith("The system refused")

@@ -14,7 +14,7 @@ from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import event_log
 from rnnviz.runs.folder import RunFolder
-from rnnviz.runs.process import in_words
+from rnnviz.runs.process import explained
 from rnnviz.training import estimate
 from rnnviz.ui.browser.payload import unpack
 from tests.conftest import tiny, tiny_card
@@ -108,7 +108,7 @@ def test_settings_and_memory_that_refuse_a_run(open_app: Open, monkeypatch: pyte
 def test_a_run_that_failed(open_app: Open, fails: Callable[[], object], words: str) -> None:
     with pytest.raises((ConfigError, OSError)) as caught:
         fails()
-    said = in_words(caught.value)
+    _cause, said = explained(caught.value)
     assert said is not None
     folder = RunFolder(made("one", None))
     event_log.append(folder.events, {"event": "failed", "reason": str(said), "error": said.to_json()})
