@@ -18,10 +18,9 @@ from rnnviz.networks import threads
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text.corpora import from_text
 from rnnviz.training import estimate
-from rnnviz.ui.jobs import memory, progress, slots, store
-from rnnviz.ui.jobs.slots import Slots
+from rnnviz.ui.jobs import memory, progress, store, worker
 from rnnviz.ui.jobs.store import Key, Store
-from rnnviz.ui.jobs.worker import Check, Job, Jobs, Step
+from rnnviz.ui.jobs.worker import Check, Job, Jobs, Slots, Step
 from rnnviz.ui.pages.train import forecast
 from rnnviz.ui.pages.train.settings import Recipe
 from rnnviz.ui.pages.train.texts import Chosen
@@ -104,7 +103,7 @@ def test_no_more_jobs_are_at_work_than_there_are_places_and_the_others_know_thei
 
 def test_how_long_a_job_waits_is_told_at_the_pace_that_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [1000.0]
-    monkeypatch.setattr(slots, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(worker, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     places, log = Slots(1), list[str]()
     sessions = [Jobs(places=places, owner=n) for n in range(5)]
     waits = [("full", 100), ("full", 200), ("full", 50), ("pack", 10), ("full", 5)]
@@ -143,7 +142,7 @@ def test_jobs_hear_how_many_compute_beside_them() -> None:
         held.go.set()
     assert until(lambda: heard[-1] == 0)
     assert max(heard) == 2
-    assert slots.shared()._say is threads.share
+    assert worker.shared()._say is threads.share
 
 
 def test_one_readers_many_files_do_not_keep_another_waiting() -> None:
@@ -300,9 +299,9 @@ def test_ten_visitors_who_choose_the_same_recipe_share_one_trial(monkeypatch: py
 def busy_places() -> Iterator[list[Jobs]]:
     """The server's places, each taken by a job of another session."""
     others = []
-    for n in range(slots.shared().places):
+    for n in range(worker.shared().places):
         endless = Endless()
-        others.append(Jobs(places=slots.shared(), owner=f"other {n}"))
+        others.append(Jobs(places=worker.shared(), owner=f"other {n}"))
         others[-1].ask("theirs", "theirs", endless)
         assert endless.started.wait(SOON)
     yield others
@@ -313,7 +312,7 @@ def busy_places() -> Iterator[list[Jobs]]:
 
 def test_the_page_says_how_many_come_first_and_can_be_told_to_give_up(open_app: Open) -> None:
     with busy_places() as others:
-        newcomer = Jobs(places=slots.shared(), owner="newcomer")
+        newcomer = Jobs(places=worker.shared(), owner="newcomer")
         others.append(newcomer)
         job = newcomer.ask("another", "another", simple(1, []))
         assert until(lambda: newcomer.before(job) == 0)
@@ -388,4 +387,4 @@ def test_a_large_array_goes_back_to_the_system_when_it_is_freed() -> None:
 
 
 def test_there_are_fewer_places_than_cores() -> None:
-    assert 1 <= slots.shared().places <= max(1, (os.cpu_count() or 1) // 2)
+    assert 1 <= worker.shared().places <= max(1, (os.cpu_count() or 1) // 2)

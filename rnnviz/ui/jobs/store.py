@@ -66,37 +66,32 @@ class Store:
         is kept: of two with folders the first, which others may be reading.
         """
         size = sum(f.stat().st_size for f in folder.iterdir()) if folder else 0
-        unwanted: set[Path | None] = set()
         with self._lock:
             before, there, _size = self._results.pop(key, (None, None, 0))
             if folder and there:
-                unwanted.add(folder)
+                _remove(folder)
                 result, folder, size = before, there, _size
             self._results[key] = result, folder, size
             while len(self._results) > max(1, self.kept):
-                unwanted.add(self._results.popitem(last=False)[1][1])
-            unwanted |= self._without_room()
-        _remove(unwanted - {folder})
+                self._drop(next(iter(self._results)))
+            self._make_room()
         return result
 
     def make_room(self) -> None:
         """Let results make room for those that are being written, whose bytes count as well."""
         with self._lock:
-            unwanted = self._without_room()
-        _remove(unwanted)
+            self._make_room()
 
-    def _without_room(self) -> set[Path | None]:
-        """Forget the oldest folders until the others have room, but for the newest, which is being looked
-        at; returns them.
-        """
+    def _make_room(self) -> None:
+        """Remove the oldest folders until the others have room, but for the newest: somebody looks at it."""
         there = [key for key, (_result, folder, _size) in self._results.items() if folder]
-        unwanted, growing = set[Path | None](), self.growing
+        growing = self.growing
         for oldest in there[:-1]:
             if self.bytes + growing <= self.on_disk:
                 break
-            unwanted.add(self._results[oldest][1])
-            self._results[oldest] = self._results[oldest][0], None, 0
-        return unwanted
+            result, folder, _size = self._results[oldest]
+            _remove(folder)
+            self._results[oldest] = result, None, 0
 
     def forget(self, key: Key) -> None:
         """Drop the result of this key."""
@@ -104,9 +99,7 @@ class Store:
             self._drop(key)
 
     def _drop(self, key: Key) -> None:
-        _result, folder, _size = self._results.pop(key, (None, None, 0))
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+        _remove(self._results.pop(key, (None, None, 0))[1])
 
     def hold(self, holder: object, contents: Iterable[str]) -> None:
         """Keep what is found of these texts, named by their checksums, until `holder` releases them."""
@@ -142,9 +135,6 @@ class Store:
                 total += sum(file.stat().st_size for file in folder.iterdir()) if folder.is_dir() else 0
         return total
 
-    def __len__(self) -> int:
-        return len(self._results)
-
     def folder(self) -> Path:
         """The path of a new folder for a result to put here; not created yet."""
         with self._lock:
@@ -161,10 +151,9 @@ class Store:
                 self._scratch = None
 
 
-def _remove(folders: Iterable[Path | None]) -> None:
-    for folder in folders:
-        if folder is not None:  # open files can be read to the end
-            shutil.rmtree(folder, ignore_errors=True)
+def _remove(folder: Path | None) -> None:
+    if folder is not None:  # open files can be read to the end
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @cache
