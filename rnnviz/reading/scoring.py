@@ -151,11 +151,13 @@ def score(
     costs: Callable[[Doubles], None] | None = None,
     given: str = "",
     change: StateChange | Sequence[StateChange] | None = None,
+    enough: Callable[[int], bool] | None = None,
 ) -> Generator[Progress, None, Report]:
     """`perplexity` step by step: yields Progress about ten times a second and at the end, returns the Report.
 
     `piece` is the number of characters handed to the model at a time and affects the pace alone. `each` is
-    given every Piece, with ranks and entropies, `costs` the nats of its characters.
+    given every Piece, with ranks and entropies, `costs` the nats of its characters. `enough` is told after
+    each piece how many characters have been read; where it is true the text ends there.
     """
     if change is None:
         scorer = scorer_of(model, details=each is not None, precise=precise)
@@ -173,6 +175,8 @@ def score(
             totals.add(part.text, part.nll, part.known)
             totals.read_to = part.bytes_read
             step = totals.progress()
+            if enough is not None and enough(totals.characters):
+                break
         if clock.due():
             yield totals.progress() if isinstance(part, Piece) else totals.progress(*part)
             step = None

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -74,8 +74,11 @@ def record(
     encoding: str | None = None,
     name: str | None = None,
     precise: bool = False,
+    piece: int | None = None,
+    enough: Callable[[int], bool] | None = None,
 ) -> Generator[Progress, None, Record]:
-    """Score a text into a new `folder`: yields and raises as `score`, returns the Record; closing cancels.
+    """Score a text into a new `folder`: yields and raises as `score`, whose arguments it takes, returns the
+    Record; closing cancels.
     Raises ConfigError if `folder` exists, TextError where it can't be written.
     """
     target = Path(folder)
@@ -92,7 +95,15 @@ def record(
                 files = {c: stack.enter_context(_private(partial / filename(c))) for c in COLUMNS}
                 writer = _Writer(files)
                 report = yield from score(
-                    model, path, text=text, encoding=encoding, name=name, each=writer.add, precise=precise
+                    model,
+                    path,
+                    text=text,
+                    encoding=encoding,
+                    name=name,
+                    each=writer.add,
+                    precise=precise,
+                    piece=piece,
+                    enough=enough,
                 )
                 writer.finish()
             with _private(partial / REPORT) as file:

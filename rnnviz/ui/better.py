@@ -1,27 +1,27 @@
-"""Which other model reads a text best, where the chosen one wasn't made for it (`reports.contamination`)."""
+"""Which other model reads a text best: all read a short beginning, the two best of them a longer one."""
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from rnnviz.errors import CheckpointError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.reading.trace import trace
-from rnnviz.text.characters import normalise
+from rnnviz.reading.scoring import perplexity
 from rnnviz.ui import model_cache
 from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.jobs.worker import Job, Step, Steps, of_session
 
-READ = 300  # characters of a text that other models read
+FIRST, READ = 500, 2_000  # characters of a text that all other models read, and that the best of them do
+AGAIN = 2  # models that read on
 LEAD = 0.5  # bits per character that another model must be ahead by, to be offered
 MOST = 12  # models that are tried
 
 
 @dataclass(frozen=True)
 class Better:
-    """What a look for a better model found: bits per character of a text's first READ characters, under the
-    chosen model and under the best of the others. `name` is None where none is ahead by LEAD.
+    """What a look for a better model found: bits per character of a text's first FIRST or READ characters,
+    under the chosen model and under the best of the others. `name` is None where none is ahead by LEAD.
     """
 
     own: float
@@ -30,7 +30,9 @@ class Better:
 
 
 def others(info: ModelInfo) -> list[ModelInfo]:
-    """The networks to try instead: of other texts than this one's, the shipped ones first, at most MOST."""
+    """The networks to try instead: of other texts than this one's, at most MOST; those in memory come first,
+    since they answer at once, and the shipped ones.
+    """
     shipped = checkpoint.folders()[-1]
     corpus = info.card.get("corpus")
     found = [
@@ -38,7 +40,7 @@ def others(info: ModelInfo) -> list[ModelInfo]:
         for one in model_cache.listed()[0]
         if one.kind != "ngram" and one.path != info.path and (not corpus or one.card.get("corpus") != corpus)
     ]
-    return sorted(found, key=lambda one: one.path.parent != shipped)[:MOST]
+    return sorted(found, key=lambda one: (not model_cache.in_memory(one), one.path.parent != shipped))[:MOST]
 
 
 def glance(info: ModelInfo, text: str, patience: float = 0.0) -> Job:
@@ -54,20 +56,18 @@ def glance(info: ModelInfo, text: str, patience: float = 0.0) -> Job:
 def look(info: ModelInfo, text: str) -> Steps[Better]:
     """A job: the other model that reads the beginning of a text best."""
     tried = others(info)
-    own = _bits(info, text)
-    best, bits = None, math.inf
+    own, found = _bits(info, text[:FIRST]), []
     for n, one in enumerate(tried):
-        yield Step((n + 1) / (len(tried) + 1))
-        try:
-            now = _bits(one, text)
-        except CheckpointError:
-            continue  # it is not there any more
-        if now < bits:
-            best, bits = one.path.stem, now
-    return Better(own, best, bits) if bits < own - LEAD else Better(own)
+        yield Step((n + 1) / (len(tried) + AGAIN + 1))
+        with suppress(CheckpointError):  # it is not there any more
+            found.append((_bits(one, text[:FIRST]), n))
+    ahead = [(bits, n) for bits, n in sorted(found)[:AGAIN] if bits < own - LEAD]
+    if ahead and len(text) > FIRST:
+        own = _bits(info, text)
+        ahead = sorted((_bits(tried[n], text), n) for _bits_before, n in ahead)
+    bits, n = min(ahead, default=(math.inf, 0))
+    return Better(own, tried[n].path.stem, bits) if bits < own - LEAD else Better(own)
 
 
 def _bits(info: ModelInfo, text: str) -> float:
-    model: Any = model_cache.reader(info)
-    read = trace(model, normalise(text, model.normaliser)[:READ])
-    return float(read.nll.mean()) / math.log(2)
+    return perplexity(model_cache.reader(info), text=text).bits_per_character

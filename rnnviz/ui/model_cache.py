@@ -27,6 +27,7 @@ FIRST = {"en": "holmes-lstm", "zh": "chinese-gru"}
 """What a newcomer meets, by language."""
 
 LOADED_AT_ONCE = 12
+_paths: set[str] = set()  # of models that have been loaded; perhaps one has made room since
 
 
 def listed() -> tuple[list[ModelInfo], list[checkpoint.Damaged]]:
@@ -69,9 +70,15 @@ def _version(info: ModelInfo) -> tuple[str, int, int]:
 
 @st.cache_resource(max_entries=LOADED_AT_ONCE, show_spinner=False)
 def _load(path: str, changed: int, size: int, light: bool) -> Model:
+    _paths.add(path)
     if light:
         return checkpoint.load_numpy(path)
     return checkpoint.load(path, device="auto")
+
+
+def in_memory(info: ModelInfo) -> bool:
+    """Whether a model has been loaded here."""
+    return str(info.path) in _paths
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.examples import examples, for_view
 from rnnviz.ui.pages.explore.session import Ask
 from tests.ui.apptest import addressed, clean, sent, settled
-from tests.ui.conftest import SHIPPED, Open
+from tests.ui.conftest import SHIPPED, Open, everything
 from tests.ui.test_perplexity import upload
 
 GERMAN = "Als Gregor Samsa eines Morgens aus unruhigen Träumen erwachte, fand er sich in seinem Bett."
@@ -48,6 +48,13 @@ def test_the_best_is_really_read_and_none_is_offered_that_is_hardly_ahead() -> N
     assert looked("shakespeare-lstm", TEXTS["python-source"]).name == "python-gru"
     assert looked("timemachine-gru", GERMAN) == Better(pytest.approx(5.4, abs=0.5))
     assert looked("python-gru", TEXTS["python-source"]).name is None
+
+
+@pytest.mark.usefixtures("shipped")
+def test_the_best_of_a_short_beginning_read_on() -> None:
+    text = (TEXTS["python-source"] * 3)[: better.FIRST] + TEXTS["holmes"] * 9
+    assert looked("timemachine-gru", text[: better.FIRST]).name == "python-gru"
+    assert looked("timemachine-gru", text[: better.READ]).name != "python-gru"
 
 
 @pytest.mark.usefixtures("shipped")
@@ -160,6 +167,8 @@ def test_the_perplexity_page_offers_it_too(open_app: Open) -> None:
     app = settled(app, "better")
     button = app.button(key="perplexity.better")
     assert button.label.replace("\\", "") == "Use Journey to the West (Chinese), GRU?"
+    assert "hasn't learnt this kind of text" in everything(app)
+    assert "reads its beginning best" in everything(app)
     button.click().run()
     assert app.sidebar.selectbox(key="model").value == "chinese-gru"
     assert addressed(app)["model"] == "chinese-gru"

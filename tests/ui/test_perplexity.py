@@ -350,6 +350,33 @@ def test_a_cancelled_text_can_be_scored_again_and_one_taken_back_is_not_worked_o
     assert jobs.stopped(2)
 
 
+def test_a_long_text_has_a_first_figure_and_can_be_stopped_there(
+    open_app: Open, models_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "PIECE", 1 << 14)
+    monkeypatch.setattr("rnnviz.ui.jobs.progress.FIRST", 0.0)
+    text = TEXT * 2000
+    app = open_app("perplexity")
+    app.file_uploader[0].upload("long.txt", text.encode()).run()
+    jobs = app.session_state["perplexity.jobs"]
+    while not [button for button in app.button if button.key == "stop-scoring"]:
+        assert jobs.busy(), "it was read before anybody could stop it"
+        app.run()
+    assert [metric.label for metric in app.metric] == ["Perplexity so far"]
+    app.button(key="stop-scoring").click().run()
+    settled(app, "perplexity")
+    read = int(next(iter(app.session_state["perplexity.stopped"].values())))
+    assert 0 < read < len(text)
+    assert read % (1 << 14) == 0
+    assert f"its first {read:,} characters, where you stopped" in everything(app)
+    assert float(shown(app)) == pytest.approx(expected(models_folder, text[:read]).perplexity, abs=0.02)
+    section(app, "against")  # all that is compared ends there
+    assert app.session_state["perplexity.stopped"]
+    app.button(key="whole").click().run()
+    assert [job.title for job in jobs.busy()] == ["long.txt"]
+    jobs.retain([])
+
+
 def test_unreadable_files_of_one_content_each_say_so(open_app: Open) -> None:
     data = "é".encode() * 40 + b"\xff\xfe\xfd" + "时间".encode("gb18030") * 3 + b"\x81"
     app = open_app("perplexity")

@@ -2,6 +2,7 @@
 
 import tempfile
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -56,7 +57,7 @@ def test_a_job_that_ends_early_leaves_nothing(info: ModelInfo) -> None:
     while ended == last:
         last, looks = last + 1, 0
         try:
-            for _ in work.scoring(info, LATIN, check):
+            for _ in work.scoring(info, LATIN, Event(), check):
                 pass
         except Cancelled:
             ended += 1
@@ -66,7 +67,7 @@ def test_a_job_that_ends_early_leaves_nothing(info: ModelInfo) -> None:
 
 
 def test_a_job_that_is_closed_at_its_last_step_leaves_nothing(info: ModelInfo) -> None:
-    steps = work.scoring(info, LATIN, lambda: None)
+    steps = work.scoring(info, LATIN, Event(), lambda: None)
     while next(steps).fraction < 1:
         pass
     steps.close()

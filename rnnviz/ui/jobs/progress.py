@@ -1,6 +1,9 @@
 """What stands in for a result: a progress bar with Cancel, or why there is no result."""
 
-from collections.abc import Callable, Hashable, Sequence
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from threading import Event
+from types import MappingProxyType
 
 import streamlit as st
 
@@ -10,17 +13,25 @@ from rnnviz.ui.trouble import describe, plain
 from rnnviz.ui.words import duration, rounded
 
 EVERY = 0.4  # seconds between two looks at a job that runs
+FIRST = 0.8  # seconds after which the figure so far is shown
+NO_STOPS: Mapping[Hashable, Event] = MappingProxyType({})
 SURE = 3.0  # seconds after which the time left is said however little is done
 SELDOM = 2.0  # and at one that waits for others' jobs: many may wait
 
 
-def bar(jobs: Jobs, keys: Sequence[Hashable], name: str) -> None:
-    """The progress of these jobs; redraws the page when one begins or ends. `name` is unique on the page."""
+def bar(jobs: Jobs, keys: Sequence[Hashable], name: str, stops: Mapping[Hashable, Event] = NO_STOPS) -> None:
+    """The progress of these jobs; redraws the page when one begins or ends. `name` is unique on the page.
+    `stops` end a job where it is, with what it has found so far, which is shown.
+    """
     waits = all(job.state == "waiting" for job in jobs.busy(keys))
-    st.fragment(_bar, run_every=SELDOM if waits else EVERY, key=f"progress-{name}")(jobs, keys, name, waits)
+    st.fragment(_bar, run_every=SELDOM if waits else EVERY, key=f"progress-{name}")(
+        jobs, keys, name, waits, stops
+    )
 
 
-def _bar(jobs: Jobs, keys: Sequence[Hashable], name: str, waits: bool) -> None:
+def _bar(
+    jobs: Jobs, keys: Sequence[Hashable], name: str, waits: bool, stops: Mapping[Hashable, Event]
+) -> None:
     mark = f"progress.{name}"
     busy = jobs.busy(keys)
     before = st.session_state.get(mark)
@@ -40,6 +51,24 @@ def _bar(jobs: Jobs, keys: Sequence[Hashable], name: str, waits: bool) -> None:
         args=([job.key for job in busy],),
         width="stretch",
     )
+    if now.key in stops and now.step.perplexity is not None and now.seconds > FIRST:
+        _so_far(now, name, stops[now.key])
+
+
+def _so_far(job: Job, name: str, stop: Event) -> None:
+    """A job's first figure, and a button that ends it there."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
+        st.metric(
+            _("Perplexity so far"), rounded(job.step.perplexity or math.inf), width="content", border=True
+        )
+        st.button(
+            _("Stop here and show"),
+            key=f"stop-{name}",
+            icon=":material/stop_circle:",
+            on_click=stop.set,
+            disabled=stop.is_set(),
+            help=_("Reads to the end of the passage that it is at, and shows what the text costs so far."),
+        )
 
 
 def without_result(jobs: Jobs, job: Job, name: str) -> None:

@@ -1,5 +1,7 @@
 """The answer: the perplexity of one text, on a scale, with a sentence; the rest is in its details."""
 
+from collections.abc import Hashable
+
 import streamlit as st
 
 from rnnviz import telling
@@ -12,6 +14,7 @@ from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import details, foreign, scale
 from rnnviz.ui.pages.perplexity.second import Second
 from rnnviz.ui.pages.perplexity.text import Text
+from rnnviz.ui.pages.perplexity.texts import STOPPED
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import percent, rounded
@@ -22,6 +25,9 @@ SAME = 0.005  # share of bits by which two models may differ and still be called
 def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Second | None) -> None:
     report = scored.report
     with st.container(border=True, key="answer"):
+        if text.most is not None:
+            cut(text)
+        foreign.lead(context, text, report)
         number = rounded(report.perplexity)
         st.html(f"<style>{scale.STYLE}{_STYLE % (3.4 if len(number) < 8 else 2.2)}</style>")
         large, rest = st.columns([3, 8], vertical_alignment="top", gap="medium")
@@ -54,8 +60,19 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Secon
                     st.caption(tell(one))
                 if level == "caution":
                     st.warning(tell(one), icon=":material/history_edu:")
-            foreign.offer(context, text, report)
         details.show(text, scored)
+
+
+def cut(text: Text) -> None:
+    """That a text was read in part, and a button that reads it all."""
+
+    def whole(identity: Hashable) -> None:
+        st.session_state[STOPPED].pop(identity)
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        said = _("These are its first {n} characters, where you stopped.").format(n=f"{text.most:,}")
+        st.markdown(said)
+        st.button(_("Read all of it"), key="whole", on_click=whole, args=(text.identity,))
 
 
 def beside(jobs: Jobs, report: Report, second: Second) -> None:

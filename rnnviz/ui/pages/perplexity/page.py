@@ -1,8 +1,9 @@
 """The layout of the Perplexity page."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from threading import Event
 
 import streamlit as st
 
@@ -11,7 +12,7 @@ from rnnviz.ui import address, choice, forgetting, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.jobs.worker import Job, Jobs, of_session
+from rnnviz.ui.jobs.worker import OVER, Job, Jobs, of_session
 from rnnviz.ui.pages.perplexity import (
     against,
     answer,
@@ -99,19 +100,32 @@ def beginning(text: str, longest: int = 80) -> str:
 
 def score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Outcome]:
     """What is known of every text; starts what isn't."""
-    kept = store.shared()
+    kept, stops = store.shared(), stopping()
     keys = [work.full_key(context.info, text) for text in chosen]
     for text, key in zip(chosen, keys, strict=True):
         if kept.get(key) is None:  # perhaps it was there, and has made room
-            make = partial(work.scoring, context.info, text)
+            make = partial(work.scoring, context.info, text, stops.setdefault(key, Event()))
             jobs.ask(key, text.name, make, again=work.NOT_KEPT, size=text.size)
     jobs.wait(keys, PATIENCE)
     outcomes = []
     for text, key in zip(chosen, keys, strict=True):
         job = jobs.get(key)  # asked first: if it is done, the result is there
+        if job is not None and job.state in OVER:
+            stops.pop(key, None)
+        if job is not None and job.state == "done" and job.result.most != text.most:
+            text = replace(text, most=job.result.most)
+            st.session_state.setdefault(texts.STOPPED, {})[text.identity] = text.most
+            jobs.forget([key])
+            key = work.full_key(context.info, text)
         scored: Scored | None = kept.get(key)
         outcomes.append(Outcome(text, key, scored and scored.called(text.name), job))
     return outcomes
+
+
+def stopping() -> dict[Hashable, Event]:
+    """What ends the reading of a text where it is, by its job's key."""
+    stops: dict[Hashable, Event] = st.session_state.setdefault("perplexity.stopping", {})
+    return stops
 
 
 def hold(kept: store.Store, chosen: Sequence[Text]) -> None:
@@ -126,7 +140,7 @@ def results(context: Context, jobs: Jobs, outcomes: Sequence[Outcome]) -> list[K
     """All that is known by now. Returns the jobs that the section in view wants."""
     busy = list({o.key: None for o in outcomes if o.scored is None and jobs.busy([o.key])})
     if busy:
-        progress.bar(jobs, busy, "scoring")
+        progress.bar(jobs, busy, "scoring", stopping())
     done = [(o.text, o.scored) for o in outcomes if o.scored is not None]
     for one in outcomes:
         if one.scored is None and one.key not in busy:

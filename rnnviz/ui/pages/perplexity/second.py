@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from threading import Event
 
 import streamlit as st
 
@@ -64,7 +65,7 @@ def chosen(context: Context, jobs: Jobs, text: Text) -> Second | None:
     found: Scored | None = kept.get(key)
     job = None
     if found is None:
-        make = partial(work.scoring, info, text)
+        make = partial(work.scoring, info, text, Event())
         job = jobs.ask(key, info.path.stem, make, again=work.NOT_KEPT, size=text.size)
         jobs.wait([key], PATIENCE)
         found = kept.get(key)

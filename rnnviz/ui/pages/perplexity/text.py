@@ -11,7 +11,9 @@ from rnnviz.ui.jobs.worker import Check
 
 @dataclass(frozen=True)
 class Text:
-    """A file's bytes or a text; `content` is the SHA-256, `encoding` the reader's choice or None."""
+    """A file's bytes or a text; `content` is the SHA-256, `encoding` the reader's choice or None, `most` the
+    characters after which the reader stopped, or None.
+    """
 
     name: str
     content: str
@@ -19,6 +21,7 @@ class Text:
     text: str | None = None
     encoding: str | None = None
     example: bool = False
+    most: int | None = None
 
     @property
     def identity(self) -> Hashable:
@@ -27,7 +30,7 @@ class Text:
 
     def key(self, what: str, *rest: Hashable) -> Key:
         """The key of what is made of it; the `rest` decides that too, as a model's digest."""
-        return Key(what, self.content, (self.encoding, self.data is None, *rest))
+        return Key(what, self.content, (self.encoding, self.data is None, self.most, *rest))
 
     @property
     def size(self) -> int:

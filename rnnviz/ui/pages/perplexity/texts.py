@@ -22,6 +22,8 @@ from rnnviz.ui.pages.perplexity import encodings, sources, uploads, work
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.trouble import describe
 
+STOPPED = "perplexity.stopped"  # the characters after which the reader stopped, by a text's identity
+
 
 def chosen(jobs: Jobs) -> tuple[list[Text], list[Text]]:
     """The texts to score, and all that are there: uploaded files, the pasted text, the corpus."""
@@ -44,6 +46,9 @@ def chosen(jobs: Jobs) -> tuple[list[Text], list[Text]]:
         "paste": [given(_("pasted text"), pasted)] if pasted else [],
         "corpus": picked,
     }
+    cut = st.session_state.get(STOPPED, {})
+    for name, found in there.items():
+        there[name] = [replace(text, most=cut.get(text.identity)) for text in found]
     return distinct(sources.scored(there)), distinct(chain.from_iterable(there.values()))
 
 

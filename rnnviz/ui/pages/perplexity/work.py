@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.networks.progress import mapped
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from rnnviz.ui.pages.perplexity.text import Text
 
 NOT_KEPT: tuple[State, ...] = ("left", "done")  # how a job ended whose result is not in the store any more
+PIECE = 1 << 17  # characters between two places where a reader can stop: a second's work or two
 LISTED = 500  # different unknown characters that are told apart
 BLOCK = 1 << 16
 
@@ -41,6 +43,7 @@ class Scored(Score):
     unknown: tuple[tuple[str, int], ...]
     kinds_unknown: int
     folder: Path
+    most: int | None  # characters after which the reader stopped
 
     @property
     def complete(self) -> bool:
@@ -67,18 +70,30 @@ def step_of(progress: Progress) -> Step:
     return Step(progress.fraction, progress.characters, progress.perplexity)
 
 
-def scoring(info: ModelInfo, text: Text, check: Check) -> Steps[Scored]:
-    """Score a text under a model; the result is stored."""
+def _reading(info: ModelInfo, text: Text, check: Check, stop: Event | None = None) -> dict[str, Any]:
+    """What `score` and `record` are to read, and how far: to `text.most`, or until the reader says `stop`."""
+
+    def enough(read: int) -> bool:
+        return read == text.most or (stop is not None and stop.is_set())
+
+    # An n-gram's own pieces are smaller: it needs memory for each symbol at each place.
+    return {**text.source(check), "piece": None if info.kind == "ngram" else PIECE, "enough": enough}
+
+
+def scoring(info: ModelInfo, text: Text, stop: Event, check: Check) -> Steps[Scored]:
+    """Score a text under a model; the result is stored, as that of a shorter text after a `stop`."""
     kept, key = store.shared(), full_key(info, text)
     found: Scored | None = kept.get(key)
     if found is None:
         folder = kept.folder()
-        source = text.source(check)
+        source = _reading(info, text, check, stop)
         try:
             model = model_cache.scorer(info)
             steps = record(model, source.pop("path"), folder, **source)
             made = yield from mapped(steps, step_of)
             yield Step(1.0, len(made), made.report.perplexity)
+            if stop.is_set():
+                text = replace(text, most=len(made))
             unknown = made.unknown_counts(check) if made.report.unknown else []
             found = Scored(
                 made.report,
@@ -89,11 +104,12 @@ def scoring(info: ModelInfo, text: Text, check: Check) -> Steps[Scored]:
                 unknown=tuple(unknown[:LISTED]),
                 kinds_unknown=len(unknown),
                 folder=folder,
+                most=text.most,
             )
         except BaseException:  # cancelled, say, when the record was there already
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        found = kept.put(key, found, folder)
+        found = kept.put(full_key(info, text), found, folder)
         kept.put(plain_key(info, text), found.report)
     return found
 
@@ -117,7 +133,7 @@ def comparing(info: ModelInfo, text: Text, check: Check) -> Steps[Report]:
     report: Report | None = store.shared().get(key)
     if report is None:
         yield Step(0.0)
-        report = yield from mapped(score(model_cache.scorer(info), **text.source(check)), step_of)
+        report = yield from mapped(score(model_cache.scorer(info), **_reading(info, text, check)), step_of)
         store.shared().put(key, report)
     return report
 
