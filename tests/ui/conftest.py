@@ -102,7 +102,6 @@ def started(
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [kept, only_tiny_models])
     monkeypatch.setattr(estimate, "measured", lambda config, symbols, check: 20_000.0)
     monkeypatch.setattr("rnnviz.ui.pages.train.forecast.QUIET", 0.0)
-    monkeypatch.setattr(store, "shared", cache(store.Store))  # other tests have measured speeds
     asked: list[runs.Description] = []
 
     def start(description: runs.Description) -> str:

@@ -21,7 +21,7 @@ from rnnviz.text import corpora
 from rnnviz.ui import trouble
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.hosting.person import NOBODY, Person
-from rnnviz.ui.pages.train import listing, subject
+from rnnviz.ui.pages.train import listing, shown
 from tests.runs.made_runs import made
 from tests.ui.apptest import components, settled
 from tests.ui.conftest import Open, everything
@@ -184,12 +184,12 @@ def test_a_visitors_run_is_seen_by_its_owner_and_the_lecturer(open_app: Open, no
     made("class")
     for who, sees in ((ANN, True), (LECTURER, True), (BOB, False), (NOBODY, False)):
         now_is(who)
-        assert (subject.find(VISITOR + hers) is not None) == sees
+        assert (shown.find(VISITOR + hers) is not None) == sees
         assert (VISITOR + hers in [run.id for run in listing.visible()]) == sees
         app = open_app("train", run=VISITOR + hers)  # its address
         assert not app.exception
         assert bool(app.radio(key="run").value == VISITOR + hers) == sees
-        assert subject.find("class") is not None
+        assert shown.find("class") is not None
     now_is(LECTURER)
     app = open_app("train")
     assert app.radio(key="run").value == "class", "another's run is for who asks for it"

@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,8 +18,8 @@ from rnnviz.networks import threads
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text.corpora import from_text
 from rnnviz.training import estimate
-from rnnviz.ui.jobs import memory, progress, store, worker
-from rnnviz.ui.jobs.store import Key, Store
+from rnnviz.ui.jobs import memory, progress, worker
+from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Job, Jobs, Slots, Step
 from rnnviz.ui.pages.train import forecast
 from rnnviz.ui.pages.train.settings import Recipe
@@ -253,7 +253,6 @@ def small_recipe() -> tuple[Recipe, Chosen]:
 def test_a_speed_that_was_not_measured_for_one_visitor_is_for_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(store, "shared", cache(Store))
     monkeypatch.setattr(forecast, "QUIET", 0.0)
     answers = iter([TrainingError("the processor was busy"), 5_000.0])
 
@@ -273,7 +272,6 @@ def test_a_speed_that_was_not_measured_for_one_visitor_is_for_the_next(
 
 
 def test_ten_visitors_who_choose_the_same_recipe_share_one_trial(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "shared", cache(Store))
     trials: list[TrainConfig] = []
     real = estimate.measured
 

@@ -23,7 +23,7 @@ from rnnviz.training import estimate
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.train import add_model, compare, settings, texts
 from rnnviz.ui.pages.train import words as say
-from rnnviz.ui.pages.train.subject import find
+from rnnviz.ui.pages.train.shown import find
 from rnnviz.ui.pages.train.watch import Watch
 from tests.conftest import TEXT
 from tests.runs.made_runs import WATCHED, made, training
@@ -188,7 +188,7 @@ def test_snapshots_are_sent_when_they_are_asked_for() -> None:
     watch.refresh(subject)
 
     def answer(ask: dict[str, Any] | None) -> dict[str, Any]:
-        return unpack(watch.answer(subject, say.words(), {}, ask=ask or {}, fresh=False))[0]
+        return unpack(watch.answer(subject, say.words(), {}, ask=ask or {}))[0]
 
     first = answer(None)
     assert [f["key"] for f in first["frames"]] == ["now"]

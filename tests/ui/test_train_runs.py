@@ -14,7 +14,7 @@ from rnnviz.runs import event_log, replay
 from rnnviz.runs.folder import RunFolder
 from rnnviz.runs.snapshots import opened, pack
 from rnnviz.training import estimate
-from rnnviz.ui.pages.train import listing
+from rnnviz.ui.pages.train import replays
 from tests.conftest import tiny
 from tests.runs.made_runs import START, made
 from tests.ui.apptest import addressed, components, sent
@@ -130,7 +130,7 @@ def test_a_shipped_replay_is_played_and_told_from_a_run_of_its_name(
     assert app.radio(key="run").options[0] != app.radio(key="run").options[1]
     for id in ("shipped:tiny-gru", "tiny-gru", "tiny-gru"):
         if id.startswith("shipped:"):
-            assert app.selectbox(key="train-replay-name").value == "tiny-gru"
+            assert app.selectbox(key="train-replay-id").value == id
         else:
             app.radio(key="run").set_value(id).run()
         assert app.run().radio(key="run").value == id
@@ -223,5 +223,5 @@ def test_a_speed_that_cannot_be_measured_is_asked_for_once(
 
 
 def test_a_newcomer_meets_the_replay_of_the_model_that_opens_first() -> None:
-    names = ["python-gru", "holmes-lstm", "timemachine-gru"]
-    assert listing.first(names) == ["holmes-lstm", "python-gru", "timemachine-gru"]
+    names = [id.removeprefix(replays.SHIPPED) for id in replays.found()]
+    assert names == ["holmes-lstm", "python-gru", "timemachine-gru"]

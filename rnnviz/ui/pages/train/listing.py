@@ -9,9 +9,10 @@ from rnnviz.runs import queue, visitors
 from rnnviz.runs.folder import VISITOR, RunFolder
 from rnnviz.ui import address, trouble
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.model_cache import FIRST
-from rnnviz.ui.pages.train import subject
+from rnnviz.ui.pages.train import replays
 from rnnviz.ui.pages.train import words as say
+from rnnviz.ui.pages.train.replays import SHIPPED
+from rnnviz.ui.pages.train.shown import called
 from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import rounded
 
@@ -20,21 +21,21 @@ FEW = 8  # runs that are over and still listed, before anyone asks for all
 REPLAY = "\u2060"  # nothing to see; tells a shipped replay from a run that is called the same
 MISSED = "train.missed"  # the run that was asked for in vain, and the one shown instead
 CHOSEN = "run"  # the shown run's id: a widget's key, and a word in the address
+_LISTED = "train.listed"
 
 
 def chosen() -> str | None:
     """The run to show: the one picked, else one that trains, else the newest; None before the first."""
     found, state = visible(), st.session_state
-    ids = options(found, everything=True)
+    ids = [*(run.id for run in found), *replays.found()]
     asked = address.asked(CHOSEN) or state.get(CHOSEN)
-    if asked not in ids:
-        state.pop(CHOSEN, None)
-    if (picked := asked if asked in ids else usual(found)) is not None:
-        state[CHOSEN] = picked  # always said, so that the browser hears it though the last run was cut off
+    picked = asked if asked in ids else usual(found)
     if asked and asked not in ids:
-        state[MISSED] = asked, state.get(CHOSEN)
-    address.say(**{CHOSEN: state.get(CHOSEN)})
-    return state.get(CHOSEN)
+        state[MISSED] = asked, picked
+    # Always said, so that the browser hears it though the last run was cut off.
+    state[CHOSEN] = state[_LISTED] = picked
+    address.say(**{CHOSEN: picked})
+    return picked
 
 
 def visible() -> list[runs.Run]:
@@ -59,9 +60,9 @@ def missed(shown: str | None) -> None:
         return
     said = (
         _("There is no replay of **{asked}** here; rnnviz 1.0.0 came with more of them.")
-        if asked.startswith(subject.SHIPPED)
+        if asked.startswith(SHIPPED)
         else _("There is no run called **{asked}** here; it may have been deleted.")
-    ).format(asked=plain(subject.called(asked)[:100]))
+    ).format(asked=plain(called(asked)[:100]))
     if shown is not None:
         said += " " + _("This is **{shown}**.").format(shown=label(shown).rstrip(REPLAY))
     st.warning(said, icon=":material/swap_horiz:")
@@ -77,65 +78,42 @@ def usual(found: list[runs.Run]) -> str | None:
     return next(iter([*training, *watchable, *(run.id for run in found)]), None)
 
 
-def first(names: list[str]) -> list[str]:
-    """Replays in a newcomer's order: of the model that opens first, then by name."""
-    return sorted(names, key=lambda name: (name not in FIRST.values(), name))
-
-
-def options(found: list[runs.Run], *, everything: bool) -> list[str]:
-    """Ids, newest runs first, then the shipped replays."""
-    over = [run.id for run in found if not run.alive]
-    hidden = set() if everything else set(over[FEW:])
-    return [
-        *(run.id for run in found if run.id not in hidden),
-        *(subject.SHIPPED + name for name in first(list(subject.replays()))),
-    ]
-
-
 @st.fragment(run_every=EVERY, key="train-listing")
 def show() -> None:
     """The list, refreshed all the time. Choosing a run redraws the page."""
-    found = visible()
-    by_id = {run.id: run for run in found}
-    state = st.session_state
-    everything = bool(state.get("train-all"))
+    state, found = st.session_state, visible()
     theirs = [run for run in found if run.owner and run.owner != allowed.whose()]
     if not state.get("train-visitors"):
         found = [run for run in found if run not in theirs]
-    ids = [id for id in options(found, everything=everything) if not id.startswith(subject.SHIPPED)]
-    current = state.get(CHOSEN)
-    if current and current not in ids:
-        ids.append(current)
+    over = [run for run in found if not run.alive]
+    hidden = [] if state.get("train-all") else over[FEW:]
+    by_id: dict[str, runs.Run | None] = {run.id: run for run in found if run not in hidden}
+    if (current := state.get(CHOSEN)) is not None:
+        by_id.setdefault(current, next((run for run in found if run.id == current), None))
     st.markdown("**" + _("Runs") + "**")
-    if not ids:
-        st.caption(
-            _("None yet. A run is one training of one network.")
-            if allowed.whose()
-            else _("None yet. A run is one training of one network; it goes on when you close this page.")
-        )
-    names = {id: label(id) for id in ids}
-    picked = None
-    if ids:
-        picked = st.radio(
+    if by_id:
+        names = {id: label(id) for id in by_id}
+        st.radio(
             _("Runs"),
-            ids,
+            list(by_id),
             index=None,
             key=CHOSEN,
             persist_state="session",
             label_visibility="collapsed",
             format_func=lambda id: names.get(id, id),
-            captions=[caption(by_id.get(id)) for id in ids],
+            captions=[caption(run) for run in by_id.values()],
         )
-    over = sum(not run.alive for run in found)
-    if over > FEW:
+    elif allowed.whose():
+        st.caption(_("None yet. A run is one training of one network."))
+    else:
+        st.caption(_("None yet. A run is one training of one network; it goes on when you close this page."))
+    if len(over) > FEW:
         st.toggle(_("All {n} runs").format(n=len(found)), key="train-all")
     if theirs:
         st.toggle(_("Visitors' runs ({n})").format(n=len(theirs)), key="train-visitors")
     if found and allowed.to_set_limit():
         limit()
-    seen = state.get("train.listed")
-    state["train.listed"] = picked
-    if seen is not None and seen != picked:
+    if state.get(CHOSEN) != state[_LISTED]:  # what a reader picked in it
         st.rerun()
 
 
@@ -162,22 +140,22 @@ def _set_limit() -> None:
 
 def label(id: str) -> str:
     """A run's name, constant and unique: the browser identifies the choice by it."""
-    name = plain(subject.called(id))
+    name = plain(called(id))
     if id.startswith(VISITOR) and allowed.whose():
         return _("{name} (yours)").format(name=name)
-    return name + REPLAY if id.startswith(subject.SHIPPED) else name
+    return name + REPLAY if id.startswith(SHIPPED) else name
 
 
 def caption(run: runs.Run | None) -> str:
-    """A run's state in a few words."""
+    """A run's state in a few words; None stands for a replay."""
+    state = run.state if run is not None else "shipped"
+    words = f"{say.ICONS[state]} {say.state(state)}"
     if run is None:
-        return f"{say.ICONS['shipped']} {say.state('shipped')}"
-    icon = say.ICONS.get(run.state, "")
-    if run.state == "waiting":
-        return f"{icon} {say.place(queue.ahead(RunFolder(run.path)))}"
-    words = f"{icon} {say.state(run.state)}"
+        return words
+    if state == "waiting":
+        return f"{say.ICONS[state]} {say.place(queue.ahead(RunFolder(run.path)))}"
     last, report = run.last or {}, run.report or {}
-    if run.state == "running" and (share := say.share(last, run.total)) is not None:
+    if state == "running" and (share := say.share(last, run.total)) is not None:
         words += f" · {100 * share:.0f} %"
     reached = report.get("validation_perplexity") or say.training_perplexity(last, report)
     if isinstance(reached, int | float):

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from rnnviz.errors import RnnvizError
+from rnnviz.errors import RnnvizError, TorchMissingError
 from rnnviz.i18n import _
 from rnnviz.networks import checkpoint, has_torch
 from rnnviz.runs import api as runs
@@ -16,16 +16,19 @@ from rnnviz.ui import presenting, sidebar, trouble
 from rnnviz.ui.hosting import allowed, limits
 from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.train import (
+    actions,
     add_model,
     compare,
     forecast,
-    gallery,
     listing,
+    replays,
     settings,
-    stage,
     texts,
+    view,
 )
+from rnnviz.ui.pages.train.replays import STARTED
 from rnnviz.ui.pages.train.settings import Recipe
+from rnnviz.ui.pages.train.shown import find
 from rnnviz.ui.pages.train.texts import Chosen
 from rnnviz.ui.trouble import describe
 
@@ -34,32 +37,29 @@ _starts = count(1)  # numbers each start of a run or a replay, so that the view 
 
 def page(slot: Any, explore: Any) -> None:
     """Draw the page. `slot` is its place in the sidebar, `explore` the page to open with a model."""
-    st.html(f"<style>{_STYLE}{sidebar.BAR}{presenting.style(stage.KEY)}</style>")
+    st.html(f"<style>{_STYLE}{sidebar.BAR}{presenting.style(view.KEY)}</style>")
     state = st.session_state
-    if state.get(listing.CHOSEN) == state.pop("train.deleted", ""):
-        state.pop(listing.CHOSEN, None)
-    if (started := state.pop("train.started", None)) is not None:
-        state[listing.CHOSEN] = started  # perhaps by the name of one that was deleted
-    shown = listing.chosen()
-    state["train.listed"] = shown  # the list draws the page anew only for what a reader picks in it
+    if (started := state.pop(STARTED, None)) is not None:
+        state[listing.CHOSEN] = started
+    chosen = listing.chosen()
     with slot:
         listing.show()
     st.title(_("Train your own"))
-    listing.missed(shown)
-    if shown is None:
+    listing.missed(chosen)
+    if chosen is None:
         st.markdown(
             _("Choose a text and press **Start**. A network learns to predict its next character; you watch.")
         )
     text = new(of_session("train"))
-    if shown is not None:
+    if chosen is not None and (shown := find(chosen)) is not None:
         st.divider()
-        stage.show(shown, explore, started=next(_starts) if started == shown else 0)
+        actions.show(shown, explore)
+        view.show(shown, started=next(_starts) if started == chosen else 0)
     elif text is not None and text.corpus.name == texts.TOY:
         toy()
-    with st.container(key="train-gallery"):
-        gallery.show()
+    replays.choose()
     with st.expander(_("Compare runs"), icon=":material/stacked_line_chart:", key="train-comparing"):
-        compare.show(listing.visible(), shown)
+        compare.show(listing.visible(), chosen)
     if allowed.to_bring():
         with st.expander(_("Add a model trained elsewhere"), icon=":material/upload_file:"):
             add_model.show()
@@ -92,48 +92,53 @@ def new(jobs: Jobs) -> Chosen | None:
                 settings.expert()
             else:
                 texts.facts(text)
-    refused, recipe, seen = "", None, None
+    with place:
+        recipe = _possible(jobs, text, key)
+    pressed = go.button(
+        _("Start"),
+        type="primary",
+        icon=":material/play_arrow:",
+        key="train-start",
+        disabled=recipe is None,
+        width="stretch",
+    )
+    if pressed and recipe is not None:
+        with place:
+            start(text, recipe)
+    return text
+
+
+def _possible(jobs: Jobs, text: Chosen, key: str) -> Recipe | None:
+    """The recipe, with what it would take, in a line; None where it can't be started, with the reason."""
+    wanted = []
     try:
         has_torch.require()
         recipe = settings.recipe(text, key)
         busy = any(run.state in ("running", "starting") for run in runs.listed())
         seen = forecast.of(jobs, text, recipe, measure=not busy)
-        refused = describe(seen.found.refusal) if seen.found.refusal else ""
+        wanted = [seen.job] if seen.job is not None else []
+        if seen.found.refusal is not None:
+            raise seen.found.refusal
+    except TorchMissingError as error:
+        st.info(describe(error), icon=":material/download:")
+        return None
     except RnnvizError as error:
-        refused = describe(error)
-    theirs = listing.mine()
-    jobs.retain([seen.job] if seen is not None and seen.job is not None else [])
-    with go:
-        pressed = st.button(
-            _("Start"),
-            type="primary",
-            icon=":material/play_arrow:",
-            key="train-start",
-            disabled=bool(refused or theirs),
-            width="stretch",
+        st.error(describe(error), icon=":material/block:")
+        return None
+    finally:
+        jobs.retain(wanted)
+    if listing.mine() is not None:
+        st.caption(_("You have a run already. Delete it to start another."))
+        return None
+    forecast.show(jobs, text, recipe, seen)
+    if allowed.whose():
+        st.caption(
+            _(
+                "Your run takes two minutes at most. Only you and the lecturer see it. "
+                "It is deleted soon after you leave."
+            )
         )
-    with place:
-        if not has_torch.installed():
-            st.info(refused, icon=":material/download:")
-        elif refused:
-            st.error(refused, icon=":material/block:")
-        elif theirs is not None:
-            st.caption(_("You have a run already. Delete it to start another."))
-        elif recipe is not None and seen is not None:
-            forecast.show(jobs, text, recipe, seen)
-            if allowed.whose():
-                st.caption(
-                    _(
-                        "Your run takes two minutes at most. Only you and the lecturer see it. "
-                        "It is deleted soon after you leave."
-                    )
-                )
-        if pressed and recipe is not None:
-            try:
-                start(text, recipe)
-            except RnnvizError as error:
-                trouble.show(error)
-    return text
+    return recipe
 
 
 def _opened() -> str | None:
@@ -149,34 +154,35 @@ def _opened() -> str | None:
 
 
 def start(text: Chosen, recipe: Recipe) -> None:
-    """Queue the run and show it. Raises what rnnviz.runs.api.start raises, and ConfigError for a visitor's
-    that is too large.
-    """
+    """Queue the run and show it, or say why that can't be."""
     corpus = text.corpus
     counted = (
         info.path.stem
         for info in checkpoint.available()[0]
         if info.kind == "ngram" and info.card.get("sha256") == corpus.sha256
     )
-    description = allowed.their_run(
-        runs.Description(
-            recipe.name,
-            recipe.config,
-            corpus="" if text.toy or text.own else corpus.name,
-            text=twice(corpus.text) if text.toy else corpus.text if text.own else None,
-            title=corpus.title,
-            language=corpus.language,
-            watched=recipe.watched,
-            minutes=recipe.minutes,
-            ngram=next(counted, None),  # of the same text, for the card
-            example=recipe.watched or None,
-        )
+    description = runs.Description(
+        recipe.name,
+        recipe.config,
+        corpus="" if text.toy or text.own else corpus.name,
+        text=twice(corpus.text) if text.toy else corpus.text if text.own else None,
+        title=corpus.title,
+        language=corpus.language,
+        watched=recipe.watched,
+        minutes=recipe.minutes,
+        ngram=next(counted, None),  # of the same text, for the card
+        example=recipe.watched or None,
     )
-    if description.owner:
-        id = visitors.start(description, most=limits.RUNS, at_a_time=max(1, cores() // 2))
-    else:
-        id = runs.start(description)
-    st.session_state["train.started"] = id
+    try:
+        description = allowed.their_run(description)
+        if description.owner:
+            id = visitors.start(description, most=limits.RUNS, at_a_time=max(1, cores() // 2))
+        else:
+            id = runs.start(description)
+    except RnnvizError as error:
+        trouble.show(error)
+        return
+    st.session_state[STARTED] = id
     st.rerun()
 
 

@@ -18,7 +18,7 @@ from rnnviz.runs import api as runs
 from rnnviz.runs.snapshots import Snapshot
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.browser.themes import themes
-from rnnviz.ui.pages.train.subject import Subject
+from rnnviz.ui.pages.train.shown import Shown
 
 NEXT = 8
 """Next characters listed one by one."""
@@ -41,16 +41,16 @@ class Watch:
         self._now: Snapshot | None = None
         self._sent = ""
 
-    def refresh(self, subject: Subject) -> None:
+    def refresh(self, shown: Shown) -> None:
         """Read what is new."""
-        new, self._read = subject.follow(self._read)
+        new, self._read = shown.follow(self._read)
         if new:
             runs.merge(self.events, new)
             self._changes += len(new)
-        mark = subject.mark()
+        mark = shown.mark()
         if mark is not None and mark != self._mark:
             try:
-                self._now, self._mark = subject.snapshot(None), mark
+                self._now, self._mark = shown.snapshot(None), mark
             except RnnvizError:
                 self._now = None  # the view says that there is none
 
@@ -60,27 +60,26 @@ class Watch:
 
     def answer(
         self,
-        subject: Subject,
+        shown: Shown,
         words: Mapping[str, str],
         said: Mapping[str, Any],
         *,
         ask: Mapping[str, Any],
-        fresh: bool,
     ) -> bytes:
         """Everything the view draws, `said` in the header; `ask` says what the browser holds."""
-        config, now = subject.config, self._now
+        config, now = shown.config, self._now
         one = training.curves(
             self.events, clip=float(config.get("clip", 1.0)), rate=float(config.get("learning_rate", 0.0))
         )
         scale = live.scale("hidden", span(str(config.get("cell")), str(config.get("activation", "tanh"))))
         fixed, digest = _fixed(one, words)
-        steps, frames = subject.steps(), dict[str, Snapshot]()
+        steps, frames = shown.steps(), dict[str, Snapshot]()
         if now is not None:
             frames["now"] = now
         if ask.get("run") == self.id:
             held = ask.get("held")
-            frames |= _kept(subject, set(steps).difference(held if isinstance(held, list) else []))
-        rows = _rows(now, changing=not subject.alive) if now is not None else np.zeros((0, 0), np.int64)
+            frames |= _kept(shown, set(steps).difference(held if isinstance(held, list) else []))
+        rows = _rows(now, changing=not shown.alive) if now is not None else np.zeros((0, 0), np.int64)
         symbols: Symbols = {"<unk>": 0}
         arrays: Arrays = {
             name: getattr(one, name).astype("<f4") for pair in training.COLUMNS.values() for name in pair
@@ -88,8 +87,8 @@ class Watch:
         header: dict[str, Any] = {
             "run": self.id,
             "born": self.born,
-            "state": subject.state,
-            "alive": subject.alive,
+            "state": shown.state,
+            "alive": shown.alive,
             "cell": str(config.get("cell", "")),
             "scale": scale.kind,
             "probe": now.text if now is not None else "",
@@ -103,7 +102,7 @@ class Watch:
             "digest": digest,
             **said,
         }
-        if fresh or ask.get("static", digest) != digest or digest != self._sent:
+        if ask.get("static", digest) != digest or digest != self._sent:
             header["static"] = fixed
         self._sent = digest
         return pack(header, arrays)
@@ -124,12 +123,12 @@ def _rows(one: Snapshot, *, changing: bool) -> Integers:
     return np.stack(found)
 
 
-def _kept(subject: Subject, missing: Iterable[int]) -> dict[str, Snapshot]:
+def _kept(shown: Shown, missing: Iterable[int]) -> dict[str, Snapshot]:
     """The snapshots of these steps, but those that can't be read."""
     found = {}
     for step in sorted(missing):
         try:
-            found[f"at{step}"] = subject.snapshot(step)
+            found[f"at{step}"] = shown.snapshot(step)
         except RnnvizError:
             continue
     return found

@@ -6,7 +6,7 @@ from typing import Any
 from rnnviz.i18n import _, ngettext
 from rnnviz.networks.cells import CELLS
 from rnnviz.ui import presenting
-from rnnviz.ui.words import duration, network, rounded, view_words
+from rnnviz.ui.words import duration, network, view_words
 
 VALIDATION, AT_THE_END = "validation", "end"
 """What a run measures beside its training text: its validation text as it goes on, or the held-out text, at
@@ -154,66 +154,24 @@ def place(ahead: int) -> str:
 
 def share(last: Mapping[str, Any], total: object) -> float | None:
     """How much of its training is done by a run's newest event, 0 to 1; None if unknown."""
-    read, all = _number(last.get("characters")), _number(total)
+    read, all = number(last.get("characters")), number(total)
     return min(1.0, read / all) if read is not None and all else None
 
 
-def line(
-    state: str,
-    *,
-    reason: str,
-    ahead: int,
-    start: Mapping[str, Any],
-    last: Mapping[str, Any],
-    end: Mapping[str, Any],
-    measuring: bool = False,
-) -> str:
-    """One line on how far a run is, from its newest events; `measuring`: whether it is trained."""
-    read, total = _number(last.get("characters")), _number(start.get("total_characters"))
-    done = share(last, total)
-    unit = _("{read} steps") if last.get("counted") == "steps" else _("{read} characters")
-    seconds = _number(last.get("seconds"))
-    if state == "waiting":
-        return _("Waiting: {place}. It starts by itself.").format(place=place(ahead))
-    if state == "starting" or (state == "running" and read is None):
-        return _("Starting: it reads the text and counts its sequences …")
-    far = ""
-    if read is not None:
-        far = unit.format(read=millions(read))
-        if total and done is not None:
-            of = _("{read} of {total}").format(read=millions(read), total=millions(total))
-            far = _("{percent} % · {far}").format(percent=f"{100 * done:.0f}", far=unit.format(read=of))
-    if state == "running" and measuring:
-        return _("Trained. Measuring it on text it never read, up to a minute …")
-    if state == "running":
-        eta = _number(last.get("eta"))
-        return far if eta is None else _("{far} · {time} left").format(far=far, time=duration(eta))
-    took = duration(seconds) if seconds is not None else ""
-    if state in ("finished", "shipped"):
-        parts = [_("Trained for {time}: {far}").format(time=took, far=unit.format(read=millions(read or 0)))]
-        if (held_out := _number(end.get("held_out"))) is not None:
-            parts.append(_("held-out perplexity {p}").format(p=rounded(held_out)))
-        return " · ".join(parts)
+def ended(state: str) -> str:
+    """How a run ended before its time, at the beginning of a sentence."""
+    return {"stopped": _("Stopped"), "failed": _("Failed"), "died": _("Crashed")}.get(state, state)
+
+
+def reason(state: str, cause: object) -> str:
+    """What to do about an end for which `rnnviz.runs.process` distinguishes a `cause`; "" for others."""
     if state == "died":
-        reason = _(
+        return _(
             "Its process ended without a message, as when memory runs out. What was saved last is kept: "
             "Resume continues from there."
         )
-    if state == "failed":
-        reason = failures().get(str(end.get("cause")), reason)
-    words = {"stopped": _("Stopped"), "failed": _("Failed"), "died": _("Crashed")}.get(state, state)
-    said = _("{state} at {far}").format(state=words, far=far) if far else words
-    return f"{said}. {reason}" if reason else _("{said}. What was learnt is saved.").format(said=said)
-
-
-def ended(stopped: Mapping[str, Any]) -> str:
-    """Why a run stopped, if nobody asked it to."""
-    return _("A visitor's run takes two minutes at most.") if stopped.get("cause") == "time" else ""
-
-
-def failures() -> dict[str, str]:
-    """What to do about the failures that `rnnviz.runs.process` distinguishes."""
-    return {
+    known = {
+        "time": _("A visitor's run takes two minutes at most."),
         "disk": _("The disk is full. What was saved last is kept: free some space, then press Resume."),
         "memory": _(
             "Memory ran out. What was saved last is kept: close other programs and press Resume. Or start a "
@@ -221,11 +179,12 @@ def failures() -> dict[str, str]:
         ),
         "gpu": _("The GPU was lost. What was saved last is kept: press Resume when it works again."),
     }
+    return known.get(str(cause), "")
 
 
 def passed(event: Mapping[str, Any], order: object) -> str | None:
     """When the n-gram was beaten, as a sentence; None if not yet."""
-    characters, seconds = _number(event.get("characters")), _number(event.get("seconds"))
+    characters, seconds = number(event.get("characters")), number(event.get("seconds"))
     if characters is None or seconds is None:
         return None
     return _(
@@ -237,8 +196,9 @@ def passed(event: Mapping[str, Any], order: object) -> str | None:
 def training_perplexity(last: Mapping[str, Any], report: Mapping[str, Any]) -> float | None:
     """The newest there is; if both are as new, the report's, which is not smoothed."""
     newer = report if report.get("step", -1) >= last.get("step", 0) else last
-    return _number(newer.get("train_perplexity"))
+    return number(newer.get("train_perplexity"))
 
 
-def _number(value: Any) -> float | None:
+def number(value: Any) -> float | None:
+    """A number in an event, which may hold anything."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -1,0 +1,213 @@
+"""What can be done with the run in view: stop, resume, delete, save, download, open in Explore."""
+
+import contextlib
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from rnnviz.errors import RnnvizError
+from rnnviz.i18n import _
+from rnnviz.networks import checkpoint, modelfile
+from rnnviz.runs import api as runs
+from rnnviz.runs.folder import VISITOR, RunFolder
+from rnnviz.text import files
+from rnnviz.ui import trouble
+from rnnviz.ui.hosting import allowed
+from rnnviz.ui.pages.explore.words import unnamed
+from rnnviz.ui.pages.inside import words as inside
+from rnnviz.ui.pages.train import words as say
+from rnnviz.ui.pages.train.listing import CHOSEN
+from rnnviz.ui.pages.train.shown import Shown, called
+from rnnviz.ui.trouble import plain
+
+_TROUBLE, _STOPPING = "train.trouble", "train.stopping"
+
+
+def show(shown: Shown, explore: Any) -> None:
+    """Name, state and buttons; below them what was found, and what went wrong with the last click."""
+    run, state = shown.run, st.session_state
+    stopping = shown.alive and state.get(_STOPPING) == shown.id
+    told = (
+        f"{say.ICONS[shown.state]} **{_('stopping …') if stopping else say.state(shown.state)}**",
+        _("logged by another program") if run is not None and run.logged else say.kind(shown.config),
+        plain(str(shown.description.get("title") or ""), files.LONGEST_NAME),
+        _whose(run) if run is not None else "",
+    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-toolbar"):
+        st.markdown(f"## {plain(called(shown.id))}\n" + " · ".join(filter(None, told)), width="stretch")
+        if run is None:
+            _explore(explore, lambda: shown.name)
+        elif not allowed.to_change(run):
+            if (saved := _saved(run)) is not None:
+                _explore(explore, lambda: saved)
+        elif run.alive:
+            _stopping(run, stopping)
+        else:
+            _over(run, explore)
+    if said := _found(shown):
+        st.markdown(said)
+    if (error := state.pop(_TROUBLE, None)) is not None:
+        trouble.show(error)
+
+
+def _found(shown: Shown) -> str:
+    """What the units of the finished model were found to follow, with which Explore opens; or why nothing."""
+    try:
+        path = checkpoint.find(shown.name) if shown.run is None else file_of(shown.run)
+        card = checkpoint.read_info(path).card if path is not None else {}
+    except RnnvizError:  # the buttons say so once they are pressed
+        return ""
+    said = inside.found(card)
+    return f"{said} {_('Explore opens on the first.')}" if said else unnamed(card)
+
+
+def _whose(run: runs.Run) -> str:
+    """Whose run it is, where that says what can be done with it."""
+    if run.owner:
+        return _("yours: only you and the lecturer see it") if allowed.whose() else _("a visitor's")
+    return _("the lecturer's") if allowed.whose() else ""
+
+
+def _explore(explore: Any, name: Callable[[], str | None], help: str | None = None) -> None:
+    """The button that opens a model, whose name is known once it is pressed: None where saving it failed."""
+    pressed = st.button(
+        _("Open in Explore"), icon=":material/waves:", key="train-explore", type="primary", help=help
+    )
+    if pressed and (model := name()) is not None:
+        st.switch_page(explore, query_params={"model": model})
+
+
+def _stopping(run: runs.Run, stopping: bool) -> None:
+    if run.logged:
+        help = _("Asks the program that trains it to stop: its loop looks at run.stopping.")
+    elif allowed.to_resume():
+        help = _("It saves its state. Resume continues from there.")
+    else:
+        help = _("It ends here. What you see stays until you leave.")
+    st.button(
+        _("Leave the queue") if run.state == "waiting" else _("Stop"),
+        icon=":material/stop:",
+        key="train-stop",
+        disabled=stopping,
+        help=help,
+        on_click=_stop,
+        args=(run.id,),
+    )
+
+
+def _over(run: runs.Run, explore: Any) -> None:
+    if allowed.to_keep() and (model := file_of(run)) is not None:
+        _explore(explore, partial(_kept, run), _("Saves the model under its name, and opens it for typing."))
+        with st.popover(_("Save"), icon=":material/bookmark:", key="train-keep"):
+            _keep_form(run)
+        st.download_button(
+            _("Download"),
+            model.read_bytes,
+            f"{run.name}{modelfile.SUFFIX}",
+            "application/octet-stream",
+            icon=":material/download:",
+            on_click="ignore",
+            key="train-download",
+            help=_("The model as one file, for this app on any machine."),
+        )
+    if run.state != "finished" and not run.logged and allowed.to_resume():
+        st.button(
+            _("Resume"), icon=":material/play_arrow:", key="train-resume", on_click=_resume, args=(run.id,)
+        )
+    # Question and answer are of this run alone: those of another one are other widgets, and closed.
+    mine = f"{run.id}.{run.created}"
+    with st.popover(_("Delete"), icon=":material/delete:", key=f"train-delete.{mine}"):
+        st.markdown(
+            _("Delete **{name}**? It can't be restored.").format(name=plain(called(run.id)))
+            + (" " + _("A saved model stays.") if allowed.to_keep() else "")
+        )
+        st.button(
+            _("Delete this run"),
+            icon=":material/delete:",
+            key=f"train-delete-really.{mine}",
+            on_click=_delete,
+            args=(run.id, run.created),
+        )
+
+
+def _keep_form(run: runs.Run) -> None:
+    with st.form("train-keep-form", border=False):
+        name = st.text_input(
+            _("Name of the model"),
+            run.id.removeprefix(VISITOR),
+            key=f"train-keep-name.{run.id}",
+            help=_("Letters, digits, '.', '_' and '-'."),
+        )
+        asked = st.form_submit_button(_("Save among the models"), type="primary", icon=":material/save:")
+    if asked and (kept := _keep(run, name.strip())) is not None:
+        st.success(_("Saved. The model picker lists it as **{name}**.").format(name=plain(kept)))
+
+
+def _kept(run: runs.Run) -> str | None:
+    """The name that the run's model is kept under, kept now if it isn't yet. None if that fails."""
+    taken = {info.path.stem for info in checkpoint.available()[0]}
+    name = run.id.removeprefix(VISITOR)
+    free = next(n for n in (name, *(f"{name}-{k}" for k in range(2, 10_000))) if n not in taken)
+    return _saved(run) or _keep(run, free)
+
+
+def _saved(run: runs.Run) -> str | None:
+    """The name that the run's model is kept under already, as it is now."""
+    with contextlib.suppress(OSError, ValueError, RnnvizError):
+        name, step = files.read(run.path / "kept", 1000).decode().split()
+        if step == _step(run) and checkpoint.find(name):
+            return name
+    return None
+
+
+def _keep(run: runs.Run, name: str) -> str | None:
+    """The name that the model was kept under; None if it failed, with the reason on the page."""
+    try:
+        allowed.insist(allowed.to_keep())
+        with st.spinner(_("Saving the model …")):
+            name = runs.keep(run.id, name).stem
+    except RnnvizError as error:
+        trouble.show(error)
+        return None
+    with contextlib.suppress(OSError):  # it is then kept twice, under two names
+        (run.path / "kept").write_text(f"{name} {_step(run)}", "utf-8")
+    return name
+
+
+def _step(run: runs.Run) -> str:
+    return str((run.last or {}).get("step", 0))
+
+
+def file_of(run: runs.Run) -> Path | None:
+    """The finished model's file, else the best so far, else None."""
+    folder = RunFolder(run.path)
+    finished = sorted(folder.finished.glob(f"*{modelfile.SUFFIX}")) if run.state == "finished" else []
+    return next((path for path in (*finished, folder.best) if path.is_file()), None)
+
+
+def _stop(id: str) -> None:
+    _do(runs.stop, id, allowed.to_change)
+    st.session_state[_STOPPING] = id
+
+
+def _resume(id: str) -> None:
+    st.session_state.pop(_STOPPING, None)
+    _do(runs.resume, id, lambda run: allowed.to_resume())
+
+
+def _delete(id: str, created: float) -> None:
+    if _do(partial(runs.delete, created=created), id, allowed.to_change):
+        st.session_state.pop(CHOSEN, None)  # so that nobody is told that it is missing
+
+
+def _do(action: Callable[[str], None], id: str, may: Callable[[runs.Run], bool]) -> bool:
+    try:
+        allowed.insist(may(runs.find(id)))
+        action(id)
+    except RnnvizError as error:
+        st.session_state[_TROUBLE] = error
+        return False
+    return True
