@@ -65,14 +65,8 @@ def cell(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and len(value) > 1 and value.startswith(FORMULA) else value
 
 
-def write(out: TextIO | IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write a table as CSV, a row at a time."""
-    add(out, [columns])
-    add(out, rows)
-
-
 def add(out: TextIO | IO[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write rows of a table."""
+    """Write rows of a table, the columns' names first."""
     csv.writer(out, lineterminator="\n").writerows(map(cell, row) for row in rows)
 
 
@@ -83,7 +77,7 @@ def of(rows: Sequence[Mapping[str, Any]]) -> str:
     "file,perplexity\\n'@x,4.5\\n"
     """
     out = io.StringIO()
-    write(out, list(rows[0]), (list(row.values()) for row in rows))
+    add(out, [list(rows[0]), *(list(row.values()) for row in rows)])
     return out.getvalue()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rnnviz.arrays import Array, Doubles, Floats
+from rnnviz.arrays import Doubles, Floats
 from rnnviz.figures.frame import (
     Figure,
     axis,
@@ -68,8 +68,7 @@ def _lines(picture: Lines, tell: Tell, theme: Theme) -> Figure:
         x_values = np.arange(first, first + len(shown), dtype=np.float32)
         data.append(line(tell(name), colour, 2, mode=mode, x=x_values, y=shown))
     longest = max(len(values) for _name, values in curves)
-    heights = [np.log10(d["y"]) if log else d["y"] for d in data]
-    every = np.concatenate(heights)
+    every = np.concatenate([np.log10(d["y"]) if log else d["y"] for d in data])
     every = every[np.isfinite(every)] if np.isfinite(every).any() else np.zeros(1)
     low, high = float(every.min()), float(every.max())
     room = max(0.05, 0.05 * (high - low))
@@ -87,31 +86,10 @@ def _lines(picture: Lines, tell: Tell, theme: Theme) -> Figure:
             ),
             log_axis(theme, (low - room, high + room), y) if log else axis(theme, y, nticks=6),
             showlegend=len(curves) > 1,
-            legend=legend(theme, **_free(heights, (low, high))),
+            # Above the frame, where no line is.
+            legend=legend(theme, orientation="h", x=0, xanchor="left", yanchor="bottom"),
         ),
     }
-
-
-def _free(curves: Sequence[Array], ends: tuple[float, float]) -> Figure:
-    """Where in the frame names cover the least of `curves`, whose values stand on an axis with these ends."""
-    wide, high = 0.35, min(0.4, 0.13 * len(curves))  # of the frame
-
-    def covered(x: float, y: float) -> int:
-        count = 0
-        for values in curves:
-            up = (values - ends[0]) / ((ends[1] - ends[0]) or 1.0)
-            along = np.arange(len(values)) / max(len(values) - 1, 1)
-            inside = (np.abs(up - (y + high * (0.5 - y))) <= high / 2) & (
-                np.abs(along - (x + wide * (0.5 - x))) <= wide / 2
-            )
-            count += int(inside.sum())
-        return count
-
-    # Read like this: the right edge before the left one, above before below.
-    places = [(x, y) for x in (1.0, 0.0) for y in (1.0, 0.5, 0.0)]
-    x, y = min(places, key=lambda place: covered(*place))
-    across, along = {1.0: "right", 0.0: "left"}, {1.0: "top", 0.5: "middle", 0.0: "bottom"}
-    return {"x": x, "xanchor": across[x], "y": y, "yanchor": along[y]}
 
 
 @_draw.register

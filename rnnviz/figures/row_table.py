@@ -40,17 +40,17 @@ if TYPE_CHECKING:
 Format = Literal["parquet", "jsonl", "csv"]
 FORMATS: tuple[Format, ...] = ("parquet", "jsonl", "csv")
 
-COLUMNS = (
-    "file", "row", "characters", "unknown", "nll", "perplexity", "words", "word_perplexity",
-    "given_characters", "error",
-)  # fmt: skip
+COLUMNS = {
+    "file": "string", "row": "int64", "characters": "int64", "unknown": "int64", "nll": "float64",
+    "perplexity": "float64", "words": "int64", "word_perplexity": "float64", "given_characters": "int64",
+    "error": "string",
+}  # fmt: skip
+"""Their types in Parquet."""
+
 PREFIX = "rnnviz_"
 
 MOST_COLUMNS = 1000
 """Of rows' own columns, in Parquet and CSV."""
-
-GROUP_ROWS, GROUP_BYTES = 1 << 15, 1 << 26
-"""Of one row group of a Parquet file, about at most."""
 
 JSON = "json"  # a column of values of several types, or nested ones
 _TYPES = {str: "string", int: "int64", float: "float64", bool: "bool"}
@@ -122,13 +122,11 @@ class RowTable:
 
     def __init__(self, file: BinaryIO, format: Format, own: Kinds) -> None:
         self._file, self._format, self._own = file, format, own
-        taken = set(own) & set(COLUMNS)
+        taken = own.keys() & COLUMNS.keys()
         self.columns = tuple(f"{PREFIX}{name}" if taken else name for name in COLUMNS)
-        self._waiting: list[Any] = []
-        self._writer: Any = None
         if format == "csv":
             self._text = io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="", write_through=True)
-            export.write(self._text, [*own, *self.columns], [])
+            export.add(self._text, [[*own, *self.columns]])
         elif format == "parquet":
             self._open_parquet()
 
@@ -150,51 +148,32 @@ class RowTable:
             self._file.write(_line({**row, **dict(zip(self._names(row), values, strict=True))}))
 
     def close(self) -> None:
-        """Write what waits. The file stays open: it is its owner's."""
+        """Write the end. The file stays open: it is its owner's."""
         if self._format == "csv":
             self._text.detach()
         elif self._format == "parquet":
-            self._flush()
             self._writer.close()
 
     def _names(self, row: dict[str, Any]) -> Sequence[str]:
         if self._own:
             return self.columns
-        return [f"{PREFIX}{name}" for name in COLUMNS] if not row.keys().isdisjoint(COLUMNS) else COLUMNS
+        return [f"{PREFIX}{name}" for name in COLUMNS] if row.keys() & COLUMNS.keys() else list(COLUMNS)
 
     def _open_parquet(self) -> None:
         pa = parquet_library()
         import pyarrow.parquet as pq
 
-        types = (
-            "string",
-            "int64",
-            "int64",
-            "int64",
-            "float64",
-            "float64",
-            "int64",
-            "float64",
-            "int64",
-            "string",
-        )
-        own = [(name, _arrow_type(pa, kind)) for name, kind in self._own.items()]
-        mine = [(name, _arrow_type(pa, kind)) for name, kind in zip(self.columns, types, strict=True)]
-        self._schema = pa.schema([*own, *mine])
+        kinds = [*self._own.items(), *zip(self.columns, COLUMNS.values(), strict=True)]
+        self._schema = pa.schema([(name, _arrow_type(pa, kind)) for name, kind in kinds])
         self._writer = pq.ParquetWriter(self._file, self._schema, compression="zstd")
 
     def _add_parquet(self, scored: Scored, name: str) -> None:
         pa = parquet_library()
-        mine = list(zip(*(_values(score, name) for score in scored.scores), strict=True))
         own = [self._own_array(pa, scored.own, column, kind) for column, kind in self._own.items()]
-        arrays = [
-            pa.array(values, field.type)
-            for values, field in zip(mine, list(self._schema)[len(own) :], strict=True)
-        ]
-        self._waiting.append(pa.Table.from_arrays([*own, *arrays], schema=self._schema))
-        rows, size = sum(map(len, self._waiting)), sum(table.nbytes for table in self._waiting)
-        if rows >= GROUP_ROWS or size >= GROUP_BYTES:
-            self._flush()
+        figures = zip(*(_values(score, name) for score in scored.scores), strict=True)
+        types = [_arrow_type(pa, kind) for kind in COLUMNS.values()]
+        mine = [pa.array(values, kind) for values, kind in zip(figures, types, strict=True)]
+        self._writer.write_table(pa.Table.from_arrays([*own, *mine], schema=self._schema))
 
     def _own_array(self, pa: Any, own: Any, column: str, kind: Any) -> Any:
         """One of the rows' own columns, of the table's type; null where a row hasn't got it."""
@@ -213,12 +192,6 @@ class RowTable:
         elif wanted == pa.float64():
             values = [None if value is None else float(value) for value in values]
         return pa.array(values, wanted)
-
-    def _flush(self) -> None:
-        pa = parquet_library()
-        if self._waiting:
-            self._writer.write_table(pa.concat_tables(self._waiting).combine_chunks())
-            self._waiting = []
 
 
 @contextmanager

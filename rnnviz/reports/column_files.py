@@ -70,7 +70,7 @@ class ColumnFiles:
         self._closer()
 
     def read(self, column: str, start: int = 0, stop: int | None = None) -> Array:
-        """A copy of a stretch of a column, (stop - start,); all by default. ConfigError outside 0 .. n."""
+        """A stretch of a column, (stop - start,); all by default. ConfigError outside 0 .. n."""
         stop = self._length if stop is None else stop
         if not 0 <= start <= stop <= self._length:
             raise ConfigError(
@@ -84,15 +84,15 @@ class ColumnFiles:
     def _pread(self, column: str, start: int, stop: int) -> Array:
         if not self._closer.alive:
             raise ConfigError("the record in {folder} was closed; open it again", folder=self.folder)
-        out = np.empty(stop - start, COLUMNS[column])
-        view, done = out.view(np.uint8).data, 0
-        offset = start * out.itemsize
-        while done < len(view):
-            got = os.preadv(self._descriptors[column], [view[done:]], offset + done)
+        kind = np.dtype(COLUMNS[column])
+        size, offset = (stop - start) * kind.itemsize, start * kind.itemsize
+        data = b""
+        while len(data) < size:  # a system may read less at once, such as 2 GB
+            got = os.pread(self._descriptors[column], size - len(data), offset + len(data))
             if not got:
                 raise _damaged(self.folder, f"{filename(column)} became shorter")
-            done += got
-        return out
+            data += got
+        return np.frombuffer(data, kind)
 
     def stretches(self, *columns: str) -> Iterator[tuple[Any, ...]]:
         """The named columns, a stretch at a time: (start, values, …)."""
