@@ -113,7 +113,7 @@ def page(
         name: record.surprising_passages(PASSAGES, least=least) if count >= SHORT else []
         for name, least in (("most", False), ("least", True))
     }
-    yield from markup("page.html").generate(
+    yield from markup(Path(__file__).with_name("page.html")).generate(
         words=_words(translate),
         language=language,
         name=Path(report.file).name,
@@ -192,12 +192,12 @@ def _text(record: Record, shown: int) -> Iterator[Markup]:
         yield Markup("</pre>")
 
 
-def markup(name: str) -> Template:
-    """A template beside this file. What is put in is escaped."""
+def markup(path: Path) -> Template:
+    """The template in a file. What is put in is escaped."""
     import jinja2  # 30 ms, and few runs write a page
 
     pages = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        loader=jinja2.FileSystemLoader(path.parent),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -205,7 +205,7 @@ def markup(name: str) -> Template:
     )
     pages.filters["shown"] = printable
     pages.filters["rounded"] = _rounded
-    return pages.get_template(name)
+    return pages.get_template(path.name)
 
 
 def _rounded(value: float, digits: int) -> str:
@@ -242,7 +242,7 @@ def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
         return "".join(parts) + ("h0" if len(parts) == 1 else "")
 
     quarters = [first + share * span for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
-    return markup("curve.html").render(
+    return markup(Path(__file__).with_name("curve.html")).render(
         width=WIDTH,
         height=HEIGHT,
         left=LEFT,
