@@ -64,27 +64,26 @@ def figures(info: checkpoint.ModelInfo, text: str | None) -> Iterator[Figure | s
     model, card = checkpoint.load(info.path), info.card
     said = card.get("held_out", {})
 
-    def figure(of: Mapping[str, Any], name: str, found: Any) -> Iterator[Figure]:
-        if of.get(name) is not None:
-            yield Figure(info.name, name, of[name], found)
-
-    yield from figure(card, "parameters", model.parameter_count)
-    yield from figure(said, "uniform", model.vocabulary.size)
-    if (said.get("perplexity") or 0) > 0:
-        yield from figure(said, "bits_per_character", math.log2(said["perplexity"]))
-    if not text or not said:
-        return
-    yield from figure(card, "sha256_held_out", corpora.sha256(text))
-    report = perplexity(model, text=text)
-    for name in ("characters", "unknown", "perplexity"):
-        yield from figure(said, name, getattr(report, name))
-    if said.get("ngram") is not None and said.get("ngram_name"):
-        try:
-            rival = checkpoint.load(said["ngram_name"])
-        except CheckpointError:
-            yield f"{info.name}: the model {said['ngram_name']} is not here, so its figure was not computed"
-        else:
-            yield from figure(said, "ngram", perplexity(rival, text=text).perplexity)
+    perplexed = said.get("perplexity") or 0
+    rows = [
+        (card, "parameters", model.parameter_count),
+        (said, "uniform", model.vocabulary.size),
+        (said, "bits_per_character", math.log2(perplexed) if perplexed > 0 else None),
+    ]
+    if text and said:
+        report = perplexity(model, text=text)
+        rows.append((card, "sha256_held_out", corpora.sha256(text)))
+        rows += [(said, name, getattr(report, name)) for name in ("characters", "unknown", "perplexity")]
+        if said.get("ngram") is not None and said.get("ngram_name"):
+            try:
+                rival = checkpoint.load(said["ngram_name"])
+                rows.append((said, "ngram", perplexity(rival, text=text).perplexity))
+            except CheckpointError:
+                name = said["ngram_name"]
+                yield f"{info.name}: the model {name} is not here, so its figure was not computed"
+    for entry, name, found in rows:
+        if found is not None and entry.get(name) is not None:
+            yield Figure(info.name, name, entry[name], found)
 
 
 def check(models: Iterable[checkpoint.ModelInfo], folder: Path | None = None) -> Iterator[Figure | str]:

@@ -44,6 +44,12 @@ LONGEST_DESCRIPTION = 2**20
 LONGEST_REASON = 600
 """Characters quoted of what is wrong with it, at most."""
 
+DAMAGED = (
+    *(OSError, LookupError, ValueError, TypeError, AttributeError),
+    *(ArithmeticError, RecursionError, MemoryError),
+)
+"""What reading a damaged file may raise."""
+
 LONGEST_WATCHED = 400
 """Characters of the longest sentence to watch: a snapshot of it is written twice a second."""
 
@@ -60,6 +66,14 @@ IN_JSON = {"watched": "probe"}
 def home() -> Path:
     """The folder of runs: RNNVIZ_RUNS in the environment, else ./runs. Absolute; it need not exist."""
     return Path(os.environ.get("RNNVIZ_RUNS") or "runs").expanduser().absolute()
+
+
+def reason(error: BaseException) -> str | RnnvizError:
+    """Why a file is damaged, in a line."""
+    if isinstance(error, RnnvizError) and len(str(error)) < LONGEST_REASON:
+        return error  # which a page says in its own language
+    said = str(getattr(error, "strerror", None) or error)
+    return " ".join(said.split())[:LONGEST_REASON] or type(error).__name__
 
 
 @contextlib.contextmanager
@@ -240,17 +254,11 @@ class RunFolder:
             raise TrainingError(
                 "there is no run in {path}; start one with --run-dir {path}", path=self.path
             ) from None
-        except OSError as error:
+        except (*DAMAGED, RnnvizError) as error:
             raise TrainingError(
                 "{path} is damaged ({error}); start a new run",
                 path=self.description_file,
-                error=error.strerror,
-            ) from None
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError, RnnvizError) as error:
-            raise TrainingError(
-                "{path} is damaged ({error}); start a new run",
-                path=self.description_file,
-                error=error if len(str(error)) < LONGEST_REASON else type(error).__name__,
+                error=reason(error),
             ) from None
 
     def kept(self) -> list[int]:

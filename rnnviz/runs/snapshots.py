@@ -19,7 +19,7 @@ from rnnviz.errors import TrainingError
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.reading.scoring import costs, running
-from rnnviz.runs.folder import LONGEST_REASON, RunFolder, replace_file
+from rnnviz.runs.folder import DAMAGED, RunFolder, reason, replace_file
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNKNOWN_SYMBOL
@@ -165,14 +165,11 @@ def opened(path: Path, key: str) -> Iterator[tuple[dict[str, Any], Arrays]]:
         raise TrainingError(
             "there is no snapshot at {path}: none was taken yet, or no sentence was watched", path=path
         ) from None
-    except (
-        *(SafetensorError, OSError, LookupError, ValueError, TypeError, AttributeError),
-        *(ArithmeticError, RecursionError, MemoryError),
-    ) as error:
+    except (SafetensorError, *DAMAGED) as error:
         raise TrainingError(
             "{path} is damaged ({error}); copy it again, or go on training to renew it",
             path=path,
-            error=" ".join(str(error).split())[:LONGEST_REASON] or type(error).__name__,
+            error=reason(error),
         ) from None
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from rnnviz.errors import TrainingError
 from rnnviz.networks import modelfile
 from rnnviz.networks.config import TrainConfig
-from rnnviz.runs.folder import LONGEST_REASON, RunFolder
+from rnnviz.runs.folder import DAMAGED, RunFolder, reason
 from rnnviz.text import files
 from rnnviz.training.trainer import Trainer
 
@@ -36,14 +36,11 @@ def restore(folder: RunFolder, trainer: Trainer) -> bool:
         return False
     except TrainingError:
         raise
-    except (
-        *(SafetensorError, OSError, LookupError, ValueError, TypeError, AttributeError),
-        *(ArithmeticError, RecursionError, MemoryError, RuntimeError),  # the last is torch's own
-    ) as error:
+    except (SafetensorError, RuntimeError, *DAMAGED) as error:  # RuntimeError is torch's own
         raise TrainingError(
             "{path} is damaged ({error}); start a new run",
             path=folder.state,
-            error=" ".join(str(error).split())[:LONGEST_REASON] or type(error).__name__,
+            error=reason(error),
         ) from None
     return True
 
@@ -89,46 +86,48 @@ def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -
     if TrainConfig(**meta["config"]) != trainer.config:
         raise TrainingError("the saved run has another recipe; resume it with its own, or start a new run")
     _check_numbers(trainer, meta)
-    _check_tensors(trainer, tensors, bfloat16=meta["bfloat16"])
     model = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
     trainer.model.load_state_dict(model)
-    saved = trainer.optimiser.state_dict()
-    slots: dict[int, dict[str, Tensor]] = {}
-    for key, value in tensors.items():
-        if key.startswith("optimiser."):
-            _, i, slot = key.split(".", 2)
-            slots.setdefault(int(i), {})[slot] = value
-    trainer.optimiser.load_state_dict({"state": slots, "param_groups": saved["param_groups"]})
+    scalar, saved = torch.Size(), trainer.optimiser.state_dict()
+    if any(name.startswith("optimiser.") for name in tensors):
+        for i, parameter in enumerate(p for group in trainer.optimiser.param_groups for p in group["params"]):
+            shapes = {"step": scalar, "exp_avg": parameter.shape, "exp_avg_sq": parameter.shape}
+            saved["state"][i] = {k: _fit(tensors, f"optimiser.{i}.{k}", s) for k, s in shapes.items()}
+    trainer.optimiser.load_state_dict(saved)
     for group in trainer.optimiser.param_groups:
         group["lr"] = meta.get("learning_rate", group["lr"])
-    carried = [tensors[f"carried.{i}"].to(trainer.device) for i in range(2) if f"carried.{i}" in tensors]
-    trainer.carried = tuple(carried) or None
+    trainer.bfloat16, trainer.carried = meta["bfloat16"], None
+    if any(name.startswith("carried.") for name in tensors):
+        kinds = (torch.float32, torch.bfloat16) if trainer.bfloat16 else (torch.float32,)
+        zero = trainer.model.zero_state(trainer.streams.batch)
+        carried = (_fit(tensors, f"carried.{i}", part.shape, kinds) for i, part in enumerate(zero))
+        trainer.carried = tuple(part.to(trainer.device) for part in carried)
     trainer.generator.set_state(tensors["generator"])
     trainer.step_index, trainer.characters, trainer.offset = meta["step"], meta["characters"], meta["offset"]
     trainer.best = math.inf if meta["best"] is None else meta["best"]
-    trainer.seconds, trainer.bfloat16 = meta["seconds"], meta["bfloat16"]
+    trainer.seconds = meta["seconds"]
     trainer.since, trainer.reported = trainer.new_interval(), meta.get("reported", trainer.step_index)
     if "since.loss" in tensors:  # early versions saved at reports only
-        trainer.since.loss += tensors["since.loss"].to(trainer.device)
+        trainer.since.loss += _fit(tensors, "since.loss", scalar).to(trainer.device)
         trainer.since.characters = meta["since"]["characters"]
         trainer.since.seconds = meta["since"]["seconds"]
-        trainer.loss, trainer.norm = tensors["loss"].to(trainer.device), tensors["norm"].to(trainer.device)
+        trainer.loss = _fit(tensors, "loss", scalar).to(trainer.device)
+        trainer.norm = _fit(tensors, "norm", scalar).to(trainer.device)
 
 
-def _check_tensors(trainer: Trainer, tensors: dict[str, Tensor], *, bfloat16: bool) -> None:
-    """Raise ValueError where one can't be the trainer's: a step would fail, or read elsewhere in memory."""
-    shapes, kinds = _shapes(trainer), [torch.float32, torch.float64]
-    states = [torch.float32, torch.bfloat16] if bfloat16 else [torch.float32]
-    for name, value in tensors.items():
-        if name == "generator" or name.startswith("model."):  # torch checks these
-            continue
-        if name not in shapes or value.shape != shapes[name]:
-            raise ValueError(f"{name} is of another network")
-        if value.dtype not in (states if name.startswith("carried.") else kinds):
-            raise ValueError(f"{name} has the type {value.dtype}")
-    for prefix in ("carried.", "optimiser."):
-        if 0 < sum(name.startswith(prefix) for name in tensors) < sum(n.startswith(prefix) for n in shapes):
-            raise ValueError(f"some of {prefix}* is missing")
+def _fit(
+    tensors: dict[str, Tensor],
+    name: str,
+    shape: torch.Size,
+    kinds: tuple[torch.dtype, ...] = (torch.float32, torch.float64),
+) -> Tensor:
+    """A tensor that torch doesn't check. Raises LookupError where it is missing, and ValueError where it
+    can't be the trainer's: a step would fail, or read elsewhere in memory.
+    """
+    value = tensors[name]
+    if value.shape != shape or value.dtype not in kinds:
+        raise ValueError(f"{name} is of another network")
+    return value
 
 
 def _check_numbers(trainer: Trainer, meta: dict[str, Any]) -> None:
@@ -144,13 +143,3 @@ def _check_numbers(trainer: Trainer, meta: dict[str, Any]) -> None:
     for value in (*numbers, since["characters"], since["seconds"]):
         if type(value) not in (int, float) or not abs(value) < 1e300:
             raise ValueError(f"{value!r} is no number that a run has")
-
-
-def _shapes(trainer: Trainer) -> dict[str, torch.Size]:
-    """Of all tensors that `pack` may return, but the model's and the generator's."""
-    zero = trainer.model.zero_state(trainer.streams.batch)
-    shapes = {f"carried.{i}": part.shape for i, part in enumerate(zero)}
-    for i, parameter in enumerate(p for group in trainer.optimiser.param_groups for p in group["params"]):
-        shapes |= dict.fromkeys((f"optimiser.{i}.exp_avg", f"optimiser.{i}.exp_avg_sq"), parameter.shape)
-        shapes[f"optimiser.{i}.step"] = torch.Size()
-    return shapes | dict.fromkeys(("since.loss", "loss", "norm"), torch.Size())
