@@ -1,14 +1,11 @@
 """The queue: in the order of the starts, whoever is killed, however many may train."""
 
-import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -111,40 +108,20 @@ def test_a_waiting_run_leaves_the_queue_at_once_and_can_be_resumed(busy: threadi
         runs.follow(id)
 
 
-STARTER = """
-import sys
-from rnnviz.runs import api as runs
-from rnnviz.networks import threads
-from rnnviz.networks.config import TrainConfig
-toy = TrainConfig(cell="rnn", hidden_size=4, embedding_size=0, epochs=10, batch=1, steps=8)
-sys.stdin.readline()
-print(runs.start(runs.Description("toy", toy, corpus="machine")))
-"""
-
-
 def test_starts_at_the_same_instant_are_different_runs_with_different_places(
     busy: threading.Event, home: Path
 ) -> None:
-    root = Path(__file__).resolve().parents[2]
-    starters = [
-        subprocess.Popen(
-            [sys.executable, "-c", STARTER],
-            cwd=root,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(4)
-    ]
-    for starter in starters:
-        assert starter.stdin is not None
-        starter.stdin.write("go\n")
-        starter.stdin.flush()
-    ids = [starter.communicate()[0].strip() for starter in starters]
+    together = threading.Barrier(4)
+
+    def starter(_: int) -> str:
+        together.wait()
+        return start()
+
+    with ThreadPoolExecutor(4) as pool:
+        ids = list(pool.map(starter, range(4)))
     assert sorted(ids) == ["toy", "toy-2", "toy-3", "toy-4"]
-    assert {state(id) for id in ids} == {"waiting"}  # the process that started them has ended meanwhile
-    places = [queue.ahead(RunFolder(home / id)) for id in ids]
-    assert sorted(places) == [1, 2, 3, 4]
+    assert {state(id) for id in ids} == {"waiting"}
+    assert sorted(queue.ahead(RunFolder(home / id)) for id in ids) == [1, 2, 3, 4]
 
 
 def test_a_waiting_run_loads_no_torch(busy: threading.Event) -> None:
@@ -156,66 +133,3 @@ def test_a_waiting_run_loads_no_torch(busy: threading.Event) -> None:
     until(lambda: "numpy" in maps.read_text())
     assert "libtorch" not in maps.read_text()
     assert os.getpriority(os.PRIO_PROCESS, pid) >= 0
-
-
-OTHER = """
-import json, sys
-from rnnviz.errors import RnnvizError
-from rnnviz.networks.config import TrainConfig
-from rnnviz.runs import api as runs
-toy = TrainConfig(cell="rnn", hidden_size=4, embedding_size=0, epochs=10, batch=1, steps=8)
-for line in sys.stdin:
-    try:
-        said = eval(line)
-    except RnnvizError as error:
-        said = str(error)
-    print(json.dumps(said), flush=True)
-"""
-
-
-class Other:
-    """Another process of the app, that shares the folder of runs."""
-
-    def __init__(self) -> None:
-        root = Path(__file__).resolve().parents[2]
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", OTHER], cwd=root, stdin=pipe, stdout=pipe, text=True
-        )
-
-    def __call__(self, expression: str) -> Any:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(expression + "\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
-
-    def state(self, id: str) -> str:
-        return str(self(f"runs.find({id!r}).state"))
-
-
-@pytest.fixture
-def other(home: Path) -> Iterator[Other]:
-    found = Other()
-    yield found
-    found.process.kill()
-    found.process.communicate()
-
-
-def test_two_processes_of_the_app_share_their_runs(busy: threading.Event, other: Other) -> None:
-    runs.set_limit(2)
-    assert other("runs.limit()") == 2
-    assert other("runs.set_limit(1)") is None
-    assert runs.limit() == 1
-    id = other("runs.start(runs.Description('toy', toy, corpus='machine'))")
-    assert (state(id), start()) == ("waiting", "toy-2")
-    assert other.state("toy-2") == "waiting"
-    assert "going on already" in other("runs.resume('toy-2')")
-    assert "stop it before you delete" in other("runs.delete('toy-2')")
-    assert other("runs.stop('toy-2')") is None  # whose process is this one's child
-    until(lambda: state("toy-2") == "stopped")
-    other.process.kill()  # the run that it started goes on
-    other.process.communicate()
-    assert state(id) == "waiting"
-    runs.stop(id)
-    until(lambda: state(id) == "stopped")

@@ -63,47 +63,25 @@ def test_it_stands_beside_a_model_and_is_none(
     assert damaged == []
 
 
-@pytest.fixture
-def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
-    """Finished runs on 85 % and on 90 % of a text, watching a sentence, compared with an n-gram model."""
+def test_a_replay_without_validation_text_has_one_held_out_figure_at_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     Path("text.txt").write_text(TEXT)
-    count = "train --corpus text.txt --name counts --cell ngram --order 3"
-    assert cli.main(count.split()) == 0
-    for on in ("train", "train+validation"):
-        name = f"on-{on.rsplit('+')[-1]}"
-        words = f"train --corpus text.txt --name {name} --train-on {on} --hidden-size 8 --ngram counts"
-        options = ["--epochs", "2", "--threads", "1", "--dropout-output", "0.3", "--probe", "the lamp"]
-        assert cli.main([*words.split(), *options]) == 0
-    return {name: tmp_path / "runs" / f"on-{name}" for name in ("train", "validation")}
-
-
-def told(run: Path) -> run_replay.Replay:
-    return run_replay.read(run_replay.write(run.name, f"{run.name}.snapshots.safetensors"))
-
-
-def test_a_replay_of_a_run_has_what_it_kept(both: dict[str, Path]) -> None:
-    replay = told(both["train"])
-    kept = [int(path.stem) for path in (both["train"] / "snapshots").iterdir()]
-    assert list(replay.steps) == sorted(kept)
-    assert len(kept) > 3
-    reports = [e for e in replay.events if e["event"] == "report"]
-    assert all(e["validation_perplexity"] > 1 for e in reports)
-
-
-def test_a_replay_without_validation_text_has_one_held_out_figure_at_its_end(both: dict[str, Path]) -> None:
-    replay = told(both["validation"])
-    card = checkpoint.read_info(Path("on-validation.safetensors")).card
+    for words in (
+        "--name counts --cell ngram --order 3",
+        "--name net --train-on train+validation --hidden-size 8 --ngram counts --epochs 2 --probe lamp",
+    ):
+        assert cli.main(["train", "--corpus", "text.txt", *words.split()]) == 0
+    replay = run_replay.read(run_replay.write("net", "net.snapshots.safetensors"))
+    card = checkpoint.read_info(Path("net.safetensors")).card
     assert not any("validation_perplexity" in event for event in replay.events)
-    end = replay.events[-1]
-    assert (end["event"], end["held_out"]) == (
-        "finished",
-        pytest.approx(card["held_out"]["perplexity"], 1e-4),
-    )
+    assert replay.events[-1]["event"] == "finished"
+    assert replay.events[-1]["held_out"] == pytest.approx(card["held_out"]["perplexity"], 1e-4)
     start = next(e for e in replay.events if e["event"] == "start")
     assert start["ngram"] == pytest.approx(card["held_out"]["ngram"], rel=1e-4)
     assert start["ngram_order"] == 3
     assert start["uniform"] > start["unigram"] > 1
-    last = rnnviz.trace(checkpoint.load("on-validation.safetensors"), "the lamp")
+    last = rnnviz.trace(checkpoint.load("net.safetensors"), "lamp")
     assert replay.snapshot().nll == pytest.approx(last.nll, abs=2e-3)
