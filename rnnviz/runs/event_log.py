@@ -25,9 +25,6 @@ LIFE = ("queued", "starting", "start", "stopped", "finished", "failed")
 
 BLOCK = 16 * 1024
 
-BACK = 1024 * BLOCK
-"""Bytes from the end in which the newest events are looked for: sixteen hours of a run."""
-
 MOST = 256 * 2**20
 """Bytes of a log that are read: 300 a second for ten days. A file may only say that it is longer."""
 
@@ -57,15 +54,12 @@ def append(path: Path, event: Event) -> None:
         file.write(line)
 
 
-def read(path: Path, after: int = 0) -> tuple[list[Event], int]:
+def read(path: Path, after: int = 0, most: int | None = None) -> tuple[list[Event], int]:
     """The events after the first `after` bytes, and the byte to go on from; none if there is no file, nor
-    beyond MOST bytes. An unfinished last line is left for the next call; a damaged line before it is skipped.
+    beyond `most` bytes, by default MOST. An unfinished last line is left for the next call; a damaged line
+    before it is skipped.
     """
-    return _read(path, after, MOST)
-
-
-def _read(path: Path, after: int, end: int) -> tuple[list[Event], int]:
-    """`read` up to the line that reaches the byte `end`."""
+    end = MOST if most is None else most
     lines = []
     try:
         with files.opened(path) as file:
@@ -105,15 +99,13 @@ class Newest:
         kind = event["event"]
         if kind in LIFE:
             self.life = event
-            if kind == "start" and isinstance(step := event.get("resumed_at"), int):
-                self.progress, self.report = (
-                    e if e is not None and (e.get("step") or 0) <= step else None
-                    for e in (self.progress, self.report)
-                )
-        elif kind == "progress":
-            self.progress = event
-        elif kind == "report":
-            self.report = event
+        elif kind in ("progress", "report"):
+            setattr(self, kind, event)
+        if kind == "start" and isinstance(step := event.get("resumed_at"), int):
+            self.progress, self.report = (
+                e if e is not None and (e.get("step") or 0) <= step else None
+                for e in (self.progress, self.report)
+            )
 
 
 _seen: dict[Path, Newest] = {}
@@ -128,7 +120,7 @@ def newest(path: Path) -> Newest:
         return Newest()
     with _seen_lock:
         found = _seen.get(path)
-        if found is None or found.file != about.st_ino or not 0 <= about.st_size - found.since <= BACK:
+        if found is None or found.file != about.st_ino or found.since > about.st_size:
             found = _from_the_end(path, about)
         elif found.since < about.st_size:
             found = _with_events(replace(found), path, found.since)
@@ -139,23 +131,18 @@ def newest(path: Path) -> Newest:
 
 
 def _from_the_end(path: Path, about: os.stat_result) -> Newest:
-    """Read backwards until each kind was met, which for most runs is soon, or BACK bytes were read: what has
-    gone on for longer than that began at the beginning of the file.
-    """
+    """Read backwards until each kind was met, which for most runs is soon."""
     length = BLOCK
     while True:
         begin = max(0, about.st_size - length)  # perhaps mid-line; the rest of that line is skipped
         found = _with_events(Newest(file=about.st_ino), path, begin)
-        if begin == 0 or (found.life and found.progress and found.report):
-            return found
-        if length == BACK:
-            found.life = found.life or _with_events(Newest(), path, 0, BLOCK).life
+        if begin == 0 or length >= MOST or (found.life and found.progress and found.report):
             return found
         length *= 4
 
 
-def _with_events(found: Newest, path: Path, after: int, end: int | None = None) -> Newest:
-    events, found.since = _read(path, after, sys.maxsize if end is None else end)
+def _with_events(found: Newest, path: Path, after: int) -> Newest:
+    events, found.since = read(path, after, sys.maxsize)
     for event in events:
         found.add(event)
     return found

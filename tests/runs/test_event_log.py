@@ -126,26 +126,13 @@ def test_a_file_that_only_says_it_is_long_is_not_read_to_its_end(
         file.truncate(3 * 10**9)
     tracemalloc.start()
     events, at = read(path)
-    found = newest(path)
+    newest(path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert (steps(events), found.life) == ([1], {"event": "start", "resumed_at": 0})
+    assert steps(events) == [1]
     assert peak < most
     assert most <= at < most + event_log.LONGEST
     assert read(path, at) == ([], at)
-
-
-def test_a_run_of_days_says_that_it_began_and_what_it_reached(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(event_log, "BACK", event_log.BLOCK)
-    write(path, [{"event": "start", "resumed_at": 0}])
-    with path.open("ab") as file:
-        file.writelines(b'{"event": "progress", "step": %d}\n' % n for n in range(5000))
-    assert newest(path).life == {"event": "start", "resumed_at": 0}
-    assert newest(path).progress == {"event": "progress", "step": 4999}
-    write(path, [{"event": "stopped"}])
-    assert newest(path).life == {"event": "stopped"}
 
 
 def test_a_validation_figure_is_called_so_and_read_by_its_earlier_name(path: Path) -> None:
