@@ -29,6 +29,7 @@ from tests.browser.driving import ROOT, serve
 from tests.browser.lecturing import Lectern
 
 THINKING = (0.3, 3.0)  # seconds that a phone's owner takes to answer
+HOSTED = {"RNNVIZ_HOSTED": "1", "RNNVIZ_KEY": "the key of a benchmark"}
 PACE = 1_500  # milliseconds that the lecturer stays at a step: half the class is still answering
 
 
@@ -176,6 +177,7 @@ def main() -> None:
     parser.add_argument("--phones", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--scenes", type=int, nargs="+", default=[6, 7, 8])
+    parser.add_argument("--hosted", action="store_true", help="through a hosted app's own port")
     parser.add_argument("--join", help="be the class, at this address")
     options = parser.parse_args()
     if options.join:
@@ -184,7 +186,9 @@ def main() -> None:
         return
     without: list[dict[str, float]] = []
     with_room: list[dict[str, float]] = []
-    with serve(ROOT / "app.py", environment={**os.environ, "OMP_NUM_THREADS": "1"}) as url, browser() as page:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **(HOSTED if options.hosted else {})}
+    with serve(ROOT / "app.py", environment=environment) as url, browser() as page:
+        page.goto(f"{url}/learn?key={HOSTED['RNNVIZ_KEY']}")
         lectern = Lectern(page, url)
         lectern.open(step=scenes()[options.scenes[0] - 1].stops[0].name, present=1)
         walk(lectern, options.scenes)  # the first one loads everything

@@ -130,7 +130,6 @@ def test_what_a_page_fails_at_names_no_folder(
         raise FileNotFoundError(2, "No such file", str(info.path))
 
     monkeypatch.setattr(serving, "made", gone)
-    monkeypatch.setattr(serving, "_kept", {})
     with TestClient(Starlette(routes=[*serving.routes()])) as browser:
         given = browser.get(serving.address("tiny-gru", "gru"))
     assert given.status_code == 404
@@ -156,10 +155,5 @@ def test_those_who_wait_for_a_page_take_no_threads(info: ModelInfo, monkeypatch:
             return [one.status_code for one in given]
 
     monkeypatch.setattr(serving, "made", slowly)
-    monkeypatch.setattr(serving, "_kept", {})
     assert asyncio.run(asked()) == [200] * 5
     assert most == 1
-    serving._kept[serving._key(info, "en")] = made
-    most = 0
-    assert asyncio.run(asked()) == [200] * 5
-    assert most == 0, "a page that is there waits for no other"

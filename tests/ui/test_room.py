@@ -31,7 +31,7 @@ def refused(room: Room, phone: str, number: object, answer: object) -> tuple[int
     """How an answer is refused."""
     with pytest.raises(Refused) as caught:
         room.vote(phone, number, answer)
-    return caught.value.status, caught.value.why
+    return caught.value.status_code, caught.value.detail
 
 
 def test_a_phone_has_one_vote_and_may_change_it_until_the_question_closes() -> None:
@@ -270,7 +270,7 @@ def test_one_place_waits_and_others_don_t_and_no_more_than_so_many_are_remembere
     assert [limit.allows("a") for _ in range(4)] == [True, True, True, False]
     for n in range(3 * PLACES):
         limit.allows(str(n))
-    assert len(limit) == PLACES
+    assert len(limit._places) == PLACES
 
 
 def test_the_likeliest_address_comes_first() -> None:

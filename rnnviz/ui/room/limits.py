@@ -30,6 +30,3 @@ class Limit:
         if len(self._places) > PLACES:
             self._places.popitem(last=False)
         return allowed
-
-    def __len__(self) -> int:
-        return len(self._places)

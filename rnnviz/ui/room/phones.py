@@ -59,7 +59,7 @@ class Phones:
                 Route("/{code}/answer", self._answer, methods=["POST"]),
                 Route("/page/{name}.html", self._network),
             ],
-            exception_handlers={HTTPException: refused, Refused: refused, ClientDisconnect: _gone},
+            exception_handlers={HTTPException: refused, ClientDisconnect: _gone},
         )
 
     # ---- who asks, and of what ----
@@ -128,7 +128,7 @@ class Phones:
         try:
             room.vote(who, given.get("question"), given.get("answer"))
         except Refused as refused:
-            if refused.why != "closed":
+            if refused.detail != "closed":
                 raise
             missed = {"missed": True}
         return JSONResponse(room.heard(who) | missed, headers={"Cache-Control": "no-store"})
@@ -139,7 +139,7 @@ async def _stream(room: Room, who: str) -> AsyncIterator[str]:
     try:
         room.come(who, place)
     except Refused as refused:
-        yield f"retry: 20000\n{_event({'state': refused.why})}"
+        yield f"retry: 20000\n{_event({'state': refused.detail})}"
         return
     with room.phones.heard() as rings:
         try:
@@ -190,12 +190,11 @@ def address(request: Request) -> str:
 
 async def refused(request: Request, error: Exception) -> Response:
     """Why not: a page for whoever opens a wrong address, JSON for the page's script."""
-    status = error.status if isinstance(error, Refused) else getattr(error, "status_code", 500)
-    why = error.why if isinstance(error, Refused) else "missing"
-    extra = getattr(error, "headers", None) or {}
+    assert isinstance(error, HTTPException)
+    status, why = error.status_code, error.detail if isinstance(error, Refused) else "missing"
     await asyncio.sleep(TARRY)
     # What has not been read of a body would be taken for the next request.
-    extra = {**extra, "Connection": "close"} if request.method == "POST" else extra
+    extra = {**(error.headers or {}), **({"Connection": "close"} if request.method == "POST" else {})}
     if request.method == "GET" and not request.url.path.endswith("/events"):
         return HTMLResponse(phone.refusal(why), status, headers={**phone.HEADERS, **extra})
     return JSONResponse({"why": why}, status, headers={**extra, "Cache-Control": "no-store"})

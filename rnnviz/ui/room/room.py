@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from starlette.exceptions import HTTPException
+
 PHONES = 1_000
 """Phones that a room holds, and answers that a question takes."""
 
@@ -47,12 +49,8 @@ class Question:
     told: Callable[[Counts], dict[str, Any]] | None = None
 
 
-class Refused(Exception):
-    """An answer that doesn't count: an HTTP status, and why in a word that the phone's page knows."""
-
-    def __init__(self, status: int, why: str) -> None:
-        super().__init__(why)
-        self.status, self.why = status, why
+class Refused(HTTPException):
+    """An answer that doesn't count: an HTTP status, and as its detail a word that the phone's page knows."""
 
 
 @dataclass

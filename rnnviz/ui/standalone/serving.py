@@ -6,8 +6,8 @@ import hashlib
 import io
 import logging
 import threading
-from collections.abc import AsyncIterator, Hashable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -52,10 +52,8 @@ def routes() -> list[Route]:
         info = await run_in_threadpool(_found, name)
         if info is not None:
             try:
-                found = _kept.get(_key(info, language))
-                if found is None:
-                    async with turn:
-                        found = await run_in_threadpool(made, info, language)
+                async with turn:
+                    found = await run_in_threadpool(made, info, language)
                 return answer(request, found)
             except (RnnvizError, OSError):  # it names folders, which are not for everybody
                 log.exception("the page of a network could not be made")
@@ -91,46 +89,24 @@ def answer(request: Request, page: Made) -> Response:
     }
     if page.etag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
+    body: io.BufferedIOBase = io.BytesIO(page.packed)
     if "gzip" in request.headers.get("accept-encoding", ""):
         headers |= {"Content-Encoding": "gzip", "Content-Length": str(len(page.packed))}
-        return StreamingResponse(_pieces(page.packed), media_type="text/html", headers=headers)
-    headers["Content-Length"] = str(page.size)
-    return StreamingResponse(_unpacked(page.packed), media_type="text/html", headers=headers)
-
-
-async def _pieces(body: bytes) -> AsyncIterator[bytes]:
-    for at in range(0, len(body), PIECE):
-        yield body[at : at + PIECE]
-
-
-def _unpacked(packed: bytes) -> Iterator[bytes]:
-    """A page for who can't unpack it, a piece at a time: slow connections hold no whole pages."""
-    with gzip.open(io.BytesIO(packed)) as page:
-        while piece := page.read(PIECE):
-            yield piece
+    else:
+        body, headers["Content-Length"] = gzip.GzipFile(fileobj=body), str(page.size)
+    # A piece at a time: slow connections hold no whole pages.
+    return StreamingResponse(iter(partial(body.read, PIECE), b""), media_type="text/html", headers=headers)
 
 
 def made(info: checkpoint.ModelInfo, language: str) -> Made:
     """The page of a network, kept. Raises what `build.page` raises."""
-    key = _key(info, language)
-    with _one_at_a_time, i18n.speaking(language):
-        if (found := _kept.pop(key, None)) is None:
-            found = _built(info.path)
-        _kept[key] = found  # the newest
-        while len(_kept) > KEPT:
-            del _kept[next(iter(_kept))]
-        return found
-
-
-_kept: dict[Hashable, Made] = {}
-
-
-def _key(info: checkpoint.ModelInfo, language: str) -> Hashable:
     status = info.path.stat()
-    return info.path, status.st_mtime_ns, status.st_size, language
+    with _one_at_a_time, i18n.speaking(language):
+        return _built(info.path, language, status.st_mtime_ns, status.st_size)
 
 
-def _built(path: Path) -> Made:
+@lru_cache(maxsize=KEPT)
+def _built(path: Path, _language: str, _time: int, _bytes: int) -> Made:
     from rnnviz.ui.standalone import build  # what it needs is not needed by those who share nothing
 
     info = checkpoint.read_info(path)
