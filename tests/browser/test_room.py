@@ -233,7 +233,7 @@ def test_a_phone_that_slept_long_asks_anew_for_what_it_missed(lectern: Lectern, 
     expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
 
 
-def test_letter_by_letter_the_class_atstands_beside_the_models(lectern: Lectern, join: Join) -> None:
+def test_letter_by_letter_the_class_stands_beside_the_models(lectern: Lectern, join: Join) -> None:
     ask(lectern, step="shannon")
     one, two = join(), join()
     lectern.press("Space")
@@ -339,17 +339,17 @@ def test_a_room_closes_when_its_lecturer_is_gone_and_the_server_stops_with_anoth
             shown = lectern.root.locator(".ln-sheet .ln-room-address").text_content() or ""
             addresses.append(f"http://127.0.0.1:{shown.partition(':')[2]}")
         assert all(address.startswith(f"{url}/r/") == hosted for address in addresses)
-        class_at = browser.new_context()
-        phones = [class_at.new_page() for _ in addresses]
+        class_ = browser.new_context()
+        phones = [class_.new_page() for _ in addresses]
         for phone, address in zip(phones, addresses, strict=True):
             phone.goto(address)
             expect(phone.get_by_role("heading")).to_be_visible()
             tap(phone, 1)
             expect(phone.get_by_text("Your answer counts")).to_be_visible()
-        assert {cookie["name"] for cookie in class_at.cookies()} == {"rnnviz-room"}, "no visitor's"
+        assert {cookie["name"] for cookie in class_.cookies()} == {"rnnviz-room"}, "no visitor's"
         lecturers[0].page.close()
         expect(phones[0].get_by_text("The room is closed. Thank you.")).to_be_visible()
         expect(phones[1].get_by_role("button").nth(0)).to_be_enabled()
     expect(phones[1].get_by_text(re.compile("^The room is closed|^No connection"))).to_be_visible()
-    for one in (context, class_at):
+    for one in (context, class_):
         one.close()

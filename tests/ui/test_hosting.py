@@ -98,12 +98,7 @@ def test_another_key_makes_nobody_a_lecturer(given: str) -> None:
     assert "lecturer's key" in unescape(answer.text)
     assert "set-cookie" not in answer.headers
     assert not seen(client).lecturer
-
-
-def test_the_right_key_opens_after_however_many_wrong_ones() -> None:
-    client = browser()
-    assert {client.get("/", params={"key": f"guess {i}"}).status_code for i in range(30)} == {403}
-    assert client.get("/", params={"key": KEY}).status_code == 303
+    assert client.get("/", params={"key": KEY}).status_code == 303, "no wrong key locks the right one out"
 
 
 @pytest.mark.parametrize(

@@ -55,22 +55,37 @@ def asked(jobs: Jobs, name: str, log: list[str]) -> tuple[Held, Job]:
     return held, jobs.ask(name, name, held)
 
 
-def test_a_lecturers_job_is_next_however_many_came_before() -> None:
-    places, log = Slots(1), list[str]()
-    visitors = [Jobs(places=places, owner=n, first=False) for n in range(3)]
-    held = [asked(visitors[0], "visitor 0", log)]
-    assert held[0][0].began.wait(SOON)
-    held += [asked(jobs, f"visitor {n}", log) for n, jobs in enumerate(visitors[1:], 1)]
-    assert until(lambda: len(places._waiting) == 2)
-    lecturer, _job = asked(Jobs(places=places, owner="lecturer"), "lecturer", log)
-    assert until(lambda: len(places._waiting) == 3)
-    held[0][0].go.set()
-    assert lecturer.began.wait(SOON)
-    assert log == ["visitor 0", "lecturer"]
-    for one in (lecturer, *(one for one, _job in held)):
-        one.go.set()
-    for n, jobs in enumerate(visitors):
-        assert jobs.wait([f"visitor {n}"], SOON)
+@pytest.mark.parametrize(
+    ("places", "came", "served"),
+    [
+        pytest.param(
+            1, ["v1", "v2", "v3", "lecturer"], ["v1", "lecturer", "v2", "v3"], id="a lecturer is next"
+        ),
+        pytest.param(1, ["a1", "a1 too", "b1"], ["a1", "b1", "a1 too"], id="many files keep nobody waiting"),
+        pytest.param(
+            2, ["a1", "b1", "a2", "c1"], ["a1", "b1", "c1", "a2"], id="who has none at work is next"
+        ),
+    ],
+)
+def test_whose_turn_is_next(places: int, came: list[str], served: list[str]) -> None:
+    """A job's name begins with a person and the page that asks, each of which has jobs of its own."""
+    slots, log = Slots(places), list[str]()
+    pages: dict[str, Jobs] = {}
+    helds: dict[str, Held] = {}
+    for name in came:
+        page, first = name[:2], name == "lecturer"
+        jobs = pages.setdefault(page, Jobs(places=slots, owner=page[0], first=first))
+        queued = len(slots._waiting) + (not jobs.busy() and len(slots._working) == places)
+        helds[name], _job = asked(jobs, name, log)
+        known = min(places, len(helds)), queued
+        assert until(partial(lambda known: (len(log), len(slots._waiting)) == known, known))
+    for n in range(places, len(came)):
+        helds[log[n - 1]].go.set()
+        assert until(partial(lambda n: len(log) > n, n))
+    for held in helds.values():
+        held.go.set()
+    assert all(jobs.stopped(SOON) for jobs in pages.values())
+    assert log == served
 
 
 def test_no_more_jobs_are_at_work_than_there_are_places_and_the_others_know_theirs() -> None:
@@ -143,40 +158,6 @@ def test_jobs_hear_how_many_compute_beside_them() -> None:
     assert until(lambda: heard[-1] == 0)
     assert max(heard) == 2
     assert worker.shared()._say is threads.share
-
-
-def test_one_readers_many_files_do_not_keep_another_waiting() -> None:
-    places, log = Slots(1), list[str]()
-    many, one = Jobs(places=places, owner="many"), Jobs(places=places, owner="one")
-    first = asked(many, "1 of 3", log)[0]
-    assert first.began.wait(SOON)
-    others = [asked(many, name, log)[0] for name in ("2 of 3", "3 of 3")]
-    other, job = asked(one, "mine", log)
-    assert until(lambda: one.before(job) == 0)
-    for held in (first, other, *others):
-        held.go.set()
-    assert one.wait(["mine"], SOON)
-    assert many.wait(["1 of 3", "2 of 3", "3 of 3"], SOON)
-    assert log == ["1 of 3", "mine", "2 of 3", "3 of 3"]
-
-
-def test_who_has_a_job_at_work_on_another_page_comes_after_who_has_none() -> None:
-    places, log = Slots(2), list[str]()
-    perplexity, inside = Jobs(places=places, owner="a"), Jobs(places=places, owner="a")
-    other, newcomer = Jobs(places=places, owner="b"), Jobs(places=places, owner="c")
-    first, second = asked(perplexity, "a 1", log)[0], asked(other, "b 1", log)[0]
-    assert first.began.wait(SOON)
-    assert second.began.wait(SOON)
-    more, job = asked(inside, "a 2", log)
-    assert until(lambda: inside.before(job) == 0)
-    new, _job = asked(newcomer, "c 1", log)
-    assert until(lambda: inside.before(job) == 1)
-    second.go.set()
-    assert new.began.wait(SOON)
-    for held in (first, more, new):
-        held.go.set()
-    assert inside.wait(["a 2"], SOON)
-    assert log[2:] == ["c 1", "a 2"]
 
 
 @pytest.mark.parametrize("how", ["cancel", "forget", "leave"])
