@@ -145,7 +145,7 @@ CONTROLS: dict[str, str | tuple[str, ...]] = {
     "pages.train.page.new button": "everybody, one small run",
     "pages.train.settings._field selectbox, which calls": EVERYBODY,
     "pages.train.texts._uploaded file_uploader": FILES,
-    "pages.train.replays.choose button": EVERYBODY,
+    "pages.train.shown.choose_replay button": EVERYBODY,
     "pages.train.view._follow mount": EVERYBODY,
 }
 """Who may use each control; names are those of actions in test_isolation.py, tried there."""

@@ -24,7 +24,7 @@ from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.train import add_model, compare, settings, texts
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.shown import find
-from rnnviz.ui.pages.train.watch import Watch
+from rnnviz.ui.pages.train.view import Watch
 from tests.conftest import TEXT
 from tests.runs.made_runs import WATCHED, made, training
 from tests.ui.apptest import addressed, components, sent

@@ -14,7 +14,7 @@ from rnnviz.runs import event_log, replay
 from rnnviz.runs.folder import RunFolder
 from rnnviz.runs.snapshots import opened, pack
 from rnnviz.training import estimate
-from rnnviz.ui.pages.train import replays
+from rnnviz.ui.pages.train import shown
 from tests.conftest import tiny
 from tests.runs.made_runs import START, made
 from tests.ui.apptest import addressed, components, sent
@@ -222,6 +222,8 @@ def test_a_speed_that_cannot_be_measured_is_asked_for_once(
     assert "being measured" not in everything(app)
 
 
-def test_a_newcomer_meets_the_replay_of_the_model_that_opens_first() -> None:
-    names = [id.removeprefix(replays.SHIPPED) for id in replays.found()]
+def test_a_newcomer_meets_the_replay_of_the_model_that_opens_first(shipped: Path) -> None:
+    for name in ("timemachine-gru", "python-gru", "holmes-lstm"):
+        (shipped / f"{name}.snapshots.safetensors").touch()
+    names = [id.removeprefix(shown.SHIPPED) for id in shown.replays()]
     assert names == ["holmes-lstm", "python-gru", "timemachine-gru"]

@@ -39,7 +39,7 @@ def show(shown: Shown, explore: Any) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-toolbar"):
         st.markdown(f"## {plain(called(shown.id))}\n" + " · ".join(filter(None, told)), width="stretch")
         if run is None:
-            _explore(explore, lambda: shown.name)
+            _explore(explore, lambda: called(shown.id))
         elif not allowed.to_change(run):
             if (saved := _saved(run)) is not None:
                 _explore(explore, lambda: saved)
@@ -56,7 +56,7 @@ def show(shown: Shown, explore: Any) -> None:
 def _found(shown: Shown) -> str:
     """What the units of the finished model were found to follow, with which Explore opens; or why nothing."""
     try:
-        path = checkpoint.find(shown.name) if shown.run is None else file_of(shown.run)
+        path = checkpoint.find(called(shown.id)) if shown.run is None else file_of(shown.run)
         card = checkpoint.read_info(path).card if path is not None else {}
     except RnnvizError:  # the buttons say so once they are pressed
         return ""

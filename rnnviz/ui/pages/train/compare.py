@@ -11,7 +11,6 @@ import streamlit as st
 
 from rnnviz.figures import export, training
 from rnnviz.figures.themes import THEMES
-from rnnviz.figures.training import compared
 from rnnviz.i18n import _
 from rnnviz.runs import api as runs
 from rnnviz.runs.folder import RunFolder
@@ -54,7 +53,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
     curves = {run.id: _curves(run.id, run.created, (run.last or {}).get("step"), run.state) for run in chosen}
     kind = "dark" if st.context.theme.type == "dark" else "light"
     st.plotly_chart(
-        compared(curves, theme=THEMES[kind], title=_("steps") if text[1] else _("characters read")),
+        training.compared(curves, theme=THEMES[kind], title=_("steps") if text[1] else _("characters read")),
         theme=None,
         width="stretch",
         key="train-compare-chart",

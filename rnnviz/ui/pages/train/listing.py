@@ -9,10 +9,8 @@ from rnnviz.runs import queue, visitors
 from rnnviz.runs.folder import VISITOR, RunFolder
 from rnnviz.ui import address, trouble
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.pages.train import replays
 from rnnviz.ui.pages.train import words as say
-from rnnviz.ui.pages.train.replays import SHIPPED
-from rnnviz.ui.pages.train.shown import called
+from rnnviz.ui.pages.train.shown import SHIPPED, called, replays
 from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import rounded
 
@@ -27,7 +25,7 @@ _LISTED = "train.listed"
 def chosen() -> str | None:
     """The run to show: the one picked, else one that trains, else the newest; None before the first."""
     found, state = visible(), st.session_state
-    ids = [*(run.id for run in found), *replays.found()]
+    ids = [*(run.id for run in found), *replays()]
     asked = address.asked(CHOSEN) or state.get(CHOSEN)
     picked = asked if asked in ids else usual(found)
     if asked and asked not in ids:

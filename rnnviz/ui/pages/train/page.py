@@ -21,14 +21,12 @@ from rnnviz.ui.pages.train import (
     compare,
     forecast,
     listing,
-    replays,
     settings,
     texts,
     view,
 )
-from rnnviz.ui.pages.train.replays import STARTED
 from rnnviz.ui.pages.train.settings import Recipe
-from rnnviz.ui.pages.train.shown import find
+from rnnviz.ui.pages.train.shown import STARTED, choose_replay, find
 from rnnviz.ui.pages.train.texts import Chosen
 from rnnviz.ui.trouble import describe
 
@@ -57,7 +55,7 @@ def page(slot: Any, explore: Any) -> None:
         view.show(shown, started=next(_starts) if started == chosen else 0)
     elif text is not None and text.corpus.name == texts.TOY:
         toy()
-    replays.choose()
+    choose_replay()
     with st.expander(_("Compare runs"), icon=":material/stacked_line_chart:", key="train-comparing"):
         compare.show(listing.visible(), chosen)
     if allowed.to_bring():

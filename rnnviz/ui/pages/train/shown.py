@@ -1,17 +1,30 @@
 """What the page can show: a run in its folder, or how a shipped model learned."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import streamlit as st
+
 from rnnviz.errors import TrainingError
+from rnnviz.i18n import _
+from rnnviz.networks import checkpoint
+from rnnviz.networks.cells import CELLS
 from rnnviz.runs import api as runs
-from rnnviz.runs import visitors
+from rnnviz.runs import replay, visitors
 from rnnviz.runs.folder import VISITOR, RunFolder
 from rnnviz.runs.replay import Replay
 from rnnviz.runs.snapshots import Snapshot
+from rnnviz.text import files
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.pages.train import replays
-from rnnviz.ui.pages.train.replays import SHIPPED
+from rnnviz.ui.model_cache import FIRST
+from rnnviz.ui.trouble import plain
+from rnnviz.ui.words import titles
+
+SHIPPED = "shipped:"
+"""Prefix of the id of a replay; no run's id begins with it."""
+
+STARTED = "train.started"  # of st.session_state: the id that is shown next, from its start
 
 
 @dataclass(frozen=True)
@@ -21,7 +34,6 @@ class Shown:
     """
 
     id: str
-    name: str
     description: dict[str, Any]
     state: str = "shipped"
     alive: bool = False
@@ -62,17 +74,59 @@ def find(id: str) -> Shown | None:
     """What has this id; None if it is gone, or not for this person."""
     try:
         if id.startswith(SHIPPED):
-            replay = replays.read(id)
-            return Shown(id, replay.name, replay.description, replay=replay)
+            path = replays()[id]
+            kept = _read(path, path.stat().st_mtime_ns)
+            return Shown(id, kept.description, replay=kept)
         run = runs.find(id)
-    except (TrainingError, OSError):
+    except (TrainingError, OSError, KeyError):
         return None
     if not allowed.to_see(run):
         return None
-    return Shown(id, run.name, run.description, run.state, run.alive, run.created, run)
+    return Shown(id, run.description, run.state, run.alive, run.created, run)
 
 
 def called(id: str) -> str:
     """The name of what has this id, without what tells a visitor's own run from others'."""
     name, who = id.removeprefix(SHIPPED).removeprefix(VISITOR), allowed.whose()
     return name.replace(visitors.tag(who), "") if who else name
+
+
+def replays() -> dict[str, Path]:
+    """The files by ids, in a newcomer's order: of the model that opens first, then by name."""
+    paths = filter(files.is_shown, checkpoint.folders()[-1].glob(f"*{replay.SUFFIX}"))
+    named = {path.name.removesuffix(replay.SUFFIX): path for path in paths}
+    first = sorted(named, key=lambda name: (name not in FIRST.values(), name))
+    return {SHIPPED + name: named[name] for name in first}
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _read(path: Path, changed: int) -> Replay:
+    return replay.read(path)
+
+
+def choose_replay() -> None:
+    """The choice and the button that plays it; nothing where there is no replay."""
+    if not (ids := list(replays())):
+        return
+    about = {SHIPPED + info.path.stem: info for info in checkpoint.available()[0]}
+    called = titles(about.values())
+    which, play = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
+    id = which.selectbox(
+        _("How shipped models learned"),
+        ids,
+        key="train-replay-id",
+        persist_state="session",
+        format_func=lambda id: called.get(name := id.removeprefix(SHIPPED), name),
+        help=_("Its training, from random weights to the model that comes with the app."),
+    )
+    play.button(
+        _("Play"), key="train-replay", icon=":material/replay:", width="stretch", on_click=_play, args=(id,)
+    )
+    if (info := about.get(id)) is not None:
+        kind = CELLS[info.kind].label if info.kind in CELLS else info.kind
+        told = (f"`{info.path.stem}`", plain(kind), plain(str(info.card.get("title") or "")))
+        st.caption(" · ".join(filter(None, told)))
+
+
+def _play(id: str) -> None:
+    st.session_state[STARTED] = id

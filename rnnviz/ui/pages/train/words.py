@@ -24,7 +24,7 @@ def words(
         **view_words(),
         **presenting.words(),
         "heat": _("Sentence to watch"),
-        "heat.label": _("Hidden state of every unit after every character of the sentence to watch."),
+        "heat.label": _("Hidden state after each character of the sentence to watch."),
         "heat.finding": _("At {when}, values lie between {low} and {high}, on average {mean} from 0."),
         "heat.surprise": _(
             "Purple behind a character: how much it surprised the network. It fades as the network learns."

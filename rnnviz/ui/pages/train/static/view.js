@@ -92,6 +92,7 @@ export class View extends BaseView {
     this.digest = header.digest;
     if (changed) this.meet();
     else {
+      if (ended || resumed) this.shown = null; // other units are shown from now on
       if (resumed) this.follow();
       // What was over in a moment is shown again, at a pace that can be followed.
       if (ended && header.seconds < BRIEF && !still()) Object.assign(this, { place: 0, wantsPlay: true });

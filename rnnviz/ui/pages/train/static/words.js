@@ -94,6 +94,7 @@ export class Words {
     const element = find(this.root, "p.rt-empty");
     element.hidden = Boolean(frame);
     put(element, frame ? "" : this.say("heat.none"));
+    if (!frame) find(this.root, "label.rt-layers").hidden = true;
     find(this.root, "div.rt-map").classList.toggle("rt-blank", !frame);
     find(this.root, "section.rv-next").classList.toggle("rt-hidden", !frame);
   }
