@@ -14,6 +14,7 @@ from tests.browser.test_keyboard import tab_to
 from tests.runs.made_runs import made, training
 
 PICTURE = "(view) => view.querySelector('.rt-heat').toDataURL()"
+COLOUR = "(view) => view.querySelector('.rt-sentence').lastElementChild.style.backgroundColor"
 PATIENCE = 240_000  # a run makes way for everything else, so on a busy machine it starts late
 
 
@@ -63,12 +64,16 @@ def test_the_toy_started_by_keys_learns_before_ones_eyes_and_opens_in_explore(
     # Seven characters leave none to measure on.
     expect(view.locator(".rt-legend")).to_have_text("training text")
     expect(view.locator(".rt-chart .rt-notice")).to_contain_text("better than a uniform guess")
-    learnt = view.evaluate(PICTURE)
+    view.locator("summary").click()
+    expect(view.locator(".rt-steps .main-svg").first).to_be_visible()
+    expect(page.get_by_test_id("training-rate")).to_have_text(re.compile(r"\d"))
+    learnt, expected = view.evaluate(PICTURE), view.evaluate(COLOUR)
     expect(view.locator(".rt-sample")).to_contain_text("machinemachinemachine")
     slider = page.get_by_role("slider", name="Moment of training")
     slider.fill("0")
     expect(view).to_have_attribute("data-step", "0")
     changed(view, PICTURE, learnt)
+    assert view.evaluate(COLOUR) != expected  # the character was a surprise before
     page.get_by_test_id("training-play").click()
     expect(view).to_have_attribute("data-step", "200")
     page.get_by_role("button", name="Open in Explore").click()

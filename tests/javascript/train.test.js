@@ -32,6 +32,8 @@ test("snapshots are kept by step, the newest trace stands last, and another run 
   );
   frames.apply(training([1, 2], [2], 2), {});
   assert.deepEqual([frames.count, frames.missing, frames.at(1)?.step], [2, [], 2]);
+  frames.apply({ ...training([1, 2], [], 2), alive: true }, {}); // other units are shown while it goes on
+  assert.deepEqual(frames.missing, [1, 2]);
   frames.apply(training([1], [], null, "two"), {});
   assert.deepEqual([frames.now, frames.missing, frames.count], [null, [1], 1]);
 });

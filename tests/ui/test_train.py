@@ -16,19 +16,19 @@ from rnnviz.errors import CheckpointError, DownloadError
 from rnnviz.figures import export
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
-from rnnviz.runs import event_log, queue
+from rnnviz.runs import event_log, queue, unit_findings
 from rnnviz.runs.folder import RunFolder
 from rnnviz.text import corpora
 from rnnviz.training import estimate
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.train import add_model, compare, settings, texts
+from rnnviz.ui.pages.train import add_model, compare, settings, texts, view
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.shown import find
 from rnnviz.ui.pages.train.view import Watch
-from tests.conftest import TEXT
+from tests.conftest import TEXT, tiny, tiny_card
 from tests.runs.made_runs import WATCHED, made, training
 from tests.ui.apptest import addressed, components, sent
-from tests.ui.conftest import Open, everything
+from tests.ui.conftest import SHIPPED, Open, everything
 
 pytestmark = pytest.mark.usefixtures("started")
 
@@ -39,14 +39,6 @@ def button(app: AppTest, key: str) -> Any:
 
 def pick(app: AppTest, text: str) -> AppTest:
     return app.selectbox(key="train-text").select(text).run()
-
-
-def test_before_anything_was_trained_the_toy_is_explained(open_app: Open) -> None:
-    app = open_app("train", locale="zh-CN")
-    assert not app.exception
-    assert not app.error
-    assert "**machine**" in everything(app)
-    assert not components(app)
 
 
 def test_start_puts_the_toy_in_the_queue_and_shows_it(
@@ -180,6 +172,28 @@ def test_a_finished_run_is_shown_with_everything(open_app: Open) -> None:
     assert header["static"]["words"]["ngram"] == "6-gram"
 
 
+def test_a_finished_run_says_what_its_units_were_found_to_follow_or_why_nothing(open_app: Open) -> None:
+    named = unit_findings.of(checkpoint.read_info(SHIPPED / "holmes-lstm.safetensors").card)[0]
+    for name, entry, said in (
+        ("one", {"findings": [named.to_json()]}, "Explore opens on the first."),
+        ("two", {"unanswered": {"quotes": "short"}}, "too little text to say"),
+    ):
+        finished = RunFolder(made(name)).finished / f"{name}.safetensors"
+        checkpoint.save(tiny("lstm", card=tiny_card(**{unit_findings.KEY: entry})), finished)
+        assert said in everything(open_app("train", run=name))
+
+
+def test_of_many_units_those_that_change_most_are_shown(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(view, "ROWS", 3)
+    made("one")
+    spread = runs.snapshot("one", None).hidden[:, 0].std(axis=0)
+    header, arrays = sent(open_app("train"))
+    assert sorted(header["rows"][0]) == sorted(np.argsort(-spread)[:3])
+    assert arrays["now.states"].shape == (len(WATCHED), 1, 3)
+
+
 def test_snapshots_are_sent_when_they_are_asked_for() -> None:
     made("one")
     subject = find("one")
@@ -248,6 +262,7 @@ def test_a_run_that_trains_can_be_stopped_and_not_deleted(
     app = open_app("train")
     header, _ = sent(app)
     assert header["alive"]
+    assert header["rows"] == [list(range(12))], "in their order: none moves while it trains"
     assert "100 % · 3,000 of 3,000 characters" in header["line"]
     assert [b.key for b in app.button if b.key and b.key.startswith("train-")] == [
         "train-start",

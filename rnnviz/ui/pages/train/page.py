@@ -30,7 +30,8 @@ from rnnviz.ui.pages.train.shown import STARTED, choose_replay, find
 from rnnviz.ui.pages.train.texts import Chosen
 from rnnviz.ui.trouble import describe
 
-_starts = count(1)  # numbers each start of a run or a replay, so that the view plays what is started again
+_starts = count(1)  # numbers each start of a run or a replay: the view plays what is started again
+_START = "train.start"  # of st.session_state: what was started last, and its number
 
 
 def page(slot: Any, explore: Any) -> None:
@@ -38,7 +39,7 @@ def page(slot: Any, explore: Any) -> None:
     st.html(f"<style>{_STYLE}{sidebar.BAR}{presenting.style(view.KEY)}</style>")
     state = st.session_state
     if (started := state.pop(STARTED, None)) is not None:
-        state[listing.CHOSEN] = started
+        state[listing.CHOSEN], state[_START] = started, (started, next(_starts))
     chosen = listing.chosen()
     with slot:
         listing.show()
@@ -52,7 +53,8 @@ def page(slot: Any, explore: Any) -> None:
     if chosen is not None and (shown := find(chosen)) is not None:
         st.divider()
         actions.show(shown, explore)
-        view.show(shown, started=next(_starts) if started == chosen else 0)
+        last, number = state.get(_START, ("", 0))
+        view.show(shown, started=number if last == chosen else 0)
     elif text is not None and text.corpus.name == texts.TOY:
         toy()
     choose_replay()

@@ -45,7 +45,7 @@ Symbols = dict[str, int]
 
 
 def show(shown: Shown, *, started: int = 0) -> None:
-    """The view of this run. `started`: another number each time that it is started, else 0."""
+    """The view of this run. `started`: another number each time that it is started, 0 before."""
     every = EVERY if shown.alive else None
     st.fragment(_follow, run_every=every, key="train-stage")(shown.id, shown.state, started)
 

@@ -28,7 +28,7 @@ export interface Answer extends Header {
   born: number;
   state: string;
   alive: boolean;
-  started: number; // another each time that a run or a replay is started, else 0
+  started: number; // another each time that it is started, 0 before
   cell: string;
   units: number; // of a layer
   rows: number[][]; // of each layer, the units that are shown

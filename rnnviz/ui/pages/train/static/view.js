@@ -22,6 +22,8 @@ const TYPE = [20, 30]; // pixels of the sentence's characters, and for a project
 /** @type {Map<string, Fixed>} by digest: a view that is made anew finds its words and colours */
 const fixedParts = new Map();
 
+let begun = 0; // the last start that was shown: a view that is made anew doesn't scroll there again
+
 export class View extends BaseView {
   frames = new Frames();
   /** @type {Answer} */
@@ -43,7 +45,6 @@ export class View extends BaseView {
   /** @type {Frame | null} the frame that is shown, or the last that was */
   shown = null;
   digest = "";
-  started = 0;
   drawn = "";
   layer = 0;
   /** @type {number | null} of the slider; null: the newest, whatever comes */
@@ -82,8 +83,8 @@ export class View extends BaseView {
     const changed = header.run !== this.head?.run || header.born !== this.head.born;
     const ended = !changed && this.head.alive && !header.alive;
     const resumed = !changed && !this.head.alive && header.alive;
-    const started = header.started && header.started !== this.started;
-    if (started) this.started = header.started;
+    const started = header.started && header.started !== begun;
+    if (started) begun = header.started;
     this.head = header;
     this.curves = arrays;
     this.fixed = fixed;
@@ -114,7 +115,8 @@ export class View extends BaseView {
 
   /** What was started just now is scrolled into view; a replay plays from its start. */
   begin() {
-    setTimeout(() => this.root.scrollIntoView({ block: "end", behavior: "smooth" }), 400);
+    const reveal = () => this.root.scrollIntoView({ block: "end", behavior: "smooth" });
+    this.styled.then(() => setTimeout(reveal, 400));
     if (this.head.alive) return;
     this.pause();
     Object.assign(this, { place: 0, wantsPlay: true });
