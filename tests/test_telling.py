@@ -1,5 +1,6 @@
 """What findings say in each language: the one file of sentences, and how numbers are written."""
 
+import math
 import re
 from pathlib import Path
 
@@ -52,13 +53,16 @@ def test_no_sentence_is_left_that_nobody_says() -> None:
         (Number(0.0, "percent"), "0 %"),
         (Number(0.0004, "percent"), "under 0.1 %"),
         (Number(0.043, "percent"), "4.3 %"),
+        (Number(0.9905, "percent"), "99 %"),
         (Number(0.9991, "percent"), "over 99 %"),
         (Number(1.0, "percent"), "100 %"),
         (Number(0.978, "whole percent"), "98 %"),
         (Number(3.7, "perplexity", 2), "3.70"),
         (Number(1204.4, "perplexity"), "1,204"),
         (Number(9.87e7, "perplexity"), "98.7 million"),
-        (Number(3.2e17, "perplexity"), "far beyond guessing"),
+        (Number(999.994, "perplexity", 2), "999.99"),
+        (Number(1e12, "perplexity"), "far beyond guessing"),
+        (Number(math.inf, "perplexity"), "far beyond guessing"),
         (Number(0.00213, "significant"), "0.0021"),
         (Number(0.2134, "significant"), "0.213"),
         (Number(0.00001, "significant"), "< 0.0001"),

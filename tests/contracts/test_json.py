@@ -17,7 +17,7 @@ from rnnviz.reading.scoring import perplexity
 from rnnviz.runs import api as runs
 from rnnviz.runs import follow
 from rnnviz.runs.folder import Description, RunFolder
-from rnnviz.ui.pages.perplexity import take
+from rnnviz.ui.pages.perplexity import download
 from rnnviz.ui.pages.train import compare
 from tests.runs.processes import events, progressed, train, until
 from tests.units.built import VOCABULARY, built, quoted
@@ -109,8 +109,8 @@ def test_what_a_card_keeps_of_units(files: Path) -> None:
 
 def test_what_the_perplexity_page_gives_away() -> None:
     reports = [perplexity(built(), text=quoted(900))]
-    check_columns("perplexity.csv", take.as_csv(reports))
-    check("json", "perplexity.json", json.loads(take.as_json(reports)))
+    check_columns("perplexity.csv", download.as_csv(reports))
+    check("json", "perplexity.json", json.loads(download.as_json(reports)))
 
 
 def test_what_a_run_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

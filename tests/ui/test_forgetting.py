@@ -15,7 +15,7 @@ from rnnviz.runs import api as runs
 from rnnviz.runs.folder import RunFolder
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key, Store
-from rnnviz.ui.pages.perplexity.text import Text
+from rnnviz.ui.pages.perplexity.texts import Text
 from tests.runs.made_runs import made
 from tests.ui.apptest import settled
 from tests.ui.conftest import Open

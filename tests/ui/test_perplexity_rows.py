@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.networks.checkpoint import load
 from rnnviz.reading.scoring import perplexity
 from rnnviz.ui.jobs import store
-from rnnviz.ui.pages.perplexity import row_work
-from rnnviz.ui.pages.perplexity.row_work import RowsScored
+from rnnviz.ui.pages.perplexity import rows
+from rnnviz.ui.pages.perplexity.rows import RowsScored
 from rnnviz.ui.words import rounded
 from tests.conftest import TEXT
 from tests.ui.apptest import clean, settled
@@ -64,6 +64,9 @@ def test_the_column_and_the_context_are_chosen(open_app: Open, models_folder: Pa
     clean(app)
     assert "More than one column of a.jsonl may hold the texts" in words(app)
     assert not app.dataframe
+    model = load(models_folder / "tiny-gru.safetensors")
+    assert figure(app) == rounded(perplexity(model, text=LINES).perplexity), "the whole file's comes first"
+    assert "The whole file as one text" in words(app)
     column, given = (box for box in app.selectbox if box.label.startswith("Column with the"))
     column.select("text")
     app.run()
@@ -73,7 +76,7 @@ def test_the_column_and_the_context_are_chosen(open_app: Open, models_folder: Pa
     app = settled(app, "perplexity")
     clean(app)
     assert "Given the context in **asked**, 180 characters" in words(app)
-    model = load(models_folder / "tiny-gru.safetensors")
+    assert "The whole file as one text" not in words(app)
     (table,) = [frame.value for frame in app.dataframe]
     for row, value in zip(ROWS, table["Perplexity"], strict=True):
         alone = perplexity(model, text=str(row["text"]), given=str(row["asked"])).perplexity
@@ -149,7 +152,7 @@ def test_beside_texts_rows_have_their_own_place_and_stay(open_app: Open) -> None
 
 
 def test_a_file_of_many_rows_lists_the_first(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_work, "SHOWN", 5)
+    monkeypatch.setattr(rows, "SHOWN", 5)
     app = upload(open_app("perplexity"), "a.jsonl", ONE)
     (table,) = [frame.value for frame in app.dataframe]
     assert table["Row"].tolist() == [0, 1, 2, 3, 4]

@@ -21,9 +21,9 @@ from rnnviz.reports.score import uniform
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step
-from rnnviz.ui.pages.perplexity import comparison, encodings, scale, take, work
+from rnnviz.ui.pages.perplexity import answer, comparison, download, encodings, work
 from rnnviz.ui.pages.perplexity.comparison import Bar
-from rnnviz.ui.words import duration, percent, rounded
+from rnnviz.ui.words import duration
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT
 from tests.ui.apptest import addressed, clean, settled
@@ -122,9 +122,9 @@ def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -
 
 def test_what_is_taken_away_holds_every_figure(models_folder: Path) -> None:
     reports = [expected(models_folder, "time"), expected(models_folder, "时间")]
-    rows = list(csv.DictReader(io.StringIO(take.as_csv(reports))))
+    rows = list(csv.DictReader(io.StringIO(download.as_csv(reports))))
     assert [float(r["perplexity"]) for r in rows] == [r.perplexity for r in reports]
-    assert json.loads(take.as_json(reports)) == [r.to_json() for r in reports]
+    assert json.loads(download.as_json(reports)) == [r.to_json() for r in reports]
 
 
 def test_a_file_whose_name_is_a_formula_is_text_in_a_spreadsheet(models_folder: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_file_whose_name_is_a_formula_is_text_in_a_spreadsheet(models_folder: 
         replace(expected(models_folder, "time"), file=name)
         for name in (link, "@x", "\t=1", "a=1", "-", "＝1+1")
     ]
-    rows = list(csv.DictReader(io.StringIO(take.as_csv(reports))))
+    rows = list(csv.DictReader(io.StringIO(download.as_csv(reports))))
     assert [row["file"] for row in rows] == [f"'{link}", "'@x", "'\t=1", "a=1", "-", "'＝1+1"]
     assert [float(row["perplexity"]) for row in rows] == [r.perplexity for r in reports]
 
@@ -165,42 +165,6 @@ def test_every_section_opens(open_app: Open, locale: str) -> None:
     assert len(app.get("download_button")) == 5
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (4.126, "4.13"),
-        (999.994, "999.99"),
-        (12345.6, "12,346"),
-        (98_712_345, "98.7 million"),
-        (1.2e10, "12 billion"),
-        (1e12, "far beyond guessing"),
-        (math.inf, "far beyond guessing"),
-    ],
-)
-def test_perplexities_are_rounded_for_people(value: float, words: str) -> None:
-    assert rounded(value) == words
-
-
-def test_a_huge_number_is_said_as_chinese_says_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rnnviz.ui.words.language", lambda: "zh")
-    assert [rounded(n) for n in (98_712_345, 228_931_899)] == ["9871.2万", "2.3亿"]
-
-
-@pytest.mark.parametrize(
-    ("share", "words"),
-    [
-        (0, "0 %"),
-        (1e-5, "under 0.1 %"),
-        (0.014, "1.4 %"),
-        (0.9905, "99 %"),
-        (0.9999, "over 99 %"),
-        (1, "100 %"),
-    ],
-)
-def test_a_share_is_none_or_all_only_where_it_is(share: float, words: str) -> None:
-    assert percent(share) == words
-
-
 @pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 s"), (42.4, "42 s"), (125, "2 min 5 s")])
 def test_time_left_is_said_as_people_say_it(seconds: float, words: str) -> None:
     assert duration(seconds) == words
@@ -217,14 +181,14 @@ def test_the_scale_holds_perplexities_beyond_every_measure(models_folder: Path) 
     vocabulary = load(models_folder / "tiny-gru.safetensors").vocabulary
     guess = uniform(vocabulary, report)
     assert guess == pytest.approx(vocabulary.size * math.exp(vocabulary.unknown_cost))
-    markup = scale.html(report.perplexity, guess, 4.0, ("<b>other</b>", math.inf))
+    markup = answer.scale(report.perplexity, guess, 4.0, ("<b>other</b>", math.inf))
     places = [float(place) for place in re.findall(r"(?:left|right):([\d.]+)%", markup)]
     assert all(0 <= place <= 100 for place in places)
     assert "left:100.00%" in markup
     assert "<b>other" not in markup
     assert "inf" not in markup
-    assert "nan" not in scale.html(math.inf, 2.0, None)
-    assert "5: uniform guess</span></div></div>" in scale.html(1.0, 5.0, None)
+    assert "nan" not in answer.scale(math.inf, 2.0, None)
+    assert "5: uniform guess</span></div></div>" in answer.scale(1.0, 5.0, None)
 
 
 def test_what_was_cancelled_is_compared_after_all(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:

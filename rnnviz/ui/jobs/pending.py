@@ -65,21 +65,24 @@ def ask(
     pressed: bool | None = None,
     patience: float = PATIENCE,
     shared: bool = False,
+    size: int = 0,
 ) -> Pending[R]:
     """The result of this key, never None once it is there. `make` is a generator of steps, given a check that
     raises once its work is unwanted. `pressed`: whether its button was pressed just now, which starts it even
     after a failure or a cancel; False only looks; None starts it by itself, and not again after those.
-    `shared` results are kept for all sessions, of others a session keeps the newest of what it is.
+    `shared` results are kept for all sessions, of others a session keeps the newest of what it is. `size`:
+    bytes or characters of its text, by which others in the queue are told how long it takes.
     """
     jobs, kept = _jobs(), store.shared()
-    if part := _part.get():
-        part.wanted[part.name].add(key)
+    want(key)
     before = jobs.get(key)  # first: if it is done, its result is there, unless that had to make room
     value = kept.get(key) if shared else None
     if value is None and pressed is not False:
         gone = shared and before is not None and before.state == "done"
         again: Collection[State] = OVER if pressed else ("left", "done") if gone else ("left",)
-        jobs.ask(key, title, cast(Make, partial(_keeping, key, make)) if shared else make, again=again)
+        jobs.ask(
+            key, title, cast(Make, partial(_keeping, key, make)) if shared else make, again=again, size=size
+        )
         jobs.wait([key], patience)
     job = jobs.get(key)
     if value is None and job is not None and job.state == "done":
@@ -92,11 +95,19 @@ def ask(
     return Pending(title, jobs, value, job)
 
 
+def want(*keys: Key) -> None:
+    """Work that this part of the page has asked the worker for by itself, and wants."""
+    if part := _part.get():
+        part.wanted[part.name].update(keys)
+
+
 def _keeping(key: Key, make: Callable[[Check], Steps[R]], check: Check) -> Steps[R]:
     """The work, unless another session has done it meanwhile; what it returns is kept for all."""
     if (found := store.shared().get(key)) is not None:
         return cast(R, found)
     made = yield from make(check)
+    if store.shared().get(key) is made:  # it was put there with its folder, which must not go
+        return made
     return store.shared().put(key, made, getattr(made, "folder", None))
 
 

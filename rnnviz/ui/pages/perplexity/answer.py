@@ -1,35 +1,49 @@
-"""The answer: the perplexity of one text, on a scale, with a sentence; the rest is in its details."""
+"""The answer: the perplexity of one text, on a scale, with what to know about it and to do next; of several
+texts a table with their averages.
+"""
 
-from collections.abc import Hashable
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from rnnviz import telling
+from rnnviz.figures.themes import DARK, LIGHT
 from rnnviz.i18n import _
 from rnnviz.reading.scoring import Report
+from rnnviz.reports.contamination import usual, why
+from rnnviz.reports.interval import averages
+from rnnviz.reports.score import averaged
+from rnnviz.text.characters import NORMALISERS, visible
+from rnnviz.ui import better, model_cache, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.findings import tell
-from rnnviz.ui.jobs import progress
-from rnnviz.ui.jobs.worker import Jobs
-from rnnviz.ui.pages.perplexity import details, foreign, scale
-from rnnviz.ui.pages.perplexity.second import Second
-from rnnviz.ui.pages.perplexity.text import Text
-from rnnviz.ui.pages.perplexity.texts import STOPPED
+from rnnviz.ui.jobs.worker import OVER, Job
+from rnnviz.ui.pages.perplexity import encodings
+from rnnviz.ui.pages.perplexity.comparison import Second
+from rnnviz.ui.pages.perplexity.texts import STOPPED, STRAIGHT, Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import plain
-from rnnviz.ui.words import percent, rounded
+from rnnviz.ui.words import named, percent, rounded, title, titles, together
 
+CLOSER = "closer"  # the number of the text that is looked at
+TABLE = "texts"
 SAME = 0.005  # share of bits by which two models may differ and still be called alike
+PATIENCE = 0.3  # seconds that the page waits for the other models, where a text is foreign to the chosen one
+CURLY = [curly for curly, plainer in NORMALISERS["typography"].items() if plainer in "\"'"]
 
 
-def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Second | None) -> None:
-    report = scored.report
+def show(context: Context, text: Text, scored: Scored, second: Second | None) -> None:
+    """One text's answer: which model reads it best, where that matters; then number, scale and advice."""
+    report, typical = scored.report, _usual(context.info.card)
     with st.container(border=True, key="answer"):
-        if text.most is not None:
-            cut(text)
-        foreign.lead(context, text, report)
+        _lead(context, text, report)
         number = rounded(report.perplexity)
-        st.html(f"<style>{scale.STYLE}{_STYLE % (3.4 if len(number) < 8 else 2.2)}</style>")
+        st.html(f"<style>{_STYLE % (3.4 if len(number) < 8 else 2.2)}</style>")
         large, rest = st.columns([3, 8], vertical_alignment="top", gap="medium")
         with large:
             st.metric(
@@ -37,52 +51,83 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Secon
                 number,
                 help=_("exp of the average surprise per character. Every character counts."),
             )
-            if second is not None and second.scored is not None:
-                other = rounded(second.scored.report.perplexity)
-                st.markdown(
-                    _("**{perplexity}** with {model}").format(perplexity=other, model=plain(second.name))
-                )
+        beside = None
+        if second is not None and (theirs := second.found.value) is not None:
+            beside = (second.name, theirs.report.perplexity)
+            said = _("**{perplexity}** with {model}")
+            large.markdown(said.format(perplexity=rounded(beside[1]), model=plain(second.name)))
         with rest:
-            levels = [(one, telling.level(one)) for one in scored.sentences()]
-            st.markdown("  \n".join(tell(one) for one, level in levels if level == "said"))
-            st.html(
-                scale.html(
-                    report.perplexity,
-                    context.model.vocabulary.size,  # as everywhere; what is unknown is said beside it
-                    scale.usual(context.info.card),
-                    (second.name, second.scored.report.perplexity) if second and second.scored else None,
-                )
-            )
+            said_of_it = [(one, telling.level(one)) for one in scored.sentences()]
+            st.markdown("  \n".join(tell(one) for one, level in said_of_it if level == "said"))
+            # A uniform guess is |V| as on all pages; what unknown characters cost is said above.
+            st.html(scale(report.perplexity, context.model.vocabulary.size, typical, beside))
             if second is not None:
-                beside(jobs, report, second)
-            for one, level in levels:  # what to know before quoting the number, a line each
+                _beside(report, second)
+            if text.most is not None:
+                _cut(text)
+            for one, level in said_of_it:  # what to know before quoting the number, a line each
                 if level in ("aside", "hint"):
                     st.caption(tell(one))
                 if level == "caution":
                     st.warning(tell(one), icon=":material/history_edu:")
-        details.show(text, scored)
+            if not _foreign(context, report):  # which has its one button above
+                _quotes(text, scored)
+        _details(text, scored)
 
 
-def cut(text: Text) -> None:
-    """That a text was read in part, and a button that reads it all."""
-
-    def whole(identity: Hashable) -> None:
-        st.session_state[STOPPED].pop(identity)
-
-    with st.container(horizontal=True, vertical_alignment="center"):
-        said = _("These are its first {n} characters, where you stopped.").format(n=f"{text.most:,}")
-        st.markdown(said)
-        st.button(_("Read all of it"), key="whole", on_click=whole, args=(text.identity,))
+def _foreign(context: Context, report: Report) -> bool:
+    return bool(why(context.info.card, report.characters, report.unknown, report.bits_per_character))
 
 
-def beside(jobs: Jobs, report: Report, second: Second) -> None:
-    """How the second model did, in a sentence, or how far it is."""
-    if second.scored is None:
-        if second.job is not None:
-            progress.without_result(jobs, second.job, "second")
+def _lead(context: Context, text: Text, report: Report) -> None:
+    """That a text is foreign to the chosen model, and the network that reads it much better; else nothing."""
+    foreign = _foreign(context, report)
+    beginning = text.beginning(better.READ, report.encoding)
+    job = better.glance(context.info, beginning, PATIENCE if foreign else 0.0)
+    if job.state not in OVER:
+        _watch(job)
+    found, said = job.result, []
+    if foreign:
+        said.append(
+            _("**{model} hasn't learnt this kind of text.**").format(model=plain(title(context.info)))
+        )
+    if found is None or found.name is None:
+        if foreign and found is not None:
+            said.append(_("No other model here reads it better."))
+        st.markdown(together(said))
         return
-    theirs = second.scored.report.bits_per_character
-    more = theirs / report.bits_per_character - 1 if report.bits_per_character else 0.0
+    name = plain(titles(model_cache.listed()[0]).get(found.name, found.name))
+    said.append(
+        _("{name} reads its beginning best: {bits} bits per character, not {own}.").format(
+            name=name, bits=f"{found.bits:.2f}", own=f"{found.own:.2f}"
+        )
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(together(said), width="content")
+        st.button(
+            _("Use {name}?").format(name=name),
+            key="perplexity.better",
+            type="primary" if foreign else "secondary",
+            on_click=st.session_state.__setitem__,
+            args=(sidebar.WANTED, found.name),
+        )
+
+
+@st.fragment(run_every=0.5)
+def _watch(job: Job) -> None:
+    """Draw the page anew when the others have read the text."""
+    if job.state in OVER:
+        st.rerun()
+
+
+def _beside(report: Report, second: Second) -> None:
+    """How the second model did, in a sentence, or how far it is."""
+    found = second.found.show("second")
+    if found is None:
+        return
+    more = (
+        found.report.bits_per_character / report.bits_per_character - 1 if report.bits_per_character else 0.0
+    )
     if abs(more) < SAME:
         line = _("**{model}** needs about as many bits per character.")
     elif more > 0:
@@ -92,8 +137,267 @@ def beside(jobs: Jobs, report: Report, second: Second) -> None:
     st.markdown(line.format(model=plain(second.name), share=percent(abs(more))))
 
 
-_STYLE = """
+def _cut(text: Text) -> None:
+    """That a text was read in part, and a button that reads it all."""
+    said = _("These are its first {n} characters, where you stopped.").format(n=f"{text.most:,}")
+    stopped = st.session_state[STOPPED]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(said, width="content")
+        st.button(_("Read all of it"), key="whole", on_click=stopped.pop, args=(text.identity,))
+
+
+def _quotes(text: Text, scored: Scored) -> None:
+    """A button that has curly quotes read as straight ones, by a model that doesn't know them."""
+    curly = sum(n for character, n in scored.unknown if character in CURLY)
+    straight: set[str] = st.session_state.setdefault(STRAIGHT, set())
+    if not curly and not text.straight:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if text.straight:
+            st.button(_("Read “ ” as they are"), key="curly", on_click=straight.discard, args=(text.content,))
+            return
+        share = percent(curly / scored.report.characters)
+        said = _("{share} of its characters are curly quotes, which this model doesn't know.")
+        st.caption(said.format(share=share), width="content")
+        st.button(
+            _("Read “ ” as straight quotes"),
+            key="straight",
+            help=_("And long dashes as hyphens, … as a full stop. The text itself stays as it is."),
+            on_click=straight.add,
+            args=(text.content,),
+        )
+
+
+def _details(text: Text, scored: Scored) -> None:
+    """Closed at first, but where the encoding is a guess, which the reader should check."""
+    report = scored.report
+    doubtful = report.certainty == "guessed" or text.encoding is not None
+    with st.expander(_("Details"), expanded=doubtful, icon=":material/info:"):
+        columns = st.columns(5)
+        for column, (label, value, about) in zip(columns, _figures(report), strict=True):
+            column.markdown(f":small[:gray[{label}]]  \n**{value}**", help=about)
+        if report.unknown:
+            with columns[3], st.popover(_("Show them"), type="tertiary"):
+                _unknown(scored)
+        for one in scored.sentences():
+            if telling.level(one) == "detail":
+                st.caption(tell(one))
+        if report.encoding is not None:
+            encodings.control(text, report.encoding, report.certainty)
+
+
+def _figures(report: Report) -> list[tuple[str, str, str]]:
+    """Name, value and explanation of the figures beside the perplexity."""
+    known = report.perplexity_known
+    return [
+        (
+            _("Bits per character"),
+            f"{report.bits_per_character:.3f}",
+            _("The base-2 logarithm of the perplexity."),
+        ),
+        (
+            _("Bits per byte"),
+            f"{report.bits_per_byte:.3f}",
+            _("The same per byte of the text in UTF-8. Stored as it is, a byte takes 8 bits."),
+        ),
+        (
+            _("Characters"),
+            f"{report.characters:,}",
+            _("Every character counts, the first one, spaces and line breaks too."),
+        ),
+        (
+            _("Unknown characters"),
+            f"{report.unknown:,}"
+            + (f" ({percent(report.unknown / report.characters)})" if report.unknown else ""),
+            _("Characters outside the model's vocabulary. Each costs extra, to say which character it is."),
+        ),
+        (
+            _("Perplexity without unknown"),
+            "–" if known is None else rounded(known) if report.unknown else _("the same"),
+            _("The perplexity over the known characters alone."),
+        ),
+    ]
+
+
+def _unknown(scored: Scored) -> None:
+    """The characters outside the vocabulary, with counts and code points."""
+    st.dataframe(
+        {
+            _("Character"): [visible(c) for c, _n in scored.unknown],
+            _("Count"): [n for _c, n in scored.unknown],
+            _("Code point"): [f"U+{ord(c):04X}" for c, _n in scored.unknown],
+            _("Name"): [named(c) for c, _n in scored.unknown],
+        },
+        hide_index=True,
+        key="unknown",
+    )
+    if scored.kinds_unknown > len(scored.unknown):
+        st.caption(
+            _("The {shown} most frequent of {all} different ones.").format(
+                shown=f"{len(scored.unknown):,}", all=f"{scored.kinds_unknown:,}"
+            )
+        )
+
+
+# Several texts.
+
+
+def several(done: Sequence[tuple[Text, Scored]], *, all_known: bool) -> tuple[Text, Scored]:
+    """All texts in a table, sortable by its column heads, and the averages. Returns the one to look at."""
+    reports = [scored.report for _text, scored in done]
+    _table(reports)
+    if all_known:
+        found = averages(reports)
+        about = _(
+            "Micro: all {texts} texts as one, so that long texts count more. "
+            "Macro: the geometric mean of their perplexities, so that every text counts the same."
+        )
+        st.markdown(tell(averaged(found)), help=about.format(texts=found.texts))
+    else:
+        st.caption(_("The averages follow when all texts are scored."))
+    index = st.selectbox(
+        _("Text shown below"),
+        range(len(done)),
+        key=CLOSER,
+        width=420,
+        format_func=lambda i: done[i][0].name if i < len(done) else "",
+    )
+    return done[min(index or 0, len(done) - 1)]
+
+
+def _table(reports: Sequence[Report]) -> None:
+    """A row for each text; a click on it shows that text below."""
+
+    def go() -> None:
+        cells = st.session_state[TABLE].selection.cells
+        if cells and cells[0][0] < len(reports):
+            st.session_state[CLOSER] = cells[0][0]
+
+    column = st.column_config
+    most = max(r.bits_per_character for r in reports)
+    st.caption(_("Click a row to see that text below, or a column head to sort."))
+    figures = pd.DataFrame(
+        {
+            _("Text"): [r.file for r in reports],
+            _("Perplexity"): [r.perplexity for r in reports],
+            _("Bits per character"): [r.bits_per_character for r in reports],
+            _("Unknown"): [r.unknown / r.characters for r in reports],
+            _("Characters"): [r.characters for r in reports],
+        }
+    )
+    st.dataframe(
+        figures.style.format({_("Perplexity"): rounded}),  # sorted as numbers, written as in the answer
+        hide_index=True,
+        width="stretch",
+        key=TABLE,
+        alt=_("The texts with their perplexity; {name} has the lowest.").format(
+            name=min(reports, key=lambda r: r.perplexity).file
+        ),
+        on_select=go,
+        selection_mode="single-cell",
+        column_config={
+            _("Text"): column.TextColumn(width="medium"),
+            _("Bits per character"): column.ProgressColumn(format="%.2f", min_value=0.0, max_value=most),
+            _("Unknown"): column.NumberColumn(format="percent"),
+            _("Characters"): column.NumberColumn(format="localized"),
+        },
+    )
+
+
+# The perplexity on a line from 1, always right, to uniform guessing.
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A value on the line and what is said of it; `kind` is its class in the style sheet."""
+
+    value: float
+    said: str
+    kind: str
+
+
+def _usual(card: Any) -> float | None:
+    """A model's perplexity on held-out text of its own corpus, if its card gives one."""
+    bits = usual(card)
+    return None if bits is None else 2.0**bits
+
+
+def scale(value: float, guess: float, typical: float | None, second: tuple[str, float] | None = None) -> str:
+    """The line: this text's `value`, a uniform `guess`, the `typical` value, a second model's by its name.
+
+    Every label has a row of its own, so that none is printed over another at any width.
+    """
+    marks = []
+    if typical is not None:
+        said = _("{n}: usual for this model").format(n=rounded(typical))
+        marks.append(Mark(typical, said, "typical"))
+    if second is not None:
+        marks.append(Mark(second[1], f"{rounded(second[1])}: {second[0]}", "second"))
+    finite = [one for one in (value, guess, *(mark.value for mark in marks)) if math.isfinite(one)]
+    end = max(*finite, 2.0)
+    guessed = _("{n}: uniform guess").format(n=rounded(guess, 0))
+    if guess < end:
+        marks.append(Mark(guess, guessed, "guess"))
+
+    def place(at: float) -> str:
+        return f"{100 * min(math.log(max(at, 1.0)) / math.log(end), 1.0):.2f}%"
+
+    def row(mark: Mark, arrow: str) -> str:
+        # An arrow at its place, and what is said on the side where there is room: it never leaves the line.
+        at = float(place(mark.value)[:-1])
+        if at < 50:
+            style, said = f"left:{at:.2f}%;max-width:{100 - at:.2f}%", f"{arrow} {mark.said}"
+        else:
+            style, said = f"right:{100 - at:.2f}%;max-width:{at:.2f}%", f"{mark.said} {arrow}"
+        side = "after" if at < 50 else "before"
+        return (
+            f"<div class='row'><span class='{mark.kind} {side}' style='{style}'>{escape(said)}</span></div>"
+        )
+
+    here = Mark(value, _("this text"), "here")
+    ticks = "".join(
+        f"<i class='{mark.kind}' style='left:{place(mark.value)}'></i>" for mark in (*marks, here)
+    )
+    first, last = escape(_("1: always right")), "" if guess < end else escape(guessed)
+    label = _("On a line from 1, always right, to {guess}, a uniform guess, this text stands at {n}.").format(
+        n=rounded(value), guess=rounded(guess, 0)
+    )
+    return (
+        f"<div class='rv-scale' role='img' aria-label='{escape(label, quote=True)}'>{row(here, '▼')}"
+        f"<div class='line'><b style='width:{place(value)}'></b>{ticks}</div>"
+        f"{''.join(row(mark, '▲') for mark in marks)}"
+        f"<div class='ends'><span>{first}</span><span>{last}</span></div>"
+        "</div>"
+    )
+
+
+_SCALE = f"""
+.rv-scale {{ font-size: 0.85rem; line-height: 1.3rem; }}
+.rv-scale .line {{ position: relative; height: 0.6rem; border-radius: 0.3rem;
+  background: color-mix(in srgb, currentColor 12%, transparent); }}
+.rv-scale .line b {{ position: absolute; inset: 0 auto 0 0; border-radius: 0.3rem;
+  background: light-dark({LIGHT.model}, {DARK.model}); }}
+.rv-scale .line i {{ position: absolute; top: -0.15rem; bottom: -0.3rem; width: 2px; margin-left: -1px;
+  background: light-dark({LIGHT.muted}, {DARK.muted}); }}
+.rv-scale .line i.here {{ top: -0.3rem; width: 3px; background: currentColor; }}
+.rv-scale .line i.second {{ background: light-dark({LIGHT.ngram}, {DARK.ngram}); width: 3px; }}
+.rv-scale .row {{ position: relative; height: 1.3rem; }}
+.rv-scale .row span {{ position: absolute; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }}
+.rv-scale .row .after {{ margin-left: -0.45em; }}
+.rv-scale .row .before {{ margin-right: -0.45em; }}
+.rv-scale .here {{ font-weight: 650; }}
+.rv-scale .row .second {{ color: light-dark({LIGHT.ngram}, {DARK.ngram}); font-weight: 600; }}
+.rv-scale .line {{ margin-bottom: 0.3rem; }}
+.rv-scale .ends {{ display: flex; justify-content: space-between; }}
+.rv-scale .ends, .rv-scale .typical, .rv-scale .guess {{ color: light-dark({LIGHT.muted}, {DARK.muted}); }}
+.rv-scale .line .typical, .rv-scale .line .guess {{ color: inherit; }}
+"""
+
+_STYLE = (
+    _SCALE.replace("%", "%%")
+    + """
 .st-key-answer [data-testid="stMetricValue"] { font-size: %srem; line-height: 1.15; font-weight: 650; }
 .st-key-answer [data-testid="stMetricValue"] * { white-space: normal; overflow: visible; }
 .st-key-answer [data-testid="stExpander"] { margin-top: 0.5rem; }
 """
+)

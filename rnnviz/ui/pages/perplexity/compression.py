@@ -11,20 +11,16 @@ from rnnviz.reading.scoring import Report
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.jobs import progress, store
-from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.jobs.worker import OVER, Jobs, Make
+from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.pages.perplexity import work
-from rnnviz.ui.pages.perplexity.text import Text
+from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import size
 
-PATIENCE = 0.5
 
-
-def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Key]:
-    """Compress, then decompress and compare. Returns the jobs it wants."""
+def show(context: Context, text: Text, scored: Scored) -> None:
+    """Compress, then decompress and compare."""
     report, model = scored.report, context.model
     promised = report.bits_per_character * report.characters / 8
     st.markdown(
@@ -37,20 +33,20 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Key]:
     if find_spec("constriction") is None:
         said = _("Compressing needs constriction, which is not installed. This brings it: {command}")
         st.caption(said.format(command=f"`{install('compress')}`"))
-        return []
-    kept, digest = store.shared(), model_cache.digest(context.info)
-    pack, unpack = text.key("pack", digest), text.key("unpack", digest)
-    data: bytes | None = kept.get(pack)
-    if data is None:
-        label = _("Compress this text with {model}").format(model=plain(context.info.path.stem))
-        if st.button(label, icon=":material/compress:", type="primary", key="pack"):
-            jobs.forget([unpack])
-            start(jobs, pack, text, partial(work.compressing, pack, model, scored))
-            data = kept.get(pack)
-    if data is None:
-        wait(jobs, pack)
-        return [pack]
-    compressed(report, promised, data)
+        return
+    digest, place = model_cache.digest(context.info), st.empty()
+    label = _("Compress this text with {model}").format(model=plain(context.info.path.stem))
+    pressed = place.button(label, icon=":material/compress:", type="primary", key="pack")
+    make = partial(work.compressing, model, scored)
+    packed = ask(
+        text.key("pack", digest), text.name, make, pressed=pressed, shared=True, size=text.size, patience=0.5
+    )
+    if packed.value is None:
+        packed.show("compression")
+        return
+    place.empty()
+    data = packed.value
+    _compressed(report, promised, data)
     left, right = st.columns([1, 1])
     again = left.button(
         _("Decompress and compare"),
@@ -69,40 +65,19 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Key]:
             on_click="ignore",
             width="stretch",
         )
-    if again:
-        start(jobs, unpack, text, partial(work.restoring, unpack, model, data, scored))
-    restored(jobs, unpack, report, data)
-    return [pack, unpack]
+    unpack = partial(work.restoring, model, data, scored)
+    key = text.key("unpack", digest)
+    if ask(key, text.name, unpack, pressed=again, shared=True, size=text.size, patience=0.5).show("restored"):
+        st.success(
+            _(
+                "The {size} gave back all {n} characters, every one of them the same. "
+                "So the perplexity foretold the size of this file."
+            ).format(size=size(len(data)), n=f"{report.characters:,}"),
+            icon=":material/verified:",
+        )
 
 
-def restored(jobs: Jobs, key: Key, report: Report, data: bytes) -> None:
-    """Whether the text came back, once asked for."""
-    if store.shared().get(key) is None:
-        wait(jobs, key)
-        return
-    st.success(
-        _(
-            "The {size} gave back all {n} characters, every one of them the same. "
-            "So the perplexity foretold the size of this file."
-        ).format(size=size(len(data)), n=f"{report.characters:,}"),
-        icon=":material/verified:",
-    )
-
-
-def start(jobs: Jobs, key: Key, text: Text, make: Make) -> None:
-    """Start a job on a button's click, and wait as long as a short text takes."""
-    jobs.ask(key, text.name, make, again=OVER, size=text.size)
-    jobs.wait([key], PATIENCE)
-
-
-def wait(jobs: Jobs, key: Key) -> None:
-    """The bar of a started job, or why it failed; nothing after a cancel, as its button is there again."""
-    job = jobs.get(key)
-    if job is not None and job.state != "cancelled":
-        progress.without_result(jobs, job, "compression")
-
-
-def compressed(report: Report, promised: float, data: bytes) -> None:
+def _compressed(report: Report, promised: float, data: bytes) -> None:
     """The file's size beside the promised size and the original's."""
     one, two, three = st.columns(3)
     about = _("Bits per character times characters, divided by 8.")

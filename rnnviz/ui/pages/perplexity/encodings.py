@@ -1,19 +1,14 @@
 """A file's encoding, how certain it is, and reading the file in another."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.text.decoding import binary_format, decode, guesses
+from rnnviz.ui.pages.perplexity.texts import ENCODINGS, Text
 from rnnviz.ui.trouble import plain
-
-if TYPE_CHECKING:
-    from rnnviz.ui.pages.perplexity.text import Text
 
 # Python's name, and the languages it is for.
 COMMON = {
@@ -37,20 +32,13 @@ COMMON = {
     "utf-32-le": "UTF-32 LE",
     "utf-32-be": "UTF-32 BE",
 }
-STATE = "perplexity.encodings"
 WINDOW = 2000  # bytes around the first that is not ASCII
 SAMPLE = 44  # characters of a text shown to judge an encoding by
 
 
-def override(content: str) -> str | None:
-    """The encoding that the reader chose for this content."""
-    said: dict[str, str | None] = st.session_state.setdefault(STATE, {})
-    return said.get(content)
-
-
 def choose(content: str, encoding: str | None) -> None:
     """Read this content in another encoding from now on; None to detect it again."""
-    st.session_state.setdefault(STATE, {})[content] = encoding
+    st.session_state.setdefault(ENCODINGS, {})[content] = encoding
 
 
 def how_known(certainty: str | None) -> str:

@@ -17,10 +17,10 @@ from rnnviz.ui.context import Context
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Jobs
-from rnnviz.ui.pages.perplexity import tables
+from rnnviz.ui.pages.perplexity import tables, work
+from rnnviz.ui.pages.perplexity.comparison import Second
 from rnnviz.ui.pages.perplexity.scored_text import ScoredText
-from rnnviz.ui.pages.perplexity.second import Second
-from rnnviz.ui.pages.perplexity.text import Text
+from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.viewer import Ask
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import plain
@@ -35,11 +35,11 @@ _component = Component("viewer")
 def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Second | None) -> None:
     """One text, under one model or two."""
     other = None
-    if second is not None and second.scored is not None:
-        if second.scored.complete:
-            other = (Record.open(second.scored.folder), model_cache.load(second.info, to_read=True))
+    if second is not None and (found := second.found.value) is not None:
+        if found.complete:
+            other = (Record.open(found.folder), model_cache.load(second.info, to_read=True))
         else:
-            offer_reading(jobs, second.key, f"{text.name}, {second.name}")
+            offer_reading(jobs, work.full_key(second.info, text), f"{text.name}, {second.name}")
     draw(Record.open(scored.folder), model_cache.load(context.info, to_read=True), other)
 
 

@@ -11,31 +11,28 @@ from rnnviz.i18n import _
 from rnnviz.ui import address, choice, forgetting, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.jobs import progress, store
+from rnnviz.ui.jobs.pending import want, working
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import OVER, Job, Jobs, of_session
 from rnnviz.ui.pages.perplexity import (
-    against,
     answer,
+    calculation,
+    comparison,
     compression,
+    download,
     encodings,
     origin,
     rows,
-    second,
-    several,
-    take,
     texts,
     work,
 )
-from rnnviz.ui.pages.perplexity import sum as sum_section
-from rnnviz.ui.pages.perplexity.second import Second
-from rnnviz.ui.pages.perplexity.text import Text
+from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import describe, plain
 from rnnviz.ui.words import title
 
 _FILES = "perplexity.held"  # the checksums of the files in view
 _LEARNS = "perplexity.learns"  # what an address of 1.0.0 asked for: "mix", "dynamic" or "mix,dynamic"
-PATIENCE = 0.6  # seconds that the page waits for short texts before it shows a progress bar
 
 
 @dataclass(frozen=True)
@@ -58,27 +55,24 @@ def page(context: Context) -> None:
             "next. The better it predicts, the lower the **perplexity**."
         ).format(model=plain(title(context.info)))
     )
-    learning(context)
-    chosen, there = texts.chosen(jobs)
-    if not chosen:
-        chosen = [texts.example(context.model.card)]
-        st.markdown(
-            _("**An example**, until you choose a text: *{beginning} …*").format(
-                beginning=plain(beginning(chosen[0].text or ""))
-            )
-        )
-    else:
-        forgetting.button()
-    hold(store.shared(), [*there, *chosen])
-    tables = [text for text in chosen if rows.is_one(text)]
-    outcomes = score(context, jobs, [text for text in chosen if text not in tables])
-    wanted = [o.key for o in outcomes] + results(context, jobs, outcomes)
-    wanted += rows.show(context, jobs, tables)
-    wanted += [work.full_key(context.info, text) for text in there]  # a look at another stops none
-    jobs.retain([*wanted, texts.download(st.session_state.get("corpus"))])
+    _learning(context)
+    with working("perplexity"):
+        chosen, there = texts.chosen(jobs)
+        if chosen:
+            forgetting.button()
+        else:
+            chosen = [texts.example(context.model.card)]
+            said = _("**An example**, until you choose a text: *{beginning} …*")
+            st.markdown(said.format(beginning=plain(_beginning(chosen[0].text or ""))))
+        _hold([*there, *chosen])
+        want(texts.download(st.session_state.get("corpus")))
+        want(*(work.full_key(context.info, text) for text in there))  # a look at another stops none
+        tables = [text for text in chosen if rows.is_one(text)]
+        _results(context, jobs, _score(context, jobs, [text for text in chosen if text not in tables]))
+        rows.show(context, jobs, tables)
 
 
-def learning(context: Context) -> None:
+def _learning(context: Context) -> None:
     """What to do where the address asks for a model that learns while it reads."""
     address.say(learns=None)
     if address.arrived():
@@ -92,21 +86,22 @@ def learning(context: Context) -> None:
         st.warning(said.format(command=command), icon=":material/swap_horiz:")
 
 
-def beginning(text: str, longest: int = 80) -> str:
+def _beginning(text: str, longest: int = 80) -> str:
     """The first words of a text, on one line."""
     line = " ".join(text.split())
     return line if len(line) <= longest else line[:longest].rsplit(" ", 1)[0]
 
 
-def score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Outcome]:
+def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Outcome]:
     """What is known of every text; starts what isn't."""
-    kept, stops = store.shared(), stopping()
+    kept, stops = store.shared(), _stopping()
     keys = [work.full_key(context.info, text) for text in chosen]
+    want(*keys)
     for text, key in zip(chosen, keys, strict=True):
         if kept.get(key) is None:  # perhaps it was there, and has made room
             make = partial(work.scoring, context.info, text, stops.setdefault(key, Event()))
             jobs.ask(key, text.name, make, again=work.NOT_KEPT, size=text.size)
-    jobs.wait(keys, PATIENCE)
+    jobs.wait(keys, work.PATIENCE)
     outcomes = []
     for text, key in zip(chosen, keys, strict=True):
         job = jobs.get(key)  # asked first: if it is done, the result is there
@@ -122,47 +117,46 @@ def score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Outcome]
     return outcomes
 
 
-def stopping() -> dict[Hashable, Event]:
+def _stopping() -> dict[Hashable, Event]:
     """What ends the reading of a text where it is, by its job's key."""
     stops: dict[Hashable, Event] = st.session_state.setdefault("perplexity.stopping", {})
     return stops
 
 
-def hold(kept: store.Store, chosen: Sequence[Text]) -> None:
+def _hold(chosen: Sequence[Text]) -> None:
     """Keep what is found of the chosen texts, as long as this session lasts; forget files taken back."""
-    holder, now = store.holder(), {text.content for text in chosen}
+    kept, holder, now = store.shared(), store.holder(), {text.content for text in chosen}
     kept.hold(holder, now)
     kept.release(holder, st.session_state.get(_FILES, set()) - now)
     st.session_state[_FILES] = {text.content for text in chosen if text.data is not None}
 
 
-def results(context: Context, jobs: Jobs, outcomes: Sequence[Outcome]) -> list[Key]:
-    """All that is known by now. Returns the jobs that the section in view wants."""
+def _results(context: Context, jobs: Jobs, outcomes: Sequence[Outcome]) -> None:
+    """All that is known by now."""
     busy = list({o.key: None for o in outcomes if o.scored is None and jobs.busy([o.key])})
     if busy:
-        progress.bar(jobs, busy, "scoring", stopping())
+        progress.bar(jobs, busy, "scoring", _stopping())
     done = [(o.text, o.scored) for o in outcomes if o.scored is not None]
     for one in outcomes:
         if one.scored is None and one.key not in busy:
-            without_figures(jobs, one)
+            _without_figures(jobs, one)
     if not done:
-        return []
-    text, scored = done[0] if len(done) == 1 else several.show(done, all_known=not busy)
-    other = second.chosen(context, jobs, text)
-    answer.show(context, jobs, text, scored, other)
-    wanted = section(context, jobs, done, text, scored, other)
-    return wanted if other is None else [other.key, *wanted]
+        return
+    text, scored = done[0] if len(done) == 1 else answer.several(done, all_known=not busy)
+    second = comparison.second(context, text)
+    answer.show(context, text, scored, second)
+    _section(context, jobs, done, text, scored, second)
 
 
-def section(
+def _section(
     context: Context,
     jobs: Jobs,
     done: Sequence[tuple[Text, Scored]],
     text: Text,
     scored: Scored,
-    other: Second | None,
-) -> list[Key]:
-    """The chosen section for one of the texts that are `done`; returns the jobs it wants."""
+    second: comparison.Second | None,
+) -> None:
+    """The chosen section for one of the texts that are `done`."""
     words = {
         "origin": _("Where the surprise is"),
         "against": _("Compare models"),
@@ -175,21 +169,20 @@ def section(
     if not scored.complete:
         origin.offer_reading(jobs, work.full_key(context.info, text), text.name)
     if chosen == "against":
-        return against.show(context, jobs, done, text)
-    if chosen == "sum":
-        sum_section.show(context, scored)
+        comparison.show(context, jobs, done, text)
+    elif chosen == "sum":
+        calculation.show(context, scored)
     elif chosen == "take":
-        take.show([s.report for _text, s in done], text, scored)
-    elif chosen == "compression":
-        return compression.show(context, jobs, text, scored) if scored.complete else []
-    else:
-        second.pick(context)
+        download.show([s.report for _text, s in done], text, scored)
+    elif chosen == "compression" and scored.complete:
+        compression.show(context, text, scored)
+    elif chosen == "origin":
+        comparison.pick_second(context)
         if scored.complete:
-            origin.show(context, jobs, text, scored, other)
-    return []
+            origin.show(context, jobs, text, scored, second)
 
 
-def without_figures(jobs: Jobs, one: Outcome) -> None:
+def _without_figures(jobs: Jobs, one: Outcome) -> None:
     name = plain(one.text.name)
     if one.job is not None and one.job.error is not None:
         reason = describe(one.job.error, one.text.name)

@@ -1,43 +1,124 @@
-"""Uploaded files of rows: each row a text of its own, with its perplexity beside it."""
+"""Uploaded files of rows, each a text of its own. The whole file's number comes first, its columns after."""
+
+from __future__ import annotations
 
 import io
+import os
+import shutil
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import streamlit as st
 
 from rnnviz import telling
 from rnnviz.errors import RnnvizError
+from rnnviz.figures.row_table import FORMATS, RowTable, kinds
 from rnnviz.findings import count, words
 from rnnviz.i18n import _
+from rnnviz.networks.progress import mapped
+from rnnviz.reading.rows import RowScore, Scored, score_rows
+from rnnviz.reports.score import RowsScore
 from rnnviz.text.files import packing
-from rnnviz.text.row_files import RowFile, format_of
+from rnnviz.text.row_files import RowFile, format_of, open_rows
+from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.findings import tell, told
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import progress, store
+from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.jobs.worker import Jobs
-from rnnviz.ui.pages.perplexity import row_work, take, work
-from rnnviz.ui.pages.perplexity.row_work import RowsScored
+from rnnviz.ui.jobs.worker import Check, Jobs, Step, Steps
+from rnnviz.ui.pages.perplexity import download, work
 from rnnviz.ui.pages.perplexity.tables import one_line
-from rnnviz.ui.pages.perplexity.text import Text
-from rnnviz.ui.trouble import describe, plain
+from rnnviz.ui.pages.perplexity.texts import Text
+from rnnviz.ui.pages.perplexity.work import step_of
+from rnnviz.ui.trouble import describe, plain, sentence
 from rnnviz.ui.words import column_format, rounded, spoken, together
 
+if TYPE_CHECKING:
+    from rnnviz.networks.checkpoint import ModelInfo
+    from rnnviz.text.decoding import Source
+
+SHOWN = 1000  # rows that the page lists
+BEGINNING = 120  # characters of each
 _AS_TEXT = "perplexity.as-text"  # the checksums of files of rows that are to be read as one text
-_LOOKED = "perplexity.columns"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RowsScored(RowsScore):
+    """A file's figures, its first rows with their beginnings, and the `folder` with all of them in each of
+    FORMATS.
+    """
+
+    listed: tuple[tuple[RowScore, str], ...]
+    folder: Path
+
+    @property
+    def complete(self) -> bool:
+        """Whether the tables are still there; they may have had to make room for others."""
+        return self.folder.is_dir()
+
+    def written(self, format: str) -> bytes:
+        """All rows, each with its figures."""
+        return (self.folder / f"scored.{format}").read_bytes()
+
+
+def scoring(info: ModelInfo, text: Text, column: str, given: str | None, check: Check) -> Steps[RowsScored]:
+    """A job: the rows of a file under a model."""
+    yield Step(0.0)
+    folder = store.shared().folder()
+    folder.mkdir(mode=0o700)
+    try:
+        file = open_rows(
+            cast("Source", text.source(check)["path"]),
+            column=column,
+            given=given,
+            encoding=text.encoding,
+            name=text.name,
+            format=format_of(text.name),
+        )
+        listed: list[tuple[RowScore, str]] = []
+        with ExitStack() as stack:
+            own = kinds([file])
+            tables = []
+            for format in FORMATS:
+                out = stack.enter_context(_private(folder / f"scored.{format}"))
+                tables.append(RowTable(out, format, own))
+                stack.callback(tables[-1].close)
+
+            def take(scored: Scored) -> None:
+                for table in tables:
+                    table.add(scored, text.name)
+                first = islice(zip(scored.scores, scored.texts, strict=True), SHOWN - len(listed))
+                listed.extend((row, text[:BEGINNING]) for row, text in first)
+
+            steps = score_rows(model_cache.scorer(info), file, each=take, own=True)
+            report = yield from mapped(steps, step_of)
+    except BaseException:  # cancelled, say
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return RowsScored(report, listed=tuple(listed), folder=folder)
+
+
+def _private(path: Path) -> BinaryIO:
+    """A new file to write, which its owner alone can read: it tells the texts."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+
+# On the page.
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a file, and those that may hold its texts; or why it can't be read."""
+    """The columns of a file, and those that may hold its texts."""
 
-    names: tuple[str, ...] = ()
-    candidates: tuple[str, ...] = ()
-    error: RnnvizError | None = None
+    names: tuple[str, ...]
+    candidates: tuple[str, ...]
 
 
 def is_one(text: Text) -> bool:
@@ -46,85 +127,77 @@ def is_one(text: Text) -> bool:
     return text.data is not None and format_of(text.name) is not None and text.content not in asked
 
 
-def show(context: Context, jobs: Jobs, texts: Sequence[Text]) -> list[Key]:
-    """Every file of rows; returns the jobs they want."""
-    wanted: list[Key] = []
+def show(context: Context, jobs: Jobs, texts: Sequence[Text]) -> None:
+    """Every file of rows."""
     for text in texts:
         with st.container(border=True):
-            wanted += _file(context, jobs, text)
-    return wanted
+            _file(context, jobs, text)
 
 
-def _file(context: Context, jobs: Jobs, text: Text) -> list[Key]:
+def _file(context: Context, jobs: Jobs, text: Text) -> None:
     mark = f"{text.content[:12]}-{text.name}"
-    columns = _columns(text)
-    if columns.error is not None:
-        st.error(describe(columns.error, text.name), icon=":material/error:")
+    looked: dict[Key, Columns | RnnvizError] = st.session_state.setdefault("perplexity.columns", {})
+    if (key := text.key("columns")) not in looked:
+        looked[key] = _looked(text)
+    columns = looked[key]
+    if isinstance(columns, RnnvizError):
+        st.error(describe(columns, text.name), icon=":material/error:")
         _as_text(text, mark)
-        return []
-    column, given = _choice(columns, text, mark)
+        return
+    number, choice = st.container(), st.container()  # the number stands above the columns that it is of
+    with choice:
+        column, given = _choice(columns, text, mark)
     if column is None:
-        return []
-    key = row_work.key_of(context.info, text, column, given)
-    found: RowsScored | None = store.shared().get(key)
-    if found is None:
-        make = partial(row_work.scoring, context.info, text, column, given)
-        job = jobs.ask(key, text.name, make, again=work.NOT_KEPT, size=text.size)
-        jobs.wait([key], 0.6)
-        found = store.shared().get(key)
-        if found is None:
-            progress.without_result(jobs, job, f"rows-{mark}")
-            return [key]
-    _answer(text, found)
-    _table(found, mark)
-    _downloads(jobs, text, found, key)
-    return [key]
+        with number:
+            _whole(context, text, mark)
+        return
+    key = text.key("rows", model_cache.digest(context.info), column, given)
+    make = partial(scoring, context.info, text, column, given)
+    pending = ask(key, text.name, make, patience=work.PATIENCE, shared=True, size=text.size)
+    with number:
+        found = pending.show(f"rows-{mark}")
+        if found is not None:
+            _answer(text, found)
+    if found is not None:
+        _table(found, mark)
+        _downloads(jobs, text, found, key)
 
 
-def _columns(text: Text) -> Columns:
-    kept: dict[Key, Columns] = st.session_state.setdefault(_LOOKED, {})
-    key = text.key("columns")
-    if key not in kept:
-        kept[key] = _looked(text)
-    return kept[key]
-
-
-def _looked(text: Text) -> Columns:
+def _looked(text: Text) -> Columns | RnnvizError:
+    """The file's columns, or why it can't be read."""
     format = format_of(text.name)
     assert format is not None
     try:
         file = RowFile(io.BytesIO(text.data or b""), text.name, format, text.encoding)
     except RnnvizError as error:
-        return Columns(error=error)
+        return error
     return Columns(file.columns, tuple(file.candidates))
 
 
 def _choice(columns: Columns, text: Text, mark: str) -> tuple[str | None, str | None]:
     """The reader's columns of texts and of contexts."""
-    names = list(columns.names)
+    names, candidates = columns.names, columns.candidates
     left, middle, right = st.columns([3, 3, 2], vertical_alignment="bottom")
-    with left:
-        column = st.selectbox(
-            _("Column with the texts"),
-            names,
-            index=names.index(columns.candidates[0]) if len(columns.candidates) == 1 else None,
-            key=f"column-{mark}",
-            placeholder=_("Choose a column"),
-            help=_("Every row is a text of its own, read from the beginning."),
-        )
-    with middle:
-        given = st.selectbox(
-            _("Column with the context"),
-            [name for name in names if name != column],
-            index=None,
-            key=f"given-{mark}",
-            placeholder=_("None"),
-            help=_("The model reads a row's context first. Only the text after it counts."),
-        )
+    column = left.selectbox(
+        _("Column with the texts"),
+        names,
+        index=names.index(candidates[0]) if len(candidates) == 1 else None,
+        key=f"column-{mark}",
+        placeholder=_("Choose a column"),
+        help=_("Every row is a text of its own, read from the beginning."),
+    )
+    given = middle.selectbox(
+        _("Column with the context"),
+        [name for name in names if name != column],
+        index=None,
+        key=f"given-{mark}",
+        placeholder=_("None"),
+        help=_("The model reads a row's context first. Only the text after it counts."),
+    )
     with right:
         _as_text(text, mark)
     if column is None:
-        if columns.candidates:
+        if candidates:
             said = _("More than one column of {name} may hold the texts. Choose one.")
         else:
             said = _("No column of {name} seems to hold texts. Choose one, or another file.")
@@ -132,30 +205,40 @@ def _choice(columns: Columns, text: Text, mark: str) -> tuple[str | None, str | 
     return column, given
 
 
+def _one_text(text: Text) -> bool:
+    """Whether the whole file can be read as one text."""
+    return format_of(text.name) != "parquet" and not packing(text.name)
+
+
 def _as_text(text: Text, mark: str) -> None:
     """A button that reads the whole file as one text, where it is one."""
 
-    def ask(content: str) -> None:
+    def as_text(content: str) -> None:
         st.session_state[_AS_TEXT] = {*st.session_state.get(_AS_TEXT, set()), content}
 
-    if format_of(text.name) != "parquet" and not packing(text.name):
-        st.button(
-            _("Score it as one text"),
-            key=f"as-text-{mark}",
-            on_click=ask,
-            args=(text.content,),
-            type="tertiary",
-        )
+    if _one_text(text):
+        label, key = _("Score it as one text"), f"as-text-{mark}"
+        st.button(label, key=key, on_click=as_text, args=(text.content,), type="tertiary")
+
+
+def _whole(context: Context, text: Text, mark: str) -> None:
+    """The number of the whole file as one text, until it is known which column holds the texts."""
+    found = work.scored(context.info, text, text.name).show(f"whole-{mark}") if _one_text(text) else None
+    if found is not None:
+        _metric(text, found.report.perplexity)
+        st.caption(_("The whole file as one text, its commas and line ends included."))
+
+
+def _metric(text: Text, perplexity: float) -> None:
+    label = _("Perplexity of {name}").format(name=plain(text.name))
+    st.metric(label, rounded(perplexity), help=_("exp of the average surprise per character."))
 
 
 def _answer(text: Text, found: RowsScored) -> None:
     report = found.report
     large, rest = st.columns([3, 8], vertical_alignment="center", gap="medium")
-    large.metric(
-        _("Perplexity of {name}").format(name=plain(text.name)),
-        rounded(report.perplexity),
-        help=_("exp of the average surprise per character, over all characters of all rows."),
-    )
+    with large:
+        _metric(text, report.perplexity)
     with rest:
         said = found.sentences()
         st.markdown("  \n".join(tell(one) for one in said if telling.level(one) == "said"))
@@ -171,30 +254,32 @@ def _answer(text: Text, found: RowsScored) -> None:
 
 def _table(found: RowsScored, mark: str) -> None:
     column, listed = st.column_config, found.listed
-    known = [one.perplexity for one in listed if one.perplexity is not None]
+    known = [row.perplexity for row, _text in listed if row.perplexity is not None]
     st.caption(
         _(
             "Click a column head to sort: the rows of highest perplexity surprised the model most. "
             "Rows count from 0."
         )
     )
+    small = column.NumberColumn(format="localized", width="small")
     st.dataframe(
         {
-            _("Row"): [one.row for one in listed],
-            _("Perplexity"): [one.perplexity for one in listed],
-            _("Characters"): [one.characters for one in listed],
-            _("Unknown"): [one.unknown for one in listed],
-            _("Beginning"): [one_line(one.beginning) or f"({one.error})" for one in listed],
+            _("Row"): [row.row for row, _text in listed],
+            _("Perplexity"): [row.perplexity for row, _text in listed],
+            _("Characters"): [row.characters for row, _text in listed],
+            _("Unknown"): [row.unknown for row, _text in listed],
+            _("Beginning"): [
+                f"({sentence(row.fault)})" if row.fault is not None else one_line(text)
+                for row, text in listed
+            ],
         },
         hide_index=True,
         width="stretch",
         height=min(400, 37 + 35 * len(listed)),
         key=f"rows-{mark}",
         column_config={
+            **dict.fromkeys([_("Row"), _("Characters"), _("Unknown")], small),
             _("Perplexity"): column.NumberColumn(format=column_format(known or [1.0])),
-            _("Row"): column.NumberColumn(format="localized", width="small"),
-            _("Characters"): column.NumberColumn(format="localized", width="small"),
-            _("Unknown"): column.NumberColumn(format="localized", width="small"),
             _("Beginning"): column.TextColumn(width="large"),
         },
     )
@@ -218,7 +303,7 @@ def _downloads(jobs: Jobs, text: Text, found: RowsScored, key: Key) -> None:
         progress.offer(said, _("Score it again"), f"rows-again-{text.name}", again)
         return
     if not allowed.to_download():
-        st.caption(take.none())
+        st.caption(download.none())
         return
     stem = Path(text.name).name.split(".")[0] or "rows"
     kinds = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv", "jsonl": "application/jsonl"}
@@ -226,4 +311,4 @@ def _downloads(jobs: Jobs, text: Text, found: RowsScored, key: Key) -> None:
     with st.container(horizontal=True):
         for format, kind in kinds.items():
             make = partial(found.written, format)
-            take.button(names[format], make, f"{stem}-scored.{format}", kind, f"{text.name}-{format}")
+            download.button(names[format], make, f"{stem}-scored.{format}", kind, f"{text.name}-{format}")

@@ -1,58 +1,142 @@
-"""The texts a reader chose: uploaded files, a pasted text, a corpus."""
+"""The texts that a reader chose, from uploaded files, a pasted text and a corpus, and which are scored:
+the newest, or those of the tab that is looked at; others beside them only when asked.
+"""
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import replace
+import io
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
 
 import streamlit as st
 
-from rnnviz.errors import RnnvizError
-from rnnviz.i18n import _
+from rnnviz.errors import RnnvizError, TextError
+from rnnviz.i18n import _, ngettext
 from rnnviz.text import corpora
 from rnnviz.text.files import LONGEST_NAME, printable
-from rnnviz.ui import choice, examples, pasting
+from rnnviz.ui import address, choice, examples, pasting
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.jobs.worker import OVER, Jobs
-from rnnviz.ui.pages.perplexity import encodings, sources, uploads, work
-from rnnviz.ui.pages.perplexity.text import Text
-from rnnviz.ui.trouble import describe
+from rnnviz.ui.jobs.worker import OVER, Check, Jobs, Step, Steps
+from rnnviz.ui.packed import LONGEST, unpack
+from rnnviz.ui.pages.perplexity import uploads
+from rnnviz.ui.trouble import describe, plain
 
+CHOICE = "sources"
+ENCODINGS = "perplexity.encodings"  # those that the reader chose, by the checksums of files
 STOPPED = "perplexity.stopped"  # the characters after which the reader stopped, by a text's identity
+STRAIGHT = "perplexity.straight"  # the checksums of the texts whose curly quotes are read as straight ones
+_TAB = "perplexity.source"  # the label of the tab in view
+_CHOSEN = "perplexity.sources"
+_SEEN = "perplexity.sources.seen"  # the checksums of each source's texts at the last run
+
+
+@dataclass(frozen=True)
+class Text:
+    """A file's bytes or a text; `content` is the SHA-256, `encoding` the reader's choice or None, `straight`
+    whether curly quotes are read as straight ones, `most` the characters after which the reader stopped, or
+    None.
+    """
+
+    name: str
+    content: str
+    data: bytes | None = None
+    text: str | None = None
+    encoding: str | None = None
+    straight: bool = False
+    most: int | None = None
+
+    @property
+    def identity(self) -> Hashable:
+        """What decides its figures, beside the model and how much of it is read."""
+        return self.content, self.encoding, self.data is None, self.straight
+
+    def key(self, what: str, *rest: Hashable) -> Key:
+        """The key of what is made of it; the `rest` decides that too, as a model's digest."""
+        return Key(what, self.content, (self.identity, self.most, *rest))
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file or characters of the text."""
+        return len(self.data if self.data is not None else self.text or "")
+
+    def source(self, check: Check) -> dict[str, Any]:
+        """As keyword arguments of `rnnviz.perplexity`; `check` is called at each read of the file."""
+        file = _Named(self.data, self.name, check) if self.data is not None else None
+        return {"path": file, "text": self.text, "encoding": self.encoding, "name": self.name}
+
+    def beginning(self, most: int, encoding: str | None) -> str:
+        """The first characters; of a file, in the `encoding` that was found."""
+        if self.data is None:
+            return (self.text or "")[:most]
+        try:
+            return self.data[: 4 * most].decode(encoding or "utf-8", "ignore")[:most]
+        except LookupError:
+            return ""
+
+
+class _Named(io.BytesIO):
+    """Bytes as a file with a name, for messages about it; `check` may end the reading."""
+
+    def __init__(self, data: bytes, name: str, check: Check) -> None:
+        super().__init__(data)
+        self.name, self._check = name, check
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self._check()
+        return super().read(size)
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        self._check()
+        return super().readline(size)
 
 
 def chosen(jobs: Jobs) -> tuple[list[Text], list[Text]]:
     """The texts to score, and all that are there: uploaded files, the pasted text, the corpus."""
-    upload, paste, corpus = sources.tabs()
+    _arrive()
+    upload, paste, corpus = _tabs()
     with upload:
         files = uploads.files()
     with paste, st.form("paste", border=False):
         pasted = pasting.field("pasted", height=140, placeholder=_("Paste or type a text here."))
         st.form_submit_button(_("Score this text"), type="primary")
         if pasted and not allowed.to_read(len(pasted.encode("utf-8", "surrogatepass"))):
-            st.warning(
-                _("A visitor's text has at most {size} MB.").format(size=allowed.megabytes()),
-                icon=":material/block:",
-            )
+            said = _("A visitor's text has at most {size} MB.").format(size=allowed.megabytes())
+            st.warning(said, icon=":material/block:")
             pasted = ""
     with corpus:
-        picked = from_corpus(jobs)
+        picked = _from_corpus(jobs)
     there = {
-        "files": [uploaded(file) for file in files],
+        "files": [_uploaded(file) for file in files],
         "paste": [given(_("pasted text"), pasted)] if pasted else [],
         "corpus": picked,
     }
-    cut = st.session_state.get(STOPPED, {})
-    for name, found in there.items():
-        there[name] = [replace(text, most=cut.get(text.identity)) for text in found]
-    return distinct(sources.scored(there)), distinct(chain.from_iterable(there.values()))
+    there = {name: [_as_asked(text) for text in found] for name, found in there.items()}
+    wanted = _scored(there)
+    kept = pasted if there["paste"] and there["paste"][0] in wanted and len(pasted) <= LONGEST else None
+    address.say(text=kept)  # so that a reload finds it
+    return _distinct(wanted), _distinct(chain.from_iterable(there.values()))
 
 
-def distinct(texts: Iterable[Text]) -> list[Text]:
+def _arrive() -> None:
+    """Take the text from the address, if somebody has just arrived by one that has any."""
+    if (packed := address.asked("text")) is not None:
+        try:
+            st.session_state["pasted"] = unpack(packed)
+        except TextError as error:
+            st.warning(describe(error), icon=":material/link_off:")
+
+
+def _as_asked(text: Text) -> Text:
+    """The text as the reader asked to read it."""
+    text = replace(text, straight=text.content in st.session_state.get(STRAIGHT, ()))
+    return replace(text, most=st.session_state.get(STOPPED, {}).get(text.identity))
+
+
+def _distinct(texts: Iterable[Text]) -> list[Text]:
     """The texts without duplicates, with unique names: a name stands for its text in tables and choices."""
     found: dict[str, Text] = {}
     for text in texts:
@@ -64,27 +148,100 @@ def distinct(texts: Iterable[Text]) -> list[Text]:
     return list(found.values())
 
 
-def uploaded(file: Any) -> Text:
+def _uploaded(file: Any) -> Text:
     """An uploaded file, whose checksum is computed once, not at every click."""
     digests: dict[str, str] = st.session_state.setdefault("perplexity.digests", {})
     data = file.getvalue()
     if file.file_id not in digests:
         digests[file.file_id] = hashlib.sha256(data).hexdigest()
     content = digests[file.file_id]
-    return Text(printable(file.name, LONGEST_NAME), content, data=data, encoding=encodings.override(content))
+    encoding = st.session_state.get(ENCODINGS, {}).get(content)
+    return Text(printable(file.name, LONGEST_NAME), content, data=data, encoding=encoding)
 
 
-def given(name: str, text: str, *, example: bool = False) -> Text:
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return Text(name, digest, text=text, example=example)
+def given(name: str, text: str) -> Text:
+    return Text(name, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), text=text)
 
 
-def example(card: Any) -> Text:
+def example(card: Mapping[str, Any]) -> Text:
     """An example that suits the model, before anyone chose a text."""
-    return given(_("an example"), examples.example(card), example=True)
+    return given(_("an example"), examples.example(card))
 
 
-def from_corpus(jobs: Jobs) -> list[Text]:
+# The tabs, and which of them are scored.
+
+
+def _labels() -> dict[str, str]:
+    return {"files": _("Upload files"), "paste": _("Paste a text"), "corpus": _("Pick a corpus")}
+
+
+def _tabs() -> Sequence[Any]:
+    """A tab for each of "files", "paste" and "corpus"; at first that of what is scored is in view."""
+    state, labels = st.session_state, _labels()
+    if state.get(_TAB) not in labels.values():  # the reader has come back, or speaks another language now
+        arrived = [name for name, field in (("paste", "text"), ("corpus", "corpus")) if address.asked(field)]
+        asked = arrived or state.get(_CHOSEN) or ["files"]
+        state[_TAB] = labels[asked[0]]
+    return st.tabs(list(labels.values()), key=_TAB, on_change=_turned)
+
+
+def _in_view() -> str:
+    return next(name for name, label in _labels().items() if label == st.session_state[_TAB])
+
+
+def _turned() -> None:
+    """Score the texts of the tab that was turned to, if it has any."""
+    state, name = st.session_state, _in_view()
+    if name in state.get(_SEEN, {}) and name not in state[_CHOSEN]:
+        state[CHOICE] = state[_CHOSEN] = [name]
+
+
+def _follow() -> None:
+    """Turn to a tab of the texts that were chosen."""
+    chosen = st.session_state[CHOICE]
+    if chosen and _in_view() not in chosen:
+        st.session_state[_TAB] = _labels()[chosen[0]]
+
+
+def _scored(texts: Mapping[str, Sequence[Text]]) -> list[Text]:
+    """The texts to score, of those from "files", "paste" and "corpus". A source whose texts are new takes the
+    place of the others, unless it was chosen together with them.
+    """
+    state, there = st.session_state, [name for name in texts if texts[name]]
+    seen = state.get(_SEEN, {})
+    state[_SEEN] = {name: {text.content for text in texts[name]} for name in there}
+    fresh = [name for name in there if state[_SEEN][name] - seen.get(name, set())]
+    chosen = [name for name in state.get(CHOICE, state.get(_CHOSEN, [])) if name in there]
+    if not set(fresh) <= set(chosen):
+        chosen = fresh[:1]  # by an address that names more than one, the first
+    state[_CHOSEN] = chosen = chosen or there[:1]
+    if len(there) > 1:
+        state[CHOICE] = chosen
+        st.pills(
+            _("Texts to score"),
+            there,
+            key=CHOICE,
+            selection_mode="multi",
+            format_func=lambda name: _called(name, texts[name]),
+            help=_("New texts are scored alone. Choose the others here to score them too."),
+            on_change=_follow,
+        )
+    elif there and _in_view() not in there:
+        name = plain(_called(there[0], texts[there[0]]))
+        st.markdown(_("**{name}**, until you choose a text here:").format(name=name))
+    return [text for name in there if name in chosen for text in texts[name]]
+
+
+def _called(name: str, texts: Sequence[Text]) -> str:
+    if name == "files":
+        return ngettext("{n} uploaded file", "{n} uploaded files", len(texts)).format(n=len(texts))
+    return _("Pasted text") if name == "paste" else texts[0].name if texts else ""
+
+
+# A corpus.
+
+
+def _from_corpus(jobs: Jobs) -> list[Text]:
     """The chosen corpus, or the part of it that a model trained on it has never read."""
     which, how = st.columns([3, 2], vertical_alignment="bottom")
     about = {name: corpora.describe(name) for name in corpora.names()}
@@ -99,21 +256,13 @@ def from_corpus(jobs: Jobs) -> list[Text]:
         format_func=lambda n: f"{about[n].title} · {about[n].bytes / 1e6:.1f} MB",
     )
     words = {"held out": _("The last 10 % (held out)"), "all": _("The whole corpus")}
+    help = _("The shipped models trained on this corpus have not read its last tenth.")
     with how:
-        part = choice.pick(
-            _("Part"),
-            words,
-            "corpus-part",
-            default="held out",
-            required=True,
-            help=_("The shipped models trained on this corpus have not read its last tenth."),
-        )
-    if name is None:
-        return []
-    if about[name].needs_download and not fetched(jobs, about[name]):
+        part = choice.pick(_("Part"), words, "corpus-part", default="held out", required=True, help=help)
+    if name is None or (about[name].needs_download and not fetched(jobs, about[name])):
         return []
     try:
-        content, text = read(name, part)
+        content, text = _read(name, part)
     except RnnvizError as error:
         st.error(describe(error), icon=":material/error:")
         return []
@@ -121,7 +270,7 @@ def from_corpus(jobs: Jobs) -> list[Text]:
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def read(name: str, part: str) -> tuple[str, str]:
+def _read(name: str, part: str) -> tuple[str, str]:
     """The checksum and the text of a part of a corpus; all of it if too short to split."""
     corpus = corpora.read(name)
     text = corpus.text if part == "all" else corpus.split().held_out or corpus.text
@@ -147,9 +296,15 @@ def fetched(jobs: Jobs, info: corpora.CorpusInfo) -> bool:
     if job is None or job.state in ("failed", "cancelled", "left"):
         label = _("Download it ({size} MB)").format(size=f"{info.bytes / 1e6:.1f}")
         if st.button(label, icon=":material/download:", key="fetch"):
-            jobs.ask(key, info.title, partial(work.fetching, info.name), again=OVER, kind="download")
+            jobs.ask(key, info.title, partial(_fetching, info.name), again=OVER, kind="download")
             st.rerun()
         st.caption(_("From {source}. It is kept on this machine.").format(source=info.source))
         return False
     progress.bar(jobs, [key], "fetch")
     return False
+
+
+def _fetching(name: str, check: Check) -> Steps[None]:
+    yield Step(0.0)
+    corpora.fetch(name, progress=lambda received, expected: check())
+    yield Step(1.0)

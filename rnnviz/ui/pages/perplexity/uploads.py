@@ -6,15 +6,17 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.i18n import _
-from rnnviz.ui import forgetting
+from rnnviz.ui import address, forgetting
 from rnnviz.ui.hosting import allowed, limits, uploads
 from rnnviz.ui.trouble import plain
 
 FIELD = "files"
+NAMED = 80  # characters of the files' names in the address
 _FOLDER = "perplexity.folder"  # whether a folder is uploaded rather than files
 _KEPT = "perplexity.uploads"  # files by their ids
 _EMPTIED = "perplexity.uploads.emptied"  # how often the field named files that were gone
 _FORGOTTEN = "perplexity.uploads.forgotten"  # whether the reader is still to hear of that
+_GONE = "perplexity.uploads.gone"  # the names of files that an address has and this session hasn't
 _SHOWN = "perplexity.uploads.shown"  # the ids that the field shows
 
 
@@ -46,12 +48,19 @@ def files() -> list[Any]:
         state[_EMPTIED] = state.get(_EMPTIED, 0) + 1  # another field, which names no files that are gone
         state[_FORGOTTEN] = True
         st.rerun()
-    if given:
-        state.pop(_FORGOTTEN, None)
-    if state.get(_FORGOTTEN):
-        say_lost()
     _take(given)
     kept: dict[str, Any] = state[_KEPT]
+    if named := address.asked("files"):
+        state[_GONE] = named
+    if kept:
+        state.pop(_FORGOTTEN, None)
+        state.pop(_GONE, None)
+    if state.get(_FORGOTTEN):
+        say_lost()
+    elif state.get(_GONE):
+        said = _("**{names}**: not here any more. Files don't outlast a reload; upload them again.")
+        st.warning(said.format(names=plain(state[_GONE], NAMED)), icon=":material/upload_file:")
+    address.say(files=", ".join(file.name for file in kept.values())[:NAMED] or None)
     earlier = [file for id, file in kept.items() if id not in state[_SHOWN]]
     names = Counter(file.name for file in earlier)
     again = {file.name for file in given if names[file.name] == 1}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,35 +16,38 @@ from rnnviz.reports import baselines, contamination
 from rnnviz.reports.interval import interval
 from rnnviz.reports.record import Record, record
 from rnnviz.reports.score import Compared, Score, uniform
-from rnnviz.text import corpora
 from rnnviz.ui import model_cache
 from rnnviz.ui.jobs import store
-from rnnviz.ui.jobs.store import Key
+from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.worker import Check, State, Step, Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rnnviz.networks.checkpoint import ModelInfo
+    from rnnviz.networks.ngram import NgramModel
+    from rnnviz.networks.torch_model import CharModel
     from rnnviz.text.vocabulary import Vocabulary
-    from rnnviz.ui.pages.perplexity.text import Text
+    from rnnviz.ui.jobs.store import Key
+    from rnnviz.ui.pages.perplexity.texts import Text
 
-NOT_KEPT: tuple[State, ...] = ("left", "done")  # how a job ended whose result is not in the store any more
+PATIENCE = 0.6  # seconds that the page waits for short texts before it shows a progress bar
 PIECE = 1 << 17  # characters between two places where a reader can stop: a second's work or two
 LISTED = 500  # different unknown characters that are told apart
 BLOCK = 1 << 16
+NOT_KEPT: tuple[State, ...] = ("left", "done")  # how a job ended whose result is not in the store any more
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Scored(Score):
     """A text's results under a model: `unknown` are the LISTED most frequent characters outside the
-    vocabulary.
+    vocabulary, `most` the characters after which the reader stopped.
     """
 
     unknown: tuple[tuple[str, int], ...]
     kinds_unknown: int
     folder: Path
-    most: int | None  # characters after which the reader stopped
+    most: int | None
 
     @property
     def complete(self) -> bool:
@@ -70,6 +74,15 @@ def step_of(progress: Progress) -> Step:
     return Step(progress.fraction, progress.characters, progress.perplexity)
 
 
+def _model(info: ModelInfo, text: Text) -> CharModel | NgramModel:
+    """A model, which reads curly quotes as straight ones where the reader wants that."""
+    model = model_cache.scorer(info)
+    if text.straight and model.normaliser == "newlines":
+        model = copy.copy(model)  # with the same weights
+        model.normaliser = "typography"
+    return model
+
+
 def _reading(info: ModelInfo, text: Text, check: Check, stop: Event | None = None) -> dict[str, Any]:
     """What `score` and `record` are to read, and how far: to `text.most`, or until the reader says `stop`."""
 
@@ -82,36 +95,35 @@ def _reading(info: ModelInfo, text: Text, check: Check, stop: Event | None = Non
 
 def scoring(info: ModelInfo, text: Text, stop: Event, check: Check) -> Steps[Scored]:
     """Score a text under a model; the result is stored, as that of a shorter text after a `stop`."""
-    kept, key = store.shared(), full_key(info, text)
-    found: Scored | None = kept.get(key)
-    if found is None:
-        folder = kept.folder()
-        source = _reading(info, text, check, stop)
-        try:
-            model = model_cache.scorer(info)
-            steps = record(model, source.pop("path"), folder, **source)
-            made = yield from mapped(steps, step_of)
-            yield Step(1.0, len(made), made.report.perplexity)
-            if stop.is_set():
-                text = replace(text, most=len(made))
-            unknown = made.unknown_counts(check) if made.report.unknown else []
-            found = Scored(
-                made.report,
-                interval(made),
-                uniform(model.vocabulary, made.report),
-                overlap=_contamination(made, info.path, check),
-                normaliser=model.normaliser,
-                unknown=tuple(unknown[:LISTED]),
-                kinds_unknown=len(unknown),
-                folder=folder,
-                most=text.most,
-            )
-        except BaseException:  # cancelled, say, when the record was there already
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        found = kept.put(full_key(info, text), found, folder)
-        kept.put(plain_key(info, text), found.report)
-    return found
+    kept = store.shared()
+    found: Scored | None = kept.get(full_key(info, text))
+    if found is not None:
+        return found
+    folder, source = kept.folder(), _reading(info, text, check, stop)
+    try:
+        model = _model(info, text)
+        steps = record(model, source.pop("path"), folder, **source)
+        made = yield from mapped(steps, step_of)
+        yield Step(1.0, len(made), made.report.perplexity)
+        if stop.is_set():
+            text = replace(text, most=len(made))
+        unknown = made.unknown_counts(check) if made.report.unknown else []
+        found = Scored(
+            made.report,
+            interval(made),
+            uniform(model.vocabulary, made.report),
+            overlap=_contamination(made, info.path, check),
+            normaliser=model.normaliser,
+            unknown=tuple(unknown[:LISTED]),
+            kinds_unknown=len(unknown),
+            folder=folder,
+            most=text.most,
+        )
+    except BaseException:  # cancelled, say, when the record was there already
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    kept.put(plain_key(info, text), found.report)
+    return kept.put(full_key(info, text), found, folder)
 
 
 def _contamination(made: Record, path: Path, check: Check) -> contamination.Contamination | None:
@@ -127,46 +139,40 @@ def _contamination(made: Record, path: Path, check: Check) -> contamination.Cont
     return contamination.share(pieces(), sketch)
 
 
+def scored(info: ModelInfo, text: Text, title: str) -> Pending[Scored]:
+    """A text's results under a model, to its end."""
+
+    def make(check: Check) -> Steps[Scored]:
+        return scoring(info, text, Event(), check)
+
+    return ask(full_key(info, text), title, make, patience=PATIENCE, shared=True, size=text.size)
+
+
 def comparing(info: ModelInfo, text: Text, check: Check) -> Steps[Report]:
     """The report of a text by another model, loaded here so that the page need not wait for it."""
-    key = plain_key(info, text)
-    report: Report | None = store.shared().get(key)
-    if report is None:
-        yield Step(0.0)
-        report = yield from mapped(score(model_cache.scorer(info), **_reading(info, text, check)), step_of)
-        store.shared().put(key, report)
+    yield Step(0.0)
+    report = yield from mapped(score(_model(info, text), **_reading(info, text, check)), step_of)
     return report
 
 
-def measuring(key: Key, scored: Scored, vocabulary: Vocabulary, check: Check) -> Steps[dict[str, Compared]]:
-    """What a text costs without a language model, by name; stored under `key`."""
-    found: dict[str, Compared] | None = store.shared().get(key)
-    if found is None:
-        yield Step(0.0)
-        made = Record.open(scored.folder)
-        steps = baselines.measuring(made, vocabulary)
-        measured = yield from mapped(steps, lambda done: Step(done / len(made), done))
-        found = {one.name: one for one in measured}
-        store.shared().put(key, found)
-    return found
+def measuring(scored: Scored, vocabulary: Vocabulary, check: Check) -> Steps[dict[str, Compared]]:
+    """What a text costs without a language model, by name."""
+    yield Step(0.0)
+    made = Record.open(scored.folder)
+    steps = baselines.measuring(made, vocabulary)
+    measured = yield from mapped(steps, lambda done: Step(done / len(made), done))
+    return {one.name: one for one in measured}
 
 
-def compressing(key: Key, model: Any, scored: Scored, check: Check) -> Steps[None]:
-    """The text as a compressed file, stored under `key`."""
+def compressing(model: Any, scored: Scored, check: Check) -> Steps[bytes]:
+    """The text as a compressed file."""
     made = Record.open(scored.folder)
     steps = compression.compressing(model, made.text(0, len(made)))
-    data = yield from mapped(steps, lambda share: Step(share, round(share * len(made))))
-    store.shared().put(key, data)
+    return (yield from mapped(steps, lambda share: Step(share, round(share * len(made)))))
 
 
-def restoring(key: Key, model: Any, data: bytes, scored: Scored, check: Check) -> Steps[None]:
-    """That the compressed file decodes to the same text, which its digest tells; stored under `key`."""
+def restoring(model: Any, data: bytes, scored: Scored, check: Check) -> Steps[bool]:
+    """That the compressed file decodes to the same text, which its digest tells."""
     n = len(Record.open(scored.folder))
     yield from mapped(compression.decompressing(model, data), lambda share: Step(share, round(share * n)))
-    store.shared().put(key, True)
-
-
-def fetching(name: str, check: Check) -> Steps[None]:
-    yield Step(0.0)
-    corpora.fetch(name, progress=lambda received, expected: check())
-    yield Step(1.0)
+    return True

@@ -13,7 +13,7 @@ from rnnviz.i18n import _, language, translations
 from rnnviz.reading.scoring import Report
 from rnnviz.reports.record import Record
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.pages.perplexity.text import Text
+from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import plain
 
