@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rnnviz.ui.pages.perplexity.texts import Text
 
 PATIENCE = 0.6  # seconds that the page waits for short texts before it shows a progress bar
-PIECE = 1 << 17  # characters between two places where a reader can stop: a second's work or two
+PIECE = 1 << 16  # characters between two places where a reader can stop: a second's work or two
 LISTED = 500  # different unknown characters that are told apart
 BLOCK = 1 << 16
 NOT_KEPT: tuple[State, ...] = ("left", "done")  # how a job ended whose result is not in the store any more
