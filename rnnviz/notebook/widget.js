@@ -67,13 +67,10 @@ export function widget(styles, markup) {
 
     servePlotly(() => plotlyOf(model));
     const view = new View(root, Promise.resolve());
-    const setTriggerValue = (/** @type {string} */ kind, /** @type {unknown} */ ask) =>
-      model.send({ kind, ask });
-    /** @param {Uint8Array | null} data */
-    const show = (data) => view.update({ parentElement: host, data, setTriggerValue });
+    view.link.send = (ask) => model.send({ kind: "ask", ask });
     /** @param {{ kind: string, client?: string }} message @param {DataView[]} buffers */
     const hear = ({ kind, client }, buffers) => {
-      if (kind === "answer" && client === view.link.client) show(bytes(buffers[0]));
+      if (kind === "answer" && client === view.link.client) view.hear(bytes(buffers[0]));
     };
     model.on("msg:custom", hear);
     const again = () => {
@@ -85,7 +82,6 @@ export function widget(styles, markup) {
     // While JupyterLab changes its theme it hides all cells, where no letter has a place.
     const shown = new IntersectionObserver((seen) => seen.some((each) => each.isIntersecting) && again());
     shown.observe(host);
-    show(null);
     view.link.ask();
     return () => {
       model.off("msg:custom", hear);

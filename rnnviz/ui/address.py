@@ -91,4 +91,4 @@ def mount() -> None:
         },
     }
     state[_OPEN] = False
-    _component.mount(pack(header, {}), key=KEY, on_ask=lambda: None)
+    _component.mount(pack(header, {}), key=KEY)

@@ -18,7 +18,8 @@ from rnnviz.arrays import Array
 from rnnviz.figures.themes import LEVELS, THEMES, Scale, Theme, contrast, ramp
 from rnnviz.i18n import _, language
 from rnnviz.text.vocabulary import code_points
-from rnnviz.ui import address, asks
+from rnnviz.ui import address
+from rnnviz.ui.browser import component, payload
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.browser.payload import TYPES, pack
 from rnnviz.ui.browser.themes import themes
@@ -104,14 +105,14 @@ class Ask:
     @classmethod
     def from_json(cls, value: object) -> Ask:
         """A valid ask from any JSON value."""
-        return asks.valid(
+        return payload.valid(
             cls,
             value,
-            what=asks.text(20),
+            what=payload.text(20),
             value=lambda v: True,
-            panel=asks.text(200),
-            client=asks.text(64),
-            seq=asks.whole(),
+            panel=payload.text(200),
+            client=payload.text(64),
+            seq=payload.whole(),
         )
 
     def position(self, length: int) -> int | None:
@@ -212,6 +213,7 @@ def mount(
     without words on the cursor.
     """
     pool: dict[str, Array] = {}
+    asked(key)  # if no part of the page has cared: it is answered all the same
     before: Ask = st.session_state.get(f"{key}.before", Ask())
     header = {
         "client": before.client,
@@ -253,14 +255,12 @@ def mount(
         ],
     }
 
-    def take() -> None:
-        ask = Ask.from_json(_component.asked(key))
-        st.session_state[f"{key}.before"] = st.session_state[f"{key}.ask"] = ask
-
-    _component.mount(pack(header, pool), key=key, on_ask=take)
+    _component.mount(pack(header, pool), key=key)
 
 
 def asked(key: str) -> Ask:
     """What the dashboard of this key was asked since the last run, if anything."""
-    ask: Ask = st.session_state.pop(f"{key}.ask", None) or Ask()
+    ask = Ask.from_json(component.asked(key))
+    if ask.client:
+        st.session_state[f"{key}.before"] = ask
     return ask

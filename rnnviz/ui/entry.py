@@ -12,9 +12,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from rnnviz.ui import process, trouble, warm  # noqa: F401 (process prepares this one)
-from rnnviz.ui.browser import views
+from rnnviz.ui.browser import link, views
 from rnnviz.ui.hosting import setting
-from rnnviz.ui.pages.explore import direct
 from rnnviz.ui.room import rooms
 from rnnviz.ui.server.guard import Guard
 from rnnviz.ui.server.lifespan import lifespan
@@ -37,7 +36,7 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
             Route("/{page:page}", _page),
             Mount("/plotly", StaticFiles(directory=views.plotly())),
             *views.routes(settled=not watched),
-            *direct.routes(),
+            *link.routes(),
             *serving.routes(),
             *rooms.routes(),
         ],
@@ -73,4 +72,4 @@ def _hosted() -> list[Middleware]:
         return []
     from rnnviz.ui.hosting.door import Door
 
-    return [Middleware(rooms.Entrance), Middleware(Door, beside=(direct.ADDRESS,))]
+    return [Middleware(rooms.Entrance), Middleware(Door, beside=(link.ADDRESS,))]

@@ -30,9 +30,9 @@ HUGE = 20_000_000  # characters: more than float32 tells apart
 APP = """
 import streamlit as st
 from pathlib import Path
-from rnnviz.ui.browser import views
+from rnnviz.ui.browser import link, views
 
-app = st.App(str(Path(__file__).parent / "script.py"), routes=views.routes())
+app = st.App(str(Path(__file__).parent / "script.py"), routes=[*views.routes(), *link.routes()])
 """
 SCRIPT = """
 import streamlit as st

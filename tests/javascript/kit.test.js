@@ -1,12 +1,11 @@
 // The kit's logic: text as code points, numbers, words, the wire and the conversation.
 
 import assert from "node:assert/strict";
-import { mock, test } from "node:test";
+import { test } from "node:test";
 import * as characters from "../../rnnviz/ui/browser/static/characters.js";
 import { enter } from "../../rnnviz/ui/browser/static/enter.js";
 import { Frames } from "../../rnnviz/ui/browser/static/frames.js";
 import { columnAt, Heat, rowAt } from "../../rnnviz/ui/browser/static/heat.js";
-import { Link } from "../../rnnviz/ui/browser/static/link.js";
 import { Numbers, raised } from "../../rnnviz/ui/browser/static/numbers.js";
 import { luma } from "../../rnnviz/ui/browser/static/theme.js";
 import { unpack } from "../../rnnviz/ui/browser/static/wire.js";
@@ -142,86 +141,6 @@ test("the wire's arrays arrive with their types and shapes, wherever the block l
   assert.deepEqual(arrays.x.shape, [2, 1]);
   assert.ok(arrays.x instanceof Float32Array && arrays.y instanceof Uint8Array);
   assert.deepEqual([...arrays.y], [7, 8, 9]);
-});
-
-/** A link, what it has sent, and whether it said that an answer is late. */
-function conversation() {
-  /** @type {{ seq?: number, wish?: number }[]} */
-  const sent = [];
-  const state = { wish: 0, late: false };
-  const link = new Link(
-    () => ({ wish: state.wish }),
-    (is) => {
-      state.late = is;
-    },
-  );
-  link.send = (ask) => sent.push(ask);
-  const ask = () => {
-    state.wish++;
-    link.ask();
-  };
-  const answer = (/** @type {number | undefined} */ seq) => link.answered({ client: link.client, seq });
-  return { link, sent, state, ask, answer };
-}
-
-test("one ask is in flight, and the last wish wins", () => {
-  const { link, sent, ask, answer } = conversation();
-  for (let i = 0; i < 5; i++) ask();
-  assert.equal(sent.length, 1);
-  answer(1);
-  assert.deepEqual(
-    sent.map(({ seq, wish }) => [seq, wish]),
-    [
-      [1, 1],
-      [2, 5],
-    ],
-  );
-  answer(1); // late, and of no use any more
-  assert.equal(link.waiting, 2);
-  answer(2);
-  assert.equal(link.waiting, 0);
-  assert.ok(link.newest({ client: link.client, seq: 2 }));
-  assert.ok(!link.newest({ client: link.client, seq: 1 })); // later still, by another way
-  assert.ok(!link.newest({ client: "another", seq: 2 }));
-  link.close();
-});
-
-test("what was asked of a session that is no more is asked again", () => {
-  const { link, sent, state, ask } = conversation();
-  ask();
-  state.late = true;
-  link.lost();
-  assert.ok(!state.late);
-  link.answered({ client: "", seq: 0 }); // of the page that was run anew
-  assert.deepEqual(
-    sent.map(({ seq }) => seq),
-    [1, 2],
-  );
-  link.close();
-});
-
-test("another browser's answer leaves the wait as it is", () => {
-  const { link, ask } = conversation();
-  ask();
-  link.answered({ client: "another", seq: 9 });
-  assert.equal(link.waiting, 1);
-  assert.ok(!link.outdated({ client: "another", seq: 0 }));
-  link.close();
-});
-
-test("a lost ask is repeated as it is wished by then", () => {
-  mock.timers.enable({ apis: ["setTimeout"] });
-  const { link, sent, state, ask, answer } = conversation();
-  ask();
-  state.wish = 7;
-  mock.timers.tick(10_001);
-  assert.deepEqual(sent.at(-1), { client: link.client, seq: 2, wish: 7 });
-  assert.ok(state.late);
-  answer(2);
-  assert.ok(!state.late);
-  mock.timers.tick(60_000);
-  assert.equal(sent.length, 2);
-  mock.timers.reset();
 });
 
 test("a pixel of the heat map belongs to the column and the row that are painted there", () => {

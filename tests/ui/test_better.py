@@ -14,7 +14,6 @@ from rnnviz.ui.better import Better, look
 from rnnviz.ui.examples import TEXTS
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.examples import examples, for_view
-from rnnviz.ui.pages.explore.session import Ask
 from tests.ui.apptest import addressed, clean, sent, settled
 from tests.ui.conftest import SHIPPED, Open, everything
 from tests.ui.test_perplexity import upload
@@ -72,7 +71,7 @@ def test_models_of_the_same_text_and_counts_are_not_tried() -> None:
 
 def asked(app: AppTest, **fields: Any) -> dict[str, Any]:
     """What the browser is answered."""
-    app.session_state[page._ASK] = Ask(client="b", seq=1, **fields)
+    app.session_state[f"{page.KEY}.ask"] = {"client": "b", "seq": 1, **fields}
     app.run()
     clean(app)
     return sent(app)[0]

@@ -36,10 +36,10 @@ def boards(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
     sent: dict[str, dict[str, Any]] = {}
     mount = dashboard._component.mount
 
-    def watch(data: bytes, *, key: str, on_ask: Any) -> None:
+    def watch(data: bytes, *, key: str) -> None:
         header, arrays = unpack(data)
         sent[key] = {**header, "arrays": arrays}
-        mount(data, key=key, on_ask=on_ask)
+        mount(data, key=key)
 
     monkeypatch.setattr(dashboard._component, "mount", watch)
     return sent
@@ -52,7 +52,7 @@ def _short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ask(app: AppTest, key: str, **what: Any) -> AppTest:
     """As if a board's browser had asked this."""
-    app.session_state[f"{key}.ask"] = dashboard.Ask.from_json({"client": "me", "seq": 1, **what})
+    app.session_state[f"{key}.ask"] = {"client": "me", "seq": 1, **what}
     return app.run()
 
 

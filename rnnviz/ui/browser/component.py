@@ -1,7 +1,6 @@
 """The app's components: a loader of a few lines, resent with every answer; the modules are fetched once."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -48,11 +47,15 @@ class Component:
             js=_LOADER % json.dumps(about),
         )
 
-    def mount(self, data: bytes, *, key: str, on_ask: Callable[[], None]) -> None:
-        """Draw `data`, creating the component if needed; `on_ask` is called when the browser asks."""
-        self._component(key=key, data=data, on_ask_change=on_ask)
+    def mount(self, data: bytes, *, key: str) -> None:
+        """Draw `data`, creating the component if needed; the next run finds what is asked in `asked(key)`."""
 
-    def asked(self, key: str) -> Any:
-        """What the browser asked, as a JSON value; for use in a callback."""
-        state = st.session_state.get(key)
-        return None if state is None else state.get(ASK)
+        def take() -> None:
+            st.session_state[f"{key}.{ASK}"] = st.session_state[key].get(ASK)
+
+        self._component(key=key, data=data, on_ask_change=take)
+
+
+def asked(key: str) -> Any:
+    """What the view at `key` has asked the page since the last run, any JSON value; None for nothing."""
+    return st.session_state.pop(f"{key}.{ASK}", None)

@@ -1,15 +1,19 @@
-"""One block of bytes for the browser: no text in between, so 120 × 256 values cost 30 KB and no parsing.
+"""What goes to the browser and what comes from it.
+
+There: one block of bytes, no text in between, so 120 × 256 values cost 30 KB and no parsing.
 
 4 bytes   length of the header, little-endian
 header    JSON in UTF-8, padded with spaces to a multiple of 8; its key "arrays" gives for each name
           the numpy type, the shape and the offset after the header
 arrays    one after another, each at a multiple of 8
+
+Back: a JSON object, the ask. Whatever arrives, a page gets an ask that it can answer: see `valid`.
 """
 
 import json
 import struct
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +21,9 @@ from rnnviz.arrays import Array
 
 TYPES = ("<f4", "<u4", "<u2", "|u1")
 _ALIGN = 8
+
+T = TypeVar("T")
+Accepts = Callable[[Any], bool]
 
 
 def pack(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
@@ -50,3 +57,30 @@ def unpack(block: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
         flat = np.frombuffer(block, np.dtype(f"<{kind}"), count, 4 + length + offset)
         arrays[name] = flat.reshape(shape)
     return header, arrays
+
+
+def valid(kind: type[T], value: object, /, **accepted: Accepts) -> T:
+    """The dataclass `kind` from a JSON object; missing or unaccepted values become its defaults."""
+    fields = value if isinstance(value, Mapping) else {}
+    good = {name for name, accepts in accepted.items() if name in fields and accepts(fields[name])}
+    return kind(**{name: fields[name] for name in good})
+
+
+def text(longest: int) -> Accepts:
+    """A string of at most `longest` characters."""
+    return lambda value: isinstance(value, str) and len(value) <= longest
+
+
+def whole(low: int = 0, high: int = 2**53 - 1) -> Accepts:
+    """An integer from `low` to `high`, no bool."""
+    return lambda value: type(value) is int and low <= value <= high
+
+
+def number(low: float, high: float) -> Accepts:
+    """A number from `low` to `high`, no bool."""
+    return lambda value: type(value) in (int, float) and low <= value <= high
+
+
+def true(value: Any) -> bool:
+    """True itself."""
+    return value is True

@@ -35,7 +35,7 @@ export function start(parts, page) {
   const hear = (/** @type {Told} */ data) => {
     link.long = false;
     bar.hidden = true;
-    show(data);
+    view.hear(/** @type {any} */ (data));
   };
   const thread = new Thread(parts, hear, (done, length) => {
     link.long = true; // a newer text may take this one's place
@@ -43,14 +43,11 @@ export function start(parts, page) {
     bar.hidden = false;
     bar.value = done / length;
   });
-  const setTriggerValue = (/** @type {string} */ _kind, /** @type {unknown} */ wish) =>
-    thread.ask(/** @type {Ask} */ (wish));
-  const show = (/** @type {any} */ data) => view.update({ parentElement: host, data, setTriggerValue });
+  link.send = (ask) => thread.ask(/** @type {Ask} */ (ask));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     view.recolour();
     view.editor?.resized();
   });
   page.title = `${made.fixed.model} · rnnviz`;
-  show(null);
   link.ask();
 }

@@ -28,16 +28,16 @@ export class BaseView {
   data;
   /** @type {ResizeObserver | undefined} */
   observer;
-  token = ""; // of its own connection, if the page offers one
 
   /** @param {HTMLElement} root @param {Promise<unknown>} styled resolves when the view can be shown */
   constructor(root, styled) {
     this.root = root;
     this.styled = styled;
-    this.link = new Link(
-      () => this.wish(),
-      (late) => this.late(late),
-    );
+    this.link = new Link({
+      wish: () => this.wish(),
+      hear: (data) => this.hear(data),
+      late: (is) => this.late(is),
+    });
     this.unwatch = onPixels(() => this.recolour());
   }
 
@@ -54,8 +54,8 @@ export class BaseView {
   /** An answer, by whatever way it came. @param {Uint8Array} data */
   hear(data) {
     const { header, arrays } = this.decode(data);
-    if (header.session) this.token = header.session;
     if (!this.link.outdated(header)) this.receive(header, arrays);
+    if (header.session) this.link.open(header.session); // after it: a new session's ask has to go to the page
   }
 
   /** @param {Uint8Array} data @returns {{ header: Untyped, arrays: Untyped }} what the page's Python sent */

@@ -1,7 +1,5 @@
 // Where the browser enters: one view for each place a component is mounted at.
 
-import { Direct } from "./direct.js";
-
 /** @import { About, Component } from "./types" */
 /** @import { BaseView } from "./base.js" */
 
@@ -19,30 +17,13 @@ function loadStyle(root, address) {
 /** @type {WeakMap<HTMLElement, BaseView>} */
 const views = new WeakMap();
 
-/** @type {WeakMap<BaseView, Direct>} */
-const directs = new WeakMap();
-
 /** @type {Map<string, unknown>} what each kind of view left behind */
 const memories = new Map();
 
 /** @param {BaseView} view @param {About} about */
 function end(view, about) {
   memories.set(about.root, view.memory());
-  directs.get(view)?.close();
   view.close();
-}
-
-/** Have a view ask on its own connection where it has one. @param {BaseView} view @param {Component} component */
-function connect(view, { parentElement, data, setTriggerValue }) {
-  const direct = directs.get(view) ?? new Direct((answer) => view.hear(answer));
-  directs.set(view, direct);
-  direct.page = (ask) => setTriggerValue("ask", ask);
-  view.update({
-    parentElement,
-    data,
-    setTriggerValue: (_name, ask) => direct.send(/** @type {object} */ (ask)),
-  });
-  direct.open(view.token);
 }
 
 /**
@@ -66,7 +47,7 @@ export function enter(component, View, about) {
     views.set(parent, view);
   }
   const shown = view;
-  connect(shown, component);
+  shown.update(component);
   return () => {
     end(shown, about);
     views.delete(parent);

@@ -1,8 +1,13 @@
-// The conversation with the server: one ask at a time, and the last wish always wins.
+// The browser's side of a view's conversation, as rnnviz/ui/browser/link.py is the server's: one ask at a time, and
+// the last wish always wins. Asks go over a WebSocket of the view's own where the page offers one and it stands,
+// past Streamlit; else, and what only the page can answer, through `send`.
 
 /** @import { Header } from "./types" */
 
+const ADDRESS = "/live";
+const OPEN = 1; // WebSocket's name for it
 const PATIENCE = 10000; // milliseconds after which a lost ask is repeated
+const TRIES = 3; // connections in a row that fail before none is tried any more
 
 export class Link {
   client = Math.random().toString(36).slice(2) + Date.now().toString(36);
@@ -11,24 +16,44 @@ export class Link {
   wanted = false;
   /** Whether the ask in flight will take long, and a newer one may take its place. */
   long = false;
-  /** @type {((ask: object) => void) | null} */
+  /** @type {object | null} what the page is to hear of, until it has answered */
+  news = null;
+  /** @type {object | null} what the ask in flight has told it */
+  told = null;
+  /** @type {((ask: object) => void) | null} asks the page: through Streamlit, or whoever stands in its place */
   send = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
+  token = ""; // what the page calls this view
+  /** @type {WebSocket | null} */
+  socket = null;
+  ready = false; // the token is known there
+  failed = 0;
+  /** @type {object | null} the ask that has no answer yet, of this connection or of one that broke */
+  flying = null;
 
   /**
-   * @param {() => object} make says what is wanted now: the whole wish
-   * @param {(is: boolean) => void} late is told when an answer takes too long
+   * @param {object} of
+   * @param {() => object} of.wish says what is wanted now: the whole wish
+   * @param {(data: Uint8Array) => void} of.hear takes an answer
+   * @param {(is: boolean) => void} of.late is told when an answer takes too long
    */
-  constructor(make, late) {
-    this.make = make;
+  constructor({ wish, hear, late }) {
+    this.wish = wish;
+    this.hear = hear;
     this.late = late;
   }
 
-  /** Something changed: ask now, or as soon as the answer in flight is here. */
+  /** Something changed in this view: ask now, or as soon as the answer in flight is here. */
   ask() {
     this.wanted = true;
     if (!this.waiting || this.long) this.go();
+  }
+
+  /** Something changed that other parts of the page follow: it is run anew. @param {object} news all of it */
+  set(news) {
+    this.news = news;
+    this.ask();
   }
 
   go() {
@@ -36,7 +61,14 @@ export class Link {
     this.wanted = false;
     this.waiting = ++this.seq;
     this.wait();
-    this.send({ client: this.client, seq: this.seq, ...this.make() }); // the answer may come at once
+    const ask = { client: this.client, seq: this.seq, ...this.wish(), ...this.news };
+    if (this.flying) this.leave(); // it is asked again: what was sent this way is lost
+    const { socket, ready } = this;
+    this.flying = null;
+    this.told = this.news;
+    if (!ready || !socket || this.news) return this.send(ask); // the answer may come at once
+    this.flying = ask;
+    if (socket.readyState === OPEN) socket.send(JSON.stringify(ask)); // else onclose sees to it
   }
 
   /** Give whoever answers its time, from now on. */
@@ -78,12 +110,74 @@ export class Link {
       clearTimeout(this.timer);
       this.late(false);
       this.waiting = 0;
+      if (this.news === this.told) this.news = null;
     }
     if (this.wanted && !this.waiting) this.go();
   }
 
   close() {
     clearTimeout(this.timer);
-    this.send = null;
+    this.send = this.flying = null;
+    this.leave();
+  }
+
+  // ---- the connection -----------------------------------------------------------------------------
+
+  /** Connect, unless it is connected. @param {string} token */
+  open(token) {
+    if (!this.send || this.failed === TRIES || (this.socket && token === this.token)) return;
+    this.leave();
+    this.token = token;
+    const address = new URL(ADDRESS, window.location.origin);
+    address.protocol = address.protocol.replace("http", "ws");
+    const socket = connection(address, token);
+    if (!socket) {
+      this.failed = TRIES;
+      return;
+    }
+    this.socket = socket;
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => this.socket === socket && this.opened(socket);
+    socket.onmessage = ({ data }) => this.socket === socket && this.heard(data);
+    socket.onclose = () => {
+      if (this.socket !== socket) return;
+      const { ready } = this;
+      if (!ready) this.failed++;
+      this.leave();
+      // Where the server is gone too, the page connects anew once it is back, or the ask is repeated.
+      if (ready && this.flying) this.open(token);
+    };
+  }
+
+  /** @param {WebSocket} socket */
+  opened(socket) {
+    this.ready = true;
+    this.failed = 0;
+    if (this.flying) socket.send(JSON.stringify(this.flying));
+  }
+
+  /** @param {string | ArrayBuffer} data */
+  heard(data) {
+    const { flying } = this;
+    this.flying = null;
+    if (typeof data !== "string") this.hear(new Uint8Array(data));
+    else if (flying) this.send?.(flying);
+  }
+
+  /** Let the connection go, not the ask. */
+  leave() {
+    const { socket } = this;
+    this.socket = null;
+    this.ready = false;
+    socket?.close();
+  }
+}
+
+/** A connection, unless the browser allows none. @param {URL} address @param {string} token */
+function connection(address, token) {
+  try {
+    return new WebSocket(address, token);
+  } catch {
+    return null;
   }
 }

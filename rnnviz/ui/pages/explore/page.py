@@ -1,6 +1,6 @@
-"""The Explore page: type, and look inside the network while it reads. A keystroke's ask comes to direct.py;
-any other reruns one fragment with one component: the callback takes the browser's ask, the session's
-LiveSession answers in bytes.
+"""The Explore page: type, and look inside the network while it reads. A keystroke's ask comes over the
+view's own connection (browser/link.py); any other reruns one fragment with one component. The session's
+LiveSession answers both, in bytes.
 """
 
 from dataclasses import asdict, replace
@@ -11,10 +11,11 @@ import streamlit as st
 from rnnviz.i18n import language
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.ui import address, better, model_cache, presenting, sidebar
-from rnnviz.ui.browser.component import Component
+from rnnviz.ui.browser.component import ASK, Component, asked
+from rnnviz.ui.browser.link import Answer, Link
 from rnnviz.ui.context import Context
 from rnnviz.ui.jobs.worker import OVER
-from rnnviz.ui.pages.explore import bookmark, direct
+from rnnviz.ui.pages.explore import bookmark
 from rnnviz.ui.pages.explore.bookmark import Bookmark
 from rnnviz.ui.pages.explore.fixed import first, fixed, opening
 from rnnviz.ui.pages.explore.session import Ask, LiveSession
@@ -22,7 +23,7 @@ from rnnviz.ui.pages.explore.session import Ask, LiveSession
 KEY = "live"
 TEMPERATURE = 1.0  # at first, the bars are the network's own
 _component = Component("live")
-_ASK, _SESSION, _OFFERED = "explore.ask", "explore.session", "explore.offered"
+_LINK, _SESSION, _OFFERED = "explore.link", "explore.session", "explore.offered"
 _LISTED = "explore.listed"  # the networks to choose from: looked up by whole runs, not by every keystroke
 
 
@@ -40,21 +41,34 @@ def _live(context: Context, memoryless: NumpyModel | None) -> None:
     session, text = _session(context, memoryless, arrived)
     static, digest = _static(context, session)
     # Without an ask this is a full run of the page: send everything, the text too.
-    ask: Ask = state.pop(_ASK, None) or Ask(fresh=True)
+    ask = Ask.from_json(asked(KEY) or {"fresh": True})
     if ask.model and ask.model != context.info.path.stem:
         _turn(ask, session)
-    tab = direct.tab(state)
-    tab.held = session, static, digest, TEMPERATURE
+    link: Link = state.get(_LINK) or state.setdefault(_LINK, Link())
+    link.answer = _answer(session, static, digest)
     # By its token the browser tells a new session, as in another process, from its own.
-    extra: dict[str, object] = {"session": tab.token}
+    extra: dict[str, object] = {"session": link.token}
     extra |= {"better": _glance(context, ask.text)} if ask.glance else {}
     if ask.fresh:
         looks = arrived.looks if arrived else Ask(**asdict(first(session.named)))
-        ask = replace(looks, client=ask.client, seq=ask.seq, text=text)  # direct.py may have read another
+        ask = replace(looks, client=ask.client, seq=ask.seq, text=text)  # a key may have come meanwhile
         extra |= {"text": text, "offer": state[_OFFERED][0], "opening": opening(context.model)}
         extra |= {"arrival": arrived.to_json()} if arrived else {}
-    data = session.answer(ask, static, digest, temperature=TEMPERATURE, **extra)
-    _component.mount(data, key=KEY, on_ask=_take)
+    with link.lock:
+        data = session.answer(ask, static, digest, temperature=TEMPERATURE, **extra)
+    _component.mount(data, key=KEY)
+
+
+def _answer(session: LiveSession, static: dict[str, Any], digest: str) -> Answer:
+    """What the view is told over its own connection."""
+
+    def answer(said: Any, at_once: bool) -> bytes | None:
+        ask = Ask.from_json(said)
+        if ask.fresh or ask.model or ask.glance or (at_once and not session.quick(ask)):
+            return None
+        return session.answer(ask, static, digest, temperature=TEMPERATURE)
+
+    return answer
 
 
 def _session(
@@ -88,7 +102,8 @@ def _turn(ask: Ask, session: LiveSession) -> None:
     """Run the whole page anew, with the model that an example or a suggestion asks for."""
     state = st.session_state
     session.text, state[_OFFERED] = ask.text, (state[_OFFERED][0], None)
-    state[sidebar.WANTED], state[_ASK] = ask.model, replace(ask, model="", fresh=True)
+    state[sidebar.WANTED] = ask.model
+    state[f"{KEY}.{ASK}"] = asdict(replace(ask, model="", fresh=True))
     st.rerun()
 
 
@@ -98,10 +113,6 @@ def _glance(context: Context, text: str) -> dict[str, object]:
     if job.state == "done":
         return {"state": "done", **asdict(job.result)}
     return {"state": "failed" if job.state in OVER else "pending"}
-
-
-def _take() -> None:
-    st.session_state[_ASK] = Ask.from_json(_component.asked(KEY))
 
 
 def _static(context: Context, session: LiveSession) -> tuple[dict[str, Any], str]:

@@ -7,7 +7,6 @@ prefix; of the window's, the new rows. A keystroke costs the same after 5,000 ch
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from rnnviz.reading.sampling import PLAIN, Shape, resume
 from rnnviz.reading.trace import Trace, Tracer, common_prefix
 from rnnviz.reports import contamination
 from rnnviz.text.characters import normalise
-from rnnviz.ui import asks
+from rnnviz.ui.browser import payload
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.pages.explore import named, rows
 from rnnviz.ui.pages.explore.predictions import Held, expected, redrawn
@@ -86,31 +85,31 @@ class Ask:
     @classmethod
     def from_json(cls, value: object) -> Ask:
         """The ask in a JSON object; missing or mistyped values become defaults."""
-        ask = asks.valid(
+        ask = payload.valid(
             cls,
             value,
-            client=asks.text(64),
-            seq=asks.whole(),
+            client=payload.text(64),
+            seq=payload.whole(),
             text=lambda v: isinstance(v, str),
-            start=asks.whole(),
-            columns=asks.whole(1, WIDEST),
+            start=payload.whole(),
+            columns=payload.whole(1, WIDEST),
             quantity=lambda v: isinstance(v, str) and v in live.SYMBOLS,
-            layer=asks.whole(),
+            layer=payload.whole(),
             order=lambda v: v in rows.ORDERS,
-            unit=asks.whole(),
-            pin=asks.whole(),
-            why=asks.true,
-            base=asks.whole(),
-            static=asks.text(64),
-            write=asks.whole(0, WAYS),
-            at=asks.whole(),
-            temperature=asks.number(0, 10),
-            top_k=asks.whole(1),
-            top_p=asks.number(1e-6, 1),
-            fresh=asks.true,
-            model=asks.text(200),
-            glance=asks.true,
-            memoryless=asks.true,
+            unit=payload.whole(),
+            pin=payload.whole(),
+            why=payload.true,
+            base=payload.whole(),
+            static=payload.text(64),
+            write=payload.whole(0, WAYS),
+            at=payload.whole(),
+            temperature=payload.number(0, 10),
+            top_k=payload.whole(1),
+            top_p=payload.number(1e-6, 1),
+            fresh=payload.true,
+            model=payload.text(200),
+            glance=payload.true,
+            memoryless=payload.true,
         )
         # Half a surrogate pair is no character and can't be encoded.
         return replace(ask, text=ask.text[:LIMIT].encode("utf-8", "replace").decode())
@@ -143,21 +142,9 @@ class LiveSession:
         self._sent: tuple[tuple[str, int], int, int] = (("", 0), 0, 0)  # what of which rows
         self._symbols = np.dtype("<u2" if model.vocabulary.size <= 0xFFFF else "<u4")
         self._looks: Ask | None = None
-        self._answering = threading.Lock()  # the page's runs and direct.py are different threads
-
-    def at_once(
-        self, ask: Ask, static: Mapping[str, Any], digest: str, *, temperature: float
-    ) -> bytes | None:
-        """What `answer` says if that takes about a millisecond, else None; waits for no other thread."""
-        if not self._answering.acquire(blocking=False):
-            return None
-        try:
-            return self._answer(ask, static, digest, temperature, {}) if self.quick(ask) else None
-        finally:
-            self._answering.release()
 
     def quick(self, ask: Ask) -> bool:
-        """Whether `ask` is the last one but for a few characters."""
+        """Whether `ask` is the last one but for a few characters: answered within about a millisecond."""
         if ask.write or ask.why or _looks(ask) != self._looks:
             return False
         start, stop = self._window(ask, len(ask.text))
@@ -170,13 +157,7 @@ class LiveSession:
         """The bytes that answer `ask`: `static` unless the browser holds `digest`, `extra` in the header;
         `temperature` is that of a browser which doesn't say.
         """
-        with self._answering:
-            self._looks = _looks(ask)
-            return self._answer(ask, static, digest, temperature, extra)
-
-    def _answer(
-        self, ask: Ask, static: Mapping[str, Any], digest: str, temperature: float, extra: Mapping[str, Any]
-    ) -> bytes:
+        self._looks = _looks(ask)
         self._revision += 1
         trace = self._tracer.extend(ask.text)
         self.text = normalise(ask.text)  # as it was written: the model may have read other characters

@@ -11,7 +11,7 @@ import streamlit as st
 from rnnviz.i18n import _, language
 from rnnviz.lecture import symbols
 from rnnviz.ui import presenting
-from rnnviz.ui.browser.component import Component
+from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.pages.learn import asking
 from rnnviz.ui.pages.learn.session import Lecture
@@ -22,7 +22,7 @@ _component = Component("learn")
 LEVELS = 41
 """Colours of each scale in the browser."""
 
-_ASK, _LECTURE = "learn.ask", "learn.lecture"
+_LECTURE = "learn.lecture"
 
 
 def page() -> None:
@@ -35,7 +35,7 @@ def page() -> None:
 @st.fragment
 def _scene() -> None:
     lecture: Lecture = st.session_state[_LECTURE]
-    wish: Any = st.session_state.pop(_ASK, None)
+    wish = asked(KEY)
     static = {
         "words": words(),
         "symbols": symbols.said(),
@@ -47,11 +47,7 @@ def _scene() -> None:
     asking.stage(lecture.asked())
     st.html(f"<style>{_STYLE}{_PRESENT if lecture.present else ''}</style>")
     with st.container(key="learn-page", gap=None):
-        _component.mount(data, key=KEY, on_ask=_take)
-
-
-def _take() -> None:
-    st.session_state[_ASK] = _component.asked(KEY)
+        _component.mount(data, key=KEY)
 
 
 def words() -> dict[str, str]:

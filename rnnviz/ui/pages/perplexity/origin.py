@@ -1,18 +1,19 @@
 """Where the surprise is: the curve, the coloured text, and tables of what cost most. The viewer is a
-fragment inside the tables' fragment: scrolling reruns the viewer alone, a click in a table both.
+fragment inside the tables' fragment: scrolling reruns at most the viewer, and nothing where it has its own
+connection; a click in a table reruns both.
 """
 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from rnnviz.i18n import _
 from rnnviz.reports.record import Record
 from rnnviz.ui import model_cache
-from rnnviz.ui.browser.component import Component
+from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.context import Context
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.store import Key
@@ -82,12 +83,14 @@ def _viewer_and_tables(text: ScoredText) -> None:
 
 @st.fragment
 def _viewer(text: ScoredText) -> None:
-    ask, text.ask = text.ask, None
-    static, digest = text.static()
-    data = text.session.answer(ask, static, digest, text.curve_points())
-    key = f"{text.key}.viewer"
+    key, link, session = f"{text.key}.viewer", text.link, text.session
+    fixed = *text.static(), text.curve_points()
 
-    def take() -> None:
-        text.ask = Ask.from_json(_component.asked(key))
+    def answer(said: Any, at_once: bool) -> bytes | None:
+        return None if at_once else session.answer(Ask.from_json(said), *fixed)  # it reads files
 
-    _component.mount(data, key=key, on_ask=take)
+    said = asked(key)
+    with link.lock:
+        link.answer = answer
+        data = session.answer(said and Ask.from_json(said), *fixed, session=link.token)
+    _component.mount(data, key=key)

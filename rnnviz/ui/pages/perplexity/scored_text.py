@@ -16,9 +16,10 @@ from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL
 from rnnviz.i18n import _, language
 from rnnviz.reports.analysis import Difference, difference
 from rnnviz.reports.record import Record
+from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.pages.perplexity.expected import CONTEXT, Expected
-from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession
+from rnnviz.ui.pages.perplexity.viewer import ViewerSession
 from rnnviz.ui.pages.perplexity.viewer_words import words
 from rnnviz.ui.trouble import describe
 
@@ -53,7 +54,7 @@ class ScoredText:
             self.difference,
         )
         self.curves = {n: record.curve() for n, (record, _model) in zip(names, readings, strict=True)}
-        self.ask: Ask | None = None
+        self.link = Link()
         self._found: dict[object, Any] = {}
         self._static: dict[str, tuple[dict[str, Any], str]] = {}
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from rnnviz.reports.analysis import Difference
 from rnnviz.reports.record import Record
-from rnnviz.ui import asks
+from rnnviz.ui.browser import payload
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.pages.perplexity.expected import Expected
 
@@ -52,18 +52,18 @@ class Ask:
     @classmethod
     def from_json(cls, value: object) -> Ask:
         """The ask in a JSON object; missing or mistyped values become defaults."""
-        whole = asks.whole()
-        ask = asks.valid(
+        whole = payload.whole()
+        ask = payload.valid(
             cls,
             value,
-            client=asks.text(64),
+            client=payload.text(64),
             seq=whole,
             chunks=lambda v: isinstance(v, list),
             at=whole,
             part=lambda v: isinstance(v, list) and len(v) == 2 and all(map(whole, v)) and v[0] < v[1],
             place=whole,
-            static=asks.text(64),
-            fresh=asks.true,
+            static=payload.text(64),
+            fresh=payload.true,
         )
         part = None if ask.part is None else (ask.part[0], ask.part[1])  # JSON has no tuples
         return replace(ask, chunks=tuple(filter(whole, ask.chunks[:MOST])), part=part)
@@ -116,9 +116,16 @@ class ViewerSession:
         return index - 1 if index and self.border(index) > position else index
 
     def answer(
-        self, ask: Ask | None, static: Mapping[str, Any], digest: str, curves: Mapping[str, Any]
+        self,
+        ask: Ask | None,
+        static: Mapping[str, Any],
+        digest: str,
+        curves: Mapping[str, Any],
+        **extra: Any,
     ) -> bytes:
-        """The bytes that answer `ask`; `static` and `curves` are sent unless the browser holds `digest`."""
+        """The bytes that answer `ask`: `static` and `curves` unless the browser holds `digest`; `extra` in
+        the header.
+        """
         if ask is None or ask.fresh:
             here = self.chunk_of(self.place)
             wanted = [i for i in (here, here + 1, here - 1) if 0 <= i < self.count]
@@ -135,6 +142,7 @@ class ViewerSession:
             "place": self.place,
             "spans": [list(span) for span in spans],
             "digest": digest,
+            **extra,
         }
         arrays = self._arrays([(start, stop) for _, start, stop in spans])
         if ask is None or ask.static != digest:

@@ -21,7 +21,7 @@ from rnnviz.runs import api as runs
 from rnnviz.runs import queue
 from rnnviz.runs.folder import RunFolder
 from rnnviz.runs.snapshots import Snapshot
-from rnnviz.ui.browser.component import Component
+from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.pages.train import words as say
@@ -32,7 +32,7 @@ from rnnviz.ui.words import duration, rounded
 KEY = "training"
 _component = Component("training")
 EVERY = 0.5  # seconds between two looks at a run that is going on
-_WATCH, _ASK = "train.watch", "train.ask"
+_WATCH = "train.watch"
 
 NEXT = 8
 """Next characters listed one by one."""
@@ -66,15 +66,11 @@ def _follow(id: str, state: str, started: int) -> None:
         watched=bool(shown.description.get("probe")),
     )
     facts = {**said(shown, watch), "started": started}
-    data = watch.answer(shown, words, facts, ask=st.session_state.pop(_ASK, {}))
-    _component.mount(data, key=KEY, on_ask=_take)
+    ask = asked(KEY)
+    data = watch.answer(shown, words, facts, ask=ask if isinstance(ask, Mapping) else {})
+    _component.mount(data, key=KEY)
     if shown.state != state:
         st.rerun()  # what can be done with it is another matter now
-
-
-def _take() -> None:
-    asked = _component.asked(KEY)
-    st.session_state[_ASK] = dict(asked) if isinstance(asked, Mapping) else {}
 
 
 class Watch:

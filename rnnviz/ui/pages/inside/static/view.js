@@ -41,7 +41,6 @@ export class View extends BaseView {
   at = null;
   /** @type {number | null} */
   hover = null;
-  wanted = {};
   /** @type {Fields} what belongs in the page's address: a part of it is run anew without the others */
   address = {};
   fields = () => this.address;
@@ -68,10 +67,6 @@ export class View extends BaseView {
     super.close();
     address?.leave("board", this.fields);
     for (const panel of this.panels.values()) panel.close();
-  }
-
-  wish() {
-    return this.wanted;
   }
 
   /** @param {boolean} is */
@@ -104,8 +99,7 @@ export class View extends BaseView {
 
   /** @param {object} wanted */
   ask(wanted) {
-    this.wanted = wanted;
-    this.link.ask();
+    this.link.set(wanted);
   }
 
   // ---- what a reader does -------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The live view's own connection: what it answers, whom, and what it leaves to the page."""
+"""A view's own connection: what it answers, whom, and what it leaves to the page."""
 
 import asyncio
 import gc
@@ -15,6 +15,8 @@ from starlette.testclient import TestClient, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
 import rnnviz
+from rnnviz.ui.browser import link
+from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.context import Context
 from rnnviz.ui.hosting import setting
@@ -22,7 +24,7 @@ from rnnviz.ui.hosting.cookies import VISITOR, Cookies
 from rnnviz.ui.hosting.door import Door
 from rnnviz.ui.hosting.person import HEADER, Person
 from rnnviz.ui.packed import pack
-from rnnviz.ui.pages.explore import direct, page
+from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.session import FEW, LIMIT, Ask, LiveSession
 from tests.conftest import tiny
 from tests.ui.apptest import clean, sent
@@ -33,17 +35,21 @@ TEXT = "The Time Traveller smiled. "
 
 
 @pytest.fixture
-def tab() -> direct.Tab:
-    """One that the page has run in."""
-    made = direct.Tab()
-    made.held = LiveSession(GRU), {"words": {}}, "d", 1.0
+def live() -> Link:
+    """The live view's, of a page that has run."""
+    return linked()
+
+
+def linked() -> Link:
+    made = Link()
+    made.answer = page._answer(LiveSession(GRU), {"words": {}}, "d")
     return made
 
 
 @contextmanager
 def connected(token: str, **headers: str) -> Iterator[WebSocketTestSession]:
-    client = TestClient(Starlette(routes=direct.routes()))
-    with client.websocket_connect(direct.ADDRESS, subprotocols=[token], headers=headers) as socket:
+    client = TestClient(Starlette(routes=link.routes()))
+    with client.websocket_connect(link.ADDRESS, subprotocols=[token], headers=headers) as socket:
         yield socket
 
 
@@ -61,11 +67,11 @@ def answer(socket: WebSocketTestSession, **wish: Any) -> tuple[dict[str, Any], d
 
 def left_to_the_page(socket: WebSocketTestSession, said: str) -> bool:
     socket.send_text(said)
-    return socket.receive_text() == direct.ASK_PAGE
+    return socket.receive_text() == link.ASK_PAGE
 
 
-def test_a_key_brings_one_small_message_and_the_cores_numbers(tab: direct.Tab) -> None:
-    with connected(tab.token) as socket:
+def test_a_key_brings_one_small_message_and_the_cores_numbers(live: Link) -> None:
+    with connected(live.token) as socket:
         header, arrays = answer(socket, text=TEXT)
         costs, text = arrays["nll"], TEXT
         for n, letter in enumerate("Is it?", 2):
@@ -108,11 +114,9 @@ def test_a_key_that_is_answered_while_the_page_runs_does_not_take_its_texts_plac
     assert (header["text"], header["numbers"]["characters"]) == ("of the address", 14)
 
 
-def test_what_only_the_page_can_answer_is_left_to_it(
-    tab: direct.Tab, caplog: pytest.LogCaptureFixture
-) -> None:
-    wishes = ({"fresh": True}, {"model": "tiny-lstm"}, {"glance": True}, {"text": "a" * direct.LONGEST})
-    with connected(tab.token) as socket:
+def test_what_only_the_page_can_answer_is_left_to_it(live: Link, caplog: pytest.LogCaptureFixture) -> None:
+    wishes = ({"fresh": True}, {"model": "tiny-lstm"}, {"glance": True}, {"text": "a" * link.LONGEST})
+    with connected(live.token) as socket:
         for said in ("", "[", "[" * 100_000, *map(json.dumps, wishes)):
             assert left_to_the_page(socket, said)
             assert answer(socket, text="on")[0]["length"] == 2
@@ -122,56 +126,51 @@ def test_what_only_the_page_can_answer_is_left_to_it(
 
 
 def test_what_fails_is_left_to_the_page_which_says_so(
-    tab: direct.Tab, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    live: Link, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*given: object, **more: object) -> bytes:
         raise RuntimeError("broken")
 
     monkeypatch.setattr(LiveSession, "answer", broken)
-    with connected(tab.token) as socket:
+    with connected(live.token) as socket:
         assert left_to_the_page(socket, json.dumps({"text": "on"}))
     assert "could not be answered" in caplog.text
 
 
 def test_nobody_is_answered_without_the_token_or_after_the_session_is_gone() -> None:
-    state: dict[str, Any] = {}
-    tab = direct.tab(state)
-    assert direct.tab(state) is tab
-    tab.held = LiveSession(GRU), {}, "d", 1.0
-    token = tab.token
+    state = {"link": linked()}  # a session's state alone holds it
+    token = state["link"].token
     assert refused("another")
     with connected(token) as socket:
         answer(socket, text="here")
-        del state, tab
+        del state
         gc.collect()
         assert left_to_the_page(socket, json.dumps({"text": "here"}))
         with pytest.raises(WebSocketDisconnect):
             socket.receive_text()
 
 
-def test_a_token_is_good_for_its_person_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_is_good_for_its_person_alone(live: Link, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(setting, "hosted", lambda: True)
-    tab = direct.Tab()
-    tab.person, tab.held = Person("a", lecturer=False), (LiveSession(GRU), {}, "d", 1.0)
-    with connected(tab.token, **{HEADER: tab.person.said()}) as socket:
+    live.person = Person("a", lecturer=False)
+    with connected(live.token, **{HEADER: live.person.said()}) as socket:
         assert answer(socket, text="mine")[0]["length"] == 4
     other = Person("b", lecturer=True).said()
-    assert refused(tab.token, **{HEADER: other})
+    assert refused(live.token, **{HEADER: other})
 
 
 def test_behind_the_door_it_takes_nobodys_place_and_needs_the_tabs_cookie(
-    monkeypatch: pytest.MonkeyPatch,
+    live: Link, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RNNVIZ_HOSTED", "1")
     monkeypatch.setenv("RNNVIZ_CAPACITY", "0")
     monkeypatch.setattr(setting, "key", lambda: "the key of this test's hall")
-    door = Door(Starlette(routes=direct.routes()), beside=(direct.ADDRESS,))
-    tab = direct.Tab()
-    tab.person, tab.held = Person("ann", lecturer=False), (LiveSession(GRU), {}, "d", 1.0)
+    door = Door(Starlette(routes=link.routes()), beside=(link.ADDRESS,))
+    live.person = Person("ann", lecturer=False)
 
     def come(id: str) -> AbstractContextManager[WebSocketTestSession]:
         cookie = {"Cookie": f"{VISITOR}={Cookies(setting.key()).sign(VISITOR, id)}"}
-        return TestClient(door).websocket_connect(direct.ADDRESS, [tab.token], headers=cookie)
+        return TestClient(door).websocket_connect(link.ADDRESS, [live.token], headers=cookie)
 
     with come("ann") as socket:
         assert answer(socket, text="mine")[0]["length"] == 4
@@ -193,34 +192,38 @@ def test_only_what_takes_no_time_is_answered_where_others_wait() -> None:
     assert not session.quick(Ask(text=text, quantity="update"))
     assert not session.quick(Ask(text=text, write=1))
     assert not session.quick(Ask(text="e" * LIMIT))
-    known: dict[str, Any] = {"static": {}, "digest": "d", "temperature": 1.0}
-    assert session.at_once(Ask(text=text), **known)
-    assert session.at_once(Ask(text="x" + text), **known) is None
-    with session._answering:
-        assert session.at_once(Ask(text=text), **known) is None, "another thread is at it"
+    live = Link()
+    live.answer = page._answer(session, {}, "d")
+    assert live.say({"text": text}, at_once=True)
+    assert live.say({"text": "x" + text}, at_once=True) is None
+    with live.lock:
+        assert live.say({"text": text}, at_once=True) is None, "another thread is at it"
 
 
-def test_one_persons_long_asks_take_one_thread(tab: direct.Tab, monkeypatch: pytest.MonkeyPatch) -> None:
-    other, at_work, most = direct.Tab(), 0, 0
-    other.held = LiveSession(GRU), {}, "d", 1.0
+def test_one_persons_long_asks_take_one_thread(live: Link) -> None:
+    at_work, most = 0, 0
 
-    def slowly(self: LiveSession, *given: object, **more: object) -> bytes:
+    def slowly(said: Any, at_once: bool) -> bytes | None:
         nonlocal at_work, most
+        if at_once:
+            return None
         at_work += 1
         most = max(most, at_work)
         threading.Event().wait(0.05)
         at_work -= 1
         return b""
 
-    async def asked(wish: str) -> None:
-        await asyncio.gather(*(direct._answer(one.token, wish) for one in (tab, other) for _ in range(3)))
+    other = Link()
+    live.answer = other.answer = slowly
 
-    monkeypatch.setattr(LiveSession, "answer", slowly)
-    asyncio.run(asked(json.dumps({"text": TEXT * 10})))
+    async def asked() -> None:
+        await asyncio.gather(*(link._answer(one.token, "{}") for one in (live, other) for _ in range(3)))
+
+    asyncio.run(asked())
     assert most == 1
 
 
-def test_one_who_asks_without_waiting_leaves_others_their_turn(tab: direct.Tab) -> None:
+def test_one_who_asks_without_waiting_leaves_others_their_turn(live: Link) -> None:
     turns: list[str] = []
 
     class Socket:
@@ -240,19 +243,19 @@ def test_one_who_asks_without_waiting_leaves_others_their_turn(tab: direct.Tab) 
 
     async def both() -> None:
         with suppress(WebSocketDisconnect):
-            await asyncio.gather(direct._talk(cast(Any, Socket()), tab.token), other())
+            await asyncio.gather(link._talk(cast(Any, Socket()), live.token), other())
 
-    assert tab.answer(Ask())
-    assert tab.answer(Ask(), at_once=True)
+    assert live.say({})
+    assert live.say({}, at_once=True)
     asyncio.run(both())
     assert turns == ["ask", "other", "ask", "ask"]
 
 
-def test_a_tab_has_few_connections_and_gets_back_those_that_end(tab: direct.Tab) -> None:
+def test_a_tab_has_few_connections_and_gets_back_those_that_end(live: Link) -> None:
     with ExitStack() as stack:
-        for _ in range(direct.MOST):
-            stack.enter_context(connected(tab.token))
-        assert refused(tab.token)
-    assert tab.connections == 0
-    with connected(tab.token) as socket:
+        for _ in range(link.MOST):
+            stack.enter_context(connected(live.token))
+        assert refused(live.token)
+    assert live.connections == 0
+    with connected(live.token) as socket:
         assert answer(socket, text="again")[0]["length"] == 5

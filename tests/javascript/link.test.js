@@ -1,0 +1,291 @@
+// A view's conversation with the server: one ask at a time, what goes over its own connection, and that nothing is
+// lost where there is none or it breaks.
+
+import assert from "node:assert/strict";
+import { beforeEach, mock, test } from "node:test";
+import { Link } from "../../rnnviz/ui/browser/static/link.js";
+
+/** A WebSocket that nobody is behind. */
+class Socket {
+  /** @type {Socket[]} */
+  static made = [];
+  /** @type {string[]} */
+  sent = [];
+  readyState = 1;
+  closed = false;
+  onopen = () => {};
+  onclose = () => {};
+  onmessage = (/** @type {{ data: string | ArrayBuffer }} */ _event) => {};
+
+  /** @param {URL} address @param {string} token */
+  constructor(address, token) {
+    this.address = String(address);
+    this.token = token;
+    Socket.made.push(this);
+  }
+
+  /** @param {string} said */
+  send(said) {
+    this.sent.push(said);
+  }
+
+  close() {
+    this.closed = true;
+    this.onclose();
+  }
+}
+
+/** @param {string} token */
+function opened(token = "t") {
+  const link = new Link({ wish: () => ({}), hear: (data) => heard.push([...data]), late: () => {} });
+  link.send = (ask) => asked.push(/** @type {{ seq: number }} */ (ask).seq);
+  link.open(token);
+  return link;
+}
+
+/** @type {number[][]} */
+let heard = [];
+/** @type {number[]} the numbers of the asks that went to the page */
+let asked = [];
+/** The server knows the token. */
+const stands = () => last().onopen();
+const last = () => /** @type {Socket} */ (Socket.made.at(-1));
+/** The numbers of the asks that went over the newest connection. */
+const seqs = () => last().sent.map((said) => JSON.parse(said).seq);
+const answer = (/** @type {Link} */ link, /** @type {number} */ seq) =>
+  link.answered({ client: link.client, seq });
+
+beforeEach(() => {
+  mock.timers.reset();
+  mock.timers.enable({ apis: ["setTimeout"] });
+  heard = [];
+  asked = [];
+  Socket.made = [];
+  const browser = /** @type {any} */ (globalThis);
+  browser.window = { location: { origin: "https://hall.example:8501" } };
+  browser.WebSocket = Socket;
+});
+
+/** A link, what it has sent, and whether it said that an answer is late. */
+function conversation() {
+  /** @type {{ seq?: number, wish?: number }[]} */
+  const sent = [];
+  const state = { wish: 0, late: false };
+  const link = new Link({
+    wish: () => ({ wish: state.wish }),
+    hear: () => {},
+    late: (is) => {
+      state.late = is;
+    },
+  });
+  link.send = (ask) => sent.push(ask);
+  const ask = () => {
+    state.wish++;
+    link.ask();
+  };
+  const answer = (/** @type {number | undefined} */ seq) => link.answered({ client: link.client, seq });
+  return { link, sent, state, ask, answer };
+}
+
+test("one ask is in flight, and the last wish wins", () => {
+  const { link, sent, ask, answer } = conversation();
+  for (let i = 0; i < 5; i++) ask();
+  assert.equal(sent.length, 1);
+  answer(1);
+  assert.deepEqual(
+    sent.map(({ seq, wish }) => [seq, wish]),
+    [
+      [1, 1],
+      [2, 5],
+    ],
+  );
+  answer(1); // late, and of no use any more
+  assert.equal(link.waiting, 2);
+  answer(2);
+  assert.equal(link.waiting, 0);
+  assert.ok(link.newest({ client: link.client, seq: 2 }));
+  assert.ok(!link.newest({ client: link.client, seq: 1 })); // later still, by another way
+  assert.ok(!link.newest({ client: "another", seq: 2 }));
+});
+
+test("what was asked of a session that is no more is asked again", () => {
+  const { link, sent, state, ask } = conversation();
+  ask();
+  state.late = true;
+  link.lost();
+  assert.ok(!state.late);
+  link.answered({ client: "", seq: 0 }); // of the page that was run anew
+  assert.deepEqual(
+    sent.map(({ seq }) => seq),
+    [1, 2],
+  );
+});
+
+test("another browser's answer leaves the wait as it is", () => {
+  const { link, ask } = conversation();
+  ask();
+  link.answered({ client: "another", seq: 9 });
+  assert.equal(link.waiting, 1);
+  assert.ok(!link.outdated({ client: "another", seq: 0 }));
+});
+
+test("a lost ask is repeated as it is wished by then", () => {
+  const { link, sent, state, ask, answer } = conversation();
+  ask();
+  state.wish = 7;
+  mock.timers.tick(10_001);
+  assert.deepEqual(sent.at(-1), { client: link.client, seq: 2, wish: 7 });
+  assert.ok(state.late);
+  answer(2);
+  assert.ok(!state.late);
+  mock.timers.tick(60_000);
+  assert.equal(sent.length, 2);
+});
+
+test("what the page is to hear of goes to it, once, though the connection stands", () => {
+  const link = opened();
+  stands();
+  link.set({ what: "at", value: 7 });
+  link.ask();
+  assert.deepEqual([asked, last().sent], [[1], []]);
+  answer(link, 1);
+  assert.deepEqual(
+    last().sent.map((said) => JSON.parse(said)),
+    [{ client: link.client, seq: 2 }],
+  );
+});
+
+test("an ask goes to the page until the connection stands, then over it", () => {
+  const link = opened();
+  link.ask();
+  assert.deepEqual(asked, [1]);
+  assert.equal(last().address, "wss://hall.example:8501/live");
+  assert.equal(last().token, "t");
+  stands();
+  answer(link, 1);
+  link.ask();
+  assert.deepEqual(seqs(), [2]);
+  last().onmessage({ data: new Uint8Array([7, 8]).buffer });
+  assert.deepEqual(heard, [[7, 8]]);
+  assert.equal(asked.length, 1);
+});
+
+test("what the server leaves to the page is asked there, once", () => {
+  const link = opened();
+  stands();
+  link.ask();
+  last().onmessage({ data: "" });
+  assert.deepEqual(asked, [1]);
+  answer(link, 1);
+  link.ask();
+  assert.deepEqual(seqs(), [1, 2]);
+});
+
+test("what is asked after a connection broke goes to the page, whose answer mends it", () => {
+  const link = opened();
+  stands();
+  last().onclose();
+  assert.equal(Socket.made.length, 1);
+  link.ask();
+  assert.deepEqual(asked, [1]);
+  answer(link, 1);
+  link.open("t");
+  assert.equal(Socket.made.length, 2);
+  stands();
+  link.ask();
+  assert.equal(asked.length, 1);
+});
+
+test("an ask that a broken connection took goes over the next, which is made at once", () => {
+  const link = opened();
+  stands();
+  link.ask();
+  last().onclose();
+  assert.equal(Socket.made.length, 2);
+  stands();
+  assert.deepEqual(seqs(), [1]);
+  last().onmessage({ data: new Uint8Array([7]).buffer });
+  assert.deepEqual([heard, asked], [[[7]], []]);
+});
+
+test("nothing is sent over a connection that is closing; the next one takes the ask", () => {
+  const link = opened();
+  stands();
+  const closing = last();
+  closing.readyState = 2;
+  link.ask();
+  assert.deepEqual(closing.sent, []);
+  closing.onclose();
+  stands();
+  assert.deepEqual([seqs(), asked], [[1], []]);
+});
+
+test("where the server is gone too, it is tried once, and again when the page is back", () => {
+  const link = opened();
+  stands();
+  link.ask();
+  last().onclose();
+  last().onclose();
+  assert.equal(Socket.made.length, 2);
+  link.open("t"); // the page's answer: the session is the same
+  stands();
+  assert.deepEqual(seqs(), [1]);
+});
+
+test("what was asked again meanwhile, or of another session, is not asked twice", () => {
+  const link = opened();
+  stands();
+  link.ask();
+  last().onclose();
+  last().onclose();
+  link.go(); // it has waited too long, or is lost with its session
+  assert.deepEqual(asked, [2]);
+  link.open("new");
+  stands();
+  assert.deepEqual([last().token, last().sent], ["new", []]);
+});
+
+test("an ask that is repeated has waited too long: it goes to the page, and a late answer does no harm", () => {
+  const link = opened();
+  stands();
+  link.ask();
+  mock.timers.tick(10_001);
+  last().onmessage({ data: new Uint8Array([7]).buffer });
+  assert.deepEqual([asked, heard], [[2], []]);
+  assert.equal(last().closed, true);
+});
+
+test("it connects once for each token, and gives up where no connection ever stands", () => {
+  const link = opened("a");
+  link.open("a");
+  assert.equal(Socket.made.length, 1);
+  link.open("b");
+  assert.equal(Socket.made.length, 2);
+  assert.equal(Socket.made[0].closed, true);
+  for (let n = 0; n < 5; n++) {
+    last().onclose();
+    link.open("b");
+  }
+  assert.equal(Socket.made.length, 4); // the second, and two more
+});
+
+test("a view that ends closes it, and asks nothing any more", () => {
+  const link = opened();
+  stands();
+  link.ask();
+  link.close();
+  assert.equal(last().closed, true);
+  link.open("t"); // a late answer
+  mock.timers.tick(60_000);
+  assert.deepEqual([asked, Socket.made.length], [[], 1]);
+});
+
+test("where the browser allows no connection everything goes to the page", () => {
+  Object.assign(globalThis, {
+    WebSocket: () => {
+      throw new SyntaxError("refused");
+    },
+  });
+  opened().ask();
+  assert.deepEqual(asked, [1]);
+});
