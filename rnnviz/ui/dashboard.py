@@ -24,6 +24,7 @@ from rnnviz.ui.browser.component import Component
 from rnnviz.ui.browser.payload import TYPES, pack
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.figure_words import alternative
+from rnnviz.ui.words import uncoloured
 
 Figure = dict[str, Any]
 
@@ -180,6 +181,7 @@ def _letter(theme: Theme, behind: str) -> str:
 def words() -> dict[str, str]:
     """Every word that the browser's modules show."""
     return {
+        "plain": uncoloured(),
         "text": _("The text; arrow keys move the cursor, a click sets it"),
         "idle": _(
             "Point at a character to find it in every picture; click, or use the arrow keys, to choose it."

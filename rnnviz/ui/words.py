@@ -169,6 +169,14 @@ def quantities() -> dict[str, str]:
     }
 
 
+def uncoloured() -> str:
+    """What a browser without custom highlights shows above a coloured text."""
+    return _(
+        "This browser shows the text without its colours. Firefox from 140, Chrome and Edge from 105 and "
+        "Safari from 17.2 show them."
+    )
+
+
 def notices() -> dict[str, str]:
     """What to look for in a heat map of each quantity."""
     return {

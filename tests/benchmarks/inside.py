@@ -14,7 +14,7 @@ from collections.abc import Callable
 from playwright.sync_api import Page
 from sitting import browser, figure, options_of
 
-from tests.browser.driving import ROOT, serve
+from tests.browser.driving import ROOT, letter, serve
 
 LIMIT, MEDIAN = 200, 120  # milliseconds that an answer may take: 95 in 100, and the median
 REST = 250  # milliseconds between an answer and the next key
@@ -62,8 +62,8 @@ def main() -> None:
             if part == "units":  # the card's text has been read when the histogram is there
                 page.locator("[data-name=histogram]").wait_for(timeout=120_000)
             board.evaluate(WATCH)
-            places = [board.locator(f".bd-open span[data-t='{t}']").first for t in (200, 205, 210)]
-            rows = {"a click": answers(page, lambda n, at=places: at[n % 3].click(), options.rounds)}
+            places = [letter(board.locator(".bd-open").first, t) for t in (200, 205, 210)]
+            rows = {"a click": answers(page, lambda n, at=places: page.mouse.click(*at[n % 3]), options.rounds)}
             clicks += rows["a click"]
             medians.append(statistics.median(rows["a click"]))
             if part == "cause":

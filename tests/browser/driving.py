@@ -119,6 +119,54 @@ def box_of(element: Locator) -> FloatRect:
     return box
 
 
+def letter(text: Locator, t: int, side: str = "left") -> tuple[float, float]:
+    """A point in the left or right half of character `t` of a coloured text in one piece."""
+    text.scroll_into_view_if_needed()
+    rect: FloatRect = text.evaluate(
+        r"""(pane, t) => {
+            const { firstChild: node } = pane.querySelector(".ct-chunk");
+            const parts = node.data.match(/⏎\n|‹[0-9A-F]+›|[^]/gu);
+            const range = document.createRange();
+            range.setStart(node, parts.slice(0, t).join("").length);
+            range.setEnd(node, parts.slice(0, t).join("").length + parts[t].length);
+            const { x, y, width, height } = range.getClientRects()[0];
+            return { x, y, width, height };
+        }""",
+        t,
+    )
+    return rect["x"] + rect["width"] * (0.25 if side == "left" else 0.75), rect["y"] + rect["height"] / 2
+
+
+def drag(text: Locator, first: int, last: int) -> None:
+    """Select characters `first` to `last` of a coloured text with the mouse."""
+    mouse = text.page.mouse
+    mouse.move(*letter(text, first))
+    mouse.down()
+    mouse.move(*letter(text, last, "right"), steps=4)
+    mouse.up()
+
+
+HIGHLIGHTED = """(element, name) => [...CSS.highlights].flatMap(([key, all]) =>
+    !key.startsWith(`ct-${name}`) ? [] : [...all]
+        .filter((range) => element.contains(range.startContainer))
+        .map(({ startContainer: node, startOffset: from, endOffset: to }) =>
+            [from, node.data.slice(from, to), key])
+).sort((a, b) => a[0] - b[0])"""
+
+
+def highlighted(element: Locator, name: str) -> list[str]:
+    """The pieces of an element's coloured texts that bear a highlight whose name begins so."""
+    return [text for _start, text, _name in element.evaluate(HIGHLIGHTED, name)]
+
+
+def until_highlighted(element: Locator, name: str, length: int) -> None:
+    """Wait until so many UTF-16 units bear a highlight."""
+    element.page.wait_for_function(
+        f"([e, name, length]) => ({HIGHLIGHTED})(e, name).map((one) => one[1]).join('').length === length",
+        arg=[element.element_handle(), name, length],
+    )
+
+
 def changed(element: Locator, look: str, before: object) -> object:
     """Wait until `look`, a function of the element in JavaScript, returns something else; what it returns.
 

@@ -5,9 +5,17 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.driving import box_of, changed
+from tests.browser.driving import (
+    HIGHLIGHTED,
+    box_of,
+    changed,
+    drag,
+    highlighted,
+    letter,
+    until_highlighted,
+)
 
-COLOURS = "(board) => Array.from(board.querySelectorAll('.bd-open span'), (s) => s.style.background).join()"
+COLOURS = f"(board) => JSON.stringify(({HIGHLIGHTED})(board.querySelector('.bd-open'), 'diverging'))"
 MOVED = """(board) => {
   window.moved = 0;
   const count = (records) => { window.moved += records.length; };
@@ -41,20 +49,15 @@ def open_part(page: Page, url: str, part: str) -> Locator:
     return board
 
 
-def letter(board: Locator, t: int) -> Locator:
-    """A character of the board's first text."""
-    return board.locator(f".bd-open span[data-t='{t}']").first
+def text_of(board: Locator) -> Locator:
+    """The board's first text."""
+    return board.locator(".bd-open").first
 
 
 def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_url: str) -> None:
     board = open_part(page, app_url, "units")
-    one, other = (box_of(letter(board, t)) for t in (4, 8))
-    page.mouse.move(one["x"] + 3, one["y"] + 8)
-    page.mouse.down()
-    page.mouse.move(other["x"] + 3, other["y"] + 8, steps=4)
-    page.mouse.move(other["x"] + 3, box_of(board.locator(".bd-flow").first)["y"] + 2)  # beside the text
-    page.mouse.up()
-    expect(board.locator(".bd-in")).to_have_count(5)
+    drag(text_of(board), 4, 8)
+    until_highlighted(text_of(board), "passage", 5)
     expect(page.get_by_text("Too little text to tell")).to_be_visible()
     pad = page.locator("[data-name=ranking] .bd-pad")
     expect(page.locator("[data-name=ranking] .barlayer .point")).to_have_count(12)
@@ -73,26 +76,22 @@ def test_a_row_of_matches_becomes_the_text_with_the_match_selected(page: Page, a
         page.keyboard.press("ArrowLeft")
     rows = page.get_by_test_id("rnnviz-board").nth(1)
     expect(rows.locator(".bd-flow.bd-one").first).to_be_visible()
-    one, other = (box_of(letter(board, t)) for t in (4, 6))
-    page.mouse.move(one["x"] + 3, one["y"] + 8)
-    page.mouse.down()
-    page.mouse.move(other["x"] + 3, other["y"] + 8, steps=4)
-    page.mouse.up()
-    expect(board.locator(".bd-in")).to_have_count(3)
+    drag(text_of(board), 4, 6)
+    until_highlighted(text_of(board), "passage", 3)
     row = rows.locator(".bd-flow").first
-    expect(row.locator(".bd-in")).not_to_have_count(0)
     expect(rows.locator(".bd-bars > span")).not_to_have_count(0)
-    matched = row.locator(".bd-in").all_inner_texts()
+    matched = highlighted(row, "passage")
+    assert matched
     row.focus()
     page.keyboard.press("Enter")
-    expect(board.locator(".bd-in")).to_have_count(len(matched))
-    expect(board.locator(".bd-in")).to_have_text(matched, use_inner_text=True)
+    until_highlighted(text_of(board), "passage", len(matched[0]))
+    assert highlighted(text_of(board), "passage") == matched
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
 
 def test_pointing_finds_the_character_in_every_picture(page: Page, app_url: str) -> None:
     board = open_part(page, app_url, "match")
-    letter(board, 3).hover()
+    page.mouse.move(*letter(text_of(board), 3))
     expect(board.locator(".bd-said")).to_contain_text("character 4")
     expect(board.locator("[data-name=pattern] .bd-upright")).to_be_visible()
     page.mouse.move(5, 5)
@@ -118,11 +117,13 @@ def test_the_cursor_moves_with_the_arrow_keys(page: Page, app_url: str) -> None:
         figures
     )  # those below the window too
     board.evaluate(MOVED)
-    letter(board, 7).click()
+    text = text_of(board)
+    page.mouse.click(*letter(text, 7))
     expect(board.locator(".bd-text b").first).to_contain_text("character 8")
     page.keyboard.press("ArrowRight")
     expect(board.locator(".bd-text b").first).to_contain_text("character 9")
-    expect(letter(board, 8)).to_have_class(re.compile("bd-at"))
+    (pinned,) = text.evaluate(HIGHLIGHTED, "pin")
+    assert pinned[0] == 8
     assert page.evaluate("window.moved") == 0, "figures that stay aren't put into the page anew"
 
 
@@ -132,7 +133,7 @@ def test_a_changed_letter_is_felt_from_there_on(page: Page, app_url: str) -> Non
     expect(page.get_by_role("textbox", name="In place of")).to_be_visible()
     board = page.get_by_test_id("rnnviz-board").first
     expect(board.locator("[data-name=divergence] .scatterlayer .trace")).to_have_count(2)
-    letter(board, 6).click()
+    page.mouse.click(*letter(text_of(board), 6))
     expect(page.get_by_role("textbox", name="In place of “m”, character 7")).to_be_visible()
     expect(page.get_by_text("predicts differently").first).to_be_visible()
 
@@ -143,8 +144,8 @@ def test_two_networks_share_a_cursor(page: Page, app_url: str) -> None:
     expect(page.locator("[data-name=running]")).to_be_visible()
     board = page.get_by_test_id("rnnviz-board").first
     expect(board.locator(".bd-open")).to_have_count(3)
-    letter(board, 5).hover()
-    expect(board.locator(".bd-here")).to_have_count(3)
+    page.mouse.move(*letter(text_of(board), 5))
+    until_highlighted(board, "point", 3)
     expect(board.locator(".bd-said")).to_contain_text("tiny-lstm")
     expect(board.locator("[data-name=heat-tiny-lstm] .bd-upright")).to_be_visible()
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Live
-from tests.browser.driving import ROOT, free_port, make_anew, serve
+from tests.browser.driving import ROOT, free_port, highlighted, letter, make_anew, serve, until_highlighted
 from tests.browser.lecturing import Lectern
 
 
@@ -57,13 +57,14 @@ def test_a_board_shows_the_choice_that_was_there(page: Page, app_url: str) -> No
     page.goto(f"{app_url}/inside?model=tiny-gru&part=gates")
     board = page.get_by_test_id("rnnviz-board").first
     expect(board).to_have_attribute("data-drawn", re.compile(r"\d+"))
-    letter = board.locator(".bd-open span[data-t='6']").first
-    letter.click()
-    chosen = board.locator(".bd-open .bd-at").first
-    expect(chosen).to_have_attribute("data-t", "6")
+    text = board.locator(".bd-open").first
+    page.mouse.click(*letter(text, 6))
+    until_highlighted(text, "pin", 1)
+    (chosen, *_), where = highlighted(text, "pin"), letter(text, 6)
     make_anew(board)
     expect(board).to_have_attribute("data-drawn", re.compile(r"\d+"))
-    expect(chosen).to_have_attribute("data-t", "6")
+    until_highlighted(text, "pin", 1)
+    assert (highlighted(text, "pin"), letter(text, 6)) == ([chosen], where)
 
 
 def test_the_lecture_shows_the_step_that_was_there(page: Page, app_url: str) -> None:

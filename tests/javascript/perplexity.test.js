@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Chunks } from "../../rnnviz/ui/pages/perplexity/static/chunks.js";
-import { levels } from "../../rnnviz/ui/pages/perplexity/static/paint.js";
+import { joined, runs } from "../../rnnviz/ui/browser/static/coloured.js";
+import { chunks, tell } from "../../rnnviz/ui/pages/perplexity/static/chunks.js";
+import { scales } from "../../rnnviz/ui/pages/perplexity/static/colours.js";
 
 /** @import { Answer, Arrays, Chunk, Fixed } from "../../rnnviz/ui/pages/perplexity/static/types" */
 
@@ -22,45 +23,49 @@ function answer(indices) {
 }
 
 test("a character is told of from its chunk, and an unknown one by its rank's sign", () => {
-  const chunks = new Chunks();
-  chunks.take(...answer([2, 7]));
-  assert.deepEqual(
-    [chunks.tell(25)?.nll, chunks.tell(79)?.unknown, chunks.tell(79)?.rank, chunks.tell(70)?.unknown],
-    [25, true, 5, false],
-  );
-  assert.equal(chunks.tell(30), null);
-  assert.deepEqual(chunks.candidates(0), [0, 1]);
-});
-
-test("of many chunks those used last are kept", () => {
-  const chunks = new Chunks();
-  chunks.take(...answer([0]));
-  for (let i = 1; i < 60; i++) {
-    chunks.get(0);
-    chunks.take(...answer([i]));
-  }
-  assert.equal(chunks.held.size, 48);
-  assert.ok(chunks.get(0) && !chunks.get(1) && chunks.get(59));
+  const [two, seven] = chunks(...answer([2, 7]));
+  assert.deepEqual([two.start, two.codes.length, seven.index], [20, 10, 7]);
+  const { nll, unknown } = tell(two, 25);
+  assert.deepEqual([nll, unknown], [25, false]);
+  const last = tell(seven, 79);
+  assert.deepEqual([last.unknown, last.rank, last.code, last.versus], [true, 5, 97 + 1, undefined]);
 });
 
 test("colours are numbers from a cost, a rank and a difference", () => {
-  const fixed = /** @type {Fixed} */ ({
-    bands: [1, 3, 10],
-    surprisalFull: 10,
-    surprisalSteps: 12,
-    versusFull: 6,
-    versusSteps: 13,
-  });
+  const { surprisal, rank, versus } = scales(
+    /** @type {Fixed} */ ({
+      bands: [1, 3, 10],
+      surprisalFull: 10,
+      surprisalSteps: 12,
+      versusFull: 6,
+      versusSteps: 13,
+    }),
+  );
   const bits = (/** @type {number[]} */ values) => Float32Array.from(values, (b) => b * Math.LN2);
   const chunk = /** @type {Chunk} */ (
     /** @type {unknown} */ ({
-      codes: new Uint32Array(5),
       nll: bits([0, 5, 10, 99, 0.1]),
-      rank: Int32Array.of(1, -2, 4, 10, 11),
+      rank: Int32Array.of(1, 2, 4, 10, 11),
       versus: bits([-99, -6, 0, 3, 6]),
     })
   );
-  assert.deepEqual([...levels(chunk, "surprisal", fixed)], [0, 6, 11, 11, 0]);
-  assert.deepEqual([...levels(chunk, "rank", fixed)], [0, 1, 2, 2, 3]);
-  assert.deepEqual([...levels(chunk, "versus", fixed)], [0, 0, 6, 9, 12]);
+  assert.deepEqual([...surprisal.level(chunk)], [0, 6, 11, 11, 0]);
+  assert.deepEqual([...rank.level(chunk)], [0, 1, 2, 2, 3]);
+  assert.deepEqual([...versus.level(chunk)], [0, 0, 6, 9, 12]);
+  assert.deepEqual([surprisal.neutral, rank.neutral, versus.neutral], [0, 0, 6]);
+});
+
+test("neighbours of one colour are one piece, and a cluster has its most remarkable colour", () => {
+  assert.deepEqual(runs([4, 4, 0, 4]), [
+    [0, 2, 4],
+    [2, 3, 0],
+    [3, 4, 4],
+  ]);
+  assert.deepEqual(runs([]), []);
+  const codes = Uint32Array.from([..."a\u{1f469}\u200d\u{1f467}e\u0301"], (c) => Number(c.codePointAt(0)));
+  const level = (/** @type {number} */ neutral) => [
+    ...joined(codes, Uint8ClampedArray.of(1, 2, 0, 9, 3, 4), neutral),
+  ];
+  assert.deepEqual(level(0), [1, 9, 9, 9, 4, 4]);
+  assert.deepEqual(level(12), [1, 0, 0, 0, 3, 3]);
 });

@@ -1,6 +1,7 @@
 """The viewer's words in the session's language; its modules hold none and fill in the braces."""
 
 from rnnviz.i18n import _
+from rnnviz.ui.words import uncoloured
 
 
 def words() -> dict[str, str]:
@@ -29,13 +30,13 @@ def words() -> dict[str, str]:
         "key.beyond": _("above {from}"),
         "go": _("Go to character"),
         "text": _("The text, coloured. Left and right arrow keys move from character to character"),
+        "plain": uncoloured(),
         "part": _(
             "Marked: {n} characters. Given the {before} before them, their perplexity is {perplexity}."
         ),
         "part.hint": _(
             "Drag over a passage, or Shift-click its end, to get its perplexity given the text before it."
         ),
-        "rail": _("Position in the whole text"),
         "place": _("characters {from} to {to} of {n}"),
         "missing": _("Plotly was not found at {address}: the curve can't be drawn."),
         "detail.idle": _("Point at a character or click it to see what the model expected there."),

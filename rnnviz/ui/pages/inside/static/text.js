@@ -1,30 +1,23 @@
-// One text of the board: a span for each character, coloured by number; no text is ever parsed.
+// One text of the board: its head, its colours and its marks.
 
 import { running, visible } from "../../../browser/static/characters.js";
+import { ColouredText } from "../../../browser/static/coloured.js";
 import { make, put } from "../../../browser/static/dom.js";
 
-/** @import { AboutText, Arrays, BoardTheme } from "./types" */
+/** @import { Chunk } from "../../../browser/static/coloured.js" */
+/** @import { AboutText, Arrays } from "./types" */
 /** @import { View } from "./view.js" */
 
 export class Text {
-  /** @type {HTMLElement[]} */
-  spans = [];
-  /** @type {ArrayLike<number>} */
-  points = [];
+  /** @type {Uint32Array} */
+  codes = new Uint32Array();
   /** @type {AboutText} */
   about;
   /** @type {ArrayLike<number>} */
   levels = [];
   /** @type {ArrayLike<number> | null} */
   values = null;
-  codes = "";
   look = "";
-  /** @type {HTMLElement[]} the spans that bear a mark */
-  marked = [];
-  /** @type {number | null} where the pointer went down */
-  down = null;
-  /** @type {number | null} the last character that it was over */
-  over = null;
 
   /** @param {View} board */
   constructor(board) {
@@ -33,50 +26,50 @@ export class Text {
     this.bars = make("span", "bd-bars");
     this.head = make("div", "bd-head", this.name, this.bars);
     this.flow = make("div", "bd-flow");
-    this.flow.dir = "auto";
     this.element = make("div", "bd-text", this.head, this.flow);
-    this.listen();
+    const one = (/** @type {number} */ code) => (code === 10 && this.about.marked ? "⏎" : running(code)); // a place of many is one line
+    /** @type {ColouredText<Chunk>} */
+    this.text = new ColouredText(this.flow, {}, one);
+    const choose = () =>
+      this.about.pick !== null && board.ask({ what: "pick", panel: "text", value: this.about.pick });
+    this.flow.addEventListener("click", choose);
+    this.flow.addEventListener("keydown", (event) => event.key === "Enter" && choose());
   }
 
-  get length() {
-    return this.points.length;
-  }
-
-  get linked() {
-    return this.about.linked;
-  }
-
-  get said() {
-    return this.about.said;
+  close() {
+    this.text.close();
+    this.element.remove();
   }
 
   /** @param {AboutText} about @param {Arrays} arrays */
   set(about, arrays) {
+    const { board, flow, text } = this;
+    const other = about.codes !== this.about?.codes;
     this.about = about;
+    this.codes = /** @type {Uint32Array} */ (arrays[about.codes]);
     this.levels = arrays[about.levels];
     this.values = about.values ? arrays[about.values] : null;
     put(this.name, about.label);
     this.head.hidden = !about.label;
-    if (about.bars.length || this.bars.firstChild)
-      this.bars.replaceChildren(...about.bars.map(([symbol, p]) => this.bar(symbol, p)));
-    this.flow.classList.toggle("bd-open", about.linked);
-    this.flow.classList.toggle("bd-one", !!about.marked);
-    this.picks(about.pick !== null);
-    if (about.linked) {
-      this.flow.tabIndex = 0;
-      this.flow.setAttribute("role", "region");
-      this.flow.setAttribute("aria-label", this.board.say("text"));
+    this.bars.replaceChildren(...about.bars.map(([symbol, p]) => this.bar(symbol, p)));
+    flow.classList.toggle("bd-open", about.linked);
+    flow.classList.toggle("bd-one", !!about.marked);
+    flow.classList.toggle("bd-picks", about.pick !== null);
+    if (about.linked || about.pick !== null) {
+      flow.tabIndex = 0;
+      flow.setAttribute("role", about.linked ? "region" : "button");
+      flow.setAttribute("aria-label", about.linked ? board.say("text") : about.label);
     }
-    if (about.codes === this.codes) return;
-    this.codes = about.codes;
-    this.points = arrays[about.codes];
-    this.spans = Array.from(this.points, (code, t) => {
-      const shown = code === 10 && about.marked ? "⏎" : running(code); // a place of many is one line
-      const span = make("span", code === 10 ? "bd-break" : "", shown);
-      span.dataset.t = String(t);
-      return span;
-    });
-    this.flow.replaceChildren(...this.spans);
+    const select = (/** @type {number} */ start, /** @type {number} */ stop) => {
+      getSelection()?.removeAllRanges(); // the answer marks it
+      board.ask({ what: "span", value: [start, stop] });
+    };
+    const pick = (/** @type {number} */ t) => board.choose(t);
+    const point = (/** @type {number | null} */ t) => board.point(t);
+    text.on = !about.linked ? {} : board.head.select ? { pick, point, select } : { pick, point };
+    if (!other) return;
+    text.begin(this.codes.length, 1);
+    text.take([{ index: 0, start: 0, codes: this.codes }]);
   }
 
   /** A symbol that is expected next, with its probability. @param {string} symbol @param {number} p */
@@ -86,97 +79,39 @@ export class Text {
     return make("span", "", make("code", "", visible(symbol)), bar, this.board.numbers.share(p));
   }
 
-  /** Whether a click, or Enter, picks this text. @param {boolean} can */
-  picks(can) {
-    this.flow.classList.toggle("bd-picks", can);
-    if (!can) return;
-    this.flow.tabIndex = 0;
-    this.flow.setAttribute("role", "button");
-    this.flow.setAttribute("aria-label", this.about.label);
-  }
-
-  /** @param {BoardTheme} theme @param {number} levels */
-  paint(theme, levels) {
-    const { palette, at, marked } = this.about;
-    const look = [theme.name, palette, this.codes, this.about.levels].join();
-    if (look !== this.look) {
-      const colours = theme.palettes[palette];
-      const step = (colours.length - 1) / (levels - 1);
-      this.spans.forEach((span, t) => {
-        [span.style.background, span.style.color] = colours[Math.round(this.levels[t] * step)];
+  /** @param {number} levels @param {number} colours */
+  paint(levels, colours) {
+    const { palette, at, marked, linked } = this.about;
+    const look = [palette, this.about.codes, this.about.levels].join();
+    const step = (colours - 1) / (levels - 1);
+    if (look !== this.look)
+      this.text.colour({
+        name: palette,
+        neutral: -1,
+        level: () => Uint8ClampedArray.from(this.levels, (level) => Math.round(level * step)),
       });
-    }
     this.look = look;
-    if (this.linked) return;
-    this.put([
-      ["bd-at", at === null ? [] : [this.spans[at]]],
-      ["bd-in", marked ? this.spans.slice(...marked) : []],
-    ]);
+    if (linked) return;
+    this.text.mark("pin", at === null ? [] : [[at, at + 1]]);
+    this.text.mark("passage", marked ? [marked] : []);
   }
 
   /** @param {number | null} t @param {number | null} at */
   mark(t, at) {
-    if (!this.linked) return;
-    const one = (/** @type {number | null} */ i) => (i === null ? [] : this.spans.slice(i, i + 1));
-    const selected = this.board.head.spans.flatMap(([start, stop]) => this.spans.slice(start, stop));
-    this.put([
-      ["bd-here", one(t)],
-      ["bd-at", one(at)],
-      ["bd-in", selected],
-    ]);
-  }
-
-  /** Give spans their marks, which all others lose. @param {[name: string, spans: HTMLElement[]][]} marks */
-  put(marks) {
-    for (const span of this.marked) span.classList.remove(...marks.map(([name]) => name));
-    for (const [name, spans] of marks) for (const span of spans) span.classList.add(name);
-    this.marked = marks.flatMap(([, spans]) => spans);
+    if (!this.about.linked) return;
+    this.text.mark("pin", at === null ? [] : [[at, at + 1]]);
+    this.text.mark("point", t === null || t === at ? [] : [[t, t + 1]]);
+    this.text.mark("passage", this.board.head.spans);
   }
 
   /** @param {number} t */
   character(t) {
-    return t < this.length ? `“${visible(String.fromCodePoint(this.points[t]))}”` : "";
+    return t < this.codes.length ? `“${visible(String.fromCodePoint(this.codes[t]))}”` : "";
   }
 
   /** @param {number} t */
   value(t) {
     const value = this.values?.[t];
     return value === undefined || Number.isNaN(value) ? null : this.board.numbers.rough(value);
-  }
-
-  listen() {
-    const { flow, board } = this;
-    const place = (/** @type {Event} */ event) => {
-      const { t } = /** @type {HTMLElement} */ (event.target).dataset;
-      return t === undefined || !this.linked ? null : Number(t);
-    };
-    flow.addEventListener("pointermove", (event) => {
-      this.over = place(event) ?? this.over;
-      board.point(place(event));
-    });
-    flow.addEventListener("pointerleave", () => board.point(null));
-    flow.addEventListener("pointerdown", (event) => {
-      this.down = this.over = place(event);
-    });
-    flow.addEventListener("pointerup", (event) => {
-      const [from, up] = [this.down, place(event) ?? this.over]; // or where a line ended
-      this.down = null;
-      if (up === null || from === null) return;
-      if (!board.head.select || up === from) return board.choose(up);
-      board.ask({ what: "span", value: [Math.min(from, up), Math.max(from, up) + 1] });
-      const root = /** @type {Document} */ (flow.getRootNode()); // a shadow root tells of its own selection in some browsers
-      root.getSelection?.()?.removeAllRanges();
-      getSelection()?.removeAllRanges();
-    });
-    const choose = () => board.ask({ what: "pick", panel: "text", value: this.about.pick });
-    flow.addEventListener("click", () => this.about.pick !== null && choose());
-    flow.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && this.about.pick !== null) return choose();
-      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (!step || !this.linked) return;
-      event.preventDefault();
-      const from = board.at ?? (step > 0 ? -1 : this.length);
-      board.choose(Math.max(0, Math.min(this.length - 1, from + step)));
-    });
   }
 }

@@ -1,13 +1,11 @@
 // What rnnviz/ui/pages/inside/dashboard.py sends.
 
-import type { Figure, Header, Themes, WireArray, Words } from "../../../browser/static/types";
+import type { Figure, Header, Theme, Themes, WireArray, Words } from "../../../browser/static/types";
 
 /** Colours by name; a palette is a list of [behind, letter]. */
-export interface BoardTheme {
+export type BoardTheme = Theme & { palettes: Record<string, [behind: string, letter: string][]> } & {
   [name: string]: unknown;
-  name: "light" | "dark";
-  palettes: Record<string, [behind: string, letter: string][]>;
-}
+};
 
 /** A text, a colour behind each character. Arrays are named after what is in them. */
 export interface AboutText {

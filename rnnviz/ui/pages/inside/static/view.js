@@ -2,11 +2,12 @@
 
 import { address } from "../../../browser/static/address.js";
 import { BaseView } from "../../../browser/static/base.js";
+import { rules } from "../../../browser/static/coloured.js";
 import { find, make } from "../../../browser/static/dom.js";
 import { Numbers } from "../../../browser/static/numbers.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
 import { appearance, dress } from "../../../browser/static/theme.js";
-import { sayer } from "../../../browser/static/words.js";
+import { label, sayer } from "../../../browser/static/words.js";
 import { Panel } from "./panel.js";
 import { Text } from "./text.js";
 
@@ -46,10 +47,12 @@ export class View extends BaseView {
   fields = () => this.address;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   resizing;
+  style = make("style");
 
   /** @param {HTMLElement} root @param {Promise<unknown>} styled */
   constructor(root, styled) {
     super(root, styled);
+    root.before(this.style);
     this.sheet = find(root, "div.bd-texts");
     this.foot = find(root, "p.bd-foot");
     this.said = find(root, "span.bd-said");
@@ -66,7 +69,8 @@ export class View extends BaseView {
   close() {
     super.close();
     address?.leave("board", this.fields);
-    for (const panel of this.panels.values()) panel.close();
+    for (const one of [...this.texts, ...this.panels.values()]) one.close();
+    this.style.remove();
   }
 
   /** @param {boolean} is */
@@ -85,6 +89,7 @@ export class View extends BaseView {
     this.at = header.at;
     this.say = sayer(header.words);
     this.numbers = new Numbers(header.language);
+    label(this.root, this.say);
     this.build();
     this.styled.then(() => {
       this.root.hidden = false;
@@ -124,7 +129,7 @@ export class View extends BaseView {
 
   build() {
     const { texts, panels, quiet, scale } = this.head;
-    while (this.texts.length > texts.length) this.texts.pop()?.element.remove();
+    while (this.texts.length > texts.length) this.texts.pop()?.close();
     while (this.texts.length < texts.length) {
       const text = new Text(this);
       this.texts.push(text);
@@ -133,7 +138,7 @@ export class View extends BaseView {
     this.texts.forEach((text, i) => {
       text.set(texts[i], this.arrays);
     });
-    this.length = this.texts.find((text) => text.linked)?.length ?? 0;
+    this.length = this.texts.find((text) => text.about.linked)?.codes.length ?? 0;
     this.sheet.hidden = !texts.length;
     this.foot.hidden = !texts.length || (quiet && !scale);
     this.foot.classList.toggle("bd-above", quiet);
@@ -158,7 +163,8 @@ export class View extends BaseView {
     if (!this.head) return;
     const theme = dress(this.root, this.head.themes);
     const { name } = theme;
-    for (const text of this.texts) text.paint(theme, this.head.levels);
+    this.style.textContent = rules(theme.palettes, theme);
+    for (const text of this.texts) text.paint(this.head.levels, theme.palettes[text.about.palette].length);
     this.legend(theme);
     this.width = this.root.clientWidth;
     if (!this.width) return; // in a closed section: the observer tells when it opens
@@ -207,11 +213,11 @@ export class View extends BaseView {
 
   /** What is known of a character. @param {number} t */
   tell(t) {
-    const linked = this.texts.filter((text) => text.linked);
+    const linked = this.texts.filter((text) => text.about.linked);
     const parts = [`${this.say("at", { n: this.numbers.whole(t + 1) })} ${linked[0]?.character(t) ?? ""}`];
     for (const text of linked) {
       const value = text.value(t);
-      if (value !== null) parts.push((text.said ? `${text.said} ` : "") + value);
+      if (value !== null) parts.push((text.about.said ? `${text.about.said} ` : "") + value);
     }
     return parts.join(" · ");
   }

@@ -6,7 +6,7 @@ import { barRow } from "../../../browser/static/next.js";
 
 /** @import { Numbers } from "../../../browser/static/numbers.js" */
 /** @import { Say } from "../../../browser/static/words.js" */
-/** @import { Chunks } from "./chunks.js" */
+/** @import { tell } from "./chunks.js" */
 /** @import { Fixed, Told } from "./types" */
 
 export class Detail {
@@ -19,7 +19,7 @@ export class Detail {
   }
 
   /**
-   * @param {ReturnType<Chunks["tell"]>} facts
+   * @param {ReturnType<typeof tell> | null} facts
    * @param {Told | null | undefined} told the server's lists, if they are here
    * @param {number} length of the text
    */

@@ -46,23 +46,15 @@ export interface Part {
 
 export type Arrays = Record<string, WireArray>;
 
-/** A part of the text: (stop − start) characters, their code points and costs. A rank below 0 is an unknown's. */
+/** A part of the text: its characters' code points and costs. */
 export interface Chunk {
   index: number;
   start: number;
-  stop: number;
   codes: Uint32Array;
   nll: Float32Array;
   rank: Int32Array;
+  unknown: Int32Array;
   entropy: Float32Array;
   versus?: Float32Array;
   otherRank?: Int32Array;
-}
-
-/** A chunk on the page: which span holds which characters, and where each begins in its span's text. */
-export interface Painted {
-  chunk: Chunk;
-  element: HTMLElement;
-  runs: { span: HTMLElement; from: number; to: number }[];
-  offsets: Uint32Array;
 }

@@ -1,18 +1,18 @@
 // The text viewer: what its parts tell one another, and the conversation with the server.
 
 import { BaseView } from "../../../browser/static/base.js";
+import { ColouredText, rules } from "../../../browser/static/coloured.js";
 import { find, make, options } from "../../../browser/static/dom.js";
 import { Numbers } from "../../../browser/static/numbers.js";
 import { appearance, dress } from "../../../browser/static/theme.js";
 import { label, sayer } from "../../../browser/static/words.js";
-import { Chunks } from "./chunks.js";
+import { chunks, tell } from "./chunks.js";
+import { colours, explain, scales } from "./colours.js";
 import { Curve } from "./curve.js";
 import { Detail } from "./detail.js";
-import { explain, rules } from "./key.js";
-import { Pane } from "./pane.js";
 
 /** @import { Say } from "../../../browser/static/words.js" */
-/** @import { Answer, Arrays, Fixed, Mode, Part, Told, ViewerTheme } from "./types" */
+/** @import { Answer, Arrays, Chunk, Fixed, Mode, Part, Told, ViewerTheme } from "./types" */
 
 const DWELL = 110; // milliseconds that a pointer rests before the server is asked about a character
 const MODES = /** @type {Mode[]} */ (["surprisal", "rank", "versus"]);
@@ -20,9 +20,8 @@ const SHORT = 400; // characters below which the text needs no tall frame
 const TOLD = 400; // characters told about that are remembered
 
 export class View extends BaseView {
-  chunks = new Chunks();
-  /** @type {Pane} */
-  pane;
+  /** @type {ColouredText<Chunk>} */
+  text;
   /** @type {Curve} */
   curve;
   /** @type {Detail} */
@@ -51,6 +50,7 @@ export class View extends BaseView {
   part = null;
   /** @type {Part | null} what it costs, once the server has said so */
   cost = null;
+  lacking = false; // whether the chunk of the character to tell about isn't here
   /** @type {number | null} the character that the server is asked about */
   at = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -60,6 +60,7 @@ export class View extends BaseView {
   close() {
     super.close();
     this.curve?.close();
+    this.text?.close();
     this.style.remove();
     clearTimeout(this.resting);
   }
@@ -95,15 +96,12 @@ export class View extends BaseView {
     this.digest = header.digest;
     this.say = sayer(fixed.words);
     this.numbers = new Numbers(fixed.language);
-    if (!this.pane) this.build();
-    this.pane.numbers = this.numbers;
+    if (!this.text) this.build();
     this.detail = new Detail(this.root, this.say, this.numbers, fixed);
     if (other) {
-      this.chunks.clear();
       this.told.clear();
-      this.pane.reset();
+      this.text.begin(header.length, header.count, header.chunk);
       this.hover = this.pinned = this.at = this.part = this.cost = null;
-      this.chunks.length = header.length;
       this.first = true;
     }
     this.root.classList.toggle("vw-short", header.length < SHORT);
@@ -115,7 +113,8 @@ export class View extends BaseView {
   /** @param {Answer} header @param {Arrays} arrays */
   take(header, arrays) {
     const { told, jump, place } = header;
-    this.chunks.take(header, arrays);
+    this.text.take(chunks(header, arrays));
+    if (this.lacking) this.tell();
     if (told) {
       this.told.set(told.at, told);
       if (this.told.size > TOLD) this.told.delete([...this.told.keys()][0]);
@@ -128,36 +127,33 @@ export class View extends BaseView {
     }
     if (this.first) {
       this.first = false;
-      this.pane.recolour(this.mode, this.fixed);
+      this.text.colour(scales(this.fixed)[this.mode]);
       this.jumped = jump && place !== jump[1] ? jump[0] : 0;
-      this.pane.go(place, false, 0);
+      this.text.go(place, false, 0);
     }
     if (jump && jump[0] !== this.jumped) {
       const [serial, start, stop] = jump;
       this.jumped = serial;
-      this.pane.marked = [start, stop];
-      this.pane.go(start);
-      if (!this.link.owns(header))
-        find(this.root, "div.vw-frame").scrollIntoView({ block: "nearest", behavior: "smooth" });
+      this.text.mark("passage", [[start, stop]]);
+      this.text.go(start);
+      if (!this.link.owns(header)) this.text.pane.scrollIntoView({ block: "nearest", behavior: "smooth" });
     }
-    this.pane.fill();
     if (this.root.hidden)
       this.styled.then(() => {
         this.root.hidden = false;
         this.observer?.observe(this.root);
         this.draw();
-        this.pane.stay();
-        this.need();
+        this.text.settle();
       });
   }
 
   // ---- asking -------------------------------------------------------------------------------------
 
   wish() {
-    if (!this.pane) return { fresh: true };
+    if (!this.text) return { fresh: true };
     const wish = {
-      chunks: this.pane.missing().slice(0, 6),
-      place: this.pane.sight()[0],
+      chunks: this.text.missing().slice(0, 6),
+      place: this.text.sight()[0],
       static: this.digest,
     };
     const part = this.part && !this.cost ? { part: this.part } : {};
@@ -165,8 +161,8 @@ export class View extends BaseView {
   }
 
   need() {
-    if (!this.pane || this.root.hidden) return;
-    if (this.pane.missing().length || this.at !== null || (this.part && !this.cost)) this.link.ask();
+    if (!this.text || this.root.hidden) return;
+    if (this.text.missing().length || this.at !== null || (this.part && !this.cost)) this.link.ask();
     else this.link.wanted = false;
   }
 
@@ -185,18 +181,18 @@ export class View extends BaseView {
   pick(position) {
     this.pinned = position;
     this.hover = null;
-    this.pane.pin(position);
-    this.pane.go(position, true);
+    this.text.mark("pin", [[position, position + 1]]);
+    this.text.go(position, true);
     this.tell();
     this.wonder(position);
   }
 
-  /** A passage, from one character to another in either order. @param {number} from @param {number} to */
-  mark(from, to) {
-    this.part = [Math.min(from, to), Math.max(from, to) + 1];
+  /** @param {number} start @param {number} stop */
+  select(start, stop) {
+    this.part = [start, stop];
     this.cost = null;
-    this.pane.mark(this.part, from, to);
-    this.pane.go(to, true);
+    this.text.mark("passage", [this.part]);
+    this.tellPart();
     this.need();
   }
 
@@ -213,8 +209,10 @@ export class View extends BaseView {
 
   tell() {
     const position = this.hover ?? this.pinned;
-    const facts = position === null ? null : this.chunks.tell(position);
-    this.detail.show(facts, facts && this.told.get(facts.position), this.chunks.length);
+    const chunk = position === null ? null : this.text.chunk(position);
+    const facts = position === null || !chunk ? null : tell(chunk, position);
+    this.lacking = position !== null && !chunk;
+    this.detail.show(facts, facts && this.told.get(facts.position), this.text.length);
   }
 
   tellPart() {
@@ -247,35 +245,33 @@ export class View extends BaseView {
   build() {
     const { root } = this;
     root.before(this.style);
-    this.pane = new Pane(root, this.chunks, {
+    this.text = new ColouredText(find(root, "div.vw-pane"), {
       need: () => this.need(),
       scrolled: (first, last) => this.scrolled(first, last),
       point: (position) => this.point(position),
       pick: (position) => this.pick(position),
-      mark: (from, to) => this.mark(from, to),
+      select: (start, stop) => this.select(start, stop),
     });
     this.curve = new Curve(root, {
-      jump: (position) => this.pane.jump(position),
+      jump: (position) => this.text.go(position),
       say: (position) => this.sayCurve(position),
     });
     const select = find(root, "select.vw-mode");
     select.onchange = () => {
       this.mode = /** @type {Mode} */ (select.value);
-      this.pane.recolour(this.mode, this.fixed);
-      this.pane.fill();
+      this.text.colour(scales(this.fixed)[this.mode]);
       explain(root, this.mode, this.fixed, this.theme, this.say);
     };
     const number = find(root, "input.vw-number");
     number.onchange = () => {
       const position = parseInt(number.value.replace(/\D/g, ""), 10) - 1;
       if (Number.isNaN(position)) return;
-      const there = Math.max(0, Math.min(this.chunks.length - 1, position));
+      const there = Math.max(0, Math.min(this.text.length - 1, position));
       this.pick(there);
-      this.pane.jump(there);
+      this.text.go(there);
     };
     this.observer = new ResizeObserver(() => {
       if (!root.clientWidth || root.clientWidth === this.width) return;
-      this.pane.stay();
       this.draw();
     });
   }
@@ -284,7 +280,7 @@ export class View extends BaseView {
   scrolled(first, last) {
     this.curve.see(first, last);
     find(this.root, "span.vw-seen-key").hidden = this.curve.seen.hidden;
-    const [from, to, n] = [first + 1, Math.max(first + 1, last), this.chunks.length].map((x) =>
+    const [from, to, n] = [first + 1, Math.max(first + 1, last), this.text.length].map((x) =>
       this.numbers.whole(x),
     );
     find(this.root, "span.vw-place").textContent = this.say("place", { from, to, n });
@@ -321,7 +317,7 @@ export class View extends BaseView {
 
   dress() {
     this.theme = dress(this.root, this.fixed.themes);
-    this.style.textContent = rules(this.theme);
+    this.style.textContent = rules(colours(this.theme), this.theme);
     explain(this.root, this.mode, this.fixed, this.theme, this.say);
     if (!this.root.hidden) this.draw();
   }

@@ -1,0 +1,527 @@
+// Coloured text of any length: plain text, a text node for each chunk, and custom highlights over it. There are no
+// elements for colours: selection, scroll bar, search and reading aloud are the browser's own.
+//
+// Chunks far from what is in sight are empty boxes of a guessed height, so a text of millions of characters costs a
+// thousand elements. A highlight belongs to the document: all texts share those of a name. Where a browser has
+// none, the text is there without colours, and coloured.css shows the sentence that says so.
+
+import { running } from "./characters.js";
+
+/** @typedef {{ index: number, start: number, codes: Uint32Array, unknown?: ArrayLike<number> }} Chunk */
+/** @typedef {[start: number, stop: number]} Span */
+/** @typedef {"passage" | "pin" | "point"} Mark */
+/**
+ * A colour for each number, or [behind, letter]; `level` gives each character of a chunk its number. `neutral` is
+ * the number without a colour, -1 if each has one.
+ * @template C
+ * @typedef {{ name: string, neutral: number, level: (chunk: C) => Uint8ClampedArray }} Scale
+ */
+/**
+ * What a text tells of; a reader can do only what is listened to.
+ * @typedef {object} Listener
+ * @property {() => void} [need] chunks are missing
+ * @property {(position: number | null) => void} [point] the pointer is over a character, or beside the text
+ * @property {(position: number) => void} [pick] a character was clicked, or reached by an arrow key
+ * @property {(start: number, stop: number) => void} [select] a passage was selected
+ * @property {(first: number, last: number) => void} [scrolled] other characters are in sight
+ */
+/**
+ * A chunk that is filled in: `units` says where each of its characters begins in the node, and its last where it
+ * ends; `layers` holds the highlights over it.
+ * @template C
+ * @typedef {{ chunk: C, box: HTMLElement, node: Text, units: Uint32Array,
+ *   layers: Record<string, [name: string, range: StaticRange][]> }} Shown
+ */
+
+const AHEAD = 1500; // pixels above and below what is in sight in which chunks are filled
+const KEPT = 48; // chunks that are held though they are far: some 200,000 characters
+const TALLEST = 12e6; // pixels of all guessed heights: Firefox lays out 17 million, Chromium 33
+const UPPER = 0.3; // where in the pane a place appears that was jumped to
+const EDGE = 8; // pixels above a place at the upper edge
+const ABLE = Boolean(globalThis.CSS && "highlights" in CSS);
+const ABOVE = ["break", "unknown", "passage", "pin", "point"]; // over the colours, each over those before it
+const JOINED = /[\u200d\ufe0e\ufe0f\u{1f1e6}-\u{1f1ff}\u{1f3fb}-\u{1f3ff}]|\p{M}/u;
+
+/** The document's highlight of a name. @param {string} name */
+function highlight(name) {
+  const found = CSS.highlights.get(`ct-${name}`) ?? new Highlight();
+  found.priority = 1 + ABOVE.indexOf(name);
+  CSS.highlights.set(`ct-${name}`, found);
+  return found;
+}
+
+/**
+ * The style sheet of highlights; it belongs into the text's own shadow root. Colours are written out: not every
+ * browser knows the page's variables there.
+ * @param {Record<string, (string | [behind: string, letter: string])[]>} scales each one's colours by its name
+ * @param {Record<"background" | "muted" | "came" | "pinned" | "cursor", string>} theme
+ */
+export function rules(scales, { background, muted, came, pinned, cursor }) {
+  const rule = (/** @type {string} */ name, /** @type {string} */ look) =>
+    `::highlight(ct-${name}) { ${look} }`;
+  const colours = Object.entries(scales).flatMap(([name, all]) =>
+    all.map((colour, n) => {
+      const [behind, letter] = Array.isArray(colour) ? colour : [colour, "inherit"];
+      return rule(`${name}-${n}`, `background-color: ${behind}; color: ${letter}`);
+    }),
+  );
+  return [
+    ...colours,
+    rule("break", `color: ${muted}`),
+    rule("unknown", `text-decoration: underline wavy 1.5px ${came}; text-underline-offset: 3px`),
+    rule("passage", `text-decoration: underline 3px ${pinned}`),
+    rule("pin", `background-color: ${pinned}; color: ${background}`),
+    rule("point", `background-color: ${cursor}; color: ${background}`),
+  ].join("\n");
+}
+
+/** How many of 0 .. n - 1 pass a test, which none passes after one that doesn't. @param {number} n @param {(i: number) => boolean} passes */
+function leading(n, passes) {
+  let [low, high] = [0, n];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (passes(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Neighbours of one value. @param {ArrayLike<number>} values @returns {[from: number, to: number, value: number][]} */
+export function runs(values) {
+  /** @type {[number, number, number][]} */
+  const found = [];
+  for (let from = 0, i = 1; i <= values.length; i++) {
+    if (i < values.length && values[i] === values[from]) continue;
+    found.push([from, i, values[from]]);
+    from = i;
+  }
+  return found;
+}
+
+/**
+ * A cluster, such as an emoji of several characters, has one colour: that of its most remarkable character.
+ * @param {Uint32Array} codes @param {Uint8ClampedArray} level which is changed @param {number} neutral
+ */
+export function joined(codes, level, neutral) {
+  const text = String.fromCodePoint(...codes);
+  if (!JOINED.test(text) || !Intl.Segmenter) return level;
+  const far = (/** @type {number} */ n) => Math.abs(n - neutral);
+  let from = 0;
+  for (const { segment } of new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text)) {
+    const to = from + [...segment].length;
+    const most = level.subarray(from, to).reduce((best, n) => (far(n) > far(best) ? n : best));
+    level.fill(most, from, to);
+    from = to;
+  }
+  return level;
+}
+
+/** @template {Chunk} C */
+export class ColouredText {
+  /** @type {Map<number, C>} the one used last is the last */
+  held = new Map();
+  /** @type {Map<number, Shown<C>>} */
+  shown = new Map();
+  /** @type {HTMLElement[]} one for each chunk */
+  boxes = [];
+  /** @type {Set<number>} chunks in sight, and AHEAD of it */
+  near = new Set();
+  /** @type {Scale<C> | null} */
+  scale = null;
+  /** @type {Partial<Record<Mark, Span[]>>} */
+  marks = {};
+  /** @type {number | null} the last character of a passage that keys make longer or shorter */
+  end = null;
+  /** @type {{ position: number, upper: number } | null} kept in sight while chunks come, until the reader moves */
+  target = null;
+  length = 0; // of the text
+  size = 1; // of a chunk, about
+  selection = ""; // what of the text is selected, as it was told last
+  scheduled = 0;
+  ending = new AbortController();
+
+  /** @param {HTMLElement} pane @param {Listener} on */
+  constructor(pane, on = {}, show = running) {
+    this.pane = pane;
+    this.on = on;
+    this.show = show; // how a character stands there
+    pane.classList.add("ct-pane");
+    pane.dir = "auto";
+    const options = { root: pane, rootMargin: `${AHEAD}px 0px` };
+    this.seen = new IntersectionObserver((entries) => this.move(entries), options);
+    this.resized = new ResizeObserver(() => {
+      this.guess();
+      this.moved();
+    });
+    this.resized.observe(pane);
+    this.listen();
+  }
+
+  close() {
+    this.begin(0, 0);
+    this.ending.abort();
+    this.resized.disconnect();
+    cancelAnimationFrame(this.scheduled);
+  }
+
+  /** Another text, whose chunks are to come: chunk i begins near character i · size. @param {number} length @param {number} count @param {number} size */
+  begin(length, count, size = length) {
+    for (const index of [...this.shown.keys()]) this.empty(index);
+    this.seen.disconnect();
+    this.held.clear();
+    this.marks = {};
+    this.end = this.target = null;
+    [this.length, this.size] = [length, size];
+    this.boxes = Array.from({ length: count }, (_, index) => {
+      const box = document.createElement("div");
+      box.className = "ct-chunk";
+      box.dataset.index = String(index);
+      return box;
+    });
+    this.pane.replaceChildren(...this.boxes);
+    this.near = new Set(count === 1 ? [0] : []); // one alone is always there
+    if (count > 1) for (const box of this.boxes) this.seen.observe(box);
+  }
+
+  /** @param {C[]} chunks */
+  take(chunks) {
+    for (const chunk of chunks) {
+      this.held.delete(chunk.index);
+      this.held.set(chunk.index, chunk);
+      if (this.near.has(chunk.index)) this.fill(chunk);
+    }
+    for (const index of this.held.keys()) {
+      if (this.held.size <= KEPT) break;
+      if (!this.near.has(index)) this.held.delete(index);
+    }
+    this.moved();
+  }
+
+  /** The chunk that holds a character, if it is here. Borders are near multiples of the size. @param {number} position */
+  chunk(position) {
+    const index = Math.floor(position / this.size);
+    const all = [this.held.get(index), this.held.get(index - 1)];
+    return all.find((one) => one && position >= one.start && position < one.start + one.codes.length) ?? null;
+  }
+
+  /** Numbers of chunks that should be filled and aren't here, those in sight first. */
+  missing() {
+    const here = Math.floor((this.target?.position ?? this.sight()[0]) / this.size);
+    const missing = [...this.near].filter((index) => !this.held.has(index));
+    return missing.sort((a, b) => Math.abs(a - here) - Math.abs(b - here));
+  }
+
+  /** Chunks have come near, or are far now. @param {IntersectionObserverEntry[]} entries */
+  move(entries) {
+    for (const { target, isIntersecting } of entries) {
+      const index = Number(/** @type {HTMLElement} */ (target).dataset.index);
+      const chunk = this.held.get(index);
+      this.near.delete(index);
+      if (isIntersecting) this.near.add(index);
+      if (!isIntersecting) this.empty(index);
+      else if (chunk && !this.shown.has(index)) this.fill(chunk);
+    }
+    if (this.missing().length) this.on.need?.();
+  }
+
+  /** @param {C} chunk */
+  fill(chunk) {
+    this.empty(chunk.index);
+    const parts = Array.from(chunk.codes, this.show);
+    const units = new Uint32Array(parts.length + 1);
+    parts.forEach((part, i) => {
+      units[i + 1] = units[i] + part.length;
+    });
+    const node = document.createTextNode(parts.join(""));
+    const box = this.boxes[chunk.index];
+    box.replaceChildren(node);
+    const shown = { chunk, box, node, units, layers: {} };
+    this.shown.set(chunk.index, shown);
+    this.paint(shown);
+    for (const mark of /** @type {Mark[]} */ (Object.keys(this.marks))) this.frame(shown, mark);
+    if (this.shown.size === 1) this.guess();
+    if (this.target) this.settle();
+  }
+
+  /** Let a chunk's text go; the browser remembers its height. @param {number} index */
+  empty(index) {
+    const shown = this.shown.get(index);
+    if (!shown) return;
+    for (const layer of Object.keys(shown.layers)) this.lay(shown, layer, []);
+    this.shown.delete(index);
+    shown.box.replaceChildren();
+  }
+
+  /** Take chunks that aren't there to be as tall as one that is. */
+  guess() {
+    const [shown] = this.shown.values();
+    if (!shown || this.boxes.length < 2) return;
+    const { length } = shown.chunk.codes;
+    const height = (this.rect(shown, 0, length).height * this.size) / length;
+    this.pane.style.setProperty("--ct-height", `${Math.min(height, TALLEST / this.boxes.length)}px`);
+    if (this.target) this.settle();
+  }
+
+  // ---- colours and marks --------------------------------------------------------------------------
+
+  /** Other colours for what is there. @param {Scale<C>} scale */
+  colour(scale) {
+    this.scale = scale;
+    for (const shown of this.shown.values()) this.paint(shown);
+  }
+
+  /** @param {Shown<C>} shown */
+  paint(shown) {
+    const { scale } = this;
+    if (!scale) return;
+    const { codes, unknown = [] } = shown.chunk;
+    const { name, neutral } = scale;
+    const coloured = runs(joined(codes, scale.level(shown.chunk), neutral)).filter(
+      ([, , n]) => n !== neutral,
+    );
+    const breaks = runs(codes).filter(([, , code]) => code === 10);
+    const strange = runs(unknown).filter(([, , is]) => is);
+    this.lay(
+      shown,
+      "colour",
+      coloured.map(([from, to, n]) => [from, to, `${name}-${n}`]),
+    );
+    this.lay(shown, "break", breaks);
+    this.lay(shown, "unknown", strange);
+  }
+
+  /** Mark passages, or none. @param {Mark} mark @param {Span[]} spans */
+  mark(mark, spans) {
+    if (mark === "pin" && spans[0]?.[0] !== this.pin) this.end = null;
+    this.marks[mark] = spans;
+    for (const shown of this.shown.values()) this.frame(shown, mark);
+  }
+
+  /** @param {Shown<C>} shown @param {Mark} mark */
+  frame(shown, mark) {
+    const { start, codes } = shown.chunk;
+    const inside = (/** @type {number} */ position) => Math.max(0, Math.min(codes.length, position - start));
+    const spans = (this.marks[mark] ?? []).map(([from, to]) => [inside(from), inside(to)]);
+    this.lay(
+      shown,
+      mark,
+      spans.filter(([from, to]) => from < to),
+    );
+  }
+
+  /** Lay highlights over a chunk, in place of those that the layer had. @param {Shown<C>} shown @param {string} layer @param {(number | string)[][]} spans from, to, and the highlight's name where it isn't the layer's */
+  lay({ node, units, layers }, layer, spans) {
+    if (!ABLE) return;
+    for (const [name, range] of layers[layer] ?? []) highlight(name).delete(range);
+    layers[layer] = spans.map(([from, to, name]) => {
+      const [startOffset, endOffset] = [units[Number(from)], units[Number(to)]];
+      const range = new StaticRange({ startContainer: node, startOffset, endContainer: node, endOffset });
+      const named = typeof name === "string" ? name : layer;
+      highlight(named).add(range);
+      return [named, range];
+    });
+  }
+
+  get pin() {
+    return this.marks.pin?.[0]?.[0];
+  }
+
+  // ---- places -------------------------------------------------------------------------------------
+
+  /** Where characters i .. j - 1 of a chunk stand in the window. @param {Shown<C>} shown @param {number} i @param {number} j */
+  rect({ node, units }, i, j) {
+    const range = document.createRange();
+    range.setStart(node, units[i]);
+    range.setEnd(node, units[j]);
+    return j === i + 1
+      ? (range.getClientRects()[0] ?? range.getBoundingClientRect()) // a line break stands on two lines
+      : range.getBoundingClientRect();
+  }
+
+  /** The chunk at a height of the window, and how many of its characters begin above. @param {number} y */
+  at(y) {
+    const top = (/** @type {number} */ index) => this.boxes[index].getBoundingClientRect().top;
+    const index = Math.max(0, leading(this.boxes.length, (i) => top(i) < y) - 1);
+    const shown = this.shown.get(index);
+    const count = shown ? leading(shown.chunk.codes.length, (i) => this.rect(shown, i, i + 1).top < y) : 0;
+    return { index, shown, count };
+  }
+
+  /** The characters in sight; about, where their chunk isn't there yet. @returns {Span} */
+  sight() {
+    const { top, bottom } = this.pane.getBoundingClientRect();
+    const [first, last] = [top, bottom].map((y) => {
+      const { index, shown, count } = this.at(y);
+      return shown ? shown.chunk.start + count : index * this.size;
+    });
+    return [Math.min(first, this.length), Math.min(last, this.length)];
+  }
+
+  /** The character under a point of the window; null beside the text. @param {number} x @param {number} y */
+  under(x, y) {
+    const { shown, count } = this.at(y);
+    if (!shown) return null;
+    for (let i = count - 1; i >= 0; i--) {
+      const { left, right, bottom } = this.rect(shown, i, i + 1);
+      if (bottom <= y) return null; // the line above
+      if (x >= left && x < right) return shown.chunk.start + i;
+    }
+    return null;
+  }
+
+  /** Bring a character into sight, and keep it there until the reader moves; `keep` leaves it if it is. @param {number} position */
+  go(position, keep = false, upper = UPPER) {
+    const there = Math.max(0, Math.min(this.length - 1, position));
+    const rect = keep && this.find(there);
+    const { top, bottom } = this.pane.getBoundingClientRect();
+    if (rect && rect.top >= top && rect.bottom <= bottom) return;
+    this.target = { position: there, upper };
+    this.settle();
+  }
+
+  settle() {
+    if (!this.target) return;
+    const { pane, size, boxes } = this;
+    const { position, upper } = this.target;
+    const rect = this.find(position);
+    const box = boxes[Math.min(boxes.length - 1, Math.floor(position / size))];
+    // Not scrollIntoView, which moves the page too.
+    if (!rect) pane.scrollTop = box?.offsetTop ?? 0;
+    else {
+      const wanted = Math.max(EDGE, pane.clientHeight * upper);
+      pane.scrollTop += rect.top - pane.getBoundingClientRect().top - wanted;
+    }
+    this.moved();
+  }
+
+  /** Where a character stands in the window; null where its chunk isn't there. @param {number} position */
+  find(position) {
+    const shown = this.shown.get(this.chunk(position)?.index ?? -1);
+    return shown ? this.rect(shown, position - shown.chunk.start, position - shown.chunk.start + 1) : null;
+  }
+
+  /** Tell what is in sight, once a frame. */
+  moved() {
+    this.scheduled ||= requestAnimationFrame(() => {
+      this.scheduled = 0;
+      if (this.pane.clientHeight) this.on.scrolled?.(...this.sight());
+    });
+  }
+
+  // ---- what a reader does -------------------------------------------------------------------------
+
+  /** The passage that the browser has selected; null for none of this text. @returns {Span | null} */
+  selected() {
+    const root = this.pane.getRootNode();
+    const shadowRoots = root instanceof ShadowRoot ? [root] : [];
+    const all = getSelection();
+    const range =
+      all?.getComposedRanges?.({ shadowRoots })[0] ?? (all?.rangeCount ? all.getRangeAt(0) : null);
+    if (!range || (range.startContainer === range.endContainer && range.startOffset === range.endOffset))
+      return null;
+    const start = this.position(range.startContainer, range.startOffset);
+    const stop = this.position(range.endContainer, range.endOffset);
+    if (start === null && stop === null) return null;
+    const shown = [...this.shown.values()].map(({ chunk }) => chunk); // a selection may end beside the text
+    const first = start ?? Math.min(...shown.map((chunk) => chunk.start));
+    const last = stop ?? Math.max(...shown.map((chunk) => chunk.start + chunk.codes.length));
+    return first < last ? [first, last] : null;
+  }
+
+  /** The character that begins at a place in the document, or holds it. @param {Node} node @param {number} unit */
+  position(node, unit) {
+    const box = /** @type {HTMLElement | null} */ (node instanceof Text ? node.parentElement : node);
+    const shown = this.shown.get(Number(box?.dataset?.index ?? -1));
+    if (!shown || shown.box !== box) return null;
+    const { start, codes } = shown.chunk;
+    if (node === box) return start + (unit ? codes.length : 0);
+    return start + leading(codes.length, (i) => shown.units[i + 1] <= unit);
+  }
+
+  /** Reach with the passage from the character that is pinned to another. @param {number} to */
+  extend(to) {
+    const from = this.pin ?? to;
+    getSelection()?.removeAllRanges(); // it would show another passage
+    this.end = to;
+    this.on.select?.(Math.min(from, to), Math.max(from, to) + 1);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (event.ctrlKey || event.altKey || event.metaKey || !this.on.pick) return;
+    const { pin } = this;
+    const inside = (/** @type {number} */ position) => Math.max(0, Math.min(this.length - 1, position));
+    if (step && event.shiftKey && pin !== undefined) this.extend(inside((this.end ?? pin) + step));
+    else if (step) this.choose(inside((pin ?? this.sight()[0] - step) + step));
+    else if (event.key === "Home") this.go(0);
+    else if (event.key === "End") this.go(this.length - 1);
+    else {
+      this.target = null;
+      return;
+    }
+    event.preventDefault();
+  }
+
+  /** @param {number} position */
+  choose(position) {
+    this.end = null;
+    this.on.pick?.(position);
+  }
+
+  listen() {
+    const { pane } = this;
+    const { signal } = this.ending;
+    let held = false; // whether the pointer is down: the selection isn't made yet
+    const settle = () => {
+      const found = this.on.select && !held ? this.selected() : null;
+      if (!found || String(found) === this.selection) return;
+      this.selection = String(found);
+      this.mark("pin", [[found[0], found[0] + 1]]);
+      this.end = found[1] - 1;
+      this.on.select?.(...found);
+    };
+    const release = () => {
+      held = false;
+      settle();
+    };
+    const leave = () => {
+      this.target = null;
+    };
+    /** @type {[EventTarget, string, (event: any) => void, boolean?][]} */
+    const heard = [
+      [pane, "wheel", leave],
+      [pane, "touchstart", leave],
+      [
+        pane,
+        "pointerdown",
+        ({ shiftKey }) => {
+          leave();
+          if (shiftKey) return;
+          held = true;
+          this.selection = "";
+        },
+      ],
+      [document, "pointerup", release],
+      [document, "pointercancel", release],
+      [document, "selectionchange", settle], // by touch, or by the keys of a reader who browses with a caret
+      [pane, "mousedown", (event) => event.shiftKey && event.preventDefault(), false], // `extend` selects
+      [pane, "pointermove", ({ clientX, clientY }) => this.on.point?.(this.under(clientX, clientY))],
+      [pane, "pointerleave", () => this.on.point?.(null)],
+      [
+        pane,
+        "click",
+        ({ clientX, clientY, shiftKey }) => {
+          const at = this.under(clientX, clientY);
+          if (at === null || !this.on.pick) return;
+          if (shiftKey) this.extend(at);
+          else if (!this.selected()) this.choose(at);
+        },
+      ],
+      [pane, "keydown", (event) => this.key(event), false],
+      [pane, "scroll", () => this.moved()],
+    ];
+    for (const [target, name, act, passive = true] of heard)
+      target.addEventListener(name, act, { signal, passive });
+  }
+}

@@ -1,0 +1,63 @@
+// What the colours behind the text mean: how a character's cost becomes one, and a line that says so.
+
+import { find, make } from "../../../browser/static/dom.js";
+
+/** @import { Scale } from "../../../browser/static/coloured.js" */
+/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Chunk, Fixed, Mode, ViewerTheme } from "./types" */
+
+/** How each mode colours. @param {Fixed} fixed @returns {Record<Mode, Scale<Chunk>>} */
+export function scales({ bands, surprisalFull, surprisalSteps, versusFull, versusSteps }) {
+  const [top, half] = [surprisalSteps - 1, versusSteps >> 1];
+  const bits = (/** @type {number} */ nats) => nats / Math.LN2;
+  const scale = (
+    /** @type {Mode} */ name,
+    /** @type {number} */ neutral,
+    /** @type {"nll" | "rank" | "versus"} */ by,
+    /** @type {(value: number) => number} */ number,
+  ) => ({
+    name,
+    neutral,
+    level: (/** @type {Chunk} */ chunk) => Uint8ClampedArray.from(chunk[by] ?? [], number),
+  });
+  return {
+    surprisal: scale("surprisal", 0, "nll", (nats) =>
+      Math.min(top, Math.round((bits(nats) / surprisalFull) * top)),
+    ),
+    rank: scale("rank", 0, "rank", (rank) => bands.filter((band) => rank > band).length),
+    versus: scale("versus", half, "versus", (nats) =>
+      Math.min(2 * half, Math.round(half + (bits(nats) / versusFull) * half)),
+    ),
+  };
+}
+
+/** The colours of each mode. @param {ViewerTheme} theme @returns {Record<Mode, string[]>} */
+export function colours({ surprisal, bands, versus }) {
+  return { surprisal, rank: bands, versus };
+}
+
+/** @param {HTMLElement} root @param {Mode} mode @param {Fixed} fixed @param {ViewerTheme} theme @param {Say} say */
+export function explain(root, mode, fixed, theme, say) {
+  const key = find(root, "span.vw-key");
+  if (mode === "rank") {
+    const [one, few, some] = fixed.bands;
+    const entries = [
+      say("key.rank", { from: one }),
+      say("key.ranks", { from: one + 1, to: few }),
+      say("key.ranks", { from: few + 1, to: some }),
+      say("key.beyond", { from: some }),
+    ].map((text, n) => {
+      const sample = make("i", "vw-sample");
+      sample.style.background = theme.bands[n];
+      return make("span", "", sample, text);
+    });
+    key.replaceChildren(...entries);
+  } else {
+    const band = make("i", "vw-band");
+    band.style.background = `linear-gradient(90deg, ${theme[mode].join(",")})`;
+    const [a, b] = fixed.names;
+    const n = mode === "versus" ? fixed.versusFull : fixed.surprisalFull;
+    key.replaceChildren(band, say(`key.${mode}`, { n, a, b }));
+  }
+  find(root, "span.vw-notice").textContent = say(`notice.${mode}`);
+}
