@@ -3,6 +3,8 @@ The browser alone writes it (browser/static/address.js): only there an entry of 
 and whatever is set in `st.query_params` becomes a new one.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
@@ -16,20 +18,46 @@ from rnnviz.ui.packed import LONGEST
 KEY = "address"
 _component = Component("address")
 
-# Of st.session_state: the page of the last run; what the address held on arrival, else None; whether by going
-# back; whether a run is unfinished; how many there were; what belongs in the address.
-_NAMES = ("page", "asked", "back", "open", "runs", "said")
-_PAGE, _ASKED, _BACK, _OPEN, _RUNS, _SAID = (f"address.{name}" for name in _NAMES)
+# Of st.session_state: the page of the last run, the newest arrival, how many runs there were, and what the
+# address is to hold.
+_PAGE, _ARRIVAL, _RUNS, _SAID = (f"address.{name}" for name in ("page", "arrival", "runs", "said"))
+
+
+@dataclass
+class Arrival:
+    """Somebody came to a page, by a link, a click in the sidebar, Back or Forward.
+
+    run    the number of the script's run, so that a field knows whether it has followed, perhaps runs later
+    asked  what the address held
+    back   whether it is a view of before: what its address doesn't say was as usual
+    over   whether a whole run has come to its end since. Until then the browser may not have heard what
+           followed, and the next run follows the same arrival again.
+    """
+
+    run: int = 0
+    asked: Mapping[str, str] = field(default_factory=dict)
+    back: bool = False
+    over: bool = False
+
+
+def arrival() -> Arrival:
+    """The newest one."""
+    found: Arrival = st.session_state.get(_ARRIVAL) or Arrival()
+    return found
 
 
 def begin(page: str) -> None:
     """Called by each whole run of the script before its page: has somebody arrived, and by which address?"""
     state, back = st.session_state, _by_history()
+    state[_SAID], state[_RUNS] = {}, run() + 1
     if back or state.get(_PAGE) != page:
-        state[_ASKED], state[_BACK] = st.query_params.to_dict(), back and _PAGE in state
-    elif not state.get(_OPEN):  # a run that was cut off hands its arrival on
-        state[_ASKED], state[_BACK] = None, False
-    state[_PAGE], state[_OPEN], state[_SAID] = page, True, {}
+        state[_ARRIVAL] = Arrival(run(), st.query_params.to_dict(), back and _PAGE in state)
+    state[_PAGE] = page
+
+
+def run() -> int:
+    """The number of the last whole run of the script."""
+    return int(st.session_state.get(_RUNS, 0))
 
 
 def _by_history() -> bool:
@@ -40,13 +68,12 @@ def _by_history() -> bool:
 
 def arrived() -> bool:
     """Whether somebody has arrived just now, by any address."""
-    return st.session_state.get(_ASKED) is not None
+    return not arrival().over
 
 
 def asked(name: str) -> str | None:
     """What the address by which somebody arrived just now says of `name`; None if they were here before."""
-    found = st.session_state.get(_ASKED)
-    return found.get(name) if found else None
+    return arrival().asked.get(name) if arrived() else None
 
 
 def asked_number(name: str) -> int | None:
@@ -56,8 +83,8 @@ def asked_number(name: str) -> int | None:
 
 
 def went_back() -> bool:
-    """Whether this is a view of before, by Back or Forward: what its address doesn't say was as usual."""
-    return bool(st.session_state.get(_BACK))
+    """Whether somebody has gone back or forward just now."""
+    return arrived() and arrival().back
 
 
 def say(**values: object) -> None:
@@ -74,12 +101,10 @@ def said() -> dict[str, str | None]:
 
 def mount() -> None:
     """Called last by each whole run: hand all that to the browser, with a button that copies the address."""
-    state = st.session_state
-    state[_RUNS] = state.get(_RUNS, 0) + 1
     header: dict[str, Any] = {
-        "run": state[_RUNS],  # the browser isn't handed twice what is the same
+        "run": run(),  # the browser isn't handed twice what is the same
         "fields": said(),
-        "asked": state.get(_ASKED),
+        "asked": arrival().asked if arrived() else None,
         "language": language(),
         "longest": LONGEST,
         "words": {
@@ -90,5 +115,5 @@ def mount() -> None:
             "cut": _("It holds the first {most} of {n} characters of the text."),
         },
     }
-    state[_OPEN] = False
+    arrival().over = True
     _component.mount(pack(header, {}), key=KEY)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from rnnviz import i18n, telling
-from rnnviz.i18n import _
+from rnnviz.i18n import N_, _
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import Damaged, ModelInfo, gone
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.ui import address, model_cache
+from rnnviz.ui.fields import Field
 from rnnviz.ui.hosting import person
 from rnnviz.ui.model_card import in_words
 from rnnviz.ui.trouble import plain, sentence
@@ -24,8 +26,7 @@ if TYPE_CHECKING:
     from rnnviz.ui.context import Model
 
 TEMPERATURE = 0.8
-WANTED = "model.wanted"  # of st.session_state: the model that a part of the page asks for, at its next run
-MISSED = "model.missed"  # the model that was asked for in vain, and the one shown instead
+MODEL = Field[str]("model", address="model", title=N_("Model"))
 
 
 i18n.spoken_by(lambda: st.session_state.get(i18n.STATE))
@@ -48,16 +49,7 @@ def language_switch() -> None:
         format_func=telling.LANGUAGES.__getitem__,
         required=True,
         label_visibility="collapsed",
-        on_change=_follow,
-        args=(spoken,),
     )
-
-
-def _follow(before: str) -> None:
-    """A network that was the first of the language `before` makes room for the first of the new one."""
-    state = st.session_state
-    if state.get("model") == model_cache.FIRST[before]:
-        state[WANTED] = model_cache.FIRST[i18n.language()]
 
 
 def role() -> None:
@@ -69,53 +61,36 @@ def role() -> None:
 
 def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
     """The model picker, and a note on unusable files. None if there is nothing to pick."""
-    by_name = {info.path.stem: info for info in models}
-    state, name = st.session_state, None
-    asked = state.pop(WANTED, None) or address.asked("model") or state.get("model")
+    found = None
     if models:
-        # Always said, so that the browser hears it: of a run that was cut off it may not have heard.
-        state["model"] = asked if asked in by_name else list(by_name)[model_cache.first(models)]
-        name = st.selectbox(
-            _("Model"),
-            list(by_name),
-            key="model",
-            persist_state="session",
-            format_func=titles(models).__getitem__,
-            help=_("The trained model you are looking into: what it read, and how it is built."),
-        )
-        address.say(model=name)
-        if asked and asked not in by_name:
-            state[MISSED] = str(asked), name
+        by_name = {info.path.stem: info for info in models}
+        about = _("The trained model you are looking into: what it read, and how it is built.")
+        usual = list(by_name)[model_cache.first(models)]
+        why = partial(_why, damaged)
+        found = by_name[
+            MODEL.choose(_("Model"), titles(models), usual, draw=st.selectbox, why=why, help=about)
+        ]
     if damaged:
         with st.expander(
             _("Files that can't be used ({count})").format(count=len(damaged)), icon=":material/warning:"
         ):
             for file in damaged:
                 st.caption(plain(sentence(file.error)))
-    return by_name.get(name) if name else None
+    return found
 
 
-def missed(
-    shown: ModelInfo, offered: list[ModelInfo], listed: list[ModelInfo], damaged: list[Damaged]
-) -> None:
-    """That another model was asked for than is `shown`, and why; until one is chosen, or it is there."""
-    asked, instead = st.session_state.get(MISSED, ("", None))
-    if instead != shown.path.stem or asked in (info.path.stem for info in offered):
-        st.session_state.pop(MISSED, None)
-        return
-    reasons = {file.path.stem: plain(sentence(file.error)) for file in damaged}
-    reasons |= dict.fromkeys(
-        (info.path.stem for info in listed if info.kind == "ngram"),
-        _("**{asked}** counts n-grams and has no hidden state to look at."),
+def _why(damaged: list[Damaged], asked: str) -> str:
+    """Why a model is not among those to pick from."""
+    errors = [file.error for file in damaged if file.path.stem == asked]
+    if error := next(iter(errors), None) or gone(asked):
+        return plain(sentence(error))
+    here = asked in (info.path.stem for info in model_cache.listed()[0])
+    said = (
+        _("**{asked}** counts n-grams and has no hidden state to look at.")
+        if here
+        else _("There is no model called **{asked}** here; its file may have been renamed or removed.")
     )
-    if error := gone(asked):
-        reasons.setdefault(asked, plain(sentence(error)))
-    usual = _("There is no model called **{asked}** here; its file may have been renamed or removed.")
-    said = reasons.get(asked, usual).replace("{asked}", plain(asked[:100]))
-    st.warning(
-        f"{said}  \n" + _("This is **{shown}**.").format(shown=plain(title(shown))),
-        icon=":material/swap_horiz:",
-    )
+    return said.format(asked=plain(asked, 100))
 
 
 def no_model() -> str:

@@ -82,7 +82,6 @@ LECTURER = "the lecturer alone"
 
 CONTROLS: dict[str, str | tuple[str, ...]] = {
     "address.mount mount": EVERYBODY,
-    "sidebar.language_switch segmented_control, which calls": EVERYBODY,
     "standalone.sharing.buttons link_button": EVERYBODY,
     "standalone.sharing.buttons button": EVERYBODY,
     "standalone.sharing.shown button": "everybody, where the app isn't hosted",

@@ -165,9 +165,8 @@ def test_who_arrives_inside_sees_the_text_the_character_and_the_unit(open_app: O
     assert "update" in [box.value for box in app.selectbox]
     assert sent(app)[0]["at"] == 4
     said = addressed(app)
-    assert said | {"text": None} == {"lang": None, "model": "tiny-gru", "part": "units", **looks} | {
-        "text": None
-    }
+    shown = {"lang": None, "model": "tiny-gru", "part": "units", "layer": None, **looks}
+    assert said | {"text": None} == shown | {"text": None}
     assert said["text"] == "matter to us, matter to us"
     app.number_input(key="inside.unit").set_value(5).run()
     assert addressed(app)["unit"] == "5"
@@ -186,7 +185,7 @@ def test_a_part_has_more_than_one_name_and_one_that_is_none_is_named(open_app: O
         assert not app.warning
     app = open_app("inside", model="tiny-gru", part="<b>no*such*part")
     assert addressed(app)["part"] == "units"
-    said = r"This page has no part called **\<b\>no\*such\*part**. This is **Units**."
+    said = r"There is no **\<b\>no\*such\*part** under *What to look at* here. This is **Units**."
     assert [warning.value for warning in app.warning] == [said]
     settled(app, "inside")
     assert app.warning  # what a later run says is said beside it
@@ -194,13 +193,16 @@ def test_a_part_has_more_than_one_name_and_one_that_is_none_is_named(open_app: O
     assert not app.warning
     app = open_app("perplexity", section="nothing")
     assert addressed(app)["section"] == "origin"
-    assert "no part called **nothing**" in app.warning[0].value
+    assert "no **nothing** under *Section* here" in app.warning[0].value
 
 
 def test_hostile_addresses_inside_are_a_sentence(open_app: Open) -> None:
     damaged = f"{pack('machine')[:-4]}AAAA"
     app = open_app("inside", text=damaged, unit="9" * 30, at="99999", layer="7", quantity="<b>", part="../x")
     clean(app)
-    assert "text in the address is damaged" in app.warning[0].value
+    said = " ".join(warning.value for warning in app.warning).replace("\\", "")
+    assert "text in the address is damaged" in said
+    for wrong in ("../x", "9" * 30, "99999", "7", "<b>"):
+        assert f"There is no **{wrong}** under" in said
     assert app.segmented_control(key="part").value == "units"
     assert app.number_input(key="inside.unit").value < 12

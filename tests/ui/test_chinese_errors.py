@@ -19,7 +19,7 @@ from rnnviz.training import estimate
 from rnnviz.ui.browser.payload import unpack
 from tests.conftest import tiny, tiny_card
 from tests.runs.made_runs import made
-from tests.ui.apptest import components
+from tests.ui.apptest import components, settled
 from tests.ui.conftest import Open
 
 
@@ -59,9 +59,9 @@ def test_a_file_without_a_perplexity(open_app: Open, name: str, data: bytes, sai
 
 def test_a_pattern_that_is_none(open_app: Open) -> None:
     app = open_app("inside", model="tiny-gru", locale="zh-CN")
-    app.selectbox(key="inside.target.word-start").set_value("pattern").run()
+    app.selectbox(key="inside.target").set_value("pattern").run()
     app.text_input(key="inside.pattern").set_value("(").run()
-    chinese(app, "正则表达式", foreign="unterminated subpattern at position")
+    chinese(settled(app, "inside"), "正则表达式", foreign="unterminated subpattern at position")
 
 
 def test_a_model_that_is_damaged(open_app: Open, models_folder: Path) -> None:

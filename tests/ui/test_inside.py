@@ -225,10 +225,10 @@ def test_layers_have_the_numbers_they_have_everywhere(
     save(tiny("gru", layers=2, card=tiny_card()), tmp_path / "deep.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     app = open_app("inside", part="units", model="deep")
-    picked = app.selectbox(key="inside.layer.2")
+    picked = app.selectbox(key="inside.layer")
     assert picked.options == ["layer 0", "layer 1"]
     app = picked.set_value(1).run()
-    assert app.selectbox(key="inside.layer.2").value == 1
+    assert app.selectbox(key="inside.layer").value == 1
     clean(app)
 
 
@@ -246,16 +246,16 @@ def test_it_opens_on_what_the_card_has_and_says_what_that_is(
     save(model, tmp_path / "known.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     app = open_app("inside", model="known")
-    assert app.selectbox(key="inside.target.vowel").value == "vowel"
-    assert app.selectbox(key="inside.quantity.cell").value == "cell"
+    assert app.selectbox(key="inside.target").value == "vowel"
+    assert app.selectbox(key="inside.quantity").value == "cell"
     assert "**Unit 9 follows this: a vowel.**" in everything(app)
     assert app.number_input(key="inside.unit").value == 9  # the search beside it is on less text
     assert "AUC 0.840 (95 % interval 0.800 to 0.880)" in everything(app)
-    app.selectbox(key="inside.quantity.cell").set_value("hidden").run()
+    app.selectbox(key="inside.quantity").set_value("hidden").run()
     assert "follows this" not in everything(app)
     clean(app)
     app = open_app("inside", model="known", unit="4")  # as Explore's link to a named unit
-    assert app.selectbox(key="inside.target.digit").value == "digit"
+    assert app.selectbox(key="inside.target").value == "digit"
     assert "**Unit 4 follows this: a digit.**" in everything(app)
     clean(app)
 
@@ -270,12 +270,12 @@ def test_a_named_unit_of_another_layer_is_a_click_away(
     save(tiny("gru", layers=2, card=tiny_card(units=entry)), tmp_path / "deep.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     app = settled(open_app("inside", model="deep"), "inside")
-    assert (app.selectbox(key="inside.layer.2").value, app.number_input(key="inside.unit").value) == (1, 9)
-    app = settled(app.selectbox(key="inside.layer.2").set_value(0).run(), "inside")
+    assert (app.selectbox(key="inside.layer").value, app.number_input(key="inside.unit").value) == (1, 9)
+    app = settled(app.selectbox(key="inside.layer").set_value(0).run(), "inside")
     app.number_input(key="inside.unit").set_value(2).run()
     app = settled(app.button(key="inside.named.9.vowel").click().run(), "inside")
     clean(app)
-    assert (app.selectbox(key="inside.layer.2").value, app.number_input(key="inside.unit").value) == (1, 9)
+    assert (app.selectbox(key="inside.layer").value, app.number_input(key="inside.unit").value) == (1, 9)
     assert "**Unit 9 follows this: a vowel.**" in everything(app)
 
 
@@ -318,7 +318,7 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     values = many.direction().along(trace(GRU, app.text_area(key="inside.text").value))
     np.testing.assert_allclose(coloured(boards), values - values.mean(), atol=1e-4)
     # Whatever else is looked for in the text was measured at the same reading.
-    app.selectbox(key="inside.target.word-start").set_value("vowel").run()
+    app.selectbox(key="inside.target").set_value("vowel").run()
     app = settled(app, "inside")
     clean(app)
     assert "not been compared with all simpler explanations" not in everything(app)

@@ -29,7 +29,7 @@ def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boa
     held = units.intervene(GRU, text, units.Intervention((0, 1, 2, 3), "clamp", 1.0))
     wanted = [f"{read.perplexity[-1]:.2f}" for read in (trace(GRU, text), held)]
     assert [m.value for m in app.metric] == wanted
-    app.slider(key="inside.value.of.1").set_value(-1.0).run()
+    app.slider(key="inside.value").set_value(-1.0).run()
     assert boards["inside.cause"]["panels"][0]["figures"]["light"]["data"][1]["x"] != before[1]["x"]
     app.text_input(key="inside.units").set_value("0, nine").run()
     assert "Write the numbers of units" in everything(app)
@@ -42,7 +42,7 @@ def test_a_change_stands_beside_random_ones_and_is_told_apart_by_a_target(open_a
     app.button(key="inside.effect.longer.start").click().run()
     app = settled(app, "inside")
     assert "nothing to compare" in everything(app)
-    app.selectbox(key="inside.effect.target.quotes").set_value("vowel").run()
+    app.selectbox(key="inside.effect.target").set_value("vowel").run()
     app.button(key="inside.effect.longer.start").click().run()
     app = settled(app, "inside")
     clean(app)
@@ -58,7 +58,7 @@ def test_of_a_program_pythons_tokeniser_finds_the_part(
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     app = open_app("inside", model="program", part="cause")
     clean(app)
-    offered = app.selectbox(key="inside.effect.target.py-string").options
+    offered = app.selectbox(key="inside.effect.target").options
     assert {"inside a Python string", "inside Python brackets"} <= set(offered)
     assert "how many Python brackets are open" not in offered
 

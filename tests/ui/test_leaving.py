@@ -38,10 +38,10 @@ def test_what_was_chosen_is_still_chosen_after_another_part_and_another_page(
     for part in PARTS[1:]:
         clean(app.segmented_control(key="part").set_value(part).run())
     settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
-    app.segmented_control(key="inside.gate.gru").set_value("reset").run()
+    app.segmented_control(key="inside.gate").set_value("reset").run()
     turn(turn(app, "learn"), "inside")
     assert app.segmented_control(key="part").value == "memory"
-    assert app.segmented_control(key="inside.gate.gru").value == "reset"
+    assert app.segmented_control(key="inside.gate").value == "reset"
     assert addressed(app)["part"] == "memory"
     clean(app.segmented_control(key="part").set_value("units").run())
     assert app.number_input(key="inside.unit").value == other

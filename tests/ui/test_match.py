@@ -32,7 +32,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def opened(open_app: Open, threshold: float = 0.05) -> AppTest:
     app = write(open_app("inside", model="tiny-gru", part="match"), TEXT[:600])
-    app.slider(key="inside.match.threshold.0.5").set_value(threshold).run()
+    app.slider(key="inside.match.threshold").set_value(threshold).run()
     return settled(ask(app, "inside.match", what="span", value=list(SPAN)), "inside")
 
 
@@ -166,8 +166,8 @@ def test_no_unit_and_no_place_are_said(open_app: Open, boards: dict[str, Any]) -
     assert "No unit is on throughout the 4 selected characters" in app.info[0].value
     assert "inside.matches" not in boards
     assert boards["inside.match"]["panels"][0]["title"].startswith("All units along the text")
-    app.slider(key="inside.match.threshold.0.5").set_value(0.05).run()
-    app = settled(app, "inside").number_input(key="inside.match.least.4").set_value(500).run()
+    app.slider(key="inside.match.threshold").set_value(0.05).run()
+    app = settled(app, "inside").number_input(key="inside.match.least").set_value(500).run()
     clean(app)
     assert "At no place of the 600 characters" in everything(app)
 

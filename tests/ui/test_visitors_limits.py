@@ -193,7 +193,7 @@ def test_a_visitor_indexes_short_texts_alone(
     for who, starts in ((LECTURER, True), (ANN, False)):
         now_is(who)
         app = settled(open_app("inside", model="tiny-gru", part="match"), "inside")
-        app.slider(key="inside.match.threshold.0.5").set_value(0.05).run()
+        app.slider(key="inside.match.threshold").set_value(0.05).run()
         app = settled(on(app, "own"), "inside")
         assert bool([b for b in app.button if b.key == "inside.index.start"]) == starts
         assert ("Only the lecturer can index" in everything(app)) != starts

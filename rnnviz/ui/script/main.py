@@ -9,7 +9,7 @@ import streamlit as st
 
 from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.ui import address, model_cache, sidebar, trouble
+from rnnviz.ui import address, fields, model_cache, sidebar, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.pages.explore.words import unnamed
 from rnnviz.ui.pages.inside.words import found
@@ -49,7 +49,6 @@ def choose(ngrams: bool, temperature: bool) -> Context | None:
         st.title(_("No model yet"))
         st.info(sidebar.no_model(), icon=":material/inventory_2:")
         return None
-    sidebar.missed(info, models, listed, damaged)
     try:
         model = model_cache.load(info, to_read=not ngrams)
     except Exception as error:
@@ -144,7 +143,10 @@ with st.sidebar, st.container(horizontal=True, vertical_alignment="center"):
     share = st.container(width="content")
 sidebar.role()
 sidebar.fit()
+top = st.container()
 chosen.run()
+with top:
+    fields.refused()
 with share:
     address.mount()
 returning.run_again_for_timers_left()

@@ -102,7 +102,7 @@ def _turn(ask: Ask, session: LiveSession) -> None:
     """Run the whole page anew, with the model that an example or a suggestion asks for."""
     state = st.session_state
     session.text, state[_OFFERED] = ask.text, (state[_OFFERED][0], None)
-    state[sidebar.WANTED] = ask.model
+    sidebar.MODEL.put(ask.model)
     state[f"{KEY}.{ASK}"] = asdict(replace(ask, model="", fresh=True))
     st.rerun()
 

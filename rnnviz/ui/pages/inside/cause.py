@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -19,7 +19,8 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.reading import sampling
 from rnnviz.reading.trace import Trace
-from rnnviz.ui import choice, dashboard, findings
+from rnnviz.ui import dashboard, findings
+from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs.pending import PATIENCE
 from rnnviz.ui.jobs.worker import Step, Steps
 from rnnviz.ui.pages.inside import changed, compare, direction, patch, sources, words
@@ -32,14 +33,16 @@ from rnnviz.units.interventions import Action
 KEY, RANKED = "inside.cause", "inside.ablation"
 ROOM = 96  # pixels for what random changes cost
 REST = 0.5  # seconds that the page has to itself
-_UNITS, _NEXT = "inside.units", f"{WAY}.next"
+UNITS = Field[str | None]("inside.units")
+ACTION = Field[Action]("inside.action", "clamp")
+VALUE = Field("inside.value", 1.0)
+HELD = Field("inside.to", "mean")
+TARGET = Field("inside.effect.target", "quotes")
 
 
 def section(view: View) -> None:
-    if follow := st.session_state.pop(_NEXT, None):  # a click in the ranking
-        st.session_state[WAY] = follow
     labels = {key: _(label) for key, (label, _show) in WAYS.items()}
-    way = choice.pick(_("What to change"), labels, WAY, default="change", hidden=True)
+    way = WAY.choose(_("What to change"), labels, label_visibility="collapsed")
     WAYS[way][1](view)
 
 
@@ -66,10 +69,8 @@ def _change(view: View) -> None:
 
 def _controls(view: View) -> units.Intervention | None:
     """The change that is asked for; None while the units that are written are unfit."""
-    state = st.session_state
-    if _UNITS not in state or state.get(f"{_UNITS}.of") != view.mark:
-        state[_UNITS] = str(min(state.get(UNIT, loudest(view)), view.H - 1))
-        state[f"{_UNITS}.of"] = view.mark
+    unit = UNIT.get()
+    UNITS.now(usual=str(loudest(view) if unit is None else min(unit, view.H - 1)), of=view.mark)
     actions = {"zero": _("set to 0"), "clamp": _("hold at a value"), "scale": _("multiply")}
     cell = CELLS[view.cell].has_cell and st.toggle(
         _("Change the cell C instead of the state H"), key="inside.cell", persist_state="session"
@@ -78,9 +79,9 @@ def _controls(view: View) -> units.Intervention | None:
     left, middle, right = st.columns([5, 4, 3], vertical_alignment="bottom")
     with left, st.container(horizontal=True, vertical_alignment="bottom"):
         named = direction.pick(view, where["quantity"], "cause", _("What to change"), _("units"))
-        chosen: Any = changed.write(view, _UNITS, persist_state="session") if named is None else named[1]
+        chosen: Any = changed.write(view, **UNITS.widget) if named is None else named[1]
     with middle:
-        action = cast("Action", choice.pick(_("How"), actions, "inside.action", default="clamp"))
+        action = ACTION.choose(_("How"), actions)
     with right:
         value = _value(view, action, None if named is None else named[1].along(view.trace))
     return None if chosen == () else units.Intervention(chosen, action, value, **where)
@@ -98,10 +99,9 @@ def _value(view: View, action: Action, along: Any) -> float:
         far = float(np.ceil(max(0.1, np.abs(values).max(initial=0)) * 10) / 10)
         usual = 1.0 if along is None else round(float(values.max(initial=0)), 1)
         about = _("On this text the largest value is {n}.").format(n=f"{values.max(initial=0):.2f}")
-    key = f"inside.value.{'of' if along is None else 'along'}.{far:g}"
-    return st.slider(
-        _("value"), -far, far, min(usual, far), far / 20, key=key, persist_state="session", help=about
-    )
+    value = VALUE.now(usual=min(usual, far), of=(along is None, far))
+    st.slider(_("value"), -far, far, step=far / 20, help=about, **VALUE.widget)
+    return value
 
 
 def loudest(view: View) -> int:
@@ -165,14 +165,8 @@ def _elsewhere(view: View, change: units.Intervention) -> None:
     usual = "py-string" if view.python else "quotes"
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
-        target = st.selectbox(
-            _("Part of the text to compare with the rest"),
-            list(names),
-            index=list(names).index(usual),
-            key=f"inside.effect.target.{usual}",
-            persist_state="session",
-            format_func=names.__getitem__,
-        )
+        label = _("Part of the text to compare with the rest")
+        target = TARGET.choose(label, names, usual, draw=st.selectbox)
     with right:
         source = sources.pick(view, "inside.effect.source")
     cost = _("Reads up to {n} characters with the change, and with {controls} random changes.")
@@ -207,15 +201,16 @@ LONGER = replace(EFFECT, name="effect.longer", most=20_000, patience=PATIENCE)
 def _rank(view: View) -> None:
     unit = dashboard.asked(RANKED).pick(view.H)
     if unit is not None:
-        st.session_state[UNIT], st.session_state[_NEXT] = unit, "change"
-        st.session_state.pop(_UNITS, None)
+        UNIT.put(unit)
+        UNITS.put(None)
+        WAY.put("change")
         st.rerun()
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         source = sources.pick(view, "inside.ablate.source")
     with right:
         held = {"zero": "0", "mean": _("its own mean")}
-        to = choice.pick(_("An ablated unit is held at"), held, "inside.to", default="mean")
+        to = HELD.choose(_("An ablated unit is held at"), held)
     cost = _(
         "Reads up to {n} characters once for each unit, and stops as soon as both halves of what it has "
         "read rank the units alike. That takes minutes; you can cancel it."

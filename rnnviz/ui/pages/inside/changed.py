@@ -24,11 +24,10 @@ def drawn(view: View) -> dict[str, Any]:
     return {"length": LENGTH, "temperature": view.context.temperature, "seed": SEED}
 
 
-def write(view: View, key: str, **options: Any) -> tuple[int, ...]:
+def write(view: View, **options: Any) -> tuple[int, ...]:
     """A field for the numbers of units; while they are unfit, none, and what to write."""
     written = st.text_input(
         _("Units, 0 to {last}").format(last=view.H - 1),
-        key=key,
         max_chars=2000,
         help=_("One, or several with commas between them; a range such as 10-19 too."),
         **options,

@@ -9,34 +9,38 @@ from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
-from rnnviz import gradients, units
+from rnnviz import gradients
 from rnnviz.arrays import Array
 from rnnviz.figures import live
 from rnnviz.figures.pictures import draw
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import Heat
-from rnnviz.i18n import _
+from rnnviz.i18n import N_, _
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.untrained import of_known_start
 from rnnviz.reading.trace import Trace, trace
 from rnnviz.text.characters import normalise
-from rnnviz.ui import address, model_cache, trouble
+from rnnviz.ui import model_cache, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.dashboard import Ask, Panel
+from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.jobs.store import Key, checksum
-from rnnviz.ui.words import quantities, title, titles
+from rnnviz.ui.packed import unpack
+from rnnviz.ui.words import title, titles
 
 T = TypeVar("T")
 LONGEST = gradients.memory.MAX_SQUARE  # characters of the text at most: as many as a whole connectivity takes
 REMEMBERED = 40  # results of a session
-AT, UNIT = "inside.at", "inside.unit"  # of st.session_state: the character and the unit that are looked at
-WANTED = "inside.unit.wanted"  # the same: whether the address names that unit, whatever a search finds
-WAY = "inside.way"  # the same: what is changed under Cause
-COMING = "inside.coming"  # the same: the text that a part of the page asks for, at its next run
-NAMED = "inside.unit.named"  # the unit that the address named when somebody arrived by it
+
+TEXT = Field("inside.text", "", address="text", check=lambda packed: unpack(packed)[:LONGEST], brief=True)
+LAYER = Field("inside.layer", 0, address="layer", title=N_("Layer"), check=int, brief=True)
+QUANTITY = Field("inside.quantity", "hidden", address="quantity", title=N_("Look at"))
+AT = Field[int | None]("inside.at", address="at", title=N_("Character"), check=int)
+UNIT = Field[int | None]("inside.unit", address="unit", title=N_("Unit"), check=int)
+WAY = Field("inside.way", "change")  # what is changed under Cause
 
 
 @dataclass(frozen=True)
@@ -90,11 +94,6 @@ class View:
         return live.scale(quantity, self.model.config.span)
 
 
-def layer_key(layers: int) -> str:
-    """Where st.session_state keeps the layer that is looked at in networks of so many."""
-    return f"inside.layer.{layers}"
-
-
 def view(context: Context, text: str, layer: int) -> View:
     """The text as the model reads it, at most LONGEST characters."""
     text = normalise(text, context.network.normaliser)[:LONGEST]
@@ -105,10 +104,9 @@ def cursor(ask: Ask, view: View, otherwise: T) -> int | T:
     """The character that all parts of the page look at: the one just asked for, else the last one."""
     asked = ask.position(len(view.text))
     if asked is not None:
-        st.session_state[AT] = asked
-    at: int | None = st.session_state.get(AT)
-    address.say(at=at)
-    return otherwise if at is None or at >= len(view.text) else at
+        AT.put(asked)
+    at = AT.now(range(len(view.text)))
+    return otherwise if at is None else at
 
 
 def fragment(section: Callable[[View], None]) -> Callable[[View], None]:
@@ -134,22 +132,6 @@ def kept(key: Key, make: Callable[[], T]) -> T:
     if len(memory) > REMEMBERED:
         del memory[next(iter(memory))]
     return found
-
-
-def quantity(view: View, key: str, first: str = "hidden") -> str:
-    """A choice of this cell's quantities, `first` to begin with."""
-    names = units.quantities(view.cell)
-    words = quantities()
-    if len(names) == 1:
-        return names[0]
-    state, asked = st.session_state, address.asked("quantity")
-    before = None if address.went_back() else state.get(key)
-    state[key] = next(name for name in (asked, before, first, names[0]) if name in names)
-    chosen: str = st.selectbox(
-        _("Look at"), names, key=key, format_func=words.__getitem__, persist_state="session"
-    )
-    address.say(quantity=chosen)
-    return chosen
 
 
 def heat_panel(
@@ -206,13 +188,12 @@ def beside(
     """
     files = {m.path.stem: m for m in others(view)}
     names = titles(files.values())
-    chosen = st.multiselect(
+    chosen = Field[tuple[str, ...]](f"inside.{key}", ()).choose(
         label,
-        [*files, *made],
-        default=usual,
-        format_func=lambda name: names.get(name, name),
-        key=f"inside.{key}.{view.mark[:12]}",
-        persist_state="session",
+        names | {name: name for name in made},
+        tuple(usual),
+        of=view.mark,
+        draw=st.multiselect,
         max_selections=most,
         placeholder=_("other networks"),
         help=about,

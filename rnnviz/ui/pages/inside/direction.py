@@ -7,6 +7,7 @@ import streamlit as st
 
 from rnnviz.figures.themes import Scale
 from rnnviz.i18n import _
+from rnnviz.ui.fields import Field
 from rnnviz.ui.pages.inside import words
 from rnnviz.ui.pages.inside.common import View
 from rnnviz.units import Direction, directions
@@ -32,15 +33,13 @@ def pick(
         for kind in (MEANS, PROBE)
         if (view.mark, view.layer, quantity, kind) in own
     }
-    offered = [UNIT, *found, *([RANDOM] if random else [])]
+    offered = {UNIT: unit} | {kind: _name(kind, found) for kind in (*found, *([RANDOM] if random else []))}
     if len(offered) == 1:
         return None
-    chosen = st.selectbox(
+    chosen = Field(f"inside.{key}.what", UNIT).choose(
         label,
         offered,
-        key=f"inside.{key}.what",
-        persist_state="session",
-        format_func=lambda kind: unit if kind == UNIT else _name(kind, found),
+        draw=st.selectbox,
         help=_(
             "A direction's value is a weighted sum of all units. A probe and a difference of means are "
             "offered here once a search under Units has found them."

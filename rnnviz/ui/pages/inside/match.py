@@ -15,16 +15,18 @@ from rnnviz.i18n import _
 from rnnviz.networks.numpy_model import Network
 from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, findings
+from rnnviz.ui.fields import Field
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import sources
-from rnnviz.ui.pages.inside.common import COMING, LONGEST, View, cursor, fragment, kept, say_start
+from rnnviz.ui.pages.inside.common import AT, LONGEST, TEXT, View, cursor, fragment, kept, say_start
 from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.pages.inside.sources import Source
 from rnnviz.ui.words import spoken
 
 KEY, ROWS = "inside.match", "inside.matches"
-SPAN = "inside.match.span"  # of st.session_state: the text, and the passage selected in it
+SPAN = Field("inside.match.span", (0, 0))  # the passage selected in the text
+THRESHOLD, LEAST = Field("inside.match.threshold", 0.5), Field("inside.match.least", 1)
 
 SHARE = Scale("sequential", 0.0, 1.0)
 SHOWN = 12  # rows
@@ -84,28 +86,24 @@ def _span(view: View, ask: dashboard.Ask) -> tuple[int, int]:
     """
     new = ask.span(len(view.text))
     if new is not None:
-        st.session_state[SPAN] = view.text, new
-    text, span = st.session_state.get(SPAN, ("", None))
-    if text == view.text and span is not None:
-        return int(span[0]), int(span[1])
+        SPAN.put(new)
     listed = list(re.finditer(r"\b\w{3,10}\b", view.text))
     often = Counter(word[0] for word in listed)
     again = [word.span() for word in listed if often[word[0]] > 1] or [word.span() for word in listed]
-    return again[-1] if again else (len(view.text) - 1, len(view.text))
+    usual = again[-1] if again else (len(view.text) - 1, len(view.text))
+    return SPAN.now(usual=usual, of=view.text)
 
 
 def _controls(view: View, length: int) -> dict[str, Any]:
     """What is asked of `Index.elsewhere`."""
     first, second, third, fourth = st.columns(4, vertical_alignment="bottom")
-    usual = 0.3 if view.cell == "lstm" else 0.5
-    threshold = first.slider(
+    threshold = THRESHOLD.now(usual=0.3 if view.cell == "lstm" else 0.5)
+    first.slider(
         _("Threshold, distance from 0"),
         0.05,
         0.95,
-        usual,
-        0.05,
-        key=f"inside.match.threshold.{usual}",
-        persist_state="session",
+        step=0.05,
+        **THRESHOLD.widget,
         help=_(
             "A unit is on where its value is at least this far from 0. Throughout the passage it must be on, "
             "and on the same side of 0. Drag over the text below to select another passage."
@@ -130,14 +128,8 @@ def _controls(view: View, length: int) -> dict[str, Any]:
         key="inside.match.share",
         persist_state="session",
     )
-    least = fourth.number_input(
-        _("Shortest match, in characters"),
-        1,
-        LONGEST,
-        length,
-        key=f"inside.match.least.{length}",
-        persist_state="session",
-    )
+    least = LEAST.now(usual=length, of=length)
+    fourth.number_input(_("Shortest match, in characters"), 1, LONGEST, **LEAST.widget)
     return {"threshold": threshold, "edges": edges, "share": share / 100, "least": least, "most": SHOWN}
 
 
@@ -254,7 +246,7 @@ def _look_at(view: View, index: units.Index, match: units.Match) -> None:
     stop = min(len(index), start + LONGEST)
     text = index.text(start, stop)
     span = match.start - start, min(match.stop, stop) - start
-    st.session_state[SPAN] = text, span
-    st.session_state[COMING] = text
-    st.session_state.pop("inside.at", None)
+    TEXT.put(text)
+    SPAN.put(span)
+    AT.put(None)
     st.rerun()

@@ -4,7 +4,7 @@ that goes, what each character adds, and what carries the state on.
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -23,8 +23,9 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.progress import Share, mapped
 from rnnviz.reading.trace import tracing
 from rnnviz.text.characters import visible
-from rnnviz.ui import choice, dashboard, findings
+from rnnviz.ui import dashboard, findings
 from rnnviz.ui.dashboard import Text, ends, painted
+from rnnviz.ui.fields import Field
 from rnnviz.ui.pages.inside import sources
 from rnnviz.ui.pages.inside.common import (
     Held,
@@ -41,6 +42,8 @@ from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import quantities, spoken
 
+INSTEAD = Field[Instead]("inside.instead", "average")
+GATE = Field("inside.gate", "")
 KEY, ADDED, GATED = "inside.memory", "inside.attribution", "inside.gates"
 SQUARE = 300  # characters of the whole picture: twice as many would take four times as long
 NATS = Scale("diverging", -2.0, 2.0)
@@ -198,9 +201,12 @@ def _attribution(view: View, at: int, target: str | None) -> None:
     label = _("Integrated gradients and occlusion beside the gradient")
     if not st.toggle(label, key="inside.attribution.on", persist_state="session"):
         return
-    offered = {"average": _("average of all characters"), "unknown": _("unknown character")}
+    offered: dict[Instead, str] = {
+        "average": _("average of all characters"),
+        "unknown": _("unknown character"),
+    }
     label = _("Baseline: what replaces a character")
-    instead = cast(Instead, choice.pick(label, offered, "inside.instead", default="average"))
+    instead = INSTEAD.choose(label, offered)
     added = found(ADDING, view, at=at, target=target, instead=instead)
     if added is None:
         return
@@ -245,7 +251,7 @@ def _opened(view: View, at: int | None, keeps: str) -> None:
     """A gate along the text, how often all are saturated, and how long units keep."""
     st.subheader(_("Gates"), anchor=False)
     names = {name: quantities()[name] for name in units.quantities(view.cell)[1:]}
-    looked = choice.pick(_("Gate"), names, f"inside.gate.{view.cell}", default=keeps, hidden=True)
+    looked = GATE.choose(_("Gate"), names, keeps, label_visibility="collapsed")
     source = sources.pick(view, "inside.gates.source")
     cost = _("Reads up to {n} characters; it takes some seconds.").format(n=f"{GATES.most:,}")
     button = Button(_("Measure them on a longer text"), ":material/straighten:", cost)

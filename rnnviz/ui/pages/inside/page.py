@@ -5,17 +5,15 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from rnnviz.errors import TextError
-from rnnviz.i18n import _
-from rnnviz.ui import address, choice, examples, sidebar
+from rnnviz.i18n import N_, _
+from rnnviz.ui import address, examples, sidebar
 from rnnviz.ui.context import Context
+from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs.pending import working
-from rnnviz.ui.packed import unpack
 from rnnviz.ui.pages.inside import words
-from rnnviz.ui.pages.inside.common import AT, COMING, LONGEST, NAMED, UNIT, WANTED, WAY, layer_key, view
-from rnnviz.ui.trouble import describe, show
+from rnnviz.ui.pages.inside.common import LAYER, LONGEST, TEXT, WAY, view
+from rnnviz.ui.trouble import show
 
-_OFFERED, _TEXT = "inside.offered", "inside.text"
 # Names of parts that an address may have too: those that parts had, and where what they showed is now.
 _ALSO = {
     "find": "units",
@@ -25,6 +23,13 @@ _ALSO = {
     "patch": "cause",
     "compare": "cause",
 }
+PART = Field(
+    "part",
+    "units",
+    address="part",
+    title=N_("What to look at"),
+    check=lambda said: _ALSO.get(said.lower(), said.lower()),
+)
 
 
 @dataclass(frozen=True)
@@ -77,12 +82,11 @@ def page(context: Context) -> None:
     parts = looks()
     names = {key: look.name for key, look in parts.items()}
     if (asked := address.asked("part")) in ("patch", "compare"):
-        st.session_state[WAY] = asked
+        WAY.put(asked)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        part = choice.tab(_("What to look at"), names, "part", _ALSO)
+        part = PART.choose(_("What to look at"), names, label_visibility="collapsed")
         text = _text(context)
         layer = _layer(context)
-    choice.missed("part", names)
     st.markdown(f"**{parts[part].question}** {parts[part].next}")
     if not text.strip():
         st.info(_("There is no text to look at: write one under **Text**."), icon=":material/edit:")
@@ -95,71 +99,27 @@ def page(context: Context) -> None:
 
 
 def _text(context: Context) -> str:
-    state = st.session_state
-    opening = examples.example(context.model.card)[:LONGEST]
-    _arrive(opening)
-    if COMING in state:
-        state["inside.kept-text"] = state[_TEXT] = state.pop(COMING)
-    kept = state.get("inside.kept-text", "")
-    if not kept or (kept == state.get(_OFFERED) and kept != opening):  # nobody has written anything yet
-        kept = state[_OFFERED] = opening
-        state[_TEXT] = opening
-    elif _TEXT not in state:
-        state[_TEXT] = kept
+    text = TEXT.now(usual=examples.example(context.model.card)[:LONGEST])
     with st.popover(_("Text"), icon=":material/edit:"):
-        text = st.text_area(
+        st.text_area(
             _("The text that all of this page looks at, at most {n} characters").format(n=f"{LONGEST:,}"),
-            key=_TEXT,
             height=280,
             width=640,
             max_chars=LONGEST,
+            **TEXT.widget,
         )
-        st.button(_("The example again"), on_click=_example, args=(opening,), icon=":material/replay:")
-    state["inside.kept-text"] = text
-    address.say(text=None if text == opening else text)
+        st.button(_("The example again"), on_click=TEXT.put, args=(None,), icon=":material/replay:")
     return text
-
-
-def _arrive(opening: str) -> None:
-    """Take the text, the character and the unit from the address, if somebody has just arrived by it."""
-    state, packed = st.session_state, address.asked("text")
-    if packed is not None or address.went_back():
-        state[COMING] = opening
-    if packed is not None:
-        try:
-            state[COMING] = unpack(packed)[:LONGEST] or opening
-        except TextError as error:
-            st.warning(describe(error), icon=":material/link_off:")
-    if (at := address.asked_number("at")) is not None or address.went_back():
-        state[AT] = at
-    if (unit := address.asked_number("unit")) is not None:
-        state[UNIT], state[WANTED], state[NAMED] = unit, True, unit
-
-
-def _example(opening: str) -> None:
-    st.session_state[_TEXT] = st.session_state[_OFFERED] = opening
 
 
 def _layer(context: Context) -> int:
     layers = int(context.network.config.layers)
-    if layers < 2:
-        return 0
-    key, asked = layer_key(layers), address.asked_number("layer")
-    if asked is not None or address.went_back():
-        st.session_state[key] = asked if asked is not None and asked < layers else 0
-    elif key not in st.session_state:
-        known = max(words.standing_in(context.info.card), key=lambda one: one.lead, default=None)
-        st.session_state[key] = known.layer if known and known.layer < layers else 0
-    layer = st.selectbox(
-        _("Layer"),
-        range(layers),
-        key=key,
-        persist_state="session",
-        format_func=lambda n: _("layer {n}").format(n=n),
-        width=140,
-    )
-    address.say(layer=layer or None)
-    return layer
+    known = max(words.standing_in(context.info.card), key=lambda one: one.lead, default=None)
+    offered = {n: _("layer {n}").format(n=n) for n in range(layers)}
+    usual = known.layer if known else 0
+    if layers == 1:
+        return LAYER.now(offered)
+    return LAYER.choose(_("Layer"), offered, usual, draw=st.selectbox, width=140)
 
 
 _STYLE = """

@@ -12,12 +12,14 @@ from rnnviz.i18n import _
 from rnnviz.networks.cells import CELLS
 from rnnviz.reading import sampling
 from rnnviz.text.characters import normalise
-from rnnviz.ui import choice, dashboard, findings
+from rnnviz.ui import dashboard, findings
+from rnnviz.ui.fields import Field
 from rnnviz.ui.pages.inside import changed, direction
 from rnnviz.ui.pages.inside.common import Held, View, fragment
 from rnnviz.ui.pages.inside.parts import Part, found
 
 KEY = "inside.patch"
+PART, OF = Field(f"{KEY}.part", "all"), Field(f"{KEY}.quantity", "state")
 MOST = 200  # characters of each text
 
 # Two texts whose last characters are the same, or nearly, by corpus; "|" is where the state is taken and put.
@@ -95,17 +97,14 @@ def _places(view: View) -> tuple[Any, ...]:
 
 def _place(view: View, key: str, title: str, said: str, example: str) -> tuple[str, int]:
     """One of the texts, and after how many of its characters."""
-    state = st.session_state
-    if state.get(f"{key}.example") != example:  # another network's corpus
-        state[f"{key}.example"] = example
-        state[f"{key}.text"] = example.replace("|", "")
-        state[f"{key}.at"] = example.index("|")
-    written = st.text_area(title, key=f"{key}.text", height=106, max_chars=MOST, persist_state="session")
+    own, place = Field(f"{key}.text", ""), Field(f"{key}.at", 0)
+    written = own.now(usual=example.replace("|", ""), of=example)
+    st.text_area(title, height=106, max_chars=MOST, **own.widget)
     text = normalise(written, view.model.normaliser)[:MOST]
     asked = dashboard.asked(key).position(len(text))
     if asked is not None:
-        state[f"{key}.at"] = asked + 1
-    at = min(int(state[f"{key}.at"]), len(text))
+        place.put(asked + 1)
+    at = min(place.now(usual=example.index("|"), of=example), len(text))
     if text:
         before = np.where(np.arange(len(text)) < at, 0.6, 0.0)
         levels = Scale("sequential", 0.0, 4.0).levels(before)
@@ -123,20 +122,20 @@ def _part(view: View) -> dict[str, Any] | None:
     words["part"] = _("units or a direction")
     left, middle, right = st.columns([5, 5, 2], vertical_alignment="bottom")
     with left:
-        which = choice.pick(_("What is put in"), words, f"{KEY}.part", default="all")
+        which = PART.choose(_("What is put in"), words)
     part: dict[str, Any] = {} if which == "all" else {"layer": view.layer}
     if which == "part":
         with middle, st.container(horizontal=True, vertical_alignment="bottom"):
             along = direction.pick(view, "hidden", "patch", _("Which part"), _("units"), random=True)
             if along is not None:
                 return {"units": along[1]}
-            part["units"] = changed.write(view, f"{KEY}.units", value="0")
+            part["units"] = changed.write(view, key=f"{KEY}.units", value="0")
         if not part["units"]:
             return None
     if CELLS[view.cell].has_cell:
         parts = {"state": "H, C", "hidden": "H", "cell": "C"}
         with right:
-            part["quantity"] = choice.pick(_("Of H and C"), parts, f"{KEY}.quantity", default="state")
+            part["quantity"] = OF.choose(_("Of H and C"), parts)
     return part
 
 

@@ -15,6 +15,7 @@ from rnnviz.text import corpora
 from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui import forgetting
+from rnnviz.ui.fields import Field
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside.common import View
@@ -97,23 +98,14 @@ def pick(view: View, key: str, corpus: str = "corpus") -> Source | None:
     """
     names = {c.name: c.title for c in here()}
     own = str(view.context.info.card.get("corpus"))
-    offered = [*sorted(names, key=lambda n: n != own), OWN, SAMPLED, FILE]
     words = {
-        **names,
+        **dict(sorted(names.items(), key=lambda one: one[0] != own)),
         OWN: _("the text on this page"),
         SAMPLED: _("{n} characters that the network writes").format(n=f"{WRITTEN:,}"),
         FILE: _("a file of your own"),
     }
-    if own not in names:  # nothing here is like what the model has read
-        offered.sort(key=lambda n: n != OWN)
-    st.session_state[f"{key}.widget"] = widget = f"{key}.{'-'.join(offered)}"
-    kind = st.selectbox(
-        _("On which text"),
-        offered,
-        key=widget,
-        persist_state="session",
-        format_func=words.__getitem__,
-    )
+    usual = own if own in names else OWN  # else nothing here is like what the model has read
+    kind = Field(key, OWN).choose(_("On which text"), words, usual, draw=st.selectbox)
     if kind in (OWN, SAMPLED):
         return Source(kind)
     if kind != FILE:
@@ -159,7 +151,7 @@ def propose(view: View, source: Source, key: str) -> None:
 
 
 def _choose(key: str, kind: str) -> None:
-    st.session_state[st.session_state[f"{key}.widget"]] = kind
+    Field(key, OWN).put(kind)
     st.session_state[NOW] = True
 
 

@@ -19,19 +19,19 @@ from rnnviz.reading.trace import Trace, tracing
 from rnnviz.runs.unit_findings import Recorded
 from rnnviz.text.characters import visible
 from rnnviz.ui import address, dashboard, findings
+from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.pages.inside import direction, sources
 from rnnviz.ui.pages.inside import words as page_words
 from rnnviz.ui.pages.inside.common import (
-    NAMED,
+    LAYER,
+    QUANTITY,
     UNIT,
-    WANTED,
     View,
     cursor,
     fragment,
     heat_panel,
-    layer_key,
-    quantity,
+    kept,
     say_start,
 )
 from rnnviz.ui.pages.inside.parts import Button, Part, found
@@ -40,10 +40,11 @@ from rnnviz.ui.pages.inside.words import GRADED, PATTERN, SPAN
 from rnnviz.ui.words import quantities, signed
 
 SOURCE = "inside.source"
-SPANS = "inside.spans"  # of st.session_state: the text, and the passages selected in it
+SPANS = Field[tuple[tuple[int, int], ...]]("inside.spans", ())  # the passages selected in the text
+TARGET = Field("inside.target", "word-start")
 KEY, FOUND = "inside.finding", "inside.found"
 READING = 0.25  # the share of a search's work that is reading the text
-_FOLLOWED = "inside.followed"
+_NAMED = "inside.unit.named"  # of st.session_state: the unit that an address has named
 
 
 @dataclass(frozen=True)
@@ -152,9 +153,11 @@ LONGER = replace(SCAN, name="longer", shared=False)
 def section(view: View) -> None:
     ask = dashboard.asked(KEY)
     if (clicked := dashboard.asked(FOUND).pick(view.H, "ranking")) is not None:
-        st.session_state[UNIT] = clicked
-    if st.session_state.get(layer_key(int(view.model.config.layers)), view.layer) != view.layer:
+        UNIT.put(clicked)
+    if LAYER.get() != view.layer:
         st.rerun()  # a unit of another layer was chosen: the layer's own widget stands outside this part
+    if (named := address.asked("unit")) is not None:
+        st.session_state[_NAMED] = named
     spans, at = _spans(view, ask), cursor(ask, view, None)
     top, card, below = st.container(), st.container(), st.container()
     with top:
@@ -165,8 +168,7 @@ def section(view: View) -> None:
         answer = _answer(view, asked, source, looked) if asked and source else None
     search = answer.finding if answer and isinstance(answer.finding, units.Search) else None
     with picked:
-        unit = _unit(view, asked, looked, search)
-        address.say(unit=unit)
+        unit = _unit(view, asked, source, looked, search)
     longer = None
     if asked and source and answer:
         with below:
@@ -187,8 +189,6 @@ def _looked(view: View) -> tuple[str, DeltaGenerator]:
     """The quantity that is looked at, and the row for what is chosen beside it; above them the units that the
     model's card names, each a click away.
     """
-    first = _standing(view)
-    key = f"inside.quantity.{first.quantity if first else 'hidden'}"
     if named := page_words.standing_in(view.context.info.card):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(_("Units that this network's card names:"), width="content")
@@ -198,19 +198,20 @@ def _looked(view: View) -> tuple[str, DeltaGenerator]:
                     label,
                     key=f"inside.named.{one.unit}.{one.target}",
                     on_click=_choose,
-                    args=(view, one, key),
+                    args=(one,),
                 )
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    with row:
-        return quantity(view, key, first.quantity if first else "hidden"), row
+    offered, first = {name: quantities()[name] for name in units.quantities(view.cell)}, _standing(view)
+    usual = first.quantity if first else "hidden" if "hidden" in offered else next(iter(offered))
+    if len(offered) == 1:
+        return QUANTITY.now(offered, usual), row
+    return QUANTITY.choose(_("Look at"), offered, usual, draw=row.selectbox), row
 
 
-def _choose(view: View, one: Recorded, key: str) -> None:
-    state, layers = st.session_state, int(view.model.config.layers)
-    other = (one.layer, one.quantity) != (view.layer, state.get(key, one.quantity))
-    state[UNIT], state[WANTED], state[key] = one.unit, other, one.quantity
-    if layers > 1:
-        state[layer_key(layers)] = one.layer
+def _choose(one: Recorded) -> None:
+    UNIT.put(one.unit)
+    QUANTITY.put(one.quantity)
+    LAYER.put(one.layer)
 
 
 def _answer(view: View, asked: Question, source: Source, looked: str) -> Answer | None:
@@ -272,50 +273,47 @@ def _said(
     return longer
 
 
-def _unit(view: View, asked: Question | None, looked: str, search: units.Search | None) -> int:
-    """The unit: what the address or a click names, else one on record, else the best."""
-    state, mark = st.session_state, (view.mark, view.layer, asked, looked, search)
-    wanted = state.get(WANTED, False)
-    if UNIT not in state or (state.get(_FOLLOWED) != mark and not wanted):
-        named = _standing(view, (asked.target,) if asked else None, looked)
-        state[UNIT] = named.unit if named else search.best.unit.unit if search else _best(view, asked, looked)
-    if search is not None:
-        state.pop(WANTED, None)
-    state[_FOLLOWED] = mark
-    state[UNIT] = min(max(int(state[UNIT]), 0), view.H - 1)
-    last = view.H - 1
-    label = _("The unit, 0 to {last}").format(last=last)
-    return int(st.number_input(label, 0, last, key=UNIT, persist_state="session", width=200))
+def _unit(
+    view: View, asked: Question | None, source: Source | None, looked: str, search: units.Search | None
+) -> int:
+    """The unit: what the address, the reader or a click names, else one on record, else the best."""
+    named = _standing(view, (asked.target,) if asked else None, looked)
+    usual = named.unit if named else search.best.unit.unit if search else _best(view, asked, looked)
+    unit = UNIT.now(range(view.H), usual, of=(view.mark, view.layer, asked, source, looked))
+    label = _("The unit, 0 to {last}").format(last=view.H - 1)
+    st.number_input(label, 0, view.H - 1, width=200, **UNIT.widget)
+    return unit or 0
 
 
 def _best(view: View, asked: Question | None, looked: str) -> int:
     """The best on the page's own text, until a longer one has been read."""
-    with suppress(RnnvizError):
-        if asked is not None:
+    if asked is None:
+        return 0
+
+    def search() -> int:
+        with suppress(RnnvizError):
             target = _target(asked, view.unclosed, view.text)
             searcher = units.Searcher(view.trace, layer=view.layer, quantity=looked)
             return searcher.search(target, shifts=0).best.unit.unit
-    return 0
+        return 0
+
+    return kept(view.key("best", view.layer, asked, looked), search)
 
 
 def _spans(view: View, ask: dashboard.Ask) -> tuple[tuple[int, int], ...]:
-    text, spans = st.session_state.get(SPANS, ("", ()))
-    if text != view.text:
-        spans = ()
+    spans = SPANS.now(of=view.text)
     new = ask.span(len(view.text))
     if new is None:
-        return tuple(spans)
+        return spans
     merged: list[tuple[int, int]] = []
     for start, stop in sorted([*spans, new]):
         if merged and start <= merged[-1][1]:
             merged[-1] = merged[-1][0], max(stop, merged[-1][1])
         else:
             merged.append((start, stop))
-    st.session_state[SPANS] = view.text, tuple(merged)
-    for key in list(st.session_state):  # whatever model this is: a selection is a question
-        if str(key).startswith("inside.target."):
-            st.session_state[key] = SPAN
-    return tuple(merged)
+    SPANS.put(tuple(merged))
+    TARGET.put(SPAN)  # whatever model this is: a selection is a question
+    return SPANS.now(of=view.text)
 
 
 def _card(
@@ -411,16 +409,13 @@ def _ask(view: View, spans: tuple[tuple[int, int], ...]) -> tuple[Question | Non
     """What is looked for, None while a pattern or a selection is awaited, and where, None while a file is."""
     names = page_words.targets(view.python)
     found = _standing(view)
-    first = found.target if found is not None else "word-start"
     kind, where = st.columns(2)
     with kind:
-        about = st.selectbox(
+        about = TARGET.choose(
             _("What to look for"),
-            list(names),
-            index=list(names).index(first),
-            key=f"inside.target.{first}",
-            persist_state="session",
-            format_func=names.__getitem__,
+            names,
+            found.target if found else None,
+            draw=st.selectbox,
             help=_(
                 "Simple rules find quotes, brackets and indentation. In the source of Python's standard "
                 "library they differ from Python's own tokeniser at 1, 8 and 5 % of the characters."
@@ -431,7 +426,7 @@ def _ask(view: View, spans: tuple[tuple[int, int], ...]) -> tuple[Question | Non
         if about == SPAN:
             source: Source | None = PAGE
             st.space("small")
-            st.button(_("Clear the selection"), icon=":material/deselect:", on_click=_forget)
+            st.button(_("Clear the selection"), icon=":material/deselect:", on_click=SPANS.put, args=((),))
         else:
             source = sources.pick(view, SOURCE)
     pattern, edges = "", 0
@@ -469,18 +464,14 @@ def _standing(
 ) -> Recorded | None:
     """Of the findings that stand, for one of `names` in the layer that is looked at, the one of the unit that
     the address named on arrival, else the one that leads by most: what the page opens with."""
-    named = st.session_state.get(NAMED)
+    named = st.session_state.get(_NAMED)
     names = page_words.targets(view.python) if names is None else names
     found = [
         one
         for one in page_words.standing_in(view.context.info.card)
         if one.layer == view.layer and one.target in names and quantity in (None, one.quantity)
     ]
-    return max(found, key=lambda one: (one.unit == named, one.lead), default=None)
-
-
-def _forget() -> None:
-    st.session_state.pop(SPANS, None)
+    return max(found, key=lambda one: (str(one.unit) == named, one.lead), default=None)
 
 
 def _target(asked: Question, unclosed: str, text: str) -> units.Target:

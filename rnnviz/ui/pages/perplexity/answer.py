@@ -108,8 +108,8 @@ def _lead(context: Context, text: Text, report: Report) -> None:
             _("Use {name}?").format(name=name),
             key="perplexity.better",
             type="primary" if foreign else "secondary",
-            on_click=st.session_state.__setitem__,
-            args=(sidebar.WANTED, found.name),
+            on_click=sidebar.MODEL.put,
+            args=(found.name,),
         )
 
 

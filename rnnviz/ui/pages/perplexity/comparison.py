@@ -16,8 +16,9 @@ from rnnviz.i18n import _, ngettext
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.reading.scoring import of_sum
-from rnnviz.ui import choice, model_cache
+from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
+from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.worker import Jobs
@@ -27,6 +28,7 @@ from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import describe, plain
 from rnnviz.ui.words import percent, rounded, title, titles
 
+COMPARED = Field("compared", "one")
 SECOND = "second"  # the choice of the second model
 AUTOMATIC = 300_000  # bytes or characters up to which the yardsticks are measured unasked
 PATIENCE = 0.5
@@ -185,7 +187,7 @@ def _picture(context: Context, scored: Texts, closer: Text, chosen: Sequence[Row
     compared = [one for one in scored if one[0] is closer]
     if len(scored) > 1:
         words = {"one": closer.name, "all": _("All {n} texts together").format(n=len(scored))}
-        if choice.pick(_("Text"), words, "compared", default="one", required=True, hidden=True) == "all":
+        if COMPARED.choose(_("Text"), words, label_visibility="collapsed") == "all":
             compared = list(scored)
     bars = [_bar(context, row, compared, found) for row in chosen]
     # The full length is a uniform guess's, or the chosen model's if that is more.

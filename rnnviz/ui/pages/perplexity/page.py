@@ -7,9 +7,10 @@ from threading import Event
 
 import streamlit as st
 
-from rnnviz.i18n import _
-from rnnviz.ui import address, choice, forgetting, sidebar
+from rnnviz.i18n import N_, _
+from rnnviz.ui import address, forgetting, sidebar
 from rnnviz.ui.context import Context
+from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.pending import want, working
 from rnnviz.ui.jobs.store import Key
@@ -31,6 +32,7 @@ from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import describe, plain
 from rnnviz.ui.words import title
 
+SECTION = Field("section", "origin", address="section", title=N_("Section"), check=str.lower)
 _FILES = "perplexity.held"  # the checksums of the files in view
 _LEARNS = "perplexity.learns"  # what an address of 1.0.0 asked for: "mix", "dynamic" or "mix,dynamic"
 
@@ -164,8 +166,7 @@ def _section(
         "compression": _("Perplexity as compression"),
         "take": _("Download"),
     }
-    chosen = choice.tab(_("Section"), words, "section")
-    choice.missed("section", words)
+    chosen = SECTION.choose(_("Section"), words, label_visibility="collapsed")
     if not scored.complete:
         origin.offer_reading(jobs, work.full_key(context.info, text), text.name)
     if chosen == "against":

@@ -13,7 +13,7 @@ from rnnviz.i18n import _
 from rnnviz.reports.analysis import By
 from rnnviz.reports.record import Record
 from rnnviz.text.characters import visible
-from rnnviz.ui import choice
+from rnnviz.ui.fields import Field
 from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import column_format, signed
 
@@ -34,14 +34,9 @@ def show(text: ScoredText) -> None:
     }
     if text.difference is not None:
         offered["versus"] = (_("Largest differences"), _versus)
-    chosen = choice.pick(
-        _("Where in the text"),
-        {name: label for name, (label, _table) in offered.items()},
-        f"{text.key}.table",
-        default="most",
-        required=True,
-        hidden=True,
-    )
+    words = {name: label for name, (label, _table) in offered.items()}
+    table = Field(f"{text.key}.table", "most")
+    chosen = table.choose(_("Where in the text"), words, label_visibility="collapsed")
     offered[chosen][1](text)
 
 

@@ -13,10 +13,11 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import RnnvizError, TextError
-from rnnviz.i18n import _, ngettext
+from rnnviz.i18n import N_, _, ngettext
 from rnnviz.text import corpora
 from rnnviz.text.files import LONGEST_NAME, printable
-from rnnviz.ui import address, choice, examples, pasting
+from rnnviz.ui import address, examples, pasting
+from rnnviz.ui.fields import Field
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.store import Key
@@ -92,6 +93,9 @@ class _Named(io.BytesIO):
     def readline(self, size: int | None = -1, /) -> bytes:
         self._check()
         return super().readline(size)
+
+CORPUS = Field[str | None]("corpus", address="corpus", title=N_("Corpus"))
+PART = Field("corpus-part", "held out")
 
 
 def chosen(jobs: Jobs) -> tuple[list[Text], list[Text]]:
@@ -245,20 +249,14 @@ def _from_corpus(jobs: Jobs) -> list[Text]:
     """The chosen corpus, or the part of it that a model trained on it has never read."""
     which, how = st.columns([3, 2], vertical_alignment="bottom")
     about = {name: corpora.describe(name) for name in corpora.names()}
-    choice.adopt("corpus", list(about))
-    name = which.selectbox(
-        _("Corpus"),
-        list(about),
-        index=None,
-        key="corpus",
-        persist_state="session",
-        placeholder=_("Choose a corpus"),
-        format_func=lambda n: f"{about[n].title} · {about[n].bytes / 1e6:.1f} MB",
+    words = {name: f"{one.title} · {one.bytes / 1e6:.1f} MB" for name, one in about.items()}
+    name = CORPUS.choose(
+        _("Corpus"), words, draw=which.selectbox, index=None, placeholder=_("Choose a corpus")
     )
     words = {"held out": _("The last 10 % (held out)"), "all": _("The whole corpus")}
     help = _("The shipped models trained on this corpus have not read its last tenth.")
     with how:
-        part = choice.pick(_("Part"), words, "corpus-part", default="held out", required=True, help=help)
+        part = PART.choose(_("Part"), words, help=help)
     if name is None or (about[name].needs_download and not fetched(jobs, about[name])):
         return []
     try:
