@@ -188,7 +188,7 @@ def beside(
     """
     files = {m.path.stem: m for m in others(view)}
     names = titles(files.values())
-    chosen = Field[tuple[str, ...]](f"inside.{key}", ()).choose(
+    chosen = Field[tuple[str, ...]](f"inside.{key}.with", ()).choose(
         label,
         names | {name: name for name in made},
         tuple(usual),
