@@ -155,13 +155,17 @@ def test_without_the_coder_the_page_says_what_brings_it(
 
 
 @pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
-def test_every_section_opens(open_app: Open, locale: str) -> None:
+def test_every_section_opens_and_html_in_a_name_or_a_text_stays_text(open_app: Open, locale: str) -> None:
     app = settled(open_app("perplexity", locale=locale, section="sum"), "perplexity")
     assert app.session_state["section"] == "sum"
-    upload(app, perplexity__txt=TEXT)  # a text may be called like what is taken away
+    html = "<img src=x onerror=alert(1)>"
+    app.file_uploader[0].upload(f"{html}.txt", html.encode())
+    app.file_uploader[0].upload("perplexity.txt", TEXT.encode()).run()  # called like what is taken away
+    settled(app, "perplexity")
     for name in ("origin", "against", "sum", "compression", "take"):
         clean(section(app, name))
         assert app.session_state["section"] == name
+        assert "<img" not in everything(app).replace(r"\<img", ""), name
     assert len(app.get("download_button")) == 5
 
 

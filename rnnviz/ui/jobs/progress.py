@@ -58,9 +58,7 @@ def _bar(
 def _so_far(job: Job, name: str, stop: Event) -> None:
     """A job's first figure, and a button that ends it there."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.metric(
-            _("Perplexity so far"), rounded(job.step.perplexity or math.inf), width="content"
-        )
+        st.metric(_("Perplexity so far"), rounded(job.step.perplexity or math.inf), width="content")
         st.button(
             _("Stop here and show"),
             key=f"stop-{name}",
