@@ -132,23 +132,17 @@ def install(extra: str) -> str:
     True
     """
     from importlib.metadata import PackageNotFoundError, distribution  # costs 20 ms, and few need it
-    from urllib.parse import urlsplit
-    from urllib.request import url2pathname
 
     checkout = Path(__file__).resolve().parents[1]
+    if (checkout / "pyproject.toml").is_file():
+        return f'pip install "{"." if checkout == Path.cwd() else checkout}[{extra}]"'
     origin: dict[str, Any] = {}
-    if not (checkout / "pyproject.toml").is_file():
-        with contextlib.suppress(PackageNotFoundError):
-            origin = json.loads(distribution("rnnviz").read_text("direct_url.json") or "{}")
-        url = str(origin.get("url", ""))
-        if not url:
-            return f'pip install "rnnviz[{extra}]"'
-        if "dir_info" not in origin:  # a wheel, or a repository
-            vcs = origin.get("vcs_info", {}).get("vcs")
-            return f'pip install "rnnviz[{extra}] @ {vcs + "+" if vcs else ""}{url}"'
-        checkout = Path(url2pathname(urlsplit(url).path))
-    where = "." if checkout == Path.cwd() else checkout
-    return f'pip install "{where}[{extra}]"'
+    with contextlib.suppress(PackageNotFoundError):
+        origin = json.loads(distribution("rnnviz").read_text("direct_url.json") or "{}")
+    if "url" not in origin:
+        return f'pip install "rnnviz[{extra}]"'
+    vcs = origin.get("vcs_info", {}).get("vcs")
+    return f'pip install "rnnviz[{extra}] @ {vcs + "+" if vcs else ""}{origin["url"]}"'
 
 
 EARLIER = 'pip install "rnnviz[app]==1.0.0"'

@@ -70,7 +70,10 @@ def test_what_is_no_kept_error_is_none(value: object) -> None:
     ("origin", "wanted"),
     [
         (None, '"rnnviz[train]"'),  # from an index, or a folder of wheels
-        ({"url": "file:///home/me/my%20work/rnnviz", "dir_info": {}}, '"/home/me/my work/rnnviz[train]"'),
+        (
+            {"url": "file:///home/me/my%20work/rnnviz", "dir_info": {}},
+            '"rnnviz[train] @ file:///home/me/my%20work/rnnviz"',
+        ),
         (
             {"url": "file:///tmp/rnnviz-1.0-py3-none-any.whl", "archive_info": {}},
             '"rnnviz[train] @ file:///tmp/rnnviz-1.0-py3-none-any.whl"',

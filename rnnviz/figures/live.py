@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Integers
-from rnnviz.errors import ConfigError
 from rnnviz.figures import themes
 from rnnviz.figures.frame import Figure, axis, layout, line
 from rnnviz.figures.themes import Scale, Theme
@@ -32,7 +31,7 @@ WINDOW = 8
 
 def seriate(activations: npt.NDArray[np.floating[Any]]) -> Integers:
     """The units in their order, (H,), constant ones last: unit `result[i]` belongs into row i. `activations`
-    (T, H) are their values over a text. Deterministic. Raises ConfigError for another shape.
+    (T, H) are their values over a text. Deterministic.
 
     The order is that of the second eigenvector of the similarity graph's Laplacian (the Fiedler vector;
     Atkins, Boman & Hendrickson 1998, "A spectral algorithm for seriation").
@@ -58,8 +57,7 @@ def seriate(activations: npt.NDArray[np.floating[Any]]) -> Integers:
 
 def steady(activations: npt.NDArray[np.floating[Any]], count: int = 24) -> Integers:
     """The `count` units that hold their colour, or all if there are fewer: the slowest first. `activations`
-    (T, H) are their values over a text. Deterministic. Raises ConfigError for another shape, and count
-    below 1.
+    (T, H) are their values over a text. Deterministic.
 
     A unit is slow as far as its means over WINDOW characters still vary as it does: the share of its variance
     that is left in them. Units are chosen one after another, each for the slow part that those before don't
@@ -70,8 +68,6 @@ def steady(activations: npt.NDArray[np.floating[Any]], count: int = 24) -> Integ
     >>> steady(np.stack([fast, slow, -slow, slower], axis=1), 2)  # one of the two that say the same
     array([3, 1])
     """
-    if count < 1:
-        raise ConfigError("count is at least 1; received {count}", count=count)
     from scipy.linalg import qr
 
     values = _centred(activations)
@@ -88,9 +84,7 @@ def steady(activations: npt.NDArray[np.floating[Any]], count: int = 24) -> Integ
 
 
 def _centred(activations: npt.NDArray[np.floating[Any]]) -> Doubles:
-    """(T, H) with mean 0 over the text; what isn't finite is 0. Raises ConfigError for another shape."""
-    if activations.ndim != 2:
-        raise ConfigError("activations are (T, H); received shape {shape}", shape=activations.shape)
+    """(T, H) with mean 0 over the text; what isn't finite is 0."""
     values = np.nan_to_num(np.asarray(activations, np.float64), posinf=0.0, neginf=0.0)
     return values - values.mean(axis=0) if len(values) else values
 
@@ -130,15 +124,7 @@ def quantities(cell: str) -> tuple[str, ...]:
 
 
 def scale(quantity: str, span: str = "tanh") -> Scale:
-    """The fixed colour scale of a quantity, for states that lie as `span` says (`ModelConfig.span`). Raises
-    ConfigError for another quantity.
-    """
-    if quantity not in SYMBOLS:
-        raise ConfigError(
-            "quantity is one of {symbols}; received {quantity!r}",
-            symbols=", ".join(SYMBOLS),
-            quantity=quantity,
-        )
+    """The fixed colour scale of a quantity, for states that lie as `span` says (`ModelConfig.span`)."""
     if quantity == "cell":
         return themes.CELL
     if quantity in ("hidden", "candidate"):
@@ -147,22 +133,12 @@ def scale(quantity: str, span: str = "tanh") -> Scale:
 
 
 def plane(trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Floats:
-    """One quantity of one layer over characters start .. stop - 1, (n, H) float32; ConfigError if absent."""
-    layers = trace.hidden.shape[1]
-    if not 0 <= layer < layers:
-        raise ConfigError("layer is 0 to {layers}; received {layer}", layers=layers - 1, layer=layer)
+    """One of the trace's `quantities` of one layer over characters start .. stop - 1, (n, H) float32."""
     if quantity == "hidden":
         return trace.hidden[start:stop, layer]
     if quantity == "cell" and trace.cell is not None:
         return trace.cell[start:stop, layer]
-    gates = trace.gates_at(start, stop)
-    if quantity not in gates:
-        raise ConfigError(
-            "this trace holds {held}; received {quantity!r}",
-            held=", ".join(quantities(trace.weights.cell)),
-            quantity=quantity,
-        )
-    return gates[quantity][:, layer]
+    return trace.gates_at(start, stop)[quantity][:, layer]
 
 
 def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:

@@ -9,16 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnnviz.errors import ConfigError
 from rnnviz.figures.frame import Figure, axis, layout, line, log_axis, written
 from rnnviz.figures.themes import LIGHT, Theme
 from rnnviz.reports.analysis import Curve
 
 PALE = 0.45
 """How strong the rolling line is beside the running one."""
-
-MOST = 2
-"""Models in one figure: more than two pairs of lines can't be read."""
 
 
 def extent(curves: Mapping[str, Curve]) -> tuple[float, float]:
@@ -97,13 +93,10 @@ def skeleton(
     cuts: Sequence[Beyond] = (),
 ) -> Figure:
     """Axes and empty lines, two a model: "NAME running" and "NAME rolling". `length` is in characters; `ends`
-    are those of `extent`; `cuts`, as `beyond` finds them, get an arrow and their value each. Raises
-    ConfigError for no model or more than MOST.
+    are those of `extent`; `cuts`, as `beyond` finds them, get an arrow and their value each.
     """
-    if not 1 <= len(names) <= MOST:
-        raise ConfigError("a curve shows 1 to {most} models; received {count}", most=MOST, count=len(names))
     data = []
-    for name, colour in zip(names, _colours(theme), strict=False):
+    for name, colour in zip(names, _colours(theme), strict=False):  # one model, or two
         data.append(line(f"{name} rolling", colour, 1.25, opacity=PALE))
         data.append(line(f"{name} running", colour, 2.25))
     return {

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.networks.checkpoint import ModelInfo, find
+from rnnviz.networks.checkpoint import find
 from rnnviz.networks.modelfile import Sketch, read_sketch
 from rnnviz.text.vocabulary import code_points
 
@@ -68,11 +68,9 @@ def share(text: str | Iterable[str], sketch: Sketch) -> Contamination:
     return Contamination(known / sampled if sampled else 0.0, sampled)
 
 
-def of(model: ModelInfo | str | os.PathLike[str]) -> Sketch | None:
+def of(model: str | os.PathLike[str]) -> Sketch | None:
     """The sketch in a model's file, or None. Raises as `checkpoint.find` and `checkpoint.read_info` do."""
-    if isinstance(model, ModelInfo):
-        return read_sketch(model.path)
-    return read_sketch(find(model if isinstance(model, str) else os.fspath(model)))
+    return read_sketch(find(os.fspath(model)))
 
 
 def _kept(hashes: Hashes, modulus: int) -> npt.NDArray[np.uint32]:

@@ -208,7 +208,7 @@ def check(name: str, size: int, packed: int) -> None:
 
 
 class _Counted(io.RawIOBase):
-    """A file that counts the bytes read from it."""
+    """A file that counts the bytes read from it, and stays open where pyarrow would close it."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self.count = file, 0

@@ -4,18 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-import rnnviz
 from rnnviz.errors import ConfigError, ExportError
-from rnnviz.figures import export, live, perplexity
-from rnnviz.figures.live import seriate, steady
+from rnnviz.figures import export
 from rnnviz.reports.record import Record
-from tests.conftest import tiny
 from tests.refused import one_sentence
-
-READ = rnnviz.trace(tiny("gru"), "He was here and there.\n")
 
 
 class Empty(Record):
@@ -38,24 +32,6 @@ def written(path: Path) -> Any:
 
 
 REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
-    "a plane of no such quantity": (
-        lambda _: live.plane(READ, "cell", 0, 0, 1),
-        ConfigError,
-        "received 'cell'",
-    ),
-    "a plane of no such layer": (lambda _: live.plane(READ, "hidden", 3, 0, 1), ConfigError, "received 3"),
-    "a scale of no such quantity": (lambda _: live.scale("soul"), ConfigError, "received 'soul'"),
-    "an order of a cube": (lambda _: seriate(np.zeros((2, 3, 4))), ConfigError, r"\(2, 3, 4\)"),
-    "no steady unit": (lambda _: steady(np.zeros((3, 4)), 0), ConfigError, "received 0"),
-    "steady units of a row": (lambda _: steady(np.zeros(3)), ConfigError, r"\(3,\)"),
-    **{
-        f"curves of {len(names)} models": (
-            lambda _, names=names: perplexity.skeleton(names, length=1, ends=(0, 1)),
-            ConfigError,
-            f"received {len(names)}",
-        )
-        for names in ((), ("a", "b", "c"))
-    },
     **{
         f"{what} {name}": (
             lambda tmp, act=act, name=name: act(tmp / name),
