@@ -165,12 +165,11 @@ def sound(event: object) -> bool:
     """Whether this is an event whose fields are of their kinds."""
     if not isinstance(event, dict) or not isinstance(event.get("event"), str):
         return False
-    numbers = all(_is_number(event[name]) for name in NUMBERS & event.keys())
+    numbers = all(
+        value is None or (type(value) in (int, float) and abs(value) < 1e300)
+        for value in (event[name] for name in NUMBERS & event.keys())
+    )
     return numbers and all(isinstance(event.get(name, ""), str) for name in ("path", "sample", "reason"))
-
-
-def _is_number(value: object) -> bool:
-    return value is None or (type(value) in (int, float) and abs(value) < 1e300)  # type: ignore[arg-type]
 
 
 def _plain(value: Any) -> Any:

@@ -59,9 +59,6 @@ VISITORS = ".visitors"
 VISITOR = "visitor:"
 """What the ids of those runs begin with; no run's name does."""
 
-IN_JSON = {"watched": "probe"}
-"""A Description's fields by their names in run.json, as of version 0.1.0."""
-
 
 def home() -> Path:
     """The folder of runs: RNNVIZ_RUNS in the environment, else ./runs. Absolute; it need not exist."""
@@ -181,20 +178,18 @@ class Description:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` restores, all but `text`."""
-        values = {key: getattr(self, name) for key, name in self._names().items()}
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "text"}
+        values["probe"] = values.pop("watched")  # its name in version 0.1.0
         return {**values, "config": {} if self.logged else self.config.to_json()}
-
-    @classmethod
-    def _names(cls) -> dict[str, str]:
-        return {IN_JSON.get(f.name, f.name): f.name for f in fields(cls) if f.name != "text"}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Description:
         """What `to_json` wrote, of this version or an older one. Raises ConfigError for values out of range,
         what `restored` raises for those of other kinds, and TrainingError for a cell that only 1.0.0 trains.
         """
-        names = cls._names()
-        found = {names[k]: v for k, v in values.items() if k in names and v is not None}
+        names = {f.name for f in fields(cls)} - {"text"}
+        named = {**values, "watched": values.get("probe")}
+        found = {name: value for name, value in named.items() if name in names and value is not None}
         if found.get("engine") == "rnnviz":  # of 1.0.0, between torch's and numba's in speed
             found["engine"] = "torch"
         if (error := gone(values["config"].get("cell"))) is not None:
@@ -274,10 +269,6 @@ class RunFolder:
         """Write the reserve if it is missing."""
         if not self.reserve.exists():
             modelfile.write_atomic(self.reserve, os.urandom(RESERVE))  # incompressible
-
-    def give_up_reserve(self) -> None:
-        """Free a little room on a full disk."""
-        self.reserve.unlink(missing_ok=True)
 
     def sweep(self) -> None:
         """Delete the unfinished files of killed writers. Only for the lock's holder."""

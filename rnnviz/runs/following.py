@@ -255,7 +255,11 @@ class Followed:
         if isinstance(error, KeyboardInterrupt) or (error is None and folder.stop.exists()):
             said["event"] = "stopped"
         elif error is not None:
-            failure = error if isinstance(error, RnnvizError) else _failure(error)
+            failure = error
+            if not isinstance(failure, RnnvizError):
+                failure = TrainingError(
+                    "the loop ended with {kind}: {error}", kind=type(error).__name__, error=str(error)[:300]
+                )
             said = {"event": "failed", "reason": str(failure), "error": failure.to_json()}
         path = {"path": str(folder.best)} if folder.best.exists() else {}
         self._write(**said, time=time.time(), step=self._now["step"], **path)
@@ -331,9 +335,3 @@ class Followed:
 def _exp(loss: Any) -> float | None:
     value = math.nan if loss is None else float(loss)
     return None if math.isnan(value) else math.exp(min(LARGEST, value))
-
-
-def _failure(error: BaseException) -> TrainingError:
-    return TrainingError(
-        "the loop ended with {kind}: {error}", kind=type(error).__name__, error=str(error)[:300]
-    )

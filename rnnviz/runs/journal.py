@@ -141,11 +141,6 @@ class Journal:
         training_state.save(self.folder, self.trainer)
         self._saved_at = time.monotonic()
 
-    def ensure_model(self) -> None:
-        """Save a model if no report has done so yet."""
-        if not self.folder.best.exists():
-            checkpoint.save(self.trainer.model, self.folder.best)
-
     def _save_best(self) -> None:
         if self._unsaved_best is not None:
             checkpoint.save(self._unsaved_best, self.folder.best)

@@ -131,7 +131,7 @@ def run(
                 folder.keep_reserve()
                 if lock is None and (queued or folder.path.parent == home()):
                     queue.take_ticket(folder)
-                while queued and not queue.may_train(folder):
+                while queued and queue.ahead(folder) >= queue.limit(folder.path.parent):
                     time.sleep(TURN)
                 event_log.append(folder.events, {"event": "starting", "time": time.time()})
                 request.end = time.monotonic() + (folder.description().longest or math.inf)
@@ -216,7 +216,8 @@ def _learn(
         elif queued:
             make_way()  # not before: the user waits for the first step
         journal.begin(_about(trainer))
-        with request.gently(trainer.stop), show(trainer) as (on_step, on_report):
+        request.gentle = trainer.stop
+        with show(trainer) as (on_step, on_report):
             look = _beside_others(folder)
 
             def step(trainer: Trainer) -> None:
@@ -227,9 +228,11 @@ def _learn(
             for report in trainer.run(prompt=description.watched, on_step=step, early=True):
                 journal.report(report)
                 on_report(report)
+            request.gentle = None
             if stopped := request.seen:
                 journal.save()
-                journal.ensure_model()
+                if not folder.best.exists():  # no report has saved one yet
+                    checkpoint.save(trainer.model, folder.best)
     if stopped:
         raise Stopped
     return trainer
@@ -330,7 +333,7 @@ def _ended(folder: RunFolder, event: str, reason: str = "", **values: Any) -> No
     try:
         event_log.append(folder.events, said)
     except OSError:
-        folder.give_up_reserve()
+        folder.reserve.unlink(missing_ok=True)  # which frees a little room
         with contextlib.suppress(OSError):
             event_log.append(folder.events, said)
 

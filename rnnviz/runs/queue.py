@@ -80,11 +80,6 @@ def training(folder: RunFolder) -> int:
     return min(limit(home), 1 + sum(RunFolder(home / name).locked() for name in others))
 
 
-def may_train(folder: RunFolder) -> bool:
-    """Whether it is this run's turn."""
-    return ahead(folder) < limit(folder.path.parent)
-
-
 def _tickets(folder: RunFolder) -> list[tuple[int, str, Path]]:
     """Time, run and file of each ticket in the run's queue, in order."""
     paths = (folder.path.parent / FOLDER).glob("*~*")

@@ -32,14 +32,14 @@ class StopRequest:
     """Requests to end one run, heeded while open. Main thread only. `at_last` is called from another thread
     when a queued run's time is up, just before its process exits.
 
-    seen   whether it was asked to end
-    end    time.monotonic() at which it is asked by itself
+    seen    whether it was asked to end
+    end     time.monotonic() at which it is asked by itself
+    gentle  while there is one, what a request calls instead of raising Stopped; it must end the work soon
     """
 
     def __init__(self, folder: RunFolder, *, at_last: Callable[[], None] | None = None) -> None:
         self._folder, self._at_last = folder, at_last
-        self._gentle: Callable[[], None] | None = None
-        self._interrupts = 0
+        self.gentle: Callable[[], None] | None = None
         self.seen, self.end = False, math.inf
 
     @property
@@ -63,15 +63,6 @@ class StopRequest:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    @contextlib.contextmanager
-    def gently(self, ask: Callable[[], None]) -> Iterator[None]:
-        """While open, a request calls `ask`, which must end the block soon."""
-        self._gentle = ask
-        try:
-            yield
-        finally:
-            self._gentle = None
-
     def _watch(self, over: threading.Event) -> None:
         # A thread of its own: the main thread hears of nothing during a long matrix product.
         while not (self.seen or self.left <= 0 or self._folder.stop.exists()):
@@ -84,13 +75,11 @@ class StopRequest:
             os._exit(EXIT_INTERRUPTED)
 
     def _handle(self, number: int, frame: object) -> None:
-        if number == signal.SIGINT:
-            self._interrupts += 1
-            if self._interrupts > 1:
-                raise KeyboardInterrupt
         if self.seen:
+            if number == signal.SIGINT:  # Ctrl-C once more
+                raise KeyboardInterrupt
             return
         self.seen = True
-        if self._gentle is None:
+        if self.gentle is None:
             raise Stopped
-        self._gentle()
+        self.gentle()
