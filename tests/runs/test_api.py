@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
+from safetensors.torch import load_file
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint, compiled
@@ -32,6 +34,7 @@ from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training import speed
 from rnnviz.training.trainer import Trainer
 from tests.runs.processes import events, pid_of, progressed, train, until
+from tests.training.test_trainer import same
 
 TOY = TrainConfig(
     cell="rnn", hidden_size=8, embedding_size=0, epochs=400, batch=1, steps=8, learning_rate=0.03,
@@ -73,14 +76,8 @@ def begin(home: Path, config: TrainConfig = SMALL, **more: Any) -> RunFolder:
 
 def final(folder: RunFolder) -> dict[str, torch.Tensor]:
     """The weights at the end of a finished run: the last state's, whichever model was the best."""
-    from safetensors.torch import load_file
-
     tensors = load_file(folder.state)
     return {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
-
-
-def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
-    return a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
 
 
 def wait_for_end(id: str) -> runs.Run:
@@ -168,7 +165,8 @@ def test_stopped_and_resumed_from_there_and_killed_without_a_word(home: Path) ->
     assert run.state == "stopped"
     assert run.last is not None
     folder = RunFolder(run.path)
-    stopped_at = json.loads(_header(folder.state)["run"])["step"]
+    with safe_open(folder.state, framework="np") as file:
+        stopped_at = json.loads(file.metadata()["run"])["step"]
     assert stopped_at >= run.last["step"]
     assert perplexity(checkpoint.load(runs.keep(id, "so-far")), text="a night").perplexity < 60
     runs.resume(id)
@@ -180,13 +178,6 @@ def test_stopped_and_resumed_from_there_and_killed_without_a_word(home: Path) ->
     run = wait_for_end(id)
     assert run.state == "died"
     assert "runs out of memory or someone kills it" in run.reason
-
-
-def _header(path: Path) -> dict[str, str]:
-    from safetensors import safe_open
-
-    with safe_open(path, framework="np") as file:
-        return dict(file.metadata())
 
 
 def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(

@@ -6,7 +6,8 @@ import torch
 
 from rnnviz.runs import api as runs
 from tests.runs.processes import train
-from tests.runs.test_api import begin, final, home, same, whole
+from tests.runs.test_api import begin, final, home, whole
+from tests.training.test_trainer import same
 
 __all__ = ["home", "whole"]
 

@@ -108,7 +108,10 @@ def test_the_card_is_complete_and_reaches_the_limit(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LIMITS)
-def test_it_loads_and_reads_its_example(name: str) -> None:
+def test_it_loads_and_reads_its_example_better_than_counting_does(name: str) -> None:
+    """The mlp sees one character and can't; the page says so beside its line. This is of one sentence, and
+    holds for networks that counting beats on the held-out text.
+    """
     model = checkpoint.load(name)
     assert model.name == name
     assert model.parameter_count == model.card["parameters"]
@@ -116,22 +119,11 @@ def test_it_loads_and_reads_its_example(name: str) -> None:
     report = scoring.perplexity(model, text=example)
     assert report.unknown == 0
     assert 1 < report.perplexity < model.vocabulary.size / 2
-
-
-@pytest.mark.parametrize("name", [name for name in LIMITS if not name.endswith(("gram", "mlp"))])
-def test_a_network_with_a_memory_reads_its_opening_text_better_than_counting_does(name: str) -> None:
-    """The mlp sees one character and can't; the page says so beside its line. This is of one sentence, and
-    holds for networks that counting beats on the held-out text.
-    """
-    model = checkpoint.load(name)
-    text = model.card["example"]
-    assert text == model_card.EXAMPLES[model.card["corpus"]]
-    counted = scoring.perplexity(checkpoint.load(model.card["ngram"]), text=text).perplexity
-    # By so much that rounding doesn't decide; shakespeare-mingru is ahead by 0.6 %, all others by 3 or more.
-    assert (
-        scoring.perplexity(model, text=text).perplexity
-        < (0.997 if name == "shakespeare-mingru" else 0.97) * counted
-    )
+    if not name.endswith(("gram", "mlp")):
+        assert example == model_card.EXAMPLES[model.card["corpus"]]
+        counted = scoring.perplexity(checkpoint.load(model.card["ngram"]), text=example).perplexity
+        # By more than rounding decides; shakespeare-mingru is ahead by 0.6 %, all others by 3 or more.
+        assert report.perplexity < (0.997 if name == "shakespeare-mingru" else 0.97) * counted
 
 
 @pytest.fixture(scope="module")
