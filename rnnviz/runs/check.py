@@ -65,7 +65,7 @@ def figures(info: checkpoint.ModelInfo, text: str | None) -> Iterator[Figure | s
     said = card.get("held_out", {})
 
     perplexed = said.get("perplexity") or 0
-    rows = [
+    rows: list[tuple[Mapping[str, Any], str, Any]] = [
         (card, "parameters", model.parameter_count),
         (said, "uniform", model.vocabulary.size),
         (said, "bits_per_character", math.log2(perplexed) if perplexed > 0 else None),

@@ -26,7 +26,8 @@ def restored(kind: Any, value: Any) -> Any:
         return None if value is None else restored(one, value)
     if is_dataclass(kind):
         made: Any = kind
-        return made(**{name: restored(_hints(kind)[name], one) for name, one in value.items()})
+        hints = _hints(made)
+        return made(**{name: restored(hints[name], one) for name, one in value.items()})
     if origin is tuple:
         kinds = parts[:1] * len(value) if parts[1:] == (...,) else parts
         return tuple(restored(part, one) for part, one in zip(kinds, value, strict=True))
