@@ -2,7 +2,6 @@
 
 import gc
 import threading
-from typing import Protocol, runtime_checkable
 
 import streamlit as st
 
@@ -15,13 +14,6 @@ SETTINGS = ("language", "model")  # of the session's state: they tell nothing of
 PASTED = ("pasted", "train-paste")  # fields whose texts the browser sends again until it is told otherwise
 _TIMES = "forgetting.times"
 SOON = 2.0  # seconds that a job may take to notice that it is unwanted
-
-
-@runtime_checkable
-class Closes(Protocol):
-    """What holds files open."""
-
-    def close(self) -> None: ...
 
 
 def fresh(key: str) -> str:
@@ -53,8 +45,8 @@ def forget() -> None:
         jobs.stopped(SOON)
     store.shared().release(store.holder())
     for value in map(state.get, list(state)):
-        if isinstance(value, Closes):  # a text's open files can be read although they were deleted
-            value.close()
+        if callable(close := getattr(value, "close", None)):  # open files can be read though they are deleted
+            close()
     times = state.get(_TIMES, 0) + 1
     for name in list(state):
         if name not in SETTINGS:

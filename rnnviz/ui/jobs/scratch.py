@@ -6,7 +6,6 @@ import atexit
 import contextlib
 import os
 import shutil
-import stat
 import tempfile
 from pathlib import Path
 from typing import IO
@@ -43,11 +42,12 @@ class Scratch:
 
 def sweep() -> None:
     """Remove the folders of this user's ended processes on this machine."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        if not _could_be_ours(folder):
-            continue
-        with contextlib.suppress(portalocker.LockException, OSError):  # it is in use
-            _remove(folder, _locked(folder))
+    user = getattr(os, "getuid", lambda: 0)()  # on Windows every file's is 0
+    for lock in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{LOCK}"):
+        folder = lock.parent
+        with contextlib.suppress(portalocker.LockException, OSError):  # it is in use, or another's
+            if not folder.is_symlink() and folder.lstat().st_uid == user:
+                _remove(folder, _locked(folder))
 
 
 def _locked(folder: Path) -> IO[str]:
@@ -59,16 +59,6 @@ def _locked(folder: Path) -> IO[str]:
         file.close()
         raise
     return file
-
-
-def _could_be_ours(folder: Path) -> bool:
-    """Whether it is a folder, not a link, of this user, with a file to lock."""
-    try:
-        about = folder.lstat()
-        user = os.getuid() if hasattr(os, "getuid") else about.st_uid
-        return stat.S_ISDIR(about.st_mode) and about.st_uid == user and (folder / LOCK).is_file()
-    except OSError:
-        return False
 
 
 def _remove(folder: Path, lock: IO[str] | None) -> None:

@@ -10,7 +10,7 @@ questions.
 import asyncio
 import contextlib
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -60,19 +60,13 @@ class Ballot:
     number: int
     question: Question
     revealed: bool = False
-    votes: dict[str, int] = field(default_factory=dict)
-    counts: list[int] = field(default_factory=list)
+    votes: dict[str, int] = field(default_factory=dict)  # a phone's last answer
 
-    def __post_init__(self) -> None:
-        self.counts = [0] * len(self.question.options)
-
-    def take(self, phone: str, answer: int) -> None:
-        """Count an answer; the phone's earlier one no longer."""
-        before = self.votes.get(phone)
-        if before is not None:
-            self.counts[before] -= 1
-        self.votes[phone] = answer
-        self.counts[answer] += 1
+    @property
+    def counts(self) -> list[int]:
+        """How many chose each option."""
+        chosen = Counter(self.votes.values())
+        return [chosen[option] for option in range(len(self.question.options))]
 
 
 class Bell:
@@ -182,7 +176,7 @@ class Room:
                 "text": question.text,
                 "options": question.options,
                 "answered": len(now.votes),
-                "counts": list(now.counts),
+                "counts": now.counts,
                 "revealed": now.revealed,
                 "over": question.over,
             }
@@ -230,7 +224,7 @@ class Room:
                 raise Refused(400, "invalid")
             if phone not in now.votes and len(now.votes) >= PHONES:
                 raise Refused(503, "full")
-            now.take(phone, answer)
+            now.votes[phone] = answer
         self._count()
 
     def heard(self, phone: str) -> dict[str, Any]:
@@ -258,7 +252,7 @@ class Room:
     def _found(self, question: Question) -> Ballot | None:
         """The question's ballot, made anew if there is none or its options are others."""
         ballot = self._ballots.get(question.key)
-        if ballot is not None and len(ballot.counts) == len(question.options):
+        if ballot is not None and len(ballot.question.options) == len(question.options):
             self._ballots.move_to_end(question.key)
             return ballot
         if question.over:  # nobody can have answered it
@@ -271,7 +265,7 @@ class Room:
         return ballot
 
     def _revealed(self) -> dict[str, list[int]]:
-        return {key: list(ballot.counts) for key, ballot in self._ballots.items() if ballot.revealed}
+        return {key: ballot.counts for key, ballot in self._ballots.items() if ballot.revealed}
 
     def _tell(self) -> None:
         self.phones.ring()

@@ -137,9 +137,8 @@ def open_for(session: str, language: str) -> Opened:
     """The session's way in, opened if there is none. Raises ConfigError where that can't be."""
     global _listener
     with _lock:
-        found = _of(session)
-        if found is not None:
-            return found
+        if (own := of(session)) is not None:
+            return own
         if len(_opened) >= ROOMS:
             raise ConfigError("{count} rooms are open here; close one of them first", count=ROOMS)
         if setting.hosted():
@@ -160,19 +159,14 @@ def open_for(session: str, language: str) -> Opened:
 
 def of(session: str) -> Opened | None:
     """The session's way in; None if it has none open."""
-    with _lock:
-        return _of(session)
-
-
-def _of(session: str) -> Opened | None:
-    return next((one for one in _opened.values() if one.session == session), None)
+    return next((one for one in list(_opened.values()) if one.session == session), None)
 
 
 def claim(session: str, key: object) -> None:
     """The room of a key is the session's from now on, unless that has one."""
     with _lock:
         found = _opened.get(key) if isinstance(key, str) else None
-        if found is not None and _of(session) is None:
+        if found is not None and of(session) is None:
             found.session = session
 
 
