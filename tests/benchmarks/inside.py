@@ -63,7 +63,9 @@ def main() -> None:
                 page.locator("[data-name=histogram]").wait_for(timeout=120_000)
             board.evaluate(WATCH)
             places = [letter(board.locator(".bd-open").first, t) for t in (200, 205, 210)]
-            rows = {"a click": answers(page, lambda n, at=places: page.mouse.click(*at[n % 3]), options.rounds)}
+            rows = {
+                "a click": answers(page, lambda n, at=places: page.mouse.click(*at[n % 3]), options.rounds)
+            }
             clicks += rows["a click"]
             medians.append(statistics.median(rows["a click"]))
             if part == "cause":

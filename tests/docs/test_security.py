@@ -31,12 +31,15 @@ PROMISES: dict[str, list[str]] = {
     ],
     "a random key of 24 characters": [f"{HERE}::test_numbers_are_the_codes"],
     "(or your own `RNNVIZ_KEY`, of 16 or more)": [f"{HOSTING}::test_a_key_is_made_where_none_is_given"],
-    "one room's questions and answers, the live views that are shown, nothing else": [
+    "the open rooms' questions and answers, the live views that are shown, nothing else": [
         "ui/test_room_door.py::test_there_is_nothing_else",
         "ui/test_phone_page.py::test_the_rooms_door_gives_the_pages_that_are_shown_and_no_other",
     ],
-    "while the room is open, or until **Stop**": [
-        "ui/test_room_owner.py::test_a_closed_room_lets_go_of_its_port",
+    "A phone there has no visitor's cookie and no place": [
+        "ui/test_room_owner.py::test_where_the_app_is_hosted_its_own_port_has_the_room_and_phones_get_nothing_more"
+    ],
+    "while a room is open, or until **Stop**": [
+        "ui/test_room_owner.py::test_the_last_room_that_closes_lets_go_of_the_port",
         "ui/test_phone_page.py::test_the_door_closes_with_the_last_page_unless_the_lecture_asks_there",
     ],
     "checked by its SHA-256": [
@@ -109,8 +112,7 @@ PROMISES: dict[str, list[str]] = {
     ],
     "header ends within 64 kB and 10 seconds": [
         f"{STRANGERS}::test_a_header_that_does_not_end_is_cut_and_others_are_answered",
-        "ui/test_room_door.py::test_a_line_on_which_nothing_is_asked_is_cut",
-        "ui/test_room_door.py::test_a_line_whose_second_question_does_not_end_is_cut",
+        "ui/test_room_door.py::test_a_line_on_which_nothing_is_asked_to_its_end_is_cut",
     ],
     "A message over a WebSocket has 8 MB at most": [
         f"{STRANGERS}::test_six_sockets_whose_messages_do_not_end_hold_little"
@@ -118,9 +120,9 @@ PROMISES: dict[str, list[str]] = {
     "made only with its page's token": [
         "ui/test_link.py::test_nobody_is_answered_without_the_token_or_after_the_session_is_gone"
     ],
-    "The right key is never refused": [f"{HOSTING}::test_the_right_key_opens_after_however_many_wrong_ones"],
+    "The right key is never refused": [f"{HOSTING}::test_another_key_makes_nobody_a_lecturer"],
     "not by a page that is asked for": [
-        f"{PLACES}::test_a_page_that_is_asked_for_takes_no_place_and_the_session_that_connects_does"
+        f"{PLACES}::test_who_is_here_may_load_the_page_again_and_who_leaves_makes_room"
     ],
     "ten texts in each": [f"{PLACES}::test_a_session_s_uploads_have_an_end"],
     "a proxy that is named in `--trust-proxy`": [
