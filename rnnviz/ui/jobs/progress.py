@@ -9,7 +9,7 @@ import streamlit as st
 
 from rnnviz.i18n import _, ngettext
 from rnnviz.ui.jobs.worker import Job, Jobs
-from rnnviz.ui.trouble import describe, plain
+from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import duration, rounded
 
 EVERY = 0.4  # seconds between two looks at a job that runs
@@ -67,17 +67,6 @@ def _so_far(job: Job, name: str, stop: Event) -> None:
             disabled=stop.is_set(),
             help=_("Reads to the end of the passage that it is at, and shows what the text costs so far."),
         )
-
-
-def without_result(jobs: Jobs, job: Job, name: str) -> None:
-    """A job without a result: its progress, why it failed, or a button that restarts it."""
-    if job.error is not None:
-        st.error(describe(job.error), icon=":material/error:")
-    elif job.state == "cancelled":
-        said = _("**{name}**: cancelled.").format(name=plain(job.title))
-        offer(said, _("Start again"), f"again-{name}", lambda: jobs.forget([job.key]))
-    else:
-        bar(jobs, [job.key], name)
 
 
 def offer(
