@@ -66,7 +66,8 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
     else:
         st.caption(_("Training perplexity where a run has no validation text: lower is better."))
     rows = [row(run) for run in chosen]
-    st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(settings.titles()))
+    titles = {name: _(one.title) for name, one in settings.SETTINGS.items()}
+    st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(titles))
     if allowed.to_download():
         st.download_button(
             _("Download as CSV"),

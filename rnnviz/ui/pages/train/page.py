@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import RnnvizError, TorchMissingError
-from rnnviz.i18n import _
+from rnnviz.i18n import N_, _
 from rnnviz.networks import checkpoint, has_torch
 from rnnviz.runs import api as runs
 from rnnviz.runs import visitors
@@ -56,7 +56,9 @@ def page(slot: Any, explore: Any) -> None:
         last, number = state.get(_START, ("", 0))
         view.show(shown, started=number if last == chosen else 0)
     elif text is not None and text.corpus.name == texts.TOY:
-        toy()
+        with st.container(key="train-toy"):
+            st.divider()
+            st.markdown(_(TOY))
     choose_replay()
     with st.expander(_("Compare runs"), icon=":material/stacked_line_chart:", key="train-comparing"):
         compare.show(listing.visible(), chosen)
@@ -186,21 +188,15 @@ def start(text: Chosen, recipe: Recipe) -> None:
     st.rerun()
 
 
-def toy() -> None:
-    """What to show before there is a run: the toy, explained."""
-    st.divider()
-    with st.container(key="train-toy"):
-        st.markdown(
-            _(
-                "## A first run: one word\n"
-                "A network of 8 hidden units learns the word **machine** in a few seconds. Its perplexity "
-                "falls from 8, a uniform guess, to about 1.\n\n"
-                "You watch its hidden state after each of the 7 characters. Once it has learnt the word, "
-                "given **m** it writes *machinemachine…*\n\n"
-                "Then choose *The Time Machine* above, and give it a minute."
-            )
-        )
-
+TOY = N_(
+    "## A first run: one word\n"
+    "A network of 8 hidden units learns the word **machine** in a few seconds. Its perplexity "
+    "falls from 8, a uniform guess, to about 1.\n\n"
+    "You watch its hidden state after each of the 7 characters. Once it has learnt the word, "
+    "given **m** it writes *machinemachine…*\n\n"
+    "Then choose *The Time Machine* above, and give it a minute."
+)
+"""What to show before there is a run."""
 
 # Figures and text need a projector's full width.
 _STYLE = """

@@ -135,7 +135,7 @@ LENGTH = {
 }
 """How long a run trains, which a recipe says otherwise."""
 
-COLUMNS = (
+COLUMNS: tuple[dict[str, tuple[str, ...]], ...] = (
     {N_("Network"): ("cell", "activation", "hidden_size", "layers", "embedding_size")},
     {N_("Training"): ("steps", "truncation", "batch", "learning_rate", "clip", "fresh_rows")},
     {
@@ -144,11 +144,6 @@ COLUMNS = (
     },
 )
 """The form: groups of fields, in columns."""
-
-
-def titles() -> dict[str, str]:
-    """What each setting of a recipe is called."""
-    return {name: _(one.title) for name, one in SETTINGS.items()}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ import streamlit as st
 from rnnviz.errors import TrainingError
 from rnnviz.i18n import _
 from rnnviz.networks import checkpoint
-from rnnviz.networks.cells import CELLS
 from rnnviz.runs import api as runs
 from rnnviz.runs import replay, visitors
 from rnnviz.runs.folder import VISITOR, RunFolder
@@ -18,7 +17,6 @@ from rnnviz.runs.snapshots import Snapshot
 from rnnviz.text import files
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.model_cache import FIRST
-from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import titles
 
 SHIPPED = "shipped:"
@@ -108,24 +106,19 @@ def choose_replay() -> None:
     """The choice and the button that plays it; nothing where there is no replay."""
     if not (ids := list(replays())):
         return
-    about = {SHIPPED + info.path.stem: info for info in checkpoint.available()[0]}
-    called = titles(about.values())
+    known = titles(checkpoint.available()[0])
     which, play = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
     id = which.selectbox(
         _("How shipped models learned"),
         ids,
         key="train-replay-id",
         persist_state="session",
-        format_func=lambda id: called.get(name := id.removeprefix(SHIPPED), name),
+        format_func=lambda id: known.get(called(id), called(id)),
         help=_("Its training, from random weights to the model that comes with the app."),
     )
     play.button(
         _("Play"), key="train-replay", icon=":material/replay:", width="stretch", on_click=_play, args=(id,)
     )
-    if (info := about.get(id)) is not None:
-        kind = CELLS[info.kind].label if info.kind in CELLS else info.kind
-        told = (f"`{info.path.stem}`", plain(kind), plain(str(info.card.get("title") or "")))
-        st.caption(" · ".join(filter(None, told)))
 
 
 def _play(id: str) -> None:

@@ -92,10 +92,7 @@ class Watch:
             self._changes += len(new)
         mark = shown.mark()
         if mark is not None and mark != self._mark:
-            try:
-                self._now, self._mark = shown.snapshot(None), mark
-            except RnnvizError:
-                self._now = None  # the view says that there is none
+            self._now, self._mark = _snapshot(shown, None), mark
 
     def last(self, kind: str) -> dict[str, Any]:
         """The newest event of a kind, or {}."""
@@ -121,7 +118,9 @@ class Watch:
             frames["now"] = now
         if ask.get("run") == self.id:
             held = ask.get("held")
-            frames |= _kept(shown, set(steps).difference(held if isinstance(held, list) else []))
+            missing = set(steps).difference(held if isinstance(held, list) else [])
+            kept = {f"at{step}": _snapshot(shown, step) for step in sorted(missing)}
+            frames |= {key: one for key, one in kept.items() if one is not None}
         rows = _rows(now, changing=not shown.alive) if now is not None else np.zeros((0, 0), np.int64)
         symbols: Symbols = {"<unk>": 0}
         arrays: Arrays = {
@@ -166,15 +165,12 @@ def _rows(one: Snapshot, *, changing: bool) -> Integers:
     return np.stack(found)
 
 
-def _kept(shown: Shown, missing: Iterable[int]) -> dict[str, Snapshot]:
-    """The snapshots of these steps, but those that can't be read."""
-    found = {}
-    for step in sorted(missing):
-        try:
-            found[f"at{step}"] = shown.snapshot(step)
-        except RnnvizError:
-            continue
-    return found
+def _snapshot(shown: Shown, step: int | None) -> Snapshot | None:
+    """None for one that can't be read: the view says that there is none, or plays the others."""
+    try:
+        return shown.snapshot(step)
+    except RnnvizError:
+        return None
 
 
 def _frame(
@@ -274,7 +270,8 @@ def said(shown: Shown, watch: Watch) -> dict[str, Any]:
 def line(shown: Shown, watch: Watch) -> str:
     """One line on how far the run is, from its newest events."""
     state, run = shown.state, shown.run
-    last, total = watch.last("progress") or watch.last("report"), watch.last("start").get("total_characters")
+    last = watch.last("progress") or watch.last("report")
+    total = say.number(watch.last("start").get("total_characters"))
     read, seconds, eta = (say.number(last.get(name)) for name in ("characters", "seconds", "eta"))
     if state == "waiting" and run is not None:
         return _("Waiting: {place}. It starts by itself.").format(
@@ -291,18 +288,18 @@ def line(shown: Shown, watch: Watch) -> str:
         if held_out is None:
             return done
         return f"{done} · " + _("held-out perplexity {p}").format(p=rounded(held_out))
-    if read is not None and (share := say.share(last, total)) is not None:
+    if read is not None and total:
         of = _("{read} of {total}").format(read=say.millions(read), total=say.millions(total))
-        far = _("{percent} % · {far}").format(percent=f"{100 * share:.0f}", far=unit.format(read=of))
+        percent = f"{min(100.0, 100 * read / total):.0f}"
+        far = _("{percent} % · {far}").format(percent=percent, far=unit.format(read=of))
     if state == "running":
         if watch.events[-1]["event"] == "measuring":
             return _("Trained. Measuring it on text it never read, up to a minute …")
         return far if eta is None else _("{far} · {time} left").format(far=far, time=duration(eta))
-    words = say.ended(state)
+    words = say.state(state).capitalize()
     if read is not None:
         words = _("{state} at {far}").format(state=words, far=far)
-    reason = sentence(run.error) if run is not None and run.error else ""
-    reason = (
-        say.reason(state, watch.last("failed" if state == "failed" else "stopped").get("cause")) or reason
-    )
+    cause = watch.last("failed" if state == "failed" else "stopped").get("cause")
+    told = sentence(run.error) if run is not None and run.error else ""
+    reason = say.reason(state, cause) or told
     return f"{words}. {reason}" if reason else _("{said}. What was learnt is saved.").format(said=words)

@@ -158,11 +158,6 @@ def share(last: Mapping[str, Any], total: object) -> float | None:
     return min(1.0, read / all) if read is not None and all else None
 
 
-def ended(state: str) -> str:
-    """How a run ended before its time, at the beginning of a sentence."""
-    return {"stopped": _("Stopped"), "failed": _("Failed"), "died": _("Crashed")}.get(state, state)
-
-
 def reason(state: str, cause: object) -> str:
     """What to do about an end for which `rnnviz.runs.process` distinguishes a `cause`; "" for others."""
     if state == "died":
