@@ -40,7 +40,7 @@ import streamlit as st
 from pathlib import Path
 from rnnviz.networks.checkpoint import load
 from rnnviz.reports.record import Record
-from rnnviz.ui.pages.perplexity import origin
+from rnnviz.ui.pages.perplexity import surprise
 
 st.set_page_config(layout="wide")
 here = Path(__file__).parent
@@ -50,7 +50,7 @@ def read(text, model):
     return Record.open(here / f"{text}-{model}"), load(here / f"{model}.safetensors")
 
 text = st.query_params["text"]
-origin.draw(*read(text, "gru"), read(text, "3gram") if "versus" in st.query_params else None)
+surprise.draw(*read(text, "gru"), read(text, "3gram") if "versus" in st.query_params else None)
 st.button("Elsewhere")
 st.session_state.runs = st.session_state.get("runs", 0) + 1
 st.text(f"runs: {st.session_state.runs}")

@@ -106,9 +106,8 @@ def _keeping(key: Key, make: Callable[[Check], Steps[R]], check: Check) -> Steps
     if (found := store.shared().get(key)) is not None:
         return cast(R, found)
     made = yield from make(check)
-    if store.shared().get(key) is made:  # it was put there with its folder, which must not go
-        return made
-    return store.shared().put(key, made, getattr(made, "folder", None))
+    # Work that a reader has stopped is another result than was asked for: it says which.
+    return store.shared().put(getattr(made, "key", key), made, getattr(made, "folder", None))
 
 
 @dataclass

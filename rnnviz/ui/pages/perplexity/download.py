@@ -26,20 +26,10 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
         return
     st.markdown(_("**The results of all texts above**"))
     with st.container(horizontal=True):
-        button(
-            _("Results as JSON"),
-            lambda: as_json(reports).encode(),
-            "perplexity.json",
-            "application/json",
-        )
-        button(
-            _("Results as CSV"),
-            lambda: as_csv(reports).encode(),
-            "perplexity.csv",
-            "text/csv",
-        )
+        button(_("Results as JSON"), lambda: as_json(reports).encode(), "perplexity.json", "application/json")
+        button(_("Results as CSV"), lambda: as_csv(reports).encode(), "perplexity.csv", "text/csv")
     if scored.complete:  # otherwise it was said above what is missing
-        characters(text, scored)
+        _characters(text, scored)
     st.caption(
         _("The same in a terminal: {command}").format(
             command=f"`python -m rnnviz perplexity FILE --model {scored.report.model} --json`"
@@ -52,13 +42,26 @@ def none() -> str:
     return _("Only the lecturer can download files here. On your own computer the app offers them to you.")
 
 
-def characters(text: Text, scored: Scored) -> None:
+def _characters(text: Text, scored: Scored) -> None:
     st.markdown(
         _("**Every character of {name}**: position, character, −ln P in nats, rank and entropy").format(
             name=plain(scored.report.file)
         )
     )
     folder, spoken, stem = scored.folder, language(), Path(text.name).stem or "text"
+
+    def page() -> bytes:
+        """In the language that this session has: the thread that makes it has none."""
+        out = io.BytesIO()
+        translate = translations(spoken).gettext
+        export.html(Record.open(folder), scored.report, out, translate=translate, language=spoken)
+        return out.getvalue()
+
+    def table(kind: Literal["csv", "parquet"]) -> bytes:
+        out = io.BytesIO()
+        export.per_character(Record.open(folder), out, kind)
+        return out.getvalue()
+
     if scored.report.characters > MOST:
         st.info(
             _(
@@ -69,37 +72,19 @@ def characters(text: Text, scored: Scored) -> None:
         )
     else:
         with st.container(horizontal=True):
-            button(_("Characters as CSV"), lambda: table(folder, "csv"), f"{stem}.csv", "text/csv")
-            button(
-                _("Characters as Parquet"),
-                lambda: table(folder, "parquet"),
-                f"{stem}.parquet",
-                "application/vnd.apache.parquet",
-            )
+            parquet = "application/vnd.apache.parquet"
+            button(_("Characters as CSV"), lambda: table("csv"), f"{stem}.csv", "text/csv")
+            button(_("Characters as Parquet"), lambda: table("parquet"), f"{stem}.parquet", parquet)
     st.markdown(_("**One HTML page**: results, curve and coloured text in a single file that works offline"))
-    with st.container(horizontal=True):
-        button(_("HTML page"), lambda: standalone(folder, scored.report, spoken), f"{stem}.html", "text/html")
+    button(_("HTML page"), page, f"{stem}.html", "text/html")
 
 
 def button(label: str, make: Callable[[], bytes], name: str, kind: str, key: str = "") -> None:
+    """A file to download, made when it is asked for; `key` where another has this label."""
     if not allowed.to_download():
         return
     key = f"take-{key or label}"
     st.download_button(label, make, name, kind, icon=":material/download:", on_click="ignore", key=key)
-
-
-def table(folder: Path, kind: Literal["csv", "parquet"]) -> bytes:
-    out = io.BytesIO()
-    export.per_character(Record.open(folder), out, kind)
-    return out.getvalue()
-
-
-def standalone(folder: Path, report: Report, spoken: str) -> bytes:
-    """The self-contained page in this language, which is passed in since its thread has no session."""
-    out = io.BytesIO()
-    translate = translations(spoken).gettext
-    export.html(Record.open(folder), report, out, translate=translate, language=spoken)
-    return out.getvalue()
 
 
 def as_csv(reports: Sequence[Report]) -> str:

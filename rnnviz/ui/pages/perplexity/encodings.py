@@ -1,6 +1,6 @@
 """A file's encoding, how certain it is, and reading the file in another."""
 
-from collections.abc import Sequence
+from contextlib import suppress
 
 import streamlit as st
 
@@ -41,49 +41,53 @@ def choose(content: str, encoding: str | None) -> None:
     st.session_state.setdefault(ENCODINGS, {})[content] = encoding
 
 
-def how_known(certainty: str | None) -> str:
-    """Declared, verified or guessed, and what that means."""
-    return {"declared": _("declared"), "verified": _("verified"), "guessed": _("guessed")}.get(
-        str(certainty), ""
-    )
-
-
-def explained(certainty: str | None, said: bool) -> str:
-    """Why this encoding is believed."""
-    if said:
-        return _("You chose this encoding.")
-    return {
-        "declared": _("The file begins with a byte order mark, which names its encoding."),
-        "verified": _("Every byte of the file is valid UTF-8. In another encoding that is very unlikely."),
-        "guessed": _(
-            "The file doesn't name its encoding, and this one fits best. "
-            "Choose another if the text looks wrong."
-        ),
-    }.get(str(certainty), "")
-
-
 def control(text: Text, found: str | None, certainty: str | None) -> None:
-    """The encoding of a file that was read, and one click to a likely other."""
+    """The encoding of a file that was read, how far it is to be believed, and one click to a likely other."""
     if text.data is None:
         return
+    how, why = {
+        "declared": (
+            _("declared"),
+            _("The file begins with a byte order mark, which names its encoding."),
+        ),
+        "verified": (
+            _("verified"),
+            _("Every byte of the file is valid UTF-8. In another encoding that is very unlikely."),
+        ),
+        "guessed": (
+            _("guessed"),
+            _(
+                "The file doesn't name its encoding, and this one fits best. "
+                "Choose another if the text looks wrong."
+            ),
+        ),
+    }[str(certainty)]
     label = COMMON.get(str(found), str(found)).split(" · ")[0]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="encoding"):
         st.markdown(
-            _("Encoding **{encoding}**, {how}").format(encoding=plain(label), how=how_known(certainty)),
-            help=explained(certainty, text.encoding is not None),
+            _("Encoding **{encoding}**, {how}").format(encoding=plain(label), how=how),
+            help=why if text.encoding is None else _("You chose this encoding."),
             width="content",
         )
         picker(text, beside=True)
-    if certainty == "guessed" or text.encoding is not None:
-        with st.container(gap=None):
-            alternatives(text, found)
+    if certainty != "guessed" and text.encoding is None:
+        return
+    with st.container(gap=None):  # buttons with the beginning of the text in other encodings
+        for encoding, looks in samples(text.content, text.data, found):
+            st.button(
+                f"{plain(COMMON.get(encoding, encoding).split(' · ')[0])}:  {plain(looks)}",
+                key=f"read-{text.content[:16]}-{encoding}",
+                type="tertiary",
+                icon=":material/sync_alt:",
+                on_click=choose,
+                args=(text.content, encoding),
+            )
 
 
 def mend(text: Text) -> None:
     """For a file that could not be read: name its encoding. Nothing for binary files."""
-    if text.data is None or not text.data or binary_format(text.data[:512]):
-        return
-    picker(text)
+    if text.data and not binary_format(text.data[:512]):
+        picker(text)
 
 
 def picker(text: Text, *, beside: bool = False) -> None:
@@ -91,34 +95,21 @@ def picker(text: Text, *, beside: bool = False) -> None:
     words = {"": _("Detect automatically")}
     for encoding in (*COMMON, *filter(None, [text.encoding])):
         words[encoding] = _("Read as {encoding}").format(encoding=COMMON.get(encoding, encoding))
+
+    def picked(content: str) -> None:  # Streamlit keeps what is handed over here, so it isn't the text
+        choose(content, st.session_state[key] or None)
+
     st.session_state[key] = text.encoding or ""
     st.selectbox(
         _("Encoding"),
         list(words),
         key=key,
         format_func=words.__getitem__,
-        on_change=_picked,  # Streamlit keeps what is handed over here, so it isn't the text
-        args=(text.content, key),
+        on_change=picked,
+        args=(text.content,),
         label_visibility="collapsed" if beside else "visible",
         width=300,
     )
-
-
-def _picked(content: str, key: str) -> None:
-    choose(content, st.session_state[key] or None)
-
-
-def alternatives(text: Text, found: str | None) -> None:
-    """Buttons with the beginning of the text in other encodings."""
-    for encoding, sample in samples(text.content, text.data or b"", found):
-        st.button(
-            f"{plain(COMMON.get(encoding, encoding).split(' · ')[0])}:  {plain(sample)}",
-            key=f"read-{text.content[:16]}-{encoding}",
-            type="tertiary",
-            icon=":material/sync_alt:",
-            on_click=choose,
-            args=(text.content, encoding),
-        )
 
 
 def samples(content: str, data: bytes, found: str | None) -> list[tuple[str, str]]:
@@ -126,22 +117,16 @@ def samples(content: str, data: bytes, found: str | None) -> list[tuple[str, str
     kept: dict[str, list[tuple[str, str]]] = st.session_state.setdefault("perplexity.samples", {})
     mark = f"{content}/{found}"
     if mark not in kept:
-        part = window(data)
-        shown = {sample(part, found)}
-        kept[mark] = []
-        for encoding in [*likely(part), "gb18030", "big5", "shift_jis", "cp1251", "cp1252"]:
+        part, likely = window(data), list[str]()
+        with suppress(RnnvizError):  # none fits
+            likely = list(guesses(part))
+        shown, kept[mark] = {"", sample(part, found)}, []
+        for encoding in [*likely, "gb18030", "big5", "shift_jis", "cp1251", "cp1252"]:
             looks = sample(part, encoding)
-            if looks and looks not in shown and len(kept[mark]) < 3:
+            if looks not in shown and len(kept[mark]) < 3:
                 shown.add(looks)
                 kept[mark].append((encoding, looks))
     return kept[mark]
-
-
-def likely(part: bytes) -> Sequence[str]:
-    try:
-        return list(guesses(part))
-    except RnnvizError:
-        return []
 
 
 def window(data: bytes) -> bytes:

@@ -6,8 +6,8 @@ states at the ends of stretches near the beginning are kept, so that reading on 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -56,60 +56,44 @@ class Expected:
 
     def __init__(self, model: CharModel | NumpyModel | NgramModel, text: Readable) -> None:
         self.model, self._text = model, text
-        self._tops: OrderedDict[int, Floats] = OrderedDict()
-        self._ends: dict[int, State] = {}
+        self._tops = lru_cache(_KEPT)(self._top)
+        self._states: dict[int, State] = {}  # before the stretches near the beginning
 
     def at(self, position: int, k: int = 5) -> Prediction:
         """The `k` most probable characters at `position` (from 0), given all before it."""
+        vocabulary, begin = self.model.vocabulary, position - position % STRETCH
         if isinstance(self.model, NgramModel):
             row = self.model.log_probs(self._ids(max(0, position - self.model.order + 1), position))
-            approximate = False
         else:
-            begin = position - position % STRETCH
-            row = weights_of(self.model).log_probs(self._top(begin)[position - begin : position - begin + 1])[
-                0
-            ]
-            approximate = begin > EXACT
+            top = self._tops(begin)[position - begin]
+            row = weights_of(self.model).log_probs(top[None])[0]
         ids = np.argsort(-row, kind="stable")[:k]
-        symbol = self.model.vocabulary.symbol
-        return Prediction(tuple((symbol(int(i)), float(np.exp(row[i]))) for i in ids), approximate)
+        top_of = tuple((vocabulary.symbol(int(i)), float(np.exp(row[i]))) for i in ids)
+        return Prediction(top_of, not isinstance(self.model, NgramModel) and begin > EXACT)
 
     def _ids(self, start: int, stop: int) -> Integers:
         return self.model.vocabulary.encode(self._text.text(start, stop))
 
     def _top(self, begin: int) -> Floats:
         """(n, H) the top layer before each character of a stretch."""
-        if begin in self._tops:
-            self._tops.move_to_end(begin)
-            return self._tops[begin]
-        if begin <= EXACT:
-            known = max((end for end in self._ends if end <= begin), default=None)
-            start, state = (0, self._fresh()) if known is None else (known, self._ends[known])
-        else:
-            start, state = begin - CONTEXT, self._fresh()
-        while start < begin:
-            stop = min(start + STRETCH, begin)
-            _, state = self._read(start, stop, state)
-            start = stop
-            if begin <= EXACT:
-                self._ends[stop] = state
-        top, state = self._read(begin, min(begin + STRETCH, len(self._text)), state)
-        if begin + STRETCH <= EXACT:
-            self._ends[begin + STRETCH] = state
-        self._tops[begin] = top
-        while len(self._tops) > _KEPT:
-            self._tops.popitem(last=False)
-        return top
+        return self._run(begin, min(begin + STRETCH, len(self._text)), self._before(begin))[0]
 
-    def _fresh(self) -> State:
-        return self._run(np.array([self.model.vocabulary.start]), None)[1]
+    def _before(self, begin: int) -> State:
+        """The state before a stretch."""
+        if not self._states:
+            self._states[0] = self._run(0, 0, None)[1]
+        if begin > EXACT:
+            return self._run(begin - CONTEXT, begin, self._states[0])[1]
+        for at in range(len(self._states) * STRETCH, begin + 1, STRETCH):
+            self._states[at] = self._run(at - STRETCH, at, self._states[at - STRETCH])[1]
+        return self._states[begin]
 
-    def _read(self, start: int, stop: int, state: State) -> tuple[Floats, State]:
-        return self._run(self._ids(start, stop), state)
-
-    def _run(self, ids: Integers, state: State | None) -> tuple[Floats, State]:
-        """(n + 1, H) the top layer before each of `ids` (n,) and after the last, and the state then."""
+    def _run(self, start: int, stop: int, state: State | None) -> tuple[Floats, State]:
+        """(n + 1, H) the top layer before each of characters start .. stop - 1 and after them; the state
+        then. Without a state the model reads the start symbol instead.
+        """
         assert not isinstance(self.model, NgramModel)
+        ids = self._ids(start, stop) if state else np.array([self.model.vocabulary.start])
         hidden, cell = NetworkReader(weights_of(self.model), state).states(ids)
         last = None if cell is None else cell[-1].copy()
         return np.ascontiguousarray(hidden[:, -1]), (hidden[-1].copy(), last)

@@ -1,7 +1,7 @@
 """The layout of the Perplexity page."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from threading import Event
 
@@ -12,8 +12,7 @@ from rnnviz.ui import address, forgetting, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs import progress, store
-from rnnviz.ui.jobs.pending import want, working
-from rnnviz.ui.jobs.store import Key
+from rnnviz.ui.jobs.pending import Pending, want, working
 from rnnviz.ui.jobs.worker import OVER, Job, Jobs, of_session
 from rnnviz.ui.pages.perplexity import (
     answer,
@@ -22,8 +21,8 @@ from rnnviz.ui.pages.perplexity import (
     compression,
     download,
     encodings,
-    origin,
     rows,
+    surprise,
     texts,
     work,
 )
@@ -37,14 +36,7 @@ _FILES = "perplexity.held"  # the checksums of the files in view
 _LEARNS = "perplexity.learns"  # what an address of 1.0.0 asked for: "mix", "dynamic" or "mix,dynamic"
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """One text's figures, or the job that computes them or failed to."""
-
-    text: Text
-    key: Key
-    scored: Scored | None
-    job: Job | None
+Found = tuple[Text, Pending[Scored]]
 
 
 def page(context: Context) -> None:
@@ -94,29 +86,27 @@ def _beginning(text: str, longest: int = 80) -> str:
     return line if len(line) <= longest else line[:longest].rsplit(" ", 1)[0]
 
 
-def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Outcome]:
+def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
     """What is known of every text; starts what isn't."""
-    kept, stops = store.shared(), _stopping()
-    keys = [work.full_key(context.info, text) for text in chosen]
-    want(*keys)
-    for text, key in zip(chosen, keys, strict=True):
-        if kept.get(key) is None:  # perhaps it was there, and has made room
-            make = partial(work.scoring, context.info, text, stops.setdefault(key, Event()))
-            jobs.ask(key, text.name, make, again=work.NOT_KEPT, size=text.size)
-    jobs.wait(keys, work.PATIENCE)
-    outcomes = []
-    for text, key in zip(chosen, keys, strict=True):
-        job = jobs.get(key)  # asked first: if it is done, the result is there
+    info, stops, texts_now = context.info, _stopping(), list[Text]()
+    for text in chosen:
+        key = work.full_key(info, text)
+        job = jobs.get(key)
         if job is not None and job.state in OVER:
             stops.pop(key, None)
         if job is not None and job.state == "done" and job.result.most != text.most:
             text = replace(text, most=job.result.most)
             st.session_state.setdefault(texts.STOPPED, {})[text.identity] = text.most
             jobs.forget([key])
-            key = work.full_key(context.info, text)
-        scored: Scored | None = kept.get(key)
-        outcomes.append(Outcome(text, key, scored and scored.called(text.name), job))
-    return outcomes
+        texts_now.append(text)
+
+    def look(text: Text, pressed: bool | None) -> Pending[Scored]:
+        stop = stops.setdefault(work.full_key(info, text), Event())
+        return work.scored(info, text, text.name, stop, patience=0, pressed=pressed)
+
+    started = [look(text, None) for text in texts_now]
+    jobs.wait([one.job.key for one in started if one.job is not None], work.PATIENCE)
+    return [(text, look(text, False)) for text in texts_now]
 
 
 def _stopping() -> dict[Hashable, Event]:
@@ -133,15 +123,17 @@ def _hold(chosen: Sequence[Text]) -> None:
     st.session_state[_FILES] = {text.content for text in chosen if text.data is not None}
 
 
-def _results(context: Context, jobs: Jobs, outcomes: Sequence[Outcome]) -> None:
+def _results(context: Context, jobs: Jobs, found: Sequence[Found]) -> None:
     """All that is known by now."""
-    busy = list({o.key: None for o in outcomes if o.scored is None and jobs.busy([o.key])})
+    done = [(text, one.value.called(text.name)) for text, one in found if one.value is not None]
+    # A job that is done without a value was stopped just now: the bar has the page drawn once more.
+    waiting = [one.job for _text, one in found if one.value is None and one.job is not None]
+    busy = list(dict.fromkeys(job.key for job in waiting if job.state in ("waiting", "running", "done")))
     if busy:
         progress.bar(jobs, busy, "scoring", _stopping())
-    done = [(o.text, o.scored) for o in outcomes if o.scored is not None]
-    for one in outcomes:
-        if one.scored is None and one.key not in busy:
-            _without_figures(jobs, one)
+    for text, one in found:
+        if one.value is None and one.job is not None and one.job.key not in busy:
+            _without_figures(jobs, text, one.job)
     if not done:
         return
     text, scored = done[0] if len(done) == 1 else answer.several(done, all_known=not busy)
@@ -168,7 +160,7 @@ def _section(
     }
     chosen = SECTION.choose(_("Section"), words, label_visibility="collapsed")
     if not scored.complete:
-        origin.offer_reading(jobs, work.full_key(context.info, text), text.name)
+        surprise.offer_reading(jobs, work.full_key(context.info, text), text.name)
     if chosen == "against":
         comparison.show(context, jobs, done, text)
     elif chosen == "sum":
@@ -180,20 +172,18 @@ def _section(
     elif chosen == "origin":
         comparison.pick_second(context)
         if scored.complete:
-            origin.show(context, jobs, text, scored, second)
+            surprise.show(context, jobs, text, scored, second)
 
 
-def _without_figures(jobs: Jobs, one: Outcome) -> None:
-    name = plain(one.text.name)
-    if one.job is not None and one.job.error is not None:
-        reason = describe(one.job.error, one.text.name)
-        words = reason if reason.startswith(name) else f"**{name}**  \n{reason}"
-        st.error(words, icon=":material/error:")
-        encodings.mend(one.text)
+def _without_figures(jobs: Jobs, text: Text, job: Job) -> None:
+    name = plain(text.name)
+    if job.error is not None:
+        reason = describe(job.error, text.name)
+        st.error(reason if reason.startswith(name) else f"**{name}**  \n{reason}", icon=":material/error:")
+        encodings.mend(text)
         return
     said = _("**{name}**: cancelled, so it has no perplexity.").format(name=name)
-    again = partial(jobs.forget, [one.key])  # Streamlit keeps it: without the text
-    progress.offer(said, _("Score it again"), f"again-{one.text.name}", again)
+    progress.offer(said, _("Score it again"), f"again-{text.name}", partial(jobs.forget, [job.key]))
 
 
 # Figures and text need a projector's full width.

@@ -34,7 +34,7 @@ from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Jobs, Step, Steps
 from rnnviz.ui.pages.perplexity import download, work
-from rnnviz.ui.pages.perplexity.tables import one_line
+from rnnviz.ui.pages.perplexity.surprise import one_line
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.work import step_of
 from rnnviz.ui.trouble import describe, plain, sentence

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import shutil
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,8 @@ from rnnviz.reports.score import Compared, Score, uniform
 from rnnviz.ui import model_cache
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.pending import Pending, ask
-from rnnviz.ui.jobs.worker import Check, State, Step, Steps
+from rnnviz.ui.jobs.store import Key
+from rnnviz.ui.jobs.worker import Check, Step, Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,25 +30,24 @@ if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.torch_model import CharModel
     from rnnviz.text.vocabulary import Vocabulary
-    from rnnviz.ui.jobs.store import Key
     from rnnviz.ui.pages.perplexity.texts import Text
 
 PATIENCE = 0.6  # seconds that the page waits for short texts before it shows a progress bar
 PIECE = 1 << 16  # characters between two places where a reader can stop: a second's work or two
 LISTED = 500  # different unknown characters that are told apart
 BLOCK = 1 << 16
-NOT_KEPT: tuple[State, ...] = ("left", "done")  # how a job ended whose result is not in the store any more
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Scored(Score):
     """A text's results under a model: `unknown` are the LISTED most frequent characters outside the
-    vocabulary, `most` the characters after which the reader stopped.
+    vocabulary, `most` the characters after which the reader stopped, and it is kept under `key`.
     """
 
     unknown: tuple[tuple[str, int], ...]
     kinds_unknown: int
     folder: Path
+    key: Key
     most: int | None
 
     @property
@@ -94,12 +95,8 @@ def _reading(info: ModelInfo, text: Text, check: Check, stop: Event | None = Non
 
 
 def scoring(info: ModelInfo, text: Text, stop: Event, check: Check) -> Steps[Scored]:
-    """Score a text under a model; the result is stored, as that of a shorter text after a `stop`."""
-    kept = store.shared()
-    found: Scored | None = kept.get(full_key(info, text))
-    if found is not None:
-        return found
-    folder, source = kept.folder(), _reading(info, text, check, stop)
+    """Score a text under a model; after a `stop` it is a shorter text's result."""
+    folder, source = store.shared().folder(), _reading(info, text, check, stop)
     try:
         model = _model(info, text)
         steps = record(model, source.pop("path"), folder, **source)
@@ -117,13 +114,14 @@ def scoring(info: ModelInfo, text: Text, stop: Event, check: Check) -> Steps[Sco
             unknown=tuple(unknown[:LISTED]),
             kinds_unknown=len(unknown),
             folder=folder,
+            key=full_key(info, text),
             most=text.most,
         )
     except BaseException:  # cancelled, say, when the record was there already
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    kept.put(plain_key(info, text), found.report)
-    return kept.put(full_key(info, text), found, folder)
+    store.shared().put(plain_key(info, text), found.report)
+    return found
 
 
 def _contamination(made: Record, path: Path, check: Check) -> contamination.Contamination | None:
@@ -139,13 +137,12 @@ def _contamination(made: Record, path: Path, check: Check) -> contamination.Cont
     return contamination.share(pieces(), sketch)
 
 
-def scored(info: ModelInfo, text: Text, title: str) -> Pending[Scored]:
-    """A text's results under a model, to its end."""
-
-    def make(check: Check) -> Steps[Scored]:
-        return scoring(info, text, Event(), check)
-
-    return ask(full_key(info, text), title, make, patience=PATIENCE, shared=True, size=text.size)
+def scored(
+    info: ModelInfo, text: Text, title: str, stop: Event | None = None, **options: Any
+) -> Pending[Scored]:
+    """A text's results under a model; `options` as those of `pending.ask`."""
+    make, options = partial(scoring, info, text, stop or Event()), {"patience": PATIENCE, **options}
+    return ask(full_key(info, text), title, make, shared=True, size=text.size, **options)
 
 
 def comparing(info: ModelInfo, text: Text, check: Check) -> Steps[Report]:

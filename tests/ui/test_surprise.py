@@ -1,4 +1,4 @@
-"""The section "Where it comes from" without a browser: what it sends, and its tables."""
+"""The section "Where the surprise is" without a browser: what it sends, and its tables."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.scoring import perplexity
-from rnnviz.ui.pages.perplexity.origin import KEPT
-from rnnviz.ui.pages.perplexity.scored_text import ScoredText
-from rnnviz.ui.pages.perplexity.tables import kind_names, one_line
+from rnnviz.ui.pages.perplexity.surprise import KEPT, ScoredText, kind_names, one_line
 from tests.conftest import TEXT, tiny
 from tests.reports.recorded import recorded
 from tests.ui.apptest import sent
@@ -26,9 +24,9 @@ def script() -> None:
     """What AppTest runs: the section alone."""
     import streamlit as st
 
-    from rnnviz.ui.pages.perplexity import origin
+    from rnnviz.ui.pages.perplexity import surprise
 
-    origin.draw(*st.session_state["shown"])
+    surprise.draw(*st.session_state["shown"])
 
 
 @pytest.fixture

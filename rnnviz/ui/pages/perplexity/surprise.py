@@ -1,0 +1,361 @@
+"""Where the surprise is: the curve, the coloured text, and tables of what cost most. The viewer is a
+fragment inside the tables' fragment: scrolling reruns at most the viewer, and nothing where it has its own
+connection; a click in a table reruns both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from rnnviz.errors import RnnvizError
+from rnnviz.figures import perplexity as figures
+from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL
+from rnnviz.i18n import _, language
+from rnnviz.reports.analysis import By, Difference, difference
+from rnnviz.reports.record import Record
+from rnnviz.text.characters import visible
+from rnnviz.ui import model_cache
+from rnnviz.ui.browser.component import Component, asked
+from rnnviz.ui.browser.link import Link
+from rnnviz.ui.browser.themes import themes
+from rnnviz.ui.context import Context
+from rnnviz.ui.fields import Field
+from rnnviz.ui.jobs import progress, store
+from rnnviz.ui.jobs.store import Key
+from rnnviz.ui.jobs.worker import Jobs
+from rnnviz.ui.pages.perplexity import work
+from rnnviz.ui.pages.perplexity.comparison import Second
+from rnnviz.ui.pages.perplexity.expected import CONTEXT, Expected
+from rnnviz.ui.pages.perplexity.texts import Text
+from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession
+from rnnviz.ui.pages.perplexity.viewer_words import words
+from rnnviz.ui.pages.perplexity.work import Scored
+from rnnviz.ui.trouble import describe, plain
+from rnnviz.ui.words import column_format, signed
+
+if TYPE_CHECKING:
+    from rnnviz.ui.context import Model
+
+KEPT = 3  # texts of a session beside the newest
+SURPRISAL_STEPS, VERSUS_STEPS = 12, 13  # colours behind the text
+LINES = 10_000  # lines or paragraphs listed at most
+PASSAGES, LENGTH = 20, 80  # passages listed, and about how many characters each has
+_component = Component("viewer")
+
+
+def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Second | None) -> None:
+    """One text, under one model or two."""
+    other = None
+    if second is not None and (found := second.found.value) is not None:
+        if found.complete:
+            other = (Record.open(found.folder), model_cache.load(second.info, to_read=True))
+        else:
+            offer_reading(jobs, work.full_key(second.info, text), f"{text.name}, {second.name}")
+    draw(Record.open(scored.folder), model_cache.load(context.info, to_read=True), other)
+
+
+def offer_reading(jobs: Jobs, key: Key, name: str) -> None:
+    """A button for a text whose figures are there but whose characters had to make room for others."""
+
+    def read() -> None:
+        store.shared().forget(key)
+        jobs.forget([key])
+
+    said = _(
+        "The perplexity of **{name}** is kept, but the values of its characters had to make room for "
+        "other texts."
+    ).format(name=plain(name))
+    progress.offer(said, _("Read it again"), f"read-again-{name}", read, icon=":material/inventory_2:")
+
+
+def draw(record: Record, model: Model, other: tuple[Record, Model] | None = None) -> None:
+    """A text read by `model`; `other` is the same text read by another."""
+    state = st.session_state
+    key = "origin." + hashlib.sha256(str(record.folder).encode()).hexdigest()[:12]
+    mark = (str(record.folder), id(model), other and str(other[0].folder), other and id(other[1]))
+    seen = state.get(key)
+    if seen is None or seen.mark != mark:
+        seen = state[key] = ScoredText(key, mark, [(record, model), *([other] if other else [])])
+        # Each holds a record's files open: keep only a few for a reader who comes back.
+        left = [name for name, value in state.items() if isinstance(value, ScoredText) and name != key]
+        for name in left[:-KEPT]:
+            del state[name]
+    if seen.trouble:
+        st.warning(seen.trouble, icon=":material/warning:")
+    _viewer_and_tables(seen)
+
+
+@st.fragment
+def _viewer_and_tables(text: ScoredText) -> None:
+    _viewer(text)
+    _tables(text)
+
+
+@st.fragment
+def _viewer(text: ScoredText) -> None:
+    key, link, session = f"{text.key}.viewer", text.link, text.session
+    fixed = *text.static(), text.curve_points()
+
+    def answer(said: Any, at_once: bool) -> bytes | None:
+        return None if at_once else session.answer(Ask.from_json(said), *fixed)  # it reads files
+
+    said = asked(key)
+    with link.lock:
+        link.answer = answer
+        data = session.answer(said and Ask.from_json(said), *fixed, session=link.token)
+    _component.mount(data, key=key)
+
+
+class ScoredText:
+    """One text in one session, by one model or two: its records, results computed from them, its viewer."""
+
+    def __init__(self, key: str, mark: tuple[Any, ...], readings: list[tuple[Record, Model]]) -> None:
+        self.key, self.mark, self.record = key, mark, readings[0][0]
+        self.trouble = ""
+        self.difference: Difference | None = None
+        if len(readings) > 1:
+            try:
+                self.difference = difference(self.record, readings[1][0])
+            except RnnvizError as error:
+                self.trouble = describe(error)
+                readings = readings[:1]
+        self._open = [record for record, _model in readings]
+        names = [record.report.model for record, _model in readings]
+        if len(set(names)) < len(names):
+            names = [f"{name} ({i})" for i, name in enumerate(names, 1)]
+        self.names = names
+        self.session = ViewerSession(
+            self.record,
+            {n: Expected(model, record) for n, (record, model) in zip(names, readings, strict=True)},
+            readings[1][0] if len(readings) > 1 else None,
+            self.difference,
+        )
+        self.curves = {n: record.curve() for n, (record, _model) in zip(names, readings, strict=True)}
+        self.link = Link()
+        self._found: dict[object, Any] = {}
+        self._static: dict[str, tuple[dict[str, Any], str]] = {}
+
+    def close(self) -> None:
+        """Close the records' files, which outlive their folder, and drop what was found in them."""
+        self._found.clear()
+        for record in self._open:
+            record.close()
+
+    def found(self, what: object, make: Callable[[], Any]) -> Any:
+        """What `make` returns, computed once."""
+        if what not in self._found:
+            with st.spinner(_("Reading the whole text …"), show_time=True):
+                self._found[what] = make()
+        return self._found[what]
+
+    def static(self) -> tuple[dict[str, Any], str]:
+        """What the browser needs once, in the session's language: words, colours, axes; and its digest."""
+        if language() not in self._static:
+            made = self._make_static()
+            text = json.dumps([made, [str(part) for part in self.mark]], sort_keys=True)
+            self._static[language()] = made, hashlib.sha256(text.encode()).hexdigest()[:12]
+        return self._static[language()]
+
+    def _make_static(self) -> dict[str, Any]:
+        names, length, ends = tuple(self.names), len(self.record), figures.extent(self.curves)
+        cuts = figures.beyond(self.curves, ends)
+        colours = themes(surprisal=SURPRISAL_STEPS, versus=VERSUS_STEPS)
+        for name, theme in THEMES.items():
+            colours[name]["figure"] = figures.skeleton(
+                names, length=length, ends=ends, theme=theme, cuts=cuts
+            )
+        return {
+            "words": words(),
+            "names": self.names,
+            "window": self.curves[self.names[0]].window,
+            "context": CONTEXT,
+            "language": language(),
+            "themes": colours,
+            "bands": BANDS,
+            "surprisalFull": SURPRISAL_FULL,
+            "surprisalSteps": SURPRISAL_STEPS,
+            "versusFull": VERSUS_FULL,
+            "versusSteps": VERSUS_STEPS,
+        }
+
+    def curve_points(self) -> dict[str, Any]:
+        """The curves' points as the browser takes them."""
+        arrays = {"curveAt": np.asarray(self.curves[self.names[0]].position, "<u4")}
+        for n, curve in enumerate(self.curves.values()):
+            arrays[f"curveRolling{n}"] = np.asarray(curve.rolling, "<f4")
+            arrays[f"curveRunning{n}"] = np.asarray(curve.running, "<f4")
+        return arrays
+
+
+# The tables: only the one in view is computed.
+
+
+def _tables(text: ScoredText) -> None:
+    offered: dict[str, tuple[str, Callable[[ScoredText], None]]] = {
+        "most": (_("Most surprising"), partial(_passages, least=False)),
+        "least": (_("Least surprising"), partial(_passages, least=True)),
+        "lines": (_("Lines"), partial(_stretches, by="line")),
+        "paragraphs": (_("Paragraphs"), partial(_stretches, by="paragraph")),
+        "kinds": (_("Kinds of character"), _kinds),
+    }
+    if text.difference is not None:
+        offered["versus"] = (_("Largest differences"), _versus)
+    words = {name: label for name, (label, _table) in offered.items()}
+    table = Field(f"{text.key}.table", "most")
+    chosen = table.choose(_("Where in the text"), words, label_visibility="collapsed")
+    offered[chosen][1](text)
+
+
+def _passages(text: ScoredText, *, least: bool) -> None:
+    if least:
+        said = _(
+            "The {n} passages that surprised the model least. Look for set phrases and repetitions. "
+            "Click one to see it in the text."
+        )
+    else:
+        said = _(
+            "The {n} passages of about {length} characters that surprised the model most. "
+            "Look for names, numbers and misprints. Click one to see it in the text."
+        )
+    st.caption(said.format(n=PASSAGES, length=LENGTH))
+    found = text.found(("passages", least), lambda: text.record.surprising_passages(PASSAGES, LENGTH, least))
+    table = {
+        _("Perplexity"): [p.perplexity for p in found],
+        _("Character no."): [p.start + 1 for p in found],
+        _("Passage"): [one_line(p.text) for p in found],
+    }
+    _places(text, f"passages.{least}", table, found)
+
+
+def _versus(text: ScoredText) -> None:
+    assert text.difference is not None
+    compared, (a, b) = text.difference, text.names
+    st.caption(
+        _(
+            "Passages where the two models differ most, in bits per character. "
+            "Above 0, **{a}** predicts better; below 0, **{b}**. "
+            "Over the whole text the difference is {total} bits."
+        ).format(a=plain(a), b=plain(b), total=signed(compared.total / np.log(2), 0))
+    )
+    found = text.found("versus", lambda: compared.gaps(PASSAGES, LENGTH))
+    table = {
+        _("Bits per character"): [p.mean / np.log(2) for p in found],
+        _("Character no."): [p.start + 1 for p in found],
+        _("Passage"): [one_line(p.text) for p in found],
+    }
+    _places(text, "versus", table, found)
+
+
+def _stretches(text: ScoredText, *, by: By) -> None:
+    if by == "line":
+        said = _("The perplexity of every line. The model still knows all that came before a line.")
+    else:
+        said = _("Paragraphs are separated by empty lines. Click a column head to sort, or a row to see it.")
+    found = text.found(by, lambda: text.record.lines(by, LINES))
+    listed = list(found)
+    if found.total > len(listed):
+        said += " " + _("These are the first {shown} of {n}.").format(
+            shown=f"{len(listed):,}", n=f"{found.total:,}"
+        )
+    st.caption(said)
+    table = {
+        _("Number"): list(range(1, len(listed) + 1)),
+        _("Perplexity"): [s.perplexity for s in listed],
+        _("Bits"): [s.bits for s in listed],
+        _("Characters"): [s.characters for s in listed],
+        _("Beginning"): text.found((by, "text"), lambda: [_beginning(text.record, s) for s in listed]),
+    }
+    _places(text, by, table, listed)
+
+
+def _beginning(record: Record, stretch: Any) -> str:
+    return one_line(record.text(stretch.start, min(stretch.stop, stretch.start + 100)).rstrip("\n"))
+
+
+def _kinds(text: ScoredText) -> None:
+    st.caption(
+        _(
+            "Compare the two shares. A kind with more of the bits than of the characters is harder to "
+            "predict than the average character of this text."
+        )
+    )
+    kinds = text.found("kinds", text.record.kinds)
+    names = kind_names()
+    share = st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0)
+    st.dataframe(
+        {
+            _("Kind"): [names.get(k.name, k.name) for k in kinds],
+            _("Characters"): [k.characters for k in kinds],
+            _("Share of characters"): [k.share for k in kinds],
+            _("Share of bits"): [k.bits_share for k in kinds],
+            _("Perplexity"): [k.perplexity for k in kinds],
+        },
+        hide_index=True,
+        width="stretch",
+        column_config={
+            _("Characters"): st.column_config.NumberColumn(format="localized"),
+            _("Perplexity"): st.column_config.NumberColumn(format=column_format(k.perplexity for k in kinds)),
+            _("Share of characters"): share,
+            _("Share of bits"): share,
+        },
+    )
+
+
+def kind_names() -> dict[str, str]:
+    return {
+        "letter": _("letters"),
+        "capital": _("capitals"),
+        "space": _("spaces and line breaks"),
+        "punctuation": _("punctuation"),
+        "digit": _("digits"),
+        "other script": _("letters of other scripts"),
+        "other": _("other characters"),
+    }
+
+
+def _places(text: ScoredText, name: str, table: Mapping[str, Any], places: Sequence[Any]) -> None:
+    """A table whose rows are `places`, each with a start and a stop: a click on a cell goes there."""
+    key = f"{text.key}.{name}"
+
+    def go() -> None:
+        rows = [row for row, _column in st.session_state[key].selection.cells]
+        if rows and rows[0] < len(places):
+            text.session.go(places[rows[0]].start, places[rows[0]].stop)
+
+    if not places:
+        st.info(_("This text has nothing to list."))
+        return
+    formats = {
+        _("Number"): "localized",
+        _("Perplexity"): column_format(table.get(_("Perplexity"), ())),
+        _("Bits"): "%.1f",
+        _("Bits per character"): "%+.2f",
+        _("Character no."): "localized",
+        _("Characters"): "localized",
+    }
+    column = st.column_config
+    st.dataframe(
+        table,
+        hide_index=True,
+        width="stretch",
+        height=min(400, 37 + 35 * len(places)),
+        key=key,
+        on_select=go,
+        selection_mode="single-cell",
+        column_config={
+            **{head: column.NumberColumn(format=kind, width="small") for head, kind in formats.items()},
+            **{head: column.TextColumn(width="large") for head in (_("Passage"), _("Beginning"))},
+        },
+    )
+
+
+def one_line(text: str) -> str:
+    """A passage on one line: line breaks, tabs and controls as marks, spaces kept."""
+    return "".join(c if c == " " or c.isprintable() else visible(c) for c in text)
