@@ -52,6 +52,13 @@ def codes(found: Score) -> list[str]:
         (scored(unsettled=512), "last-digits rounding", ""),
         (scored(words=7, word_perplexity=80.0), "words", ""),
         (scored(normalised=2), "converted", "unchanged"),
+        (replace(scored(normalised=2), normaliser="typography"), "converted-typography", "converted"),
+        (
+            replace(scored(normalised=2), normaliser="corner-brackets"),
+            "converted-corner-brackets",
+            "converted",
+        ),
+        (scored(perplexity=1e12, perplexity_known=1e12), "worse-than-guessing", "hesitated"),
         (scored(encoding=None), "made", "unchanged converted"),
         (scored(precise=True), "made-precisely", "made"),
         (replace(SCORE, learned=True), "learned", ""),

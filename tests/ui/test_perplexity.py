@@ -268,6 +268,11 @@ def test_unknown_characters_are_listed_and_explained(open_app: Open, models_fold
     words = everything(app)
     assert "**33 % of its characters are unknown to this model.**" in words
     assert "On average the model" not in words  # it is the unknown ones that this number is about
+    (scale,) = [
+        one.proto.body for one in app.get("html") if "rv-scale" in one.proto.body and "role" in one.proto.body
+    ]
+    size = load(models_folder / "tiny-gru.safetensors").vocabulary.size
+    assert f"{size}: uniform guess" in scale, "as on all pages, though such a guess would pay more here"
     known = expected(models_folder, "time 时间 时").perplexity_known
     assert f"On the others its perplexity is **{rounded(known or 0)}**" in words
     listed = next(d.value for d in app.dataframe if "Code point" in d.value.columns)
@@ -307,6 +312,8 @@ def test_a_reload_keeps_a_pasted_text_and_names_the_files_that_it_has_lost(open_
     assert addressed(app)["text"] == "The Time"
     app = settled(open_app("perplexity", text=pack("The Time")), "perplexity")
     assert "Perplexity of pasted text" in [m.label for m in app.metric]
+    damaged = settled(open_app("perplexity", text=pack("The Time")[:-4]), "perplexity")
+    assert "damaged" in settled(damaged, "perplexity").warning[0].value, "until the reader writes another"
     upload(app, a__txt="grey eyes", b__txt="machine")
     assert addressed(app)["files"] == "a.txt, b.txt"
     assert addressed(app)["text"] is None, "it is not what is scored now"
@@ -398,8 +405,11 @@ def test_a_long_text_has_a_first_figure_and_can_be_stopped_there(
     assert read % (1 << 14) == 0
     assert f"its first {read:,} characters, where you stopped" in everything(app)
     assert float(shown(app)) == pytest.approx(expected(models_folder, text[:read]).perplexity, abs=0.02)
+    app.session_state["perplexity.asked"] = True
     section(app, "against")  # all that is compared ends there
-    assert app.session_state["perplexity.stopped"]
+    table = next(d.value for d in app.dataframe if "Predicted by" in d.value).set_index("Predicted by")
+    counted = expected(models_folder, text[:read], "tiny-3gram").perplexity
+    assert table.loc["tiny-3gram", "Perplexity"] == pytest.approx(counted, rel=1e-4)
     app.button(key="whole").click().run()
     assert [job.title for job in jobs.busy()] == ["long.txt"]
     jobs.retain([])

@@ -94,7 +94,8 @@ def _lead(context: Context, text: Text, report: Report) -> None:
     if found is None or found.name is None:
         if foreign and found is not None:
             said.append(_("No other model here reads it better."))
-        st.markdown(together(said))
+        if said:
+            st.markdown(together(said))
         return
     name = plain(titles(model_cache.listed()[0]).get(found.name, found.name))
     said.append(

@@ -207,9 +207,9 @@ def _tables(text: ScoredText) -> None:
     }
     if text.difference is not None:
         offered["versus"] = (_("Largest differences"), _versus)
-    words = {name: label for name, (label, _table) in offered.items()}
+    labels = {name: label for name, (label, _table) in offered.items()}
     table = Field(f"{text.key}.table", "most")
-    chosen = table.choose(_("Where in the text"), words, label_visibility="collapsed")
+    chosen = table.choose(_("Where in the text"), labels, label_visibility="collapsed")
     offered[chosen][1](text)
 
 

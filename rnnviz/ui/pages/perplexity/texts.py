@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from rnnviz.errors import RnnvizError, TextError
+from rnnviz.errors import RnnvizError
 from rnnviz.i18n import N_, _, ngettext
 from rnnviz.text import corpora
 from rnnviz.text.files import LONGEST_NAME, printable
@@ -30,6 +30,9 @@ CHOICE = "sources"
 ENCODINGS = "perplexity.encodings"  # those that the reader chose, by the checksums of files
 STOPPED = "perplexity.stopped"  # the characters after which the reader stopped, by a text's identity
 STRAIGHT = "perplexity.straight"  # the checksums of the texts whose curly quotes are read as straight ones
+CORPUS = Field[str | None]("corpus", address="corpus", title=N_("Corpus"))
+PART = Field("corpus-part", "held out")
+PASTED = Field("pasted", "", address="text", title=N_("Text"), check=unpack)
 _TAB = "perplexity.source"  # the label of the tab in view
 _CHOSEN = "perplexity.sources"
 _SEEN = "perplexity.sources.seen"  # the checksums of each source's texts at the last run
@@ -94,13 +97,10 @@ class _Named(io.BytesIO):
         self._check()
         return super().readline(size)
 
-CORPUS = Field[str | None]("corpus", address="corpus", title=N_("Corpus"))
-PART = Field("corpus-part", "held out")
-
 
 def chosen(jobs: Jobs) -> tuple[list[Text], list[Text]]:
     """The texts to score, and all that are there: uploaded files, the pasted text, the corpus."""
-    _arrive()
+    PASTED.now(usual=PASTED.get())  # going back takes nothing away: an address holds short texts alone
     upload, paste, corpus = _tabs()
     with upload:
         files = uploads.files()
@@ -123,15 +123,6 @@ def chosen(jobs: Jobs) -> tuple[list[Text], list[Text]]:
     kept = pasted if there["paste"] and there["paste"][0] in wanted and len(pasted) <= LONGEST else None
     address.say(text=kept)  # so that a reload finds it
     return _distinct(wanted), _distinct(chain.from_iterable(there.values()))
-
-
-def _arrive() -> None:
-    """Take the text from the address, if somebody has just arrived by one that has any."""
-    if (packed := address.asked("text")) is not None:
-        try:
-            st.session_state["pasted"] = unpack(packed)
-        except TextError as error:
-            st.warning(describe(error), icon=":material/link_off:")
 
 
 def _as_asked(text: Text) -> Text:
