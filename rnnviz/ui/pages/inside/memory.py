@@ -16,7 +16,7 @@ from rnnviz.figures.themes import Scale
 from rnnviz.findings import Panel as Found
 from rnnviz.findings import words
 from rnnviz.gradients.attribution import Contributions, Instead, contributions
-from rnnviz.gradients.memory import Connectivity, ConnectivityRow, Rows
+from rnnviz.gradients.memory import Connectivity, Rows
 from rnnviz.gradients.reaching import LAGS, Reach, fading
 from rnnviz.i18n import _
 from rnnviz.networks.cells import CELLS
@@ -59,6 +59,12 @@ class Reading:
     square: Connectivity
     reach: Reach | None
     rows: Rows
+
+    def shares(self, at: int, target: str | None) -> Array:
+        """Each earlier character's share in the gradient of the prediction after `at`, (at,)."""
+        if at < len(self.square):  # another is a sweep back, for each network and click
+            return self.square.normalised[at - 1, :at]
+        return self.rows.row(at, target=target).shares
 
 
 def _connected(model: Any, text: str, networks: Held, target: str | None) -> Any:
@@ -150,7 +156,7 @@ def _connectivity(
     for name, one in read.items():
         label = _("{model}: each character's share of the gradient of log P(“{c}”), character {n}")
         label = label.format(model=name, c=visible(target or view.text[at]), n=f"{at + 1:,}")
-        texts.append(_shares(view, one.rows.row(at, target=target), label, f"{name}, %"))
+        texts.append(_shares(view, one.shares(at, target), label, f"{name}, %"))
         (panel,) = one.square.panels()
         pictures.append(_of(name, panel) if len(read) > 1 else panel)
     if view.cell in CELLS and CELLS[view.cell].linear:
@@ -211,7 +217,7 @@ def _attribution(view: View, at: int, target: str | None) -> None:
     if added is None:
         return
     label = _("gradient, %: each character's share, without a sign")
-    rows = [_shares(view, added.row, label, _("gradient, %"))]
+    rows = [_shares(view, added.row.shares, label, _("gradient, %"))]
     if added.integrated.adds_up:
         label = _("integrated gradients, nats: all characters change together from the baseline to the text")
         rows.append(_added(view, added.integrated, label, _("integrated")))
@@ -226,9 +232,9 @@ def _attribution(view: View, at: int, target: str | None) -> None:
     )
 
 
-def _shares(view: View, row: ConnectivityRow, label: str, said: str) -> Text:
+def _shares(view: View, found: Array, label: str, said: str) -> Text:
     """The text coloured by each character's share in one prediction."""
-    shares = _along(view, row.shares)
+    shares = _along(view, found)
     with np.errstate(divide="ignore"):
         levels = CONNECTED.levels(np.log10(np.nan_to_num(shares)))
     return Text(view.text, levels, "sequential", label, 100 * shares, said=said)
