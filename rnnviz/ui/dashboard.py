@@ -246,18 +246,20 @@ def mount(
             }
             for one in texts
         ],
-        "panels": [
-            {
-                **{name: value for name, value in vars(one).items() if name != "figure"},
-                "picks": list(one.picks),
-                "finding": alternative(one.figure(theme=THEMES["light"])),
-                "figures": {name: _named(one.figure(theme=theme), pool) for name, theme in THEMES.items()},
-            }
-            for one in panels
-        ],
+        "panels": [_drawn(one, pool) for one in panels],
     }
 
     _component.mount(pack(header, pool), key=key)
+
+
+def _drawn(panel: Panel, pool: dict[str, Array]) -> dict[str, Any]:
+    figures = {name: panel.figure(theme=theme) for name, theme in THEMES.items()}
+    return {
+        **{name: value for name, value in vars(panel).items() if name != "figure"},
+        "picks": list(panel.picks),
+        "finding": alternative(figures["light"]),
+        "figures": _named(figures, pool),
+    }
 
 
 def asked(key: str) -> Ask:
