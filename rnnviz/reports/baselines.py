@@ -4,6 +4,7 @@ import lzma
 import math
 import zlib
 from collections.abc import Generator
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ def measuring(scored: Record, vocabulary: Vocabulary) -> Generator[int, None, li
     # A window beyond the text's end gains nothing and takes memory; a character has at most 4 bytes.
     window = min(XZ_WINDOW, max(1 << 16, 4 * n))
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": window}]
-    compressors = {
+    compressors: dict[str, Any] = {
         "gzip": zlib.compressobj(9, zlib.DEFLATED, 31),  # 31: a gzip file's header and checksum
         "xz": lzma.LZMACompressor(lzma.FORMAT_XZ, filters=filters),
     }
