@@ -138,13 +138,10 @@ def test_a_file_keeps_it_beside_the_weights(tmp_path: Path, kind: str, half: boo
     bare = checkpoint.save(model, tmp_path / "bare.safetensors", half=half)
     path = checkpoint.save(model, tmp_path / "m.safetensors", half=half, sketch=sketch)
     assert contamination.of(bare) is None
-    for found in (
-        contamination.of(path),
-        contamination.of(str(path)),
-    ):
-        assert found is not None
-        assert found.modulus == sketch.modulus
-        np.testing.assert_array_equal(found.hashes, sketch.hashes)
+    found = contamination.of(path)
+    assert found is not None
+    assert found.modulus == sketch.modulus
+    np.testing.assert_array_equal(found.hashes, sketch.hashes)
     text = "The Time Traveller"
     expected = scoring.perplexity(checkpoint.load(bare), text=text).perplexity
     assert scoring.perplexity(checkpoint.load(path), text=text).perplexity == expected
