@@ -104,6 +104,7 @@ def test_a_search_shows_its_table_what_may_be_said_and_the_best_units_as_bars() 
     listed = FOUND.panels()[0].picture
     assert len(widths) == len(listed.values) + len(listed.levels)
     assert max(widths) == 240
+    assert drawn.count(f"background:{LIGHT.muted}") == len(listed.levels)
     assert all(f"<td>{value:.3f}</td>" in drawn for value in listed.values)
 
 
