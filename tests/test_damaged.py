@@ -655,6 +655,15 @@ def says(**values: Any) -> Callable[[Path], None]:
     return lambda path: path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
 
 
+def resized(path: Path, name: str) -> None:
+    """A state with a tensor of another network."""
+    with safetensors.safe_open(path, framework="numpy") as file:
+        tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+        about = file.metadata()
+    tensors[name] = np.zeros(3, np.float32)
+    safetensors.numpy.save_file(tensors, path, about)
+
+
 def unpickled(path: Path) -> None:
     np.save(path, np.array([Trap()], object), allow_pickle=True)
 
@@ -714,6 +723,15 @@ HOSTILE: dict[str, tuple[str, str, Callable[[Path], object], str]] = {
         lambda p: p.write_bytes(pickle.dumps(Trap())),
         "is damaged",
     ),
+    **{
+        f"a state of another network: {name}": (
+            "run that goes on",
+            STATE,
+            lambda p, name=name: resized(p, name),
+            f"{name} is of another network",
+        )
+        for name in ("optimiser.0.exp_avg", "optimiser.3.step", "carried.1", "since.loss", "norm")
+    },
     "a state of torch's": ("run that goes on", STATE, lambda p: torch.save({"run": Trap()}, p), "is damaged"),
     "a pickled index": ("index", "values.npy", unpickled, NO_INDEX),
     "another version's index": ("index", "index.json", says(format="rnnviz index 99"), NO_INDEX),

@@ -34,16 +34,13 @@ def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
     path = where / f"{name}{modelfile.SUFFIX}"
     if any((f / path.name).exists() for f in (where, *checkpoint.folders())):
         raise TrainingError("there is a model called {name!r} already; choose another name", name=name)
-    events, _ = event_log.read(folder.events)
-    last: dict[str, Any] = next((e for e in reversed(events) if e["event"] in event_log.LIFE), {})
-    logged = folder.description().logged
-    finished = last.get("path") if logged or last.get("event") == "finished" else None
+    newest, description = event_log.newest(folder.events), folder.description()
+    last = newest.life or {}
+    finished = last.get("path") if description.logged or last.get("event") == "finished" else None
     if finished and Path(finished).is_file():
         return modelfile.copy(Path(finished), path)
-    description = folder.description()
-    trained = (e["seconds"] for e in reversed(events) if isinstance(e.get("seconds"), int | float))
-    corpus = text_of(folder, description)
-    return finish(folder, description, corpus, next(trained, 0.0), path)[0]
+    said = [event.get("seconds") or 0.0 for event in (newest.progress, newest.report) if event]
+    return finish(folder, description, text_of(folder, description), max(said, default=0.0), path)[0]
 
 
 def finish(

@@ -173,10 +173,7 @@ class Recorded:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that a card can hold."""
-        pairs = {
-            name: list(pair) for name in ("untrained", "levels", "typed") if (pair := getattr(self, name))
-        }
-        return {**asdict(self), **pairs}
+        return asdict(self)
 
 
 def of(card: Mapping[str, Any]) -> tuple[Recorded, ...]:

@@ -66,7 +66,10 @@ def test_runs_wait_and_take_turns_in_the_order_of_their_starts_past_a_killed_one
     os.kill(pid_of(RunFolder(runs.find(killed).path)), signal.SIGKILL)
     until(lambda: state(killed) == "died")
     assert "without a word" in runs.find(killed).reason
-    assert queue.ahead(RunFolder(runs.find(third).path)) == 2  # and the dead one's ticket is gone
+    folder = RunFolder(runs.find(third).path)
+    assert queue.ahead(folder) == 2  # and the dead one's ticket is gone
+    queue.take_ticket(folder)
+    assert queue.ahead(folder) == 2  # a run that was killed and resumed doesn't wait for itself
     busy.set()
     until(lambda: state(first) != "waiting")
     assert state(third) == "waiting"
