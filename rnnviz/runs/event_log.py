@@ -23,6 +23,9 @@ OF_A_STEP = ("progress", "report", "passed")
 LIFE = ("queued", "starting", "start", "stopped", "finished", "failed")
 """Events that say what state a run is in."""
 
+PROGRESS = 0.5
+"""Seconds between two progress events."""
+
 BLOCK = 16 * 1024
 
 MOST = 256 * 2**20

@@ -23,7 +23,9 @@ from rnnviz.networks import checkpoint
 from rnnviz.networks.config import TrainConfig
 from rnnviz.reading.trace import Trace, trace
 from rnnviz.runs import api, event_log, snapshots, tensorboard
+from rnnviz.runs.event_log import PROGRESS
 from rnnviz.runs.folder import Description, RunFolder
+from rnnviz.runs.snapshots import FACTOR, SHARE
 from rnnviz.text import corpora
 
 # The model of a training loop as it is now: one that rnnviz reads, a function that returns one, or none.
@@ -69,17 +71,8 @@ def readable(given: Any) -> Any:
     return found if hasattr(found, "vocabulary") else None
 
 
-PROGRESS = 0.5
-"""Seconds between two progress events."""
-
-SHARE = 0.03
-"""The largest share of the time for reading the sentence to watch."""
-
 LARGEST = 600.0
 """Nats whose perplexity is still a number."""
-
-FACTOR = 1.35
-"""Steps of two kept snapshots are at least so far apart."""
 
 
 def follow(

@@ -21,13 +21,11 @@ import torch
 from rnnviz.networks import checkpoint
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.runs import event_log, training_state
+from rnnviz.runs.event_log import PROGRESS
 from rnnviz.runs.folder import RunFolder
-from rnnviz.runs.snapshots import record, take
+from rnnviz.runs.snapshots import FACTOR, SHARE, record, take
 from rnnviz.runs.tensorboard import Take
 from rnnviz.training.trainer import LARGEST, StepReport, Trainer
-
-PROGRESS = 0.5
-"""Seconds between two progress events."""
 
 LONG, SLOW_PROGRESS = 1200.0, 1.0
 """After LONG seconds of a run, seconds between two: a night's events still fit into a chart."""
@@ -38,10 +36,9 @@ SAVE = 15.0
 AT_LEAST = 1.0
 """Seconds between two saved states, where reports come faster than that."""
 
-SHARE = 0.03
-"""The largest share of the time for snapshots."""
+SNAPSHOTS = 40
+"""Snapshots kept, at most."""
 
-SNAPSHOTS, FACTOR = 40, 1.35
 MEMORY = 0.6
 """The smoothed loss's decay per progress event."""
 

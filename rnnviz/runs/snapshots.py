@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from rnnviz.reading.trace import Trace
 
 
+SHARE = 0.03
+"""The largest share of a run's time for snapshots."""
+
+FACTOR = 1.35
+"""Steps of two kept snapshots are at least so far apart."""
+
 LEAST = -60_000
 """Nats: what float16 can hold."""
 
