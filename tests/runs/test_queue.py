@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -30,23 +31,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def busy(home: Path) -> Iterator[threading.Event]:
-    """A run that trains for as long as the event isn't set: the test itself holds its lock."""
+def busy(home: Path) -> Iterator[IO[bytes]]:
+    """The lock of a run that trains until it is closed, as when a process is killed: it tidies nothing up."""
     folder = RunFolder(home / "busy")
     folder.path.mkdir(parents=True)
-    done = threading.Event()
-    lock = folder.take_lock()
-    queue.take_ticket(folder)
-
-    def hold() -> None:
-        done.wait()
-        lock.close()  # as when a process is killed: it tidies nothing up
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    yield done
-    done.set()
-    thread.join()
+    with folder.take_lock() as lock:
+        queue.take_ticket(folder)
+        yield lock
 
 
 def start(name: str = "toy") -> str:
@@ -58,7 +49,7 @@ def state(id: str) -> str:
 
 
 def test_runs_wait_and_take_turns_in_the_order_of_their_starts_past_a_killed_one(
-    busy: threading.Event,
+    busy: IO[bytes],
 ) -> None:
     first, killed, third = (start() for _ in range(3))
     assert [state(id) for id in (first, killed, third)] == ["waiting"] * 3
@@ -70,7 +61,7 @@ def test_runs_wait_and_take_turns_in_the_order_of_their_starts_past_a_killed_one
     assert queue.ahead(folder) == 2  # and the dead one's ticket is gone
     queue.take_ticket(folder)
     assert queue.ahead(folder) == 2  # a run that was killed and resumed doesn't wait for itself
-    busy.set()
+    busy.close()
     until(lambda: state(first) != "waiting")
     assert state(third) == "waiting"
     runs.stop(first)
@@ -80,7 +71,7 @@ def test_runs_wait_and_take_turns_in_the_order_of_their_starts_past_a_killed_one
     until(lambda: state(third) == "stopped")
 
 
-def test_as_many_train_as_the_limit_says(busy: threading.Event) -> None:
+def test_as_many_train_as_the_limit_says(busy: IO[bytes]) -> None:
     assert runs.limit() == 1
     first, second = start(), start()
     runs.set_limit(2)
@@ -91,7 +82,7 @@ def test_as_many_train_as_the_limit_says(busy: threading.Event) -> None:
     assert state(second) == "waiting"
 
 
-def test_a_waiting_run_leaves_the_queue_at_once_and_can_be_resumed(busy: threading.Event) -> None:
+def test_a_waiting_run_leaves_the_queue_at_once_and_can_be_resumed(busy: IO[bytes]) -> None:
     id = start()
     runs.stop(id)  # perhaps before it can take a signal
     until(lambda: not runs.find(id).alive, within=60)
@@ -112,7 +103,7 @@ def test_a_waiting_run_leaves_the_queue_at_once_and_can_be_resumed(busy: threadi
 
 
 def test_starts_at_the_same_instant_are_different_runs_with_different_places(
-    busy: threading.Event, home: Path
+    busy: IO[bytes], home: Path
 ) -> None:
     together = threading.Barrier(4)
 
@@ -127,7 +118,7 @@ def test_starts_at_the_same_instant_are_different_runs_with_different_places(
     assert sorted(queue.ahead(RunFolder(home / id)) for id in ids) == [1, 2, 3, 4]
 
 
-def test_a_waiting_run_loads_no_torch(busy: threading.Event) -> None:
+def test_a_waiting_run_loads_no_torch(busy: IO[bytes]) -> None:
     folder = RunFolder(runs.find(start()).path)
     pid = pid_of(folder)
     maps = Path(f"/proc/{pid}/maps")
