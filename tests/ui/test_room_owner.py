@@ -16,7 +16,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from rnnviz.errors import ConfigError
 from rnnviz.ui import entry
-from rnnviz.ui.hosting import cookies, setting
+from rnnviz.ui.hosting import cookies, greeting, setting
 from rnnviz.ui.room import listener as room_listener
 from rnnviz.ui.room import phones as room_phones
 from rnnviz.ui.room import rooms
@@ -168,6 +168,7 @@ def hall(monkeypatch: pytest.MonkeyPatch) -> Iterator[ASGIApp]:
     for name, value in {"HOSTED": "1", "KEY": "the key of this test's hall", "CAPACITY": "0"}.items():
         monkeypatch.setenv(f"RNNVIZ_{name}", value)
     monkeypatch.setattr(cookies, "ROUNDS", 10)
+    monkeypatch.setattr(greeting, "addresses", lambda: ["http://192.168.1.5:8501", "http://10.0.0.3:8501"])
     monkeypatch.setattr(room_phones, "TARRY", 0.0)
     setting.key.cache_clear()
     app: ASGIApp = Starlette(
@@ -184,7 +185,13 @@ def test_where_the_app_is_hosted_its_own_port_has_the_room_and_phones_get_nothin
     opened = rooms.open_for("mine", "en")
     opened.stage(COLOURS)
     assert vars(rooms)["_listener"] is None, "no other port"
-    assert opened.door()["url"].endswith(f":8501/r/{opened.code}")
+    assert opened.door()["url"] == f"http://192.168.1.5:8501/r/{opened.code}"
+    assert [place["address"] for place in opened.door()["places"]] == [
+        "http://192.168.1.5:8501/r",
+        "http://10.0.0.3:8501/r",
+    ], "the lecturer may show another of the app's addresses"
+    opened.move("http://10.0.0.3:8501/r")
+    assert opened.door()["url"] == f"http://10.0.0.3:8501/r/{opened.code}"
     phone = TestClient(hall, base_url="http://localhost", follow_redirects=False)
     page = phone.get(f"/r/{opened.code}")
     assert (page.status_code, "The lecture's room" in page.text) == (200, True)

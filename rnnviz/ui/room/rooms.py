@@ -52,7 +52,7 @@ def new_code() -> str:
 class Opened:
     """A session's way in for phones: its room, and the networks' pages that it shows by their names. Of the
     `places` by which phones come, the one `at` is shown: this computer's addresses, with the listener's
-    `port`, or the whole address of the app itself, and 0. `asks`: whether the lecture has opened it, or it
+    `port`, or the whole addresses of the app itself, and 0. `asks`: whether the lecture has opened it, or it
     gives networks' pages alone.
     """
 
@@ -142,7 +142,8 @@ def open_for(session: str, language: str) -> Opened:
         if len(_opened) >= ROOMS:
             raise ConfigError("{count} rooms are open here; close one of them first", count=ROOMS)
         if setting.hosted():
-            places, port = [Address(greeting.outside(st.context.url or "") + PLACE, "")], 0
+            named = [greeting.outside(st.context.url or ""), *greeting.addresses()]
+            places, port = [Address(url + PLACE, "") for url in dict.fromkeys(named)], 0
         else:
             places = addresses()
             if not places:

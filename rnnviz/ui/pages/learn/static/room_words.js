@@ -89,7 +89,10 @@ export class RoomWords {
     this.code.alt = door.url;
     put(this.address, door.short);
     this.places.setAttribute("aria-label", say("room.address"));
-    const said = door.places.map((one) => [one.address, `${one.address} (${one.interface})`]);
+    const named = door.places.map((one) =>
+      one.interface ? `${one.address} (${one.interface})` : one.address,
+    );
+    const said = door.places.map((one, i) => [one.address, named[i]]);
     options(this.places, /** @type {[string, string][]} */ (said), door.places[door.at].address);
   }
 
