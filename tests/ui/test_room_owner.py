@@ -192,7 +192,8 @@ def test_where_the_app_is_hosted_its_own_port_has_the_room_and_phones_get_nothin
     ], "the lecturer may show another of the app's addresses"
     opened.move("http://10.0.0.3:8501/r")
     assert opened.door()["url"] == f"http://10.0.0.3:8501/r/{opened.code}"
-    phone = TestClient(hall, base_url="http://localhost", follow_redirects=False)
+    html = {"Accept": "text/html"}  # as a browser asks for a page
+    phone = TestClient(hall, base_url="http://localhost", headers=html, follow_redirects=False)
     page = phone.get(f"/r/{opened.code}")
     assert (page.status_code, "The lecture's room" in page.text) == (200, True)
     assert page.headers["set-cookie"].endswith(f"HttpOnly; Path=/r/{opened.code}; SameSite=strict")
@@ -212,7 +213,7 @@ def test_where_the_app_is_hosted_its_own_port_has_the_room_and_phones_get_nothin
         refused = phone.get(path, headers={"X-Rnnviz-Person": "lecturer a"})
         assert (refused.status_code, "nothing at this address" in refused.text) == (404, True), path
     for path in ("/", "/r", f"/{opened.code}", "/learn"):  # the door's, as without the room
-        assert phone.get(path, headers={"Accept": "text/html"}).status_code == 503, path
+        assert phone.get(path).status_code == 503, path
     with pytest.raises(WebSocketDisconnect), phone.websocket_connect("/r/_stcore/stream"):
         pass
 

@@ -90,6 +90,7 @@ def test_nothing_else_is_touched(temporary: Path) -> None:
     outside = temporary / "outside"
     outside.mkdir()
     (outside / scratch.LOCK).touch()
+    (outside / "diary").mkdir()
     (temporary / "rnnviz-link").symlink_to(outside)
     (temporary / "rnnviz-notes.txt").write_text("mine")
     (temporary / "rnnviz-book").mkdir()  # without a file to lock it is none of ours
