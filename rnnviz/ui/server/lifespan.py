@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+import signal
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -27,6 +29,7 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
         beside.append(asyncio.create_task(opening.open_browser()))
     if setting.hosted():
         greeting.greet()
+        _close_rooms_when_stopped()
     with _visitors():
         yield {}
     rooms.close_all()
@@ -34,6 +37,23 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
+
+
+def _close_rooms_when_stopped() -> None:
+    """Have phones' streams end as soon as the process is told to stop: the server waits for open answers,
+    without an end, before it comes to the rest of `lifespan`.
+    """
+    loop = asyncio.get_running_loop()
+
+    def stop(before: Any, number: int, frame: Any) -> None:
+        loop.call_soon_threadsafe(rooms.close_all)
+        before(number, frame)
+
+    with contextlib.suppress(ValueError):  # not in the main thread, as in tests: nobody signals there
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before = signal.getsignal(number)
+            if callable(before):
+                signal.signal(number, partial(stop, before))
 
 
 def _visitors() -> contextlib.AbstractContextManager[None]:
