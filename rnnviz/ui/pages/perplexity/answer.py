@@ -4,9 +4,7 @@ texts a table with their averages.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -39,7 +37,7 @@ CURLY = [curly for curly, plainer in NORMALISERS["typography"].items() if plaine
 
 def show(context: Context, text: Text, scored: Scored, second: Second | None) -> None:
     """One text's answer: which model reads it best, where that matters; then number, scale and advice."""
-    report, typical = scored.report, _usual(context.info.card)
+    report, bits = scored.report, usual(context.info.card)
     with st.container(border=True, key="answer"):
         _lead(context, text, report)
         number = rounded(report.perplexity)
@@ -60,6 +58,7 @@ def show(context: Context, text: Text, scored: Scored, second: Second | None) ->
             said_of_it = [(one, telling.level(one)) for one in scored.sentences()]
             st.markdown("  \n".join(tell(one) for one, level in said_of_it if level == "said"))
             # A uniform guess is |V| as on all pages; what unknown characters cost is said above.
+            typical = None if bits is None else 2.0**bits
             st.html(scale(report.perplexity, context.model.vocabulary.size, typical, beside))
             if second is not None:
                 _beside(report, second)
@@ -308,66 +307,46 @@ def _table(reports: Sequence[Report]) -> None:
 # The perplexity on a line from 1, always right, to uniform guessing.
 
 
-@dataclass(frozen=True)
-class Mark:
-    """A value on the line and what is said of it; `kind` is its class in the style sheet."""
-
-    value: float
-    said: str
-    kind: str
-
-
-def _usual(card: Any) -> float | None:
-    """A model's perplexity on held-out text of its own corpus, if its card gives one."""
-    bits = usual(card)
-    return None if bits is None else 2.0**bits
-
-
 def scale(value: float, guess: float, typical: float | None, second: tuple[str, float] | None = None) -> str:
     """The line: this text's `value`, a uniform `guess`, the `typical` value, a second model's by its name.
 
     Every label has a row of its own, so that none is printed over another at any width.
     """
-    marks = []
+    marks = []  # values on the line, what is said of each, and its class in the style sheet
     if typical is not None:
-        said = _("{n}: usual for this model").format(n=rounded(typical))
-        marks.append(Mark(typical, said, "typical"))
+        marks.append((typical, _("{n}: usual for this model").format(n=rounded(typical)), "typical"))
     if second is not None:
-        marks.append(Mark(second[1], f"{rounded(second[1])}: {second[0]}", "second"))
-    finite = [one for one in (value, guess, *(mark.value for mark in marks)) if math.isfinite(one)]
-    end = max(*finite, 2.0)
-    guessed = _("{n}: uniform guess").format(n=rounded(guess, 0))
+        marks.append((second[1], f"{rounded(second[1])}: {second[0]}", "second"))
+    end = max([2.0, *filter(math.isfinite, [value, guess, *(at for at, _said, _kind in marks)])])
+    guessed, last = _("{n}: uniform guess").format(n=rounded(guess, 0)), ""
     if guess < end:
-        marks.append(Mark(guess, guessed, "guess"))
+        marks.append((guess, guessed, "guess"))
+    else:
+        last = escape(guessed)
 
-    def place(at: float) -> str:
-        return f"{100 * min(math.log(max(at, 1.0)) / math.log(end), 1.0):.2f}%"
+    def place(at: float) -> float:
+        return 100 * min(math.log(max(at, 1.0)) / math.log(end), 1.0)
 
-    def row(mark: Mark, arrow: str) -> str:
+    def row(at: float, said: str, kind: str, arrow: str = "▲") -> str:
         # An arrow at its place, and what is said on the side where there is room: it never leaves the line.
-        at = float(place(mark.value)[:-1])
-        if at < 50:
-            style, said = f"left:{at:.2f}%;max-width:{100 - at:.2f}%", f"{arrow} {mark.said}"
-        else:
-            style, said = f"right:{100 - at:.2f}%;max-width:{at:.2f}%", f"{mark.said} {arrow}"
-        side = "after" if at < 50 else "before"
-        return (
-            f"<div class='row'><span class='{mark.kind} {side}' style='{style}'>{escape(said)}</span></div>"
-        )
+        side, left = ("after", place(at)) if place(at) < 50 else ("before", 100 - place(at))
+        said = f"{arrow} {said}" if side == "after" else f"{said} {arrow}"
+        edge = "left" if side == "after" else "right"
+        style = f"{edge}:{left:.2f}%;max-width:{100 - left:.2f}%"
+        return f"<div class='row'><span class='{kind} {side}' style='{style}'>{escape(said)}</span></div>"
 
-    here = Mark(value, _("this text"), "here")
+    here = (value, _("this text"), "here")
     ticks = "".join(
-        f"<i class='{mark.kind}' style='left:{place(mark.value)}'></i>" for mark in (*marks, here)
+        f"<i class='{kind}' style='left:{place(at):.2f}%'></i>" for at, _s, kind in (*marks, here)
     )
-    first, last = escape(_("1: always right")), "" if guess < end else escape(guessed)
     label = _("On a line from 1, always right, to {guess}, a uniform guess, this text stands at {n}.").format(
         n=rounded(value), guess=rounded(guess, 0)
     )
     return (
-        f"<div class='rv-scale' role='img' aria-label='{escape(label, quote=True)}'>{row(here, '▼')}"
-        f"<div class='line'><b style='width:{place(value)}'></b>{ticks}</div>"
-        f"{''.join(row(mark, '▲') for mark in marks)}"
-        f"<div class='ends'><span>{first}</span><span>{last}</span></div>"
+        f"<div class='rv-scale' role='img' aria-label='{escape(label, quote=True)}'>{row(*here, '▼')}"
+        f"<div class='line'><b style='width:{place(value):.2f}%'></b>{ticks}</div>"
+        f"{''.join(row(*mark) for mark in marks)}"
+        f"<div class='ends'><span>{escape(_('1: always right'))}</span><span>{last}</span></div>"
         "</div>"
     )
 

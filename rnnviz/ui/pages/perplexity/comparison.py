@@ -308,7 +308,7 @@ def _row(bar: Bar, longest: float, wins: bool) -> str:
         beyond = " class='beyond'" if bar.bits > longest else ""
         line = f"<i{beyond} style='width:{min(100.0, 100 * bar.bits / longest):.2f}%'></i>"
         exact = _("{about}: perplexity {perplexity}, {bits} bits per character").format(
-            about=bar.about, perplexity=f"{bar.perplexity:,.3f}", bits=f"{bar.bits:.3f}"
+            about=bar.about, perplexity=rounded(bar.perplexity, 3), bits=f"{bar.bits:.3f}"
         )
     return (
         f"<li class='{bar.kind}{' best' if wins else ''}' title='{escape(exact, quote=True)}'>"

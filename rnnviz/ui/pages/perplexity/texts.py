@@ -280,16 +280,16 @@ def fetched(jobs: Jobs, info: corpora.CorpusInfo) -> bool:
     job = jobs.get(key)
     if job is not None and job.state == "done":
         return True
-    if job is not None and job.state == "failed" and job.error is not None:
-        st.error(describe(job.error), icon=":material/cloud_off:")
-    if job is None or job.state in ("failed", "cancelled", "left"):
-        label = _("Download it ({size} MB)").format(size=f"{info.bytes / 1e6:.1f}")
-        if st.button(label, icon=":material/download:", key="fetch"):
-            jobs.ask(key, info.title, partial(_fetching, info.name), again=OVER, kind="download")
-            st.rerun()
-        st.caption(_("From {source}. It is kept on this machine.").format(source=info.source))
+    if job is not None and job.state not in OVER:
+        progress.bar(jobs, [key], "fetch")
         return False
-    progress.bar(jobs, [key], "fetch")
+    if job is not None and job.error is not None:
+        st.error(describe(job.error), icon=":material/cloud_off:")
+    label = _("Download it ({size} MB)").format(size=f"{info.bytes / 1e6:.1f}")
+    if st.button(label, icon=":material/download:", key="fetch"):
+        jobs.ask(key, info.title, partial(_fetching, info.name), again=OVER, kind="download")
+        st.rerun()
+    st.caption(_("From {source}. It is kept on this machine.").format(source=info.source))
     return False
 
 

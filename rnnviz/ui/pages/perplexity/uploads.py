@@ -15,8 +15,7 @@ NAMED = 80  # characters of the files' names in the address
 _FOLDER = "perplexity.folder"  # whether a folder is uploaded rather than files
 _KEPT = "perplexity.uploads"  # files by their ids
 _EMPTIED = "perplexity.uploads.emptied"  # how often the field named files that were gone
-_FORGOTTEN = "perplexity.uploads.forgotten"  # whether the reader is still to hear of that
-_GONE = "perplexity.uploads.gone"  # the names of files that an address has and this session hasn't
+_GONE = "perplexity.uploads.gone"  # the names of files that this session hasn't got, "" for unknown ones
 _SHOWN = "perplexity.uploads.shown"  # the ids that the field shows
 
 
@@ -46,18 +45,17 @@ def files() -> list[Any]:
     if lost(state[field]):
         _take(given)
         state[_EMPTIED] = state.get(_EMPTIED, 0) + 1  # another field, which names no files that are gone
-        state[_FORGOTTEN] = True
+        state.setdefault(_GONE, "")
         st.rerun()
     _take(given)
     kept: dict[str, Any] = state[_KEPT]
     if named := address.asked("files"):
         state[_GONE] = named
     if kept:
-        state.pop(_FORGOTTEN, None)
         state.pop(_GONE, None)
-    if state.get(_FORGOTTEN):
+    if state.get(_GONE) == "":
         say_lost()
-    elif state.get(_GONE):
+    elif _GONE in state:
         said = _("**{names}**: not here any more. Files don't outlast a reload; upload them again.")
         st.warning(said.format(names=plain(state[_GONE], NAMED)), icon=":material/upload_file:")
     address.say(files=", ".join(file.name for file in kept.values())[:NAMED] or None)
