@@ -44,10 +44,12 @@ const JOINED = /[\u200d\ufe0e\ufe0f\u{1f1e6}-\u{1f1ff}\u{1f3fb}-\u{1f3ff}]|\p{M}
 
 /** The document's highlight of a name. @param {string} name */
 function highlight(name) {
-  const found = CSS.highlights.get(`ct-${name}`) ?? new Highlight();
-  found.priority = 1 + ABOVE.indexOf(name);
-  CSS.highlights.set(`ct-${name}`, found);
-  return found;
+  const found = CSS.highlights.get(`ct-${name}`);
+  if (found) return found; // setting it again would have Firefox look at all its ranges
+  const made = new Highlight();
+  made.priority = 1 + ABOVE.indexOf(name);
+  CSS.highlights.set(`ct-${name}`, made);
+  return made;
 }
 
 /**
@@ -132,8 +134,9 @@ export class ColouredText {
   marks = {};
   /** @type {number | null} the last character of a passage that keys make longer or shorter */
   end = null;
-  /** @type {{ position: number, upper: number } | null} kept in sight while chunks come, until the reader moves */
+  /** @type {{ position: number, upper: number } | null} kept in its place while chunks come, until the reader moves */
   target = null;
+  top = 0; // where the pane was scrolled to, if not by the reader
   length = 0; // of the text
   size = 1; // of a chunk, about
   selection = ""; // what of the text is selected, as it was told last
@@ -150,6 +153,7 @@ export class ColouredText {
     const options = { root: pane, rootMargin: `${AHEAD}px 0px` };
     this.seen = new IntersectionObserver((entries) => this.move(entries), options);
     this.resized = new ResizeObserver(() => {
+      for (const box of this.boxes) if (!box.firstChild) box.style.height = ""; // lines break elsewhere now
       this.guess();
       this.moved();
     });
@@ -235,6 +239,7 @@ export class ColouredText {
     const node = document.createTextNode(parts.join(""));
     const box = this.boxes[chunk.index];
     box.replaceChildren(node);
+    box.style.height = "";
     const shown = { chunk, box, node, units, layers: {} };
     this.shown.set(chunk.index, shown);
     this.paint(shown);
@@ -243,12 +248,13 @@ export class ColouredText {
     if (this.target) this.settle();
   }
 
-  /** Let a chunk's text go; the browser remembers its height. @param {number} index */
+  /** Let a chunk's text go, and keep its height. @param {number} index */
   empty(index) {
     const shown = this.shown.get(index);
     if (!shown) return;
     for (const layer of Object.keys(shown.layers)) this.lay(shown, layer, []);
     this.shown.delete(index);
+    shown.box.style.height = `${shown.box.offsetHeight}px`;
     shown.box.replaceChildren();
   }
 
@@ -256,8 +262,7 @@ export class ColouredText {
   guess() {
     const [shown] = this.shown.values();
     if (!shown || this.boxes.length < 2) return;
-    const { length } = shown.chunk.codes;
-    const height = (this.rect(shown, 0, length).height * this.size) / length;
+    const height = (shown.box.offsetHeight * this.size) / shown.chunk.codes.length;
     this.pane.style.setProperty("--ct-height", `${Math.min(height, TALLEST / this.boxes.length)}px`);
     if (this.target) this.settle();
   }
@@ -391,6 +396,7 @@ export class ColouredText {
       const wanted = Math.max(EDGE, pane.clientHeight * upper);
       pane.scrollTop += rect.top - pane.getBoundingClientRect().top - wanted;
     }
+    this.top = pane.scrollTop;
     this.moved();
   }
 
@@ -488,10 +494,13 @@ export class ColouredText {
     const leave = () => {
       this.target = null;
     };
+    const scrolled = () => {
+      if (this.find(this.target?.position ?? -1) && Math.abs(pane.scrollTop - this.top) > 1) leave();
+      this.moved();
+    };
     /** @type {[EventTarget, string, (event: any) => void, boolean?][]} */
     const heard = [
       [pane, "wheel", leave],
-      [pane, "touchstart", leave],
       [
         pane,
         "pointerdown",
@@ -519,7 +528,7 @@ export class ColouredText {
         },
       ],
       [pane, "keydown", (event) => this.key(event), false],
-      [pane, "scroll", () => this.moved()],
+      [pane, "scroll", scrolled],
     ];
     for (const [target, name, act, passive = true] of heard)
       target.addEventListener(name, act, { signal, passive });
