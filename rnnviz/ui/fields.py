@@ -144,7 +144,8 @@ class Field(Generic[T]):
         said = why(missed) if why else _("There is no **{asked}** under *{title}* here.").format(**words)
         values = value if isinstance(value, tuple) else () if value is None else (value,)
         shown = [options[one] if isinstance(options, Mapping) else str(one) for one in values]
-        return f"{said} {_('This is **{shown}**.').format(shown=plain(', '.join(shown)))}" if shown else said
+        now = _("This is **{shown}**.").format(shown=plain(", ".join(shown)))
+        return f"{said} {now}" if shown else said
 
     @property
     def widget(self) -> dict[str, Any]:

@@ -35,10 +35,9 @@ def listed() -> tuple[list[ModelInfo], list[checkpoint.Damaged]]:
     return checkpoint.available()
 
 
-def first(models: list[ModelInfo]) -> int:
-    """The index in `models` (not empty) to show first: the language's FIRST, else a network, else any."""
-    order = [(info.name != FIRST[language()], info.kind == "ngram") for info in models]
-    return order.index(min(order))
+def first(models: list[ModelInfo]) -> ModelInfo:
+    """The one of `models` (not empty) to show first: the language's FIRST, else a network, else any."""
+    return min(models, key=lambda info: (info.name != FIRST[language()], info.kind == "ngram"))
 
 
 def load(info: ModelInfo, *, to_read: bool = False) -> Model:

@@ -63,13 +63,15 @@ def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
     """The model picker, and a note on unusable files. None if there is nothing to pick."""
     found = None
     if models:
-        by_name = {info.path.stem: info for info in models}
-        about = _("The trained model you are looking into: what it read, and how it is built.")
-        usual = list(by_name)[model_cache.first(models)]
-        why = partial(_why, damaged)
-        found = by_name[
-            MODEL.choose(_("Model"), titles(models), usual, draw=st.selectbox, why=why, help=about)
-        ]
+        name = MODEL.choose(
+            _("Model"),
+            titles(models),
+            model_cache.first(models).path.stem,
+            why=partial(_why, damaged),
+            draw=st.selectbox,
+            help=_("The trained model you are looking into: what it read, and how it is built."),
+        )
+        found = next(info for info in models if info.path.stem == name)
     if damaged:
         with st.expander(
             _("Files that can't be used ({count})").format(count=len(damaged)), icon=":material/warning:"

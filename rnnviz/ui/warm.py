@@ -55,7 +55,7 @@ def up() -> None:
 
         models, _ = model_cache.listed()
         if models:
-            info = models[model_cache.first(models)]
+            info = model_cache.first(models)
             _picture(model_cache.load(info, to_read=True))
             model_cache.yardstick(info, models)
         scratch.sweep()
@@ -71,20 +71,16 @@ def up() -> None:
 
 def _pieces(models: list[ModelInfo]) -> Iterator[Callable[[], object]]:
     """What can wait until nobody is kept waiting by it."""
+    from rnnviz.lecture.scenes import scenes
     from rnnviz.networks import has_torch
     from rnnviz.ui import model_cache
 
     for info in models[: model_cache.LOADED_AT_ONCE]:
-        yield partial(_read, info)
-    yield from _lecture()
+        yield lambda info=info: _picture(model_cache.reader(info))  # type: ignore[misc]
+    for scene in scenes():  # what a step would keep a class waiting for
+        yield from (partial(step.shown, step.usual) for step in scene.steps)
     if has_torch.installed():
         yield partial(importlib.import_module, "rnnviz.networks.torch_model")
-
-
-def _read(info: ModelInfo) -> None:
-    from rnnviz.ui import model_cache
-
-    _picture(model_cache.reader(info))
 
 
 def _picture(model: Model) -> None:
@@ -94,11 +90,3 @@ def _picture(model: Model) -> None:
 
     if not isinstance(model, NgramModel):
         rows.order(model, "steady", 0)
-
-
-def _lecture() -> Iterator[Callable[[], object]]:
-    """Let every step of the lecture compute what it would keep a class waiting for."""
-    from rnnviz.lecture.scenes import scenes
-
-    for step in (step for scene in scenes() for step in scene.steps):
-        yield partial(step.shown, step.usual)

@@ -187,13 +187,6 @@ def test_a_part_has_more_than_one_name_and_one_that_is_none_is_named(open_app: O
     assert addressed(app)["part"] == "units"
     said = r"There is no **\<b\>no\*such\*part** under *What to look at* here. This is **Units**."
     assert [warning.value for warning in app.warning] == [said]
-    settled(app, "inside")
-    assert app.warning  # what a later run says is said beside it
-    app.segmented_control(key="part").set_value("match").run()
-    assert not app.warning
-    app = open_app("perplexity", section="nothing")
-    assert addressed(app)["section"] == "origin"
-    assert "no **nothing** under *Section* here" in app.warning[0].value
 
 
 def test_hostile_addresses_inside_are_a_sentence(open_app: Open) -> None:

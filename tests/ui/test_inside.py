@@ -27,7 +27,8 @@ from tests.ui.conftest import Open, everything
 from tests.ui.test_jobs import SOON, Endless
 
 GRU = tiny("gru", card=tiny_card())
-PARTS = ("units", "match", "gates", "memory", "cause", "patch", "compare")
+PARTS = ("units", "match", "memory", "cause")
+VIEWS = (*(("part", part) for part in PARTS), ("inside.way", "patch"), ("inside.way", "compare"))
 
 
 @pytest.fixture
@@ -66,11 +67,11 @@ def test_every_part_shows_pictures_with_what_to_notice_and_what_they_miss(
 ) -> None:
     app = open_app("inside", part=PARTS[0], model=model)
     assert "tiny-3gram" not in app.selectbox(key="model").options  # counts have no units
-    for part in PARTS:
+    for key, view in VIEWS:
         boards.clear()
-        clean(settled(app.segmented_control(key="part").set_value(part).run(), "inside"))
+        clean(settled(app.segmented_control(key=key).set_value(view).run(), "inside"))
         panels = [panel for sent in boards.values() for panel in sent["panels"]]
-        assert panels, part
+        assert panels, view
         for panel in panels:
             assert panel["notice"].endswith((".", "?"))
             assert panel["limits"].endswith(".")
@@ -161,8 +162,8 @@ def test_one_character_is_enough_for_every_part_none_is_said_and_markup_is_only_
     clean(app)
     for text in ("a", "<script>alert(1)</script> **b** " * 3):
         write(app, text)
-        for part in PARTS:
-            clean(settled(app.segmented_control(key="part").set_value(part).run(), "inside"))
+        for key, view in VIEWS:
+            clean(settled(app.segmented_control(key=key).set_value(view).run(), "inside"))
             assert "<script>" not in everything(app)
 
 
@@ -219,26 +220,22 @@ def test_another_part_of_the_page_drops_what_this_one_was_reading(
     clean(app)
 
 
-def test_layers_have_the_numbers_they_have_everywhere(
-    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    save(tiny("gru", layers=2, card=tiny_card()), tmp_path / "deep.safetensors")
-    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
-    app = open_app("inside", part="units", model="deep")
-    picked = app.selectbox(key="inside.layer")
-    assert picked.options == ["layer 0", "layer 1"]
-    app = picked.set_value(1).run()
-    assert app.selectbox(key="inside.layer").value == 1
-    clean(app)
+BEATEN = tuple(units.Rival(kind, 8, 0.5, 0.2, 0.4, 0.001) for kind in ("context", "untrained"))
+EVIDENCE = units.Evidence(BEATEN, (0.8, 0.9), 1.0, 50, units.Report(0.84, (0.8, 0.88), BEATEN))
+
+
+def recorded(quantity: str, *, layer: int) -> unit_findings.Recorded:
+    """A finding that stands, of unit 9."""
+    return unit_findings.Recorded(
+        "vowel", quantity, "AUC", layer, 9, 0.85, 0.6, 0.5, (0.5,), ENOUGH, EVIDENCE
+    )
 
 
 def test_it_opens_on_what_the_card_has_and_says_what_that_is(
     open_app: Open, boards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    beaten = tuple(units.Rival(kind, 8, 0.5, 0.2, 0.4, 0.001) for kind in ("context", "untrained"))
-    evidence = units.Evidence(beaten, (0.8, 0.9), 1.0, 50, units.Report(0.84, (0.8, 0.88), beaten))
-    stands = unit_findings.Recorded("vowel", "cell", "AUC", 0, 9, 0.85, 0.6, 0.5, (0.5,), ENOUGH, evidence)
-    falls = replace(stands, target="capital", score=0.99, evidence=replace(evidence, interval=None))
+    stands = recorded("cell", layer=0)
+    falls = replace(stands, target="capital", score=0.99, evidence=replace(EVIDENCE, interval=None))
     weaker = replace(stands, target="digit", unit=4, score=0.8)
     found = [falls.to_json(), stands.to_json(), weaker.to_json()]
     entry = {"command": "units", "findings": found, "others": []}
@@ -263,13 +260,11 @@ def test_it_opens_on_what_the_card_has_and_says_what_that_is(
 def test_a_named_unit_of_another_layer_is_a_click_away(
     open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    beaten = tuple(units.Rival(kind, 8, 0.5, 0.2, 0.4, 0.001) for kind in ("context", "untrained"))
-    evidence = units.Evidence(beaten, (0.8, 0.9), 1.0, 50, units.Report(0.84, (0.8, 0.88), beaten))
-    stands = unit_findings.Recorded("vowel", "hidden", "AUC", 1, 9, 0.85, 0.6, 0.5, (0.5,), ENOUGH, evidence)
-    entry = {"command": "units", "findings": [stands.to_json()], "others": []}
+    entry = {"command": "units", "findings": [recorded("hidden", layer=1).to_json()], "others": []}
     save(tiny("gru", layers=2, card=tiny_card(units=entry)), tmp_path / "deep.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     app = settled(open_app("inside", model="deep"), "inside")
+    assert app.selectbox(key="inside.layer").options == ["layer 0", "layer 1"]
     assert (app.selectbox(key="inside.layer").value, app.number_input(key="inside.unit").value) == (1, 9)
     app = settled(app.selectbox(key="inside.layer").set_value(0).run(), "inside")
     app.number_input(key="inside.unit").set_value(2).run()
