@@ -10,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.ui import address
 from rnnviz.ui.packed import pack
 from rnnviz.ui.pages.explore import page
-from rnnviz.ui.pages.explore.session import Ask
 from tests.ui.apptest import addressed, clean, sent, settled
 from tests.ui.conftest import Open, everything, turn
 from tests.ui.test_packed import letters
@@ -125,7 +124,7 @@ def test_a_text_in_the_address_stays_text(open_app: Open) -> None:
 def test_going_back_brings_model_text_and_looks_back(open_app: Open, back: Any) -> None:
     app = open_app("explore", model="tiny-gru")
     offer = sent(app)[0]["offer"]
-    app.session_state[page._ASK] = Ask(client="b", seq=1, text="matter to us")
+    app.session_state[f"{page.KEY}.ask"] = {"client": "b", "seq": 1, "text": "matter to us"}
     app.run()
     app.sidebar.selectbox(key="model").select("tiny-lstm").run()
     back(app, model="tiny-gru", text=pack("matter"), unit="3")
