@@ -148,13 +148,6 @@ def test_going_back_to_another_part_or_page(open_app: Open, back: Any) -> None:
     assert app.segmented_control(key="part").value == "units"
 
 
-def test_going_back_to_a_model_that_is_not_there_says_so(open_app: Open, back: Any) -> None:
-    app = open_app("explore", model="tiny-lstm")
-    back(app, model="nobody")
-    assert "no model called **nobody** here" in app.warning[0].value
-    assert addressed(app)["model"] == "tiny-gru"
-
-
 def test_who_arrives_inside_sees_the_text_the_character_and_the_unit(open_app: Open, back: Any) -> None:
     looks = {"unit": "7", "at": "4", "quantity": "update", "text": pack("matter to us, matter to us")}
     app = settled(open_app("inside", model="tiny-gru", part="units", **looks), "inside")
