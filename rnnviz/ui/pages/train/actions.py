@@ -19,8 +19,7 @@ from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.explore.words import unnamed
 from rnnviz.ui.pages.inside import words as inside
 from rnnviz.ui.pages.train import words as say
-from rnnviz.ui.pages.train.listing import CHOSEN
-from rnnviz.ui.pages.train.shown import Shown, called
+from rnnviz.ui.pages.train.shown import RUN, Shown, called
 from rnnviz.ui.trouble import plain
 
 _TROUBLE, _STOPPING = "train.trouble", "train.stopping"
@@ -200,7 +199,7 @@ def _resume(id: str) -> None:
 
 def _delete(id: str, created: float) -> None:
     if _do(partial(runs.delete, created=created), id, allowed.to_change):
-        st.session_state.pop(CHOSEN, None)  # so that nobody is told that it is missing
+        RUN.put(None)  # so that nobody is told that it is missing
 
 
 def _do(action: Callable[[str], None], id: str, may: Callable[[runs.Run], bool]) -> bool:

@@ -15,12 +15,13 @@ from rnnviz.i18n import _
 from rnnviz.runs import api as runs
 from rnnviz.runs.folder import RunFolder
 from rnnviz.text.files import LONGEST_NAME, printable
+from rnnviz.ui.fields import Field
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.train import settings
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.words import rounded
 
-PICKED = "train-compare"
+PICKED: Field[tuple[str, ...]] = Field("train-compare", ())
 
 
 def show(found: Sequence[runs.Run], shown: str | None) -> None:
@@ -41,15 +42,11 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
             format_func=lambda text: _title(by_text[text][0]) + (" · " + _("steps") if text[1] else ""),
         )
     by_id = {run.id: run for run in by_text[text]}
-    kept = [id for id in st.session_state.get(PICKED) or [] if id in by_id]
-    if kept != st.session_state.get(PICKED):
-        st.session_state[PICKED] = kept or list(by_id)[:2]
-    picked = st.multiselect(
-        _("Runs to compare"), list(by_id), key=PICKED, persist_state="session", max_selections=12
-    )
-    chosen = [by_id[id] for id in picked if id in by_id]
-    if not chosen:
+    PICKED.now(by_id, tuple(by_id)[:2], of=text)
+    picked = st.multiselect(_("Runs to compare"), list(by_id), max_selections=12, **PICKED.widget)
+    if not picked:
         return
+    chosen = [by_id[id] for id in picked]
     curves = {run.id: _curves(run.id, run.created, (run.last or {}).get("step"), run.state) for run in chosen}
     kind = "dark" if st.context.theme.type == "dark" else "light"
     st.plotly_chart(

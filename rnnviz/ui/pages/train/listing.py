@@ -7,33 +7,30 @@ from rnnviz.i18n import _
 from rnnviz.runs import api as runs
 from rnnviz.runs import queue, visitors
 from rnnviz.runs.folder import VISITOR, RunFolder
-from rnnviz.ui import address, trouble
+from rnnviz.ui import trouble
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.train import words as say
-from rnnviz.ui.pages.train.shown import SHIPPED, called, replays
+from rnnviz.ui.pages.train.shown import RUN, SHIPPED, called, replays
 from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import rounded
 
 EVERY = 2.0  # seconds between two looks
 FEW = 8  # runs that are over and still listed, before anyone asks for all
 REPLAY = "\u2060"  # nothing to see; tells a shipped replay from a run that is called the same
-MISSED = "train.missed"  # the run that was asked for in vain, and the one shown instead
-CHOSEN = "run"  # the shown run's id: a widget's key, and a word in the address
-_LISTED = "train.listed"
 
 
 def chosen() -> str | None:
     """The run to show: the one picked, else one that trains, else the newest; None before the first."""
-    found, state = visible(), st.session_state
-    ids = [*(run.id for run in found), *replays()]
-    asked = address.asked(CHOSEN) or state.get(CHOSEN)
-    picked = asked if asked in ids else usual(found)
-    if asked and asked not in ids:
-        state[MISSED] = asked, picked
-    # Always said, so that the browser hears it though the last run was cut off.
-    state[CHOSEN] = state[_LISTED] = picked
-    address.say(**{CHOSEN: picked})
-    return picked
+    found, held = visible(), RUN.get()
+    names = {id: called(id) for id in (*(run.id for run in found), *replays())}
+    return RUN.now(names, held if held in names else usual(found), why=_missing)
+
+
+def _missing(id: str) -> str:
+    said = _("There is no run called **{asked}** here; it may have been deleted.")
+    if id.startswith(SHIPPED):
+        said = _("There is no replay of **{asked}** here; rnnviz 1.0.0 came with more of them.")
+    return said.format(asked=plain(called(id), 100))
 
 
 def visible() -> list[runs.Run]:
@@ -50,22 +47,6 @@ def mine() -> runs.Run | None:
     return visitors.of(who) if who else None
 
 
-def missed(shown: str | None) -> None:
-    """That another run was asked for than is `shown`; until another one is chosen."""
-    asked, instead = st.session_state.get(MISSED, ("", None))
-    if not asked or instead != shown:
-        st.session_state.pop(MISSED, None)
-        return
-    said = (
-        _("There is no replay of **{asked}** here; rnnviz 1.0.0 came with more of them.")
-        if asked.startswith(SHIPPED)
-        else _("There is no run called **{asked}** here; it may have been deleted.")
-    ).format(asked=plain(called(asked)[:100]))
-    if shown is not None:
-        said += " " + _("This is **{shown}**.").format(shown=label(shown).rstrip(REPLAY))
-    st.warning(said, icon=":material/swap_horiz:")
-
-
 def usual(found: list[runs.Run]) -> str | None:
     """The default choice: a run of one's own. A shipped replay is for those who ask for it, as is another
     person's run.
@@ -77,8 +58,8 @@ def usual(found: list[runs.Run]) -> str | None:
 
 
 @st.fragment(run_every=EVERY, key="train-listing")
-def show() -> None:
-    """The list, refreshed all the time. Choosing a run redraws the page."""
+def show(chosen: str | None) -> None:
+    """The list, refreshed all the time. Choosing another run than the `chosen` redraws the page."""
     state, found = st.session_state, visible()
     theirs = [run for run in found if run.owner and run.owner != allowed.whose()]
     if not state.get("train-visitors"):
@@ -86,7 +67,7 @@ def show() -> None:
     over = [run for run in found if not run.alive]
     hidden = [] if state.get("train-all") else over[FEW:]
     by_id: dict[str, runs.Run | None] = {run.id: run for run in found if run not in hidden}
-    if (current := state.get(CHOSEN)) is not None:
+    if (current := RUN.get()) is not None:
         by_id.setdefault(current, next((run for run in found if run.id == current), None))
     st.markdown("**" + _("Runs") + "**")
     if by_id:
@@ -95,11 +76,10 @@ def show() -> None:
             _("Runs"),
             list(by_id),
             index=None,
-            key=CHOSEN,
-            persist_state="session",
             label_visibility="collapsed",
             format_func=lambda id: names.get(id, id),
             captions=[caption(run) for run in by_id.values()],
+            **RUN.widget,
         )
     elif allowed.whose():
         st.caption(_("None yet. A run is one training of one network."))
@@ -111,7 +91,7 @@ def show() -> None:
         st.toggle(_("Visitors' runs ({n})").format(n=len(theirs)), key="train-visitors")
     if found and allowed.to_set_limit():
         limit()
-    if state.get(CHOSEN) != state[_LISTED]:  # what a reader picked in it
+    if current != chosen:
         st.rerun()
 
 

@@ -1,6 +1,5 @@
 """The layout of the Train page."""
 
-from itertools import count
 from typing import Any
 
 import streamlit as st
@@ -26,25 +25,19 @@ from rnnviz.ui.pages.train import (
     view,
 )
 from rnnviz.ui.pages.train.settings import Recipe
-from rnnviz.ui.pages.train.shown import STARTED, choose_replay, find
+from rnnviz.ui.pages.train.shown import choose_replay, find, started
+from rnnviz.ui.pages.train.shown import start as begin
 from rnnviz.ui.pages.train.texts import Chosen
 from rnnviz.ui.trouble import describe
-
-_starts = count(1)  # numbers each start of a run or a replay: the view plays what is started again
-_START = "train.start"  # of st.session_state: what was started last, and its number
 
 
 def page(slot: Any, explore: Any) -> None:
     """Draw the page. `slot` is its place in the sidebar, `explore` the page to open with a model."""
     st.html(f"<style>{_STYLE}{sidebar.BAR}{presenting.style(view.KEY)}</style>")
-    state = st.session_state
-    if (started := state.pop(STARTED, None)) is not None:
-        state[listing.CHOSEN], state[_START] = started, (started, next(_starts))
     chosen = listing.chosen()
     with slot:
-        listing.show()
+        listing.show(chosen)
     st.title(_("Train your own"))
-    listing.missed(chosen)
     if chosen is None:
         st.markdown(
             _("Choose a text and press **Start**. A network learns to predict its next character; you watch.")
@@ -53,8 +46,7 @@ def page(slot: Any, explore: Any) -> None:
     if chosen is not None and (shown := find(chosen)) is not None:
         st.divider()
         actions.show(shown, explore)
-        last, number = state.get(_START, ("", 0))
-        view.show(shown, started=number if last == chosen else 0)
+        view.show(shown, started=started(chosen))
     elif text is not None and text.corpus.name == texts.TOY:
         with st.container(key="train-toy"):
             st.divider()
@@ -80,7 +72,7 @@ def new(jobs: Jobs) -> Chosen | None:
         st.caption(_("Choose a text, then press Start."))
         jobs.retain([("fetch", st.session_state.get(texts.KEY))])
         return None
-    settings.adopt(text, key)
+    settings.decide(text, key)
     sentence, go = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
     with sentence:
         settings.watched()
@@ -184,7 +176,7 @@ def start(text: Chosen, recipe: Recipe) -> None:
     except RnnvizError as error:
         trouble.show(error)
         return
-    st.session_state[STARTED] = id
+    begin(id)
     st.rerun()
 
 

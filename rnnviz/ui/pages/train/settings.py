@@ -13,11 +13,11 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import TrainConfig
 from rnnviz.training import presets
 from rnnviz.training.estimate import cores
+from rnnviz.ui.fields import Field
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.train.texts import Chosen
 
 LONGEST_WATCHED = 80
-_MARK, _NAMED = "train.preset", "train.named"  # of st.session_state: what was adopted, and the name then
 
 SENTENCES = {
     "python-source": "def average(self, values):",
@@ -146,6 +146,12 @@ COLUMNS: tuple[dict[str, tuple[str, ...]], ...] = (
 """The form: groups of fields, in columns."""
 
 
+PRESET: Field[str] = Field("train-preset")
+FIELDS: dict[str, Field[Any]] = {
+    name: Field(f"set-{name}") for name in (*SETTINGS, *LENGTH, "name", "watched")
+}
+
+
 @dataclass(frozen=True)
 class Recipe:
     """A `config`, the limit in `minutes` or None; `changed`: whether any setting differs from the
@@ -170,15 +176,10 @@ def preset(text: Chosen | None) -> str:
     }
     fitting = presets.fitting(text.corpus.characters if text is not None else 1, cores())
     keys = [key for key in fitting if presets.PRESETS[key] <= allowed.minutes(10_000.0)] or fitting[:1]
-    if st.session_state.get("train-preset") not in keys:
-        st.session_state["train-preset"] = keys[0]
-    chosen = st.segmented_control(
+    return PRESET.choose(
         _("2 · Training time"),
-        keys,
-        key="train-preset",
-        required=True,
-        persist_state="session",
-        format_func=lambda key: words.get(key, key),
+        {key: words[key] for key in keys},
+        keys[0],
         help=_(
             "Network and settings are chosen to get far in this time, on this machine and this text. "
             "Settings, below, changes all of it."
@@ -189,7 +190,6 @@ def preset(text: Chosen | None) -> str:
             "computed at once. After a minute its perplexity is higher than the LSTM's."
         ),
     )
-    return chosen or keys[0]
 
 
 def usual_sentence(text: Chosen) -> str:
@@ -201,42 +201,32 @@ def usual_sentence(text: Chosen) -> str:
         return SENTENCES[corpus.name]
     after, end = text.parts[0], sum(text.parts[:2])
     piece = corpus.text[after : min(end, after + 200)]
-    whole = piece.split(maxsplit=1)[-1]  # it hardly begins with a whole word
+    whole = [piece, *piece.split(maxsplit=1)][-1]  # it hardly begins with a whole word
     return shorten(whole, 44, placeholder="") or whole[:44]
 
 
-def adopt(text: Chosen, key: str) -> None:
-    """Copy the preset's values into the settings if text or preset are new; else keep the changes."""
-    state, corpus = st.session_state, text.corpus
-    mark, before = (corpus.sha256, key), state.get(_MARK, ("", ""))
-    if before == mark and "set-cell" in state:
-        return
+def decide(text: Chosen, key: str) -> None:
+    """Every setting as a reader has set it for this text and preset, else as the preset has it."""
+    corpus = text.corpus
     config, minutes = presets.preset(key, corpus.characters, cores())
-    named = f"{corpus.name}-{config.cell}"[:60]
-    state.update({f"set-{name}": getattr(config, name) for name in SETTINGS})
-    state.update(
-        {
-            "set-until": "minutes" if minutes else "characters",
-            "set-minutes": minutes or 1.0,
-            "set-characters": config.characters
-            or round(config.epochs * (text.parts[0] or corpus.characters)),
-            "set-name": named,
-            _NAMED: named,
-            _MARK: mark,
-        }
-    )
-    if before[0] != corpus.sha256:
-        state["set-watched"] = usual_sentence(text)
+    usual = {name: getattr(config, name) for name in SETTINGS} | {
+        "until": "minutes" if minutes else "characters",
+        "minutes": minutes or 1.0,
+        "characters": config.characters or round(config.epochs * (text.parts[0] or corpus.characters)),
+    }
+    for name, value in usual.items():
+        FIELDS[name].now(usual=value, of=(corpus.sha256, key))
+    FIELDS["name"].now(usual=f"{corpus.name}-{FIELDS['cell'].get()}"[:60], of=corpus.sha256)
+    FIELDS["watched"].now(usual=usual_sentence(text), of=corpus.sha256)
 
 
 def watched() -> str:
     """The sentence to watch."""
     return st.text_input(
         _("3 · Sentence to watch"),
-        key="set-watched",
-        persist_state="session",
         max_chars=LONGEST_WATCHED,
         help=_("While it learns, it reads this sentence twice a second. You see its hidden states."),
+        **FIELDS["watched"].widget,
     )
 
 
@@ -250,21 +240,19 @@ def expert() -> None:
                     _field(name)
     st.text_input(
         _("Name of the run"),
-        key="set-name",
-        persist_state="session",
         max_chars=60,
         help=_("Letters, digits, '.', '_' and '-'. The model gets this name too."),
+        **FIELDS["name"].widget,
     )
 
 
 def _field(name: str) -> None:
-    state, one = st.session_state, {**SETTINGS, **LENGTH}[name]
-    if name in ("minutes", "characters") and state["set-until"] != name:
+    one = {**SETTINGS, **LENGTH}[name]
+    if name in ("minutes", "characters") and FIELDS["until"].get() != name:
         return
     usual: dict[str, Any] = {
         "label": _(one.title),
-        "key": f"set-{name}",
-        "persist_state": "session",
+        **FIELDS[name].widget,
         "help": _(one.help) if one.help else None,
         "disabled": name in _idle(),
     }
@@ -272,7 +260,7 @@ def _field(name: str) -> None:
         words = one.options
         usual |= {"options": list(words), "format_func": lambda option: _(words[option])}
     if name == "cell":
-        st.selectbox(on_change=_renamed, **usual)
+        st.selectbox(**usual)
     elif one.options is not None:
         st.segmented_control(required=True, **usual)
     elif one.numbers is None:
@@ -285,37 +273,26 @@ def _field(name: str) -> None:
 
 def _idle() -> dict[str, Any]:
     """The settings that the network has nothing for, each as it is then."""
-    state = st.session_state
-    cell, found = CELLS[state["set-cell"]], dict[str, Any]()
+    cell, found = CELLS[FIELDS["cell"].get()], dict[str, Any]()
     if cell.gates:
         found["activation"] = "tanh"
     if not cell.mixes:
         found["dropout_weight"] = 0.0
-    if state["set-layers"] == 1:
+    if FIELDS["layers"].get() == 1:
         found["dropout_layer"] = 0.0
     return found
 
 
-def _renamed() -> None:
-    """A new cell changes the name, unless the reader wrote one."""
-    state = st.session_state
-    if state["set-name"] == state[_NAMED]:
-        stem = state["set-name"].rsplit("-", 1)[0]
-        state["set-name"] = state[_NAMED] = f"{stem}-{state['set-cell']}"
-
-
 def recipe(text: Chosen, key: str) -> Recipe:
     """What the widgets say. Raises ConfigError for settings that don't go together."""
-    state = st.session_state
     config, minutes = presets.preset(key, text.corpus.characters, cores())
-    values = {name: state[f"set-{name}"] for name in SETTINGS} | _idle()
-    given = float(state["set-minutes"]) if state["set-until"] == "minutes" else None
+    values = {name: FIELDS[name].get() for name in SETTINGS} | _idle()
+    given = float(FIELDS["minutes"].get()) if FIELDS["until"].get() == "minutes" else None
     changed = given != (minutes or None) or any(v != getattr(config, name) for name, v in values.items())
-    values["characters"] = 0 if given else int(state["set-characters"])
+    values["characters"] = 0 if given else FIELDS["characters"].get()
     if text.toy:
         values["min_count"] = 1
     chosen = replace(config, **values)
-    name = str(state["set-name"]).strip()
-    if not name:
+    if not (name := FIELDS["name"].get().strip()):
         raise ConfigError(_("give the run a name, under Settings"))
-    return Recipe(chosen, given, str(state["set-watched"]), name, changed)
+    return Recipe(chosen, given, FIELDS["watched"].get(), name, changed)

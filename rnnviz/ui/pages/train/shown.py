@@ -1,6 +1,7 @@
 """What the page can show: a run in its folder, or how a shipped model learned."""
 
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from rnnviz.runs.folder import VISITOR, RunFolder
 from rnnviz.runs.replay import Replay
 from rnnviz.runs.snapshots import Snapshot
 from rnnviz.text import files
+from rnnviz.ui.fields import Field
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.model_cache import FIRST
 from rnnviz.ui.words import titles
@@ -22,7 +24,11 @@ from rnnviz.ui.words import titles
 SHIPPED = "shipped:"
 """Prefix of the id of a replay; no run's id begins with it."""
 
-STARTED = "train.started"  # of st.session_state: the id that is shown next, from its start
+RUN: Field[str | None] = Field("run", address="run")
+"""The id of what is in view."""
+
+_STARTED = "train.started"  # of st.session_state: what was started last, and the number of that start
+_starts = count(1)
 
 
 @dataclass(frozen=True)
@@ -117,9 +123,17 @@ def choose_replay() -> None:
         help=_("Its training, from random weights to the model that comes with the app."),
     )
     play.button(
-        _("Play"), key="train-replay", icon=":material/replay:", width="stretch", on_click=_play, args=(id,)
+        _("Play"), key="train-replay", icon=":material/replay:", width="stretch", on_click=start, args=(id,)
     )
 
 
-def _play(id: str) -> None:
-    st.session_state[STARTED] = id
+def start(id: str) -> None:
+    """Show this next, from its start: the view plays what has another number than before."""
+    RUN.put(id)
+    st.session_state[_STARTED] = id, next(_starts)
+
+
+def started(id: str) -> int:
+    """The number of its newest start; 0 for what wasn't started last."""
+    last, number = st.session_state.get(_STARTED, ("", 0))
+    return int(number) if last == id else 0
