@@ -42,10 +42,12 @@ def page(slot: Any, explore: Any) -> None:
         st.markdown(
             _("Choose a text and press **Start**. A network learns to predict its next character; you watch.")
         )
-    text = new(of_session("train"))
+    with st.container():  # what opens and closes in it doesn't move the view, which would be made anew
+        text = new(of_session("train"))
     if chosen is not None and (shown := find(chosen)) is not None:
         st.divider()
-        actions.show(shown, explore)
+        with st.container():
+            actions.show(shown, explore)
         view.show(shown, started=started(chosen))
     elif text is not None and text.corpus.name == texts.TOY:
         with st.container(key="train-toy"):
