@@ -155,7 +155,7 @@ Kind = Literal["bars", "line", "points", "heat"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class Extremes:
     """Where the values of one part of a figure are lowest and highest.
 
     `name` is the part's own, "" where there is none. `low` and `high` are values, `low_at` and `high_at` the
@@ -173,7 +173,7 @@ class Finding:
     count: int
 
 
-def of(figure: Mapping[str, Any]) -> list[Finding]:
+def of(figure: Mapping[str, Any]) -> list[Extremes]:
     """What each part of a Plotly figure shows; parts without finite values are left out.
 
     >>> bars = {"type": "bar", "orientation": "h", "x": [0.2, 0.7], "y": [0, 1]}
@@ -186,7 +186,7 @@ def of(figure: Mapping[str, Any]) -> list[Finding]:
     return [found for trace in figure.get("data", ()) for found in _part(trace, layout)]
 
 
-def _part(trace: Mapping[str, Any], layout: Mapping[str, Any]) -> Iterator[Finding]:
+def _part(trace: Mapping[str, Any], layout: Mapping[str, Any]) -> Iterator[Extremes]:
     sort, name = trace.get("type", "scatter"), html.unescape(str(trace.get("name") or ""))
     across, down = layout.get("xaxis", {}), layout.get("yaxis", {})
     kind: Kind
@@ -213,7 +213,7 @@ def _part(trace: Mapping[str, Any], layout: Mapping[str, Any]) -> Iterator[Findi
 
     low, high = np.nanargmin(values), np.nanargmax(values)
     ends = float(values.flat[low]), float(values.flat[high])
-    yield Finding(kind, name, *ends, at(low), at(high), float(finite[-1]), finite.size)
+    yield Extremes(kind, name, *ends, at(low), at(high), float(finite[-1]), finite.size)
 
 
 def _doubles(values: Any) -> Doubles:

@@ -299,8 +299,6 @@ def open_text(
     that can't be read, DecodingError for a file that is no text or not in `encoding`, ConfigError for an
     unknown encoding.
     """
-    if chunk < 1:
-        raise ConfigError("a chunk is at least 1 byte; received {chunk}", chunk=chunk)
     declared = canonical(encoding) if encoding is not None else None
     if name is None:
         name = _name_of(cast(BinaryIO, source)) if hasattr(source, "read") else check_path(source)

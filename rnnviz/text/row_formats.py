@@ -73,19 +73,16 @@ class Lines:
 
     def __init__(self, source: Source, name: str, encoding: str | None) -> None:
         self.source, self.name, self.bytes_read = source, name, 0
-        self.encoding: str | None = encoding or "utf-8"
+        self.encoding = canonical(encoding or "utf-8")
         self.certainty: str | None = "verified" if encoding is None else "declared"
-
-    def __iter__(self) -> Iterator[Row | Fault]:
-        raise NotImplementedError
 
 
 class JsonLines(Lines):
     """A JSON object a line, in UTF-8 unless `encoding` says otherwise. Empty lines are no rows."""
 
     def __init__(self, source: Source, name: str, encoding: str | None) -> None:
-        super().__init__(source, name, encoding and canonical(encoding))
-        if "\n".encode(self.encoding or "utf-8") != b"\n":
+        super().__init__(source, name, encoding)
+        if "\n".encode(self.encoding) != b"\n":
             raise ConfigError(
                 "JSON Lines are read in UTF-8 or an encoding that writes a line end as one byte; received "
                 "{encoding!r}: save {name} as UTF-8",
@@ -104,7 +101,7 @@ class JsonLines(Lines):
 
     def _row(self, line: bytes, number: int) -> Row | Fault:
         try:
-            value = json.loads(line.decode(self.encoding or "utf-8"))
+            value = json.loads(line.decode(self.encoding))
         except UnicodeDecodeError as error:
             return Fault(
                 "broken",
@@ -216,7 +213,7 @@ class Csv(Lines):
 
     def _chunks(self) -> Iterator[str]:
         with opened_source(self.source, self.name) as file:
-            for text in decoded(unpacked(file, self.name), self.name, self.encoding or "utf-8", CHUNK):
+            for text in decoded(unpacked(file, self.name), self.name, self.encoding, CHUNK):
                 self.bytes_read = file.tell()
                 yield text
 

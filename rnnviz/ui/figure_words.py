@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rnnviz.figures.frame import Finding, of
+from rnnviz.figures.frame import Extremes, of
 from rnnviz.i18n import _
 
 MOST = 4
@@ -18,7 +18,7 @@ def alternative(figure: Mapping[str, Any]) -> str:
     return " ".join([*told[:MOST], *([more] if more else [])])
 
 
-def _sentence(one: Finding) -> str:
+def _sentence(one: Extremes) -> str:
     values = {
         "low": _value(one.low),
         "high": _value(one.high),

@@ -1,6 +1,7 @@
 """What the room of texts refuses, and in which words."""
 
 import codecs
+import gzip
 import io
 import os
 from collections.abc import Callable
@@ -155,11 +156,6 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         )
         for name in NO_ENCODINGS
     },
-    "a chunk of nothing": (
-        lambda _: open_text(io.BytesIO(b"a"), chunk=0),
-        ConfigError,
-        "at least 1 byte; received 0",
-    ),
     "a normaliser": (
         lambda _: normalise("Machine", "lowercase"),
         ConfigError,
@@ -220,11 +216,14 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         ConfigError,
         "writes a line end as one byte; received 'utf-16'",
     ),
-    "rows in no encoding": (
-        lambda _: rows_of(lines(ROWS), "a.jsonl", encoding="rot13"),
-        ConfigError,
-        "no text encoding is called 'rot13'",
-    ),
+    **{
+        f"{name} in no encoding": (
+            lambda _, name=name, data=data: rows_of(data, name, encoding="rot13"),
+            ConfigError,
+            "no text encoding is called 'rot13'",
+        )
+        for name, data in (("a.jsonl", lines(ROWS)), ("a.csv.gz", gzip.compress(comma(ROWS))))
+    },
     "an encoding of Parquet": (
         lambda _: rows_of(parquet(ROWS), "a.parquet", encoding="utf-8"),
         ConfigError,
