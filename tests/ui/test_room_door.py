@@ -367,9 +367,13 @@ def test_a_phone_too_many_hears_that_the_room_is_full(
     assert one.answer({"question": 1, "answer": 0}) == (503, {"why": "full"})
 
 
-def test_codes_are_letters_that_can_be_told_apart_and_differ() -> None:
+def test_codes_are_letters_that_can_be_told_apart_and_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     codes = {new_code() for _ in range(200)}
     assert len(codes) > 190
+    letters = iter("aaaaabbbbb")
+    monkeypatch.setattr("rnnviz.ui.room.rooms.secrets.choice", lambda _: next(letters))
+    monkeypatch.setattr("rnnviz.ui.room.rooms._room", {"aaaaa": Room()}.get)
+    assert new_code() == "bbbbb", "one that is taken is another room's"
     assert all(re.fullmatch("[abcdefghjkmnpqrstuvwxyz]{5}", code) for code in codes)
 
 

@@ -110,7 +110,8 @@ class Phones:
         return answer(request)
 
     async def _events(self, request: Request) -> Response:
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        # No proxy keeps it back to fill a buffer, or to compress it.
+        headers = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
         stream = _stream(*self._known(request))
         return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 

@@ -44,8 +44,9 @@ LETTERS = "abcdefghjkmnpqrstuvwxyz"  # none that looks like another, or like a d
 
 
 def new_code() -> str:
-    """Five letters, one of six million words: typed quickly, and guesses are slowed."""
-    return "".join(secrets.choice(LETTERS) for _ in range(5))
+    """Five letters, one of six million words, no other room's: typed quickly, and guesses are slowed."""
+    code = "".join(secrets.choice(LETTERS) for _ in range(5))
+    return code if _room(code) is None else new_code()
 
 
 @dataclass(eq=False)
