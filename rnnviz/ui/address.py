@@ -104,7 +104,9 @@ def mount() -> None:
     header: dict[str, Any] = {
         "run": run(),  # the browser isn't handed twice what is the same
         "fields": said(),
-        "asked": arrival().asked if arrived() else None,
+        # Said in every run: of several that follow one another at once the browser may get the last alone.
+        "asked": dict(arrival().asked),
+        "arrival": arrival().run,
         "language": language(),
         "longest": LONGEST,
         "words": {

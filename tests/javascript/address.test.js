@@ -42,10 +42,13 @@ function tab(search = "", pathname = "/") {
   return { address, back, go, shown: () => entries.map((one) => one.pathname + one.search) };
 }
 
-/** @param {Address} address @param {Fields} fields @param {Fields | null} [asked] */
+let arrivals = 0;
+
+/** @param {Address} address @param {Fields} fields @param {Fields | null} [asked] what an arrival read */
 function say(address, fields, asked = null) {
   address.join("page", () => fields);
-  address.read(asked);
+  if (asked) arrivals += 1;
+  address.read(asked ?? {}, arrivals);
   return address.write();
 }
 

@@ -8,7 +8,7 @@ import { label, sayer } from "../static/words.js";
 
 /** @import { Fields } from "../static/address.js" */
 
-/** @typedef {{ fields: Fields, asked: Fields | null, language: string, longest: number, words: Record<string, string> }} Said */
+/** @typedef {{ fields: Fields, asked: Fields, arrival: number, language: string, longest: number, words: Record<string, string> }} Said */
 
 export class View extends BaseView {
   /** @type {Said} */
@@ -25,7 +25,7 @@ export class View extends BaseView {
       root.hidden = false;
     });
     address?.join("page", this.fields);
-    address?.read(header.asked);
+    address?.read(header.asked, header.arrival);
     address?.write();
   }
 

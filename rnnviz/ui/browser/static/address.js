@@ -17,6 +17,8 @@ export class Address {
   says = new Map();
   /** Nothing is written before the server has read the address that somebody arrived by. */
   held = true;
+  /** The last one that was read: what is said of it again after going back is of another view. */
+  arrival = 0;
   turning = false;
   path = "";
   /** @type {Fields} */
@@ -63,12 +65,13 @@ export class Address {
     this.held = true;
   }
 
-  /** What the server read when somebody arrived; null if nobody did. @param {Fields | null} asked */
-  read(asked) {
-    if (!asked || !this.held) return;
+  /** What the server read when somebody arrived last, and the number of that arrival. @param {Fields} asked @param {number} arrival */
+  read(asked, arrival) {
+    if (!this.held || arrival === this.arrival) return;
     const here = new URLSearchParams(this.place.location.search);
     const mine = Object.keys(this.fields());
     this.held = mine.some((name) => (asked[name] ?? null) !== (here.getAll(name).at(-1) ?? null));
+    if (!this.held) this.arrival = arrival;
   }
 
   /** What is said of this page; a view's word counts more than the page's. @returns {Fields} */

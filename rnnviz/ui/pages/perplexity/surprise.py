@@ -34,8 +34,7 @@ from rnnviz.ui.pages.perplexity import work
 from rnnviz.ui.pages.perplexity.comparison import Second
 from rnnviz.ui.pages.perplexity.expected import CONTEXT, Expected
 from rnnviz.ui.pages.perplexity.texts import Text
-from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession
-from rnnviz.ui.pages.perplexity.viewer_words import words
+from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession, words
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import describe, plain
 from rnnviz.ui.words import column_format, signed
