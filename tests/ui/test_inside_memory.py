@@ -80,7 +80,7 @@ def test_what_takes_long_shows_progress_and_can_be_cancelled(
 
 
 def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boards: dict[str, Any]) -> None:
-    app = write(open_app("inside", part="memory", model="tiny-gru"), TEXT[:90])
+    app = settled(write(open_app("inside", part="memory", model="tiny-gru"), TEXT[:90]), "inside")
     assert memory.ADDED not in boards
     app.toggle(key="inside.attribution.on").set_value(True).run()
     app = settled(app, "inside")

@@ -115,7 +115,7 @@ def fragment(section: Callable[[View], None]) -> Callable[[View], None]:
     @st.fragment
     @functools.wraps(section)
     def run(view: View) -> None:
-        with working("inside", section.__module__):
+        with working("inside", f"{section.__module__}.{section.__name__}"):
             try:
                 section(view)
             except Exception as error:

@@ -28,6 +28,7 @@ from rnnviz.ui.dashboard import Text, ends, painted
 from rnnviz.ui.fields import Field
 from rnnviz.ui.pages.inside import sources
 from rnnviz.ui.pages.inside.common import (
+    AT,
     Held,
     View,
     beside,
@@ -112,16 +113,31 @@ SPECTRUM = Part[gradients.Spectrum](
 )
 
 
-@fragment
 def section(view: View) -> None:
-    """All of it, from the text down to the weights."""
-    at = None
-    for key in (KEY, ADDED, GATED):
-        at = cursor(dashboard.asked(key), view, None)
+    """All of it, from the text down to the weights. Each is drawn by itself: a click on a character redraws
+    what is said of its prediction, and neither gates nor weights.
+    """
     if len(view.text) < 2:
         st.info(_("Connectivity needs a text of at least two characters."), icon=":material/edit:")
         return
-    at = at or min(len(view.text), SQUARE) * 2 // 3
+    _predictions(view)
+    if CELLS[view.cell].keeps is not None:
+        _opened(view)
+    if CELLS[view.cell].mixes:
+        _mixed(view)
+
+
+def _at(view: View, *keys: str) -> int:
+    """The character that is looked at, which boards of these keys may have been asked for."""
+    for key in keys:
+        cursor(dashboard.asked(key), view, None)
+    return AT.get() or min(len(view.text), SQUARE) * 2 // 3
+
+
+@fragment
+def _predictions(view: View) -> None:
+    """What predictions rest on, and how far back that goes."""
+    at = _at(view, KEY, ADDED)
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     asked = left.text_input(
         _("Probability of which character"),
@@ -141,11 +157,6 @@ def section(view: View) -> None:
         _connectivity(view, read, reached, at, target)
         _how_far(view, networks)
         _attribution(view, at, target)
-    cell = CELLS[view.cell]
-    if cell.keeps is not None:
-        _opened(view, at, cell.keeps)
-    if cell.mixes:
-        _mixed(view)
 
 
 def _connectivity(
@@ -253,11 +264,12 @@ def _along(view: View, values: Array, first: int = 0) -> Array:
     return out
 
 
-def _opened(view: View, at: int | None, keeps: str) -> None:
+@fragment
+def _opened(view: View) -> None:
     """A gate along the text, how often all are saturated, and how long units keep."""
     st.subheader(_("Gates"), anchor=False)
     names = {name: quantities()[name] for name in units.quantities(view.cell)[1:]}
-    looked = GATE.choose(_("Gate"), names, keeps, label_visibility="collapsed")
+    looked = GATE.choose(_("Gate"), names, CELLS[view.cell].keeps, label_visibility="collapsed")
     source = sources.pick(view, "inside.gates.source")
     cost = _("Reads up to {n} characters; it takes some seconds.").format(n=f"{GATES.most:,}")
     button = Button(_("Measure them on a longer text"), ":material/straighten:", cost)
@@ -277,11 +289,12 @@ def _opened(view: View, at: int | None, keeps: str) -> None:
             heat_panel("gate", name, values, order, scale, notice, limits, height=330),
             *(findings.panel(one, height=330, width=3) for one in measured.panels()),
         ],
-        at=at,
+        at=_at(view, GATED),
         scale=ends(scale),
     )
 
 
+@fragment
 def _mixed(view: View) -> None:
     """The eigenvalues of W_hh beside those of the network untrained."""
     spectrum = found(SPECTRUM, view, WEIGHTS, layer=view.layer)
