@@ -128,8 +128,11 @@ class Field(Generic[T]):
             memo.missed = wish if asked is None else asked
         memo.value, memo.usual, memo.wish = value, usual, _NOTHING
         memo.of, memo.run = of, address.run()
-        # Said in every run: of one that was cut off the browser may not have heard.
-        st.session_state[self.key] = list(value) if isinstance(value, tuple) else value
+        stored = list(value) if isinstance(value, tuple) else value
+        # What the widget says already is not set again: a slider that has been moved on meanwhile would jump
+        # back. Of a run that was cut off the browser may not have heard.
+        if arrived or st.session_state.get(self.key, _NOTHING) != stored:
+            st.session_state[self.key] = stored
         if self.address:
             address.say(**{self.address: None if self.brief and value == usual else _written(value)})
         memo.refused = "" if memo.missed is _NOTHING else self._refusal(memo.missed, value, options, why)

@@ -97,6 +97,7 @@ def test_the_address_counts_at_an_arrival_and_the_reader_after_it(visit: Visit) 
     assert found(app) == found(app.run()) == whole
     assert found(app.segmented_control(key="part").set_value("one").run()) == whole | {"part": "one"}
     assert found(app.number_input(key="edges").set_value(7).run())["edges"] == "7"
+    assert not app.number_input(key="edges").proto.set_value, "a widget that has moved on would jump back"
     assert found(visit(app, given={"page": "other"})) == whole | {"part": "one", "edges": "7"}
     usual = {"part": "one", "edges": "3", "names": None, "text": None}
     assert found(visit(app, back=True, edges="2")) == usual | {"edges": "2"}
