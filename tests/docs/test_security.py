@@ -51,8 +51,8 @@ PROMISES: dict[str, list[str]] = {
     ],
     "tracebacks go to the terminal": ["ui/test_main.py::test_no_traceback_ever_reaches_the_page"],
     "escaped before they are HTML": [
-        "ui/test_perplexity.py::test_html_in_a_name_or_a_text_stays_text",
-        "figures/test_live.py::test_a_text_is_never_markup",
+        "ui/test_perplexity_sections.py::test_every_section_opens_and_html_in_a_name_or_a_text_stays_text",
+        "notebook/test_pictures.py::test_a_model_shows_its_card",
         "browser/test_viewer.py::test_the_text_is_there_as_it_is",
         "browser/test_explore.py::test_html_stays_text",
     ],
