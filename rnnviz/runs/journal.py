@@ -69,7 +69,7 @@ class Journal:
         self._kept_steps = set(snapshot_steps(trainer.total_steps)) if watched else set()
         self._passed = False
         self._unsaved_best: CharModel | None = None
-        self._best_at = self._taken_at = -math.inf
+        self._taken_at = -math.inf
         self._cost = 0.0  # seconds of the last snapshot
         self._reset()
         self._smooth_loss = self._smooth_characters = 0.0
@@ -122,26 +122,18 @@ class Journal:
             self._passed = True
             self._write("passed", step=report.step, characters=report.characters, seconds=report.seconds)
         if report.best:
-            self._unsaved_best = report.model
-            now = time.monotonic()
-            if now - self._best_at < AT_LEAST and not self.trainer.done:
-                self._unsaved_best = copy.deepcopy(report.model)  # to be written with the state
-            else:
-                self._save_best()
+            self._unsaved_best = copy.deepcopy(report.model)  # to be written with the state
         if time.monotonic() - self._saved_at >= AT_LEAST or self.trainer.done:
             self.save()
 
     def save(self) -> None:
         """Save the best model and the state. Raises TrainingError if the run has diverged."""
-        self.trainer.check()
-        self._save_best()
-        training_state.save(self.folder, self.trainer)
-        self._saved_at = time.monotonic()
-
-    def _save_best(self) -> None:
         if self._unsaved_best is not None:
             checkpoint.save(self._unsaved_best, self.folder.best)
-            self._unsaved_best, self._best_at = None, time.monotonic()
+            self._unsaved_best = None
+        self.trainer.check()
+        training_state.save(self.folder, self.trainer)
+        self._saved_at = time.monotonic()
 
     def _reset(self) -> None:
         self._loss, self._clipped = torch.zeros(2, dtype=torch.float64, device=self.trainer.device)
