@@ -332,29 +332,27 @@ def test_where_no_validation_text_is_the_comparison_says_training_perplexity(ope
     assert not any(line.startswith("Validation perplexity") for line in said)
 
 
-def test_where_there_are_several_texts_that_of_the_run_in_view_is_compared(open_app: Open) -> None:
-    for n, (name, text) in enumerate(
-        {"a": "", "b": "x " * 200, "c": "x " * 200, "d": "y " * 200, "e": ""}.items()
-    ):
+def test_runs_are_compared_with_those_on_their_text_that_count_alike(open_app: Open) -> None:
+    texts = {
+        "a": "",
+        "b": "x " * 200,
+        "c": "x " * 200,
+        "d": "y " * 200,
+        "e": "",
+        "steps-1": "",
+        "steps-2": "",
+    }
+    for n, (name, text) in enumerate(texts.items()):
         made(name, created=float(n + 1), text=text)
+        if name.startswith("steps"):
+            last = runs.find(name).last or {}
+            event_log.append(runs.home() / name / "events.jsonl", {**last, "counted": "steps"})
     app = open_app("train", run="b")
     assert app.multiselect(key="train-compare").options == ["c", "b"], "not d, on a text of its own"
     app.radio(key="run").set_value("a").run()
     assert app.multiselect(key="train-compare").value == ["e", "a"]
     text = next(s for s in app.selectbox if str(s.key).startswith("train-compare-text"))
-    assert len(text.options) == 2
-
-
-def test_runs_that_count_steps_are_not_laid_beside_those_that_count_characters(open_app: Open) -> None:
-    for n, name in enumerate(("chars-1", "chars-2", "steps-1", "steps-2"), 1):
-        made(name, created=float(n))
-        if name.startswith("steps"):
-            last = runs.find(name).last or {}
-            event_log.append(runs.home() / name / "events.jsonl", {**last, "counted": "steps"})
-    app = open_app("train", run="chars-1")
-    assert app.multiselect(key="train-compare").options == ["chars-2", "chars-1"]
-    text = next(s for s in app.selectbox if str(s.key).startswith("train-compare-text"))
-    assert [option.endswith(" · steps") for option in text.options] == [True, False]
+    assert [option.endswith(" · steps") for option in text.options] == [True, False, False]
     text.select_index(0).run()
     assert app.multiselect(key="train-compare").options == ["steps-2", "steps-1"]
 

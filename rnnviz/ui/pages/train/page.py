@@ -25,8 +25,7 @@ from rnnviz.ui.pages.train import (
     view,
 )
 from rnnviz.ui.pages.train.settings import Recipe
-from rnnviz.ui.pages.train.shown import choose_replay, find, started
-from rnnviz.ui.pages.train.shown import start as begin
+from rnnviz.ui.pages.train.shown import choose_replay, find, show_next, started
 from rnnviz.ui.pages.train.texts import Chosen
 from rnnviz.ui.trouble import describe
 
@@ -178,7 +177,7 @@ def start(text: Chosen, recipe: Recipe) -> None:
     except RnnvizError as error:
         trouble.show(error)
         return
-    begin(id)
+    show_next(id)
     st.rerun()
 
 

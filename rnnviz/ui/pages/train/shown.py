@@ -123,11 +123,16 @@ def choose_replay() -> None:
         help=_("Its training, from random weights to the model that comes with the app."),
     )
     play.button(
-        _("Play"), key="train-replay", icon=":material/replay:", width="stretch", on_click=start, args=(id,)
+        _("Play"),
+        key="train-replay",
+        icon=":material/replay:",
+        width="stretch",
+        on_click=show_next,
+        args=(id,),
     )
 
 
-def start(id: str) -> None:
+def show_next(id: str) -> None:
     """Show this next, from its start: the view plays what has another number than before."""
     RUN.put(id)
     st.session_state[_STARTED] = id, next(_starts)
