@@ -73,6 +73,9 @@ def test_a_preset_fills_the_settings_and_all_can_be_changed(
     assert app.selectbox(key="set-cell").value == "lstm"
     app.selectbox(key="set-cell").select("gru").run()
     assert app.text_input(key="set-name").value == "python-docs-gru"
+    app.button_group(key="train-preset").set_value("five-minutes").run()
+    assert app.selectbox(key="set-cell").value == "lstm", "another preset begins anew"
+    app.selectbox(key="set-cell").select("gru").run()
     app.number_input(key="set-hidden_size").set_value(64).run()
     app.button_group(key="set-truncation").set_value("random").run()
     app.number_input(key="set-minutes").set_value(2.0).run()
