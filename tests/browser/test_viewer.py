@@ -176,6 +176,7 @@ def test_a_character_is_told_about_as_a_trace_says(page: Page, url: str) -> None
 
 
 def test_pointing_tells_and_leaving_stops(page: Page, url: str) -> None:
+    page.goto("about:blank")  # where nothing is pinned
     viewer = Viewer(page, url, "odd")
     page.mouse.move(*letter(viewer.pane, 0))
     assert "U+0054" in viewer.told(0)
@@ -299,6 +300,16 @@ def test_a_row_of_a_table_leads_to_its_passage(page: Page, url: str) -> None:
     expect(page.get_by_text("runs: 2")).to_be_visible()
     viewer.told(0)
     assert viewer.place == 0
+
+
+def test_where_a_reader_has_few_colours_only_marks_are_left(page: Page, url: str) -> None:
+    page.emulate_media(forced_colors="active")
+    viewer = Viewer(page, url, "line")
+    viewer.go(3)
+    viewer.told(2)
+    assert highlighted(viewer.pane, "pin") == ["r"]
+    assert highlighted(viewer.pane, "surprisal") == []
+    page.emulate_media(forced_colors="none")
 
 
 def test_two_models_colour_the_difference(page: Page, url: str) -> None:

@@ -30,7 +30,7 @@ import { running } from "./characters.js";
  * ends; `layers` holds the highlights over it.
  * @template C
  * @typedef {{ chunk: C, box: HTMLElement, node: Text, units: Uint32Array,
- *   layers: Record<string, [name: string, range: StaticRange][]> }} Shown
+ *   layers: Record<string, [Highlight, StaticRange][]> }} Shown
  */
 
 const AHEAD = 1500; // pixels above and below what is in sight in which chunks are filled
@@ -140,6 +140,7 @@ export class ColouredText {
   length = 0; // of the text
   size = 1; // of a chunk, about
   selection = ""; // what of the text is selected, as it was told last
+  pressed = false; // whether a pointer is down: what it selects isn't selected yet
   scheduled = 0;
   ending = new AbortController();
 
@@ -208,11 +209,9 @@ export class ColouredText {
     return all.find((one) => one && position >= one.start && position < one.start + one.codes.length) ?? null;
   }
 
-  /** Numbers of chunks that should be filled and aren't here, those in sight first. */
+  /** Numbers of chunks that should be filled and aren't here. */
   missing() {
-    const here = Math.floor((this.target?.position ?? this.sight()[0]) / this.size);
-    const missing = [...this.near].filter((index) => !this.held.has(index));
-    return missing.sort((a, b) => Math.abs(a - here) - Math.abs(b - here));
+    return [...this.near].filter((index) => !this.held.has(index));
   }
 
   /** Chunks have come near, or are far now. @param {IntersectionObserverEntry[]} entries */
@@ -277,22 +276,17 @@ export class ColouredText {
 
   /** @param {Shown<C>} shown */
   paint(shown) {
-    const { scale } = this;
-    if (!scale) return;
     const { codes, unknown = [] } = shown.chunk;
-    const { name, neutral } = scale;
-    const coloured = runs(joined(codes, scale.level(shown.chunk), neutral)).filter(
-      ([, , n]) => n !== neutral,
-    );
-    const breaks = runs(codes).filter(([, , code]) => code === 10);
     const strange = runs(unknown).filter(([, , is]) => is);
-    this.lay(
-      shown,
-      "colour",
-      coloured.map(([from, to, n]) => [from, to, `${name}-${n}`]),
-    );
-    this.lay(shown, "break", breaks);
     this.lay(shown, "unknown", strange);
+    // Where the reader has chosen a few colours for everything, highlights have the selection's: only marks are left.
+    if (!this.scale || matchMedia("(forced-colors: active)").matches) return;
+    const { name, neutral, level } = this.scale;
+    const coloured = runs(joined(codes, level(shown.chunk), neutral)).filter(([, , n]) => n !== neutral);
+    const named = coloured.map(([from, to, n]) => [from, to, `${name}-${n}`]);
+    const breaks = runs(codes).filter(([, , code]) => code === 10);
+    this.lay(shown, "colour", named);
+    this.lay(shown, "break", breaks);
   }
 
   /** Mark passages, or none. @param {Mark} mark @param {Span[]} spans */
@@ -306,24 +300,24 @@ export class ColouredText {
   frame(shown, mark) {
     const { start, codes } = shown.chunk;
     const inside = (/** @type {number} */ position) => Math.max(0, Math.min(codes.length, position - start));
-    const spans = (this.marks[mark] ?? []).map(([from, to]) => [inside(from), inside(to)]);
-    this.lay(
-      shown,
-      mark,
-      spans.filter(([from, to]) => from < to),
-    );
+    const spans = (this.marks[mark] ?? []).map((span) => span.map(inside)).filter(([from, to]) => from < to);
+    this.lay(shown, mark, spans);
   }
 
-  /** Lay highlights over a chunk, in place of those that the layer had. @param {Shown<C>} shown @param {string} layer @param {(number | string)[][]} spans from, to, and the highlight's name where it isn't the layer's */
+  /**
+   * Lay highlights over a chunk, in place of those that the layer had.
+   * @param {Shown<C>} shown @param {string} layer
+   * @param {(number | string)[][]} spans from, to, and the highlight's name where it isn't the layer's
+   */
   lay({ node, units, layers }, layer, spans) {
     if (!ABLE) return;
-    for (const [name, range] of layers[layer] ?? []) highlight(name).delete(range);
+    for (const [all, range] of layers[layer] ?? []) all.delete(range);
     layers[layer] = spans.map(([from, to, name]) => {
       const [startOffset, endOffset] = [units[Number(from)], units[Number(to)]];
       const range = new StaticRange({ startContainer: node, startOffset, endContainer: node, endOffset });
-      const named = typeof name === "string" ? name : layer;
-      highlight(named).add(range);
-      return [named, range];
+      const all = highlight(typeof name === "string" ? name : layer);
+      all.add(range);
+      return [all, range];
     });
   }
 
@@ -333,14 +327,12 @@ export class ColouredText {
 
   // ---- places -------------------------------------------------------------------------------------
 
-  /** Where characters i .. j - 1 of a chunk stand in the window. @param {Shown<C>} shown @param {number} i @param {number} j */
-  rect({ node, units }, i, j) {
+  /** Where character i of a chunk stands in the window. @param {Shown<C>} shown @param {number} i */
+  rect({ node, units }, i) {
     const range = document.createRange();
     range.setStart(node, units[i]);
-    range.setEnd(node, units[j]);
-    return j === i + 1
-      ? (range.getClientRects()[0] ?? range.getBoundingClientRect()) // a line break stands on two lines
-      : range.getBoundingClientRect();
+    range.setEnd(node, units[i + 1]);
+    return range.getClientRects()[0] ?? range.getBoundingClientRect(); // a line break stands on two lines
   }
 
   /** The chunk at a height of the window, and how many of its characters begin above. @param {number} y */
@@ -348,7 +340,7 @@ export class ColouredText {
     const top = (/** @type {number} */ index) => this.boxes[index].getBoundingClientRect().top;
     const index = Math.max(0, leading(this.boxes.length, (i) => top(i) < y) - 1);
     const shown = this.shown.get(index);
-    const count = shown ? leading(shown.chunk.codes.length, (i) => this.rect(shown, i, i + 1).top < y) : 0;
+    const count = shown ? leading(shown.chunk.codes.length, (i) => this.rect(shown, i).top < y) : 0;
     return { index, shown, count };
   }
 
@@ -367,16 +359,21 @@ export class ColouredText {
     const { shown, count } = this.at(y);
     if (!shown) return null;
     for (let i = count - 1; i >= 0; i--) {
-      const { left, right, bottom } = this.rect(shown, i, i + 1);
+      const { left, right, bottom } = this.rect(shown, i);
       if (bottom <= y) return null; // the line above
       if (x >= left && x < right) return shown.chunk.start + i;
     }
     return null;
   }
 
+  /** The character of the text nearest to a position. @param {number} position */
+  inside(position) {
+    return Math.max(0, Math.min(this.length - 1, position));
+  }
+
   /** Bring a character into sight, and keep it there until the reader moves; `keep` leaves it if it is. @param {number} position */
   go(position, keep = false, upper = UPPER) {
-    const there = Math.max(0, Math.min(this.length - 1, position));
+    const there = this.inside(position);
     const rect = keep && this.find(there);
     const { top, bottom } = this.pane.getBoundingClientRect();
     if (rect && rect.top >= top && rect.bottom <= bottom) return;
@@ -403,7 +400,7 @@ export class ColouredText {
   /** Where a character stands in the window; null where its chunk isn't there. @param {number} position */
   find(position) {
     const shown = this.shown.get(this.chunk(position)?.index ?? -1);
-    return shown ? this.rect(shown, position - shown.chunk.start, position - shown.chunk.start + 1) : null;
+    return shown ? this.rect(shown, position - shown.chunk.start) : null;
   }
 
   /** Tell what is in sight, once a frame. */
@@ -457,15 +454,11 @@ export class ColouredText {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (event.ctrlKey || event.altKey || event.metaKey || !this.on.pick) return;
     const { pin } = this;
-    const inside = (/** @type {number} */ position) => Math.max(0, Math.min(this.length - 1, position));
-    if (step && event.shiftKey && pin !== undefined) this.extend(inside((this.end ?? pin) + step));
-    else if (step) this.choose(inside((pin ?? this.sight()[0] - step) + step));
+    if (step && event.shiftKey && pin !== undefined) this.extend(this.inside((this.end ?? pin) + step));
+    else if (step) this.choose(this.inside((pin ?? this.sight()[0] - step) + step));
     else if (event.key === "Home") this.go(0);
     else if (event.key === "End") this.go(this.length - 1);
-    else {
-      this.target = null;
-      return;
-    }
+    else return;
     event.preventDefault();
   }
 
@@ -475,62 +468,48 @@ export class ColouredText {
     this.on.pick?.(position);
   }
 
+  /** A passage may have been selected: with the mouse, by touch, with the keys of a browser that has a caret. */
+  chosen() {
+    const found = this.on.select && !this.pressed ? this.selected() : null;
+    if (!found || String(found) === this.selection) return;
+    this.selection = String(found);
+    this.mark("pin", [[found[0], found[0] + 1]]);
+    this.end = found[1] - 1;
+    this.on.select?.(...found);
+  }
+
   listen() {
     const { pane } = this;
-    const { signal } = this.ending;
-    let held = false; // whether the pointer is down: the selection isn't made yet
-    const settle = () => {
-      const found = this.on.select && !held ? this.selected() : null;
-      if (!found || String(found) === this.selection) return;
-      this.selection = String(found);
-      this.mark("pin", [[found[0], found[0] + 1]]);
-      this.end = found[1] - 1;
-      this.on.select?.(...found);
-    };
-    const release = () => {
-      held = false;
-      settle();
-    };
-    const leave = () => {
+    const at = (/** @type {MouseEvent} */ { clientX, clientY }) => this.under(clientX, clientY);
+    pane.onpointermove = (event) => this.on.point?.(at(event));
+    pane.onpointerleave = () => this.on.point?.(null);
+    pane.onkeydown = (event) => this.key(event);
+    pane.onpointerdown = ({ shiftKey }) => {
       this.target = null;
+      if (shiftKey) return;
+      this.pressed = true;
+      this.selection = "";
     };
-    const scrolled = () => {
-      if (this.find(this.target?.position ?? -1) && Math.abs(pane.scrollTop - this.top) > 1) leave();
+    pane.onmousedown = ({ shiftKey }) => !shiftKey; // a click with Shift is ours to extend by
+    pane.onclick = (event) => {
+      const position = at(event);
+      if (position === null || !this.on.pick) return;
+      if (event.shiftKey) this.extend(position);
+      else if (!this.selected()) this.choose(position);
+    };
+    pane.onscroll = () => {
+      // Chunks that come in above move the pane too, and the target with it.
+      const moved = Math.abs(pane.scrollTop - this.top) > 1;
+      if (this.target && moved && this.find(this.target.position)) this.target = null;
       this.moved();
     };
-    /** @type {[EventTarget, string, (event: any) => void, boolean?][]} */
-    const heard = [
-      [pane, "wheel", leave],
-      [
-        pane,
-        "pointerdown",
-        ({ shiftKey }) => {
-          leave();
-          if (shiftKey) return;
-          held = true;
-          this.selection = "";
-        },
-      ],
-      [document, "pointerup", release],
-      [document, "pointercancel", release],
-      [document, "selectionchange", settle], // by touch, or by the keys of a reader who browses with a caret
-      [pane, "mousedown", (event) => event.shiftKey && event.preventDefault(), false], // `extend` selects
-      [pane, "pointermove", ({ clientX, clientY }) => this.on.point?.(this.under(clientX, clientY))],
-      [pane, "pointerleave", () => this.on.point?.(null)],
-      [
-        pane,
-        "click",
-        ({ clientX, clientY, shiftKey }) => {
-          const at = this.under(clientX, clientY);
-          if (at === null || !this.on.pick) return;
-          if (shiftKey) this.extend(at);
-          else if (!this.selected()) this.choose(at);
-        },
-      ],
-      [pane, "keydown", (event) => this.key(event), false],
-      [pane, "scroll", scrolled],
-    ];
-    for (const [target, name, act, passive = true] of heard)
-      target.addEventListener(name, act, { signal, passive });
+    const { signal } = this.ending;
+    const released = () => {
+      this.pressed = false;
+      this.chosen();
+    };
+    document.addEventListener("pointerup", released, { signal });
+    document.addEventListener("pointercancel", released, { signal });
+    document.addEventListener("selectionchange", () => this.chosen(), { signal });
   }
 }
