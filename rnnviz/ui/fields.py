@@ -108,12 +108,13 @@ class Field(Generic[T]):
         arrived = memo.run < came.run or not came.over
         if arrived or wish is not _NOTHING or value != memo.value or memo.missed in (options or ()):
             memo.missed = _NOTHING
-        if value == memo.usual or of != memo.of or (arrived and came.back):
+        gone = not isinstance(value, tuple) and not _fits(value, options)
+        if gone and why is not None:
+            memo.missed = value
+        if gone or value == memo.usual or of != memo.of or (arrived and came.back):
             value = usual
         if isinstance(value, tuple) and options is not None:
             value = cast(T, tuple(one for one in value if one in options))
-        elif not _fits(value, options):
-            memo.missed, value = memo.missed if why is None else value, usual
         asked = came.asked.get(self.address) if arrived and wish is _NOTHING else None
         if asked is not None:
             try:
@@ -143,8 +144,8 @@ class Field(Generic[T]):
     ) -> str:
         if isinstance(missed, RnnvizError):
             return describe(missed)
-        words = {"asked": plain(str(missed), 100), "title": _(self.title)}
-        said = why(missed) if why else _("There is no **{asked}** under *{title}* here.").format(**words)
+        said = _("There is no **{asked}** under *{title}* here.")
+        said = why(missed) if why else said.format(asked=plain(str(missed), 100), title=_(self.title))
         values = value if isinstance(value, tuple) else () if value is None else (value,)
         shown = [options[one] if isinstance(options, Mapping) else str(one) for one in values]
         now = _("This is **{shown}**.").format(shown=plain(", ".join(shown)))

@@ -161,6 +161,8 @@ def test_why_a_value_is_not_there_is_said_until_it_is(visit: Visit) -> None:
     assert said(gone.run())
     assert not said(again(app, why=True))
     assert found(app)["part"] == "one"
+    gone = again(visit(given={"usual": "two"}), parts=("one",), usual="one", why=True)
+    assert said(gone) == ["two is gone. This is **One**."], "though nobody set it"
 
 
 def test_code_puts_a_value_for_the_next_run(visit: Visit) -> None:
