@@ -220,12 +220,15 @@ def decide(text: Chosen, key: str) -> None:
     FIELDS["watched"].now(usual=usual_sentence(text), of=corpus.sha256)
 
 
-def watched() -> str:
+def watched() -> None:
     """The sentence to watch."""
-    return st.text_input(
+    st.text_input(
         _("3 · Sentence to watch"),
         max_chars=LONGEST_WATCHED,
-        help=_("While it learns, it reads this sentence twice a second. You see its hidden states."),
+        help=_(
+            "While it learns, it reads this sentence twice a second. You see what surprises it, and its "
+            "hidden states."
+        ),
         **FIELDS["watched"].widget,
     )
 
