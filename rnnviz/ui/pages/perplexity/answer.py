@@ -342,11 +342,12 @@ def scale(value: float, guess: float, typical: float | None, second: tuple[str, 
     label = _("On a line from 1, always right, to {guess}, a uniform guess, this text stands at {n}.").format(
         n=rounded(value), guess=rounded(guess, 0)
     )
+    first = escape(_("1: always right"))
     return (
         f"<div class='rv-scale' role='img' aria-label='{escape(label, quote=True)}'>{row(*here, '▼')}"
         f"<div class='line'><b style='width:{place(value):.2f}%'></b>{ticks}</div>"
         f"{''.join(row(*mark) for mark in marks)}"
-        f"<div class='ends'><span>{escape(_('1: always right'))}</span><span>{last}</span></div>"
+        f"<div class='ends'><span>{first}</span><span>{last}</span></div>"
         "</div>"
     )
 

@@ -29,8 +29,9 @@ def show(shown: Shown, explore: Any) -> None:
     """Name, state and buttons; below them what was found, and what went wrong with the last click."""
     run, state = shown.run, st.session_state
     stopping = shown.alive and state.get(_STOPPING) == shown.id
+    stands = _("stopping …") if stopping else say.state(shown.state)
     told = (
-        f"{say.ICONS[shown.state]} **{_('stopping …') if stopping else say.state(shown.state)}**",
+        f"{say.ICONS[shown.state]} **{stands}**",
         _("logged by another program") if run is not None and run.logged else say.kind(shown.config),
         plain(str(shown.description.get("title") or ""), files.LONGEST_NAME),
         _whose(run) if run is not None else "",
@@ -60,7 +61,7 @@ def _found(shown: Shown) -> str:
     except RnnvizError:  # the buttons say so once they are pressed
         return ""
     said = inside.found(card)
-    return f"{said} {_('Explore opens on the first.')}" if said else unnamed(card)
+    return said + " " + _("Explore opens on the first.") if said else unnamed(card)
 
 
 def _whose(run: runs.Run) -> str:

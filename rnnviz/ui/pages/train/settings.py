@@ -238,7 +238,7 @@ def expert() -> None:
     for column, groups in zip(st.columns(3, gap="medium"), COLUMNS, strict=True):
         with column:
             for title, names in groups.items():
-                st.markdown(f"**{_(title)}**")
+                st.markdown("**" + _(title) + "**")
                 for name in names:
                     _field(name)
     st.text_input(
