@@ -42,7 +42,7 @@ def live() -> Link:
 
 def linked() -> Link:
     made = Link()
-    made.answer = page._answer(LiveSession(GRU), {"words": {}}, "d")
+    made.serve(page._answer(LiveSession(GRU), {"words": {}}, "d"))
     return made
 
 
@@ -193,7 +193,7 @@ def test_only_what_takes_no_time_is_answered_where_others_wait() -> None:
     assert not session.quick(Ask(text=text, write=1))
     assert not session.quick(Ask(text="e" * LIMIT))
     live = Link()
-    live.answer = page._answer(session, {}, "d")
+    live.serve(page._answer(session, {}, "d"))
     assert live.say({"text": text}, at_once=True)
     assert live.say({"text": "x" + text}, at_once=True) is None
     with live.lock:
@@ -214,7 +214,8 @@ def test_one_persons_long_asks_take_one_thread(live: Link) -> None:
         return b""
 
     other = Link()
-    live.answer = other.answer = slowly
+    live.serve(slowly)
+    other.serve(slowly)
 
     async def asked() -> None:
         await asyncio.gather(*(link._answer(one.token, "{}") for one in (live, other) for _ in range(3)))

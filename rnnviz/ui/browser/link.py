@@ -26,6 +26,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from rnnviz.i18n import language, speaking
 from rnnviz.ui.hosting import person
 
 if TYPE_CHECKING:
@@ -50,23 +51,28 @@ def _nothing(said: Any, at_once: bool) -> bytes | None:
 
 
 class Link:
-    """What answers one view's asks: each run of its page sets `answer`. The session's state alone holds it.
-    `lock` is held while an ask is answered: the page's runs are another thread.
+    """What answers one view's asks. The session's state alone holds it. `lock` is held while an ask is
+    answered: the page's runs are another thread.
     """
 
     def __init__(self) -> None:
         self.token, self.person, self.connections = secrets.token_urlsafe(18), person.current(), 0
         self.lock = threading.Lock()
-        self.answer: Answer = _nothing
+        self.serve(_nothing)
         self.turn = _turns.setdefault(self.person, asyncio.Lock())
         _links[self.token] = self
+
+    def serve(self, answer: Answer) -> None:
+        """Called by each run of the page: from now on `answer` says it, in the language of now."""
+        self.answer, self.language = answer, language()
 
     def say(self, said: Any, at_once: bool = False) -> bytes | None:
         """See `Answer`; at once it waits for no other thread."""
         if not self.lock.acquire(blocking=not at_once):
             return None
         try:
-            return self.answer(said, at_once)
+            with speaking(self.language):
+                return self.answer(said, at_once)
         finally:
             self.lock.release()
 

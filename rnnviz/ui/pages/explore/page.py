@@ -45,7 +45,7 @@ def _live(context: Context, memoryless: NumpyModel | None) -> None:
     if ask.model and ask.model != context.info.path.stem:
         _turn(ask, session)
     link: Link = state.get(_LINK) or state.setdefault(_LINK, Link())
-    link.answer = _answer(session, static, digest)
+    link.serve(_answer(session, static, digest))
     # By its token the browser tells a new session, as in another process, from its own.
     extra: dict[str, object] = {"session": link.token}
     extra |= {"better": _glance(context, ask.text)} if ask.glance else {}

@@ -35,16 +35,16 @@ def _whose() -> dict[str, bool]:
 
 
 def _found(fields: Mapping[str, Any]) -> rooms.Opened | None:
-    session = _session()
+    mine = session()
     if fields:
         allowed.insist(allowed.to_ask_the_room())
     if fields.get("open") is False:
-        rooms.close_of([session])
+        rooms.close_of([mine])
     if "key" in fields:
-        rooms.claim(session, fields["key"])
+        rooms.claim(mine, fields["key"])
     if fields.get("open") is True:
-        rooms.open_for(session, language()).asks = True
-    found = rooms.of(session)
+        rooms.open_for(mine, language()).asks = True
+    found = rooms.of(mine)
     if found is None or not found.asks:
         return None
     found.room.speak(language())
@@ -55,14 +55,15 @@ def _found(fields: Mapping[str, Any]) -> rooms.Opened | None:
     return found
 
 
-def stage(question: Question | None) -> None:
+def stage(question: Question | None, session: str) -> None:
     """What the step on the stage asks: the room's question from now on."""
-    found = rooms.of(_session())
+    found = rooms.of(session)
     if found is not None:
         found.stage(question)
 
 
-def _session() -> str:
+def session() -> str:
+    """The session that runs the script."""
     context = get_script_run_ctx()
     return "" if context is None else context.session_id
 

@@ -1,8 +1,10 @@
 """The Learn page: the component that holds the scene, with its title and its formula.
 
-The page is one fragment, so that what the lecturer does reruns nothing else.
+What the lecturer does is answered over the scene's own connection. What concerns the room, or hides the rest
+of the page, reruns one fragment.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -12,6 +14,7 @@ from rnnviz.i18n import _, language
 from rnnviz.lecture import symbols
 from rnnviz.ui import presenting
 from rnnviz.ui.browser.component import Component, asked
+from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.pages.learn import asking
 from rnnviz.ui.pages.learn.session import Lecture
@@ -22,19 +25,21 @@ _component = Component("learn")
 LEVELS = 41
 """Colours of each scale in the browser."""
 
-_LECTURE = "learn.lecture"
+_LECTURE, _LINK = "learn.lecture", "learn.link"
 
 
 def page() -> None:
     """Draw the page."""
     if _LECTURE not in st.session_state:
         st.session_state[_LECTURE] = Lecture(st.query_params.to_dict())
+        st.session_state[_LINK] = Link()
     _scene()
 
 
 @st.fragment
 def _scene() -> None:
     lecture: Lecture = st.session_state[_LECTURE]
+    link: Link = st.session_state[_LINK]
     wish = asked(KEY)
     static = {
         "words": words(),
@@ -42,9 +47,22 @@ def _scene() -> None:
         "language": language(),
         "themes": colours(),
         "room": asking.taken(wish, plainly),
+        "session": link.token,
     }
-    data = lecture.answer(wish, static, plainly)
-    asking.stage(lecture.asked())
+    session = asking.session()
+
+    def answer(said: Any, at_once: bool) -> bytes | None:
+        page = not isinstance(said, Mapping) or "room" in said or said.get("present") != lecture.present
+        return None if at_once or page else drawn(said)
+
+    def drawn(said: Any) -> bytes:
+        data = lecture.answer(said, static, plainly)
+        asking.stage(lecture.asked(), session)
+        return data
+
+    with link.lock:
+        link.serve(answer)
+        data = drawn(wish)
     st.html(f"<style>{_STYLE}{_PRESENT if lecture.present else ''}</style>")
     with st.container(key="learn-page", gap=None):
         _component.mount(data, key=KEY)

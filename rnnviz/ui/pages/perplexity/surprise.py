@@ -107,7 +107,7 @@ def _viewer(text: ScoredText) -> None:
 
     said = asked(key)
     with link.lock:
-        link.answer = answer
+        link.serve(answer)
         data = session.answer(said and Ask.from_json(said), *fixed, session=link.token)
     _component.mount(data, key=key)
 

@@ -22,6 +22,7 @@ from rnnviz.runs import queue
 from rnnviz.runs.folder import RunFolder
 from rnnviz.runs.snapshots import Snapshot
 from rnnviz.ui.browser.component import Component, asked
+from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.pages.train import words as say
@@ -57,7 +58,8 @@ def _follow(id: str, state: str, started: int) -> None:
     watch = st.session_state.get(_WATCH)
     if not isinstance(watch, Watch) or (watch.id, watch.born) != (id, shown.born):
         watch = st.session_state[_WATCH] = Watch(id, shown.born)
-    watch.refresh(shown)
+    with watch.link.lock:
+        watch.refresh(shown)
     start = watch.last("start")
     words = say.words(
         measured(shown, watch),
@@ -65,9 +67,17 @@ def _follow(id: str, state: str, started: int) -> None:
         uniform=start.get("uniform") is not None or not start,
         watched=bool(shown.description.get("probe")),
     )
-    facts = {**said(shown, watch), "started": started}
-    ask = asked(KEY)
-    data = watch.answer(shown, words, facts, ask=ask if isinstance(ask, Mapping) else {})
+    facts = {**said(shown, watch), "started": started, "session": watch.link.token}
+
+    def answer(ask: Any, at_once: bool) -> bytes | None:
+        return None if at_once else drawn(ask)  # it reads files
+
+    def drawn(ask: Any) -> bytes:
+        return watch.answer(shown, words, facts, ask=ask if isinstance(ask, Mapping) else {})
+
+    with watch.link.lock:
+        watch.link.serve(answer)
+        data = drawn(asked(KEY))
     _component.mount(data, key=KEY)
     if shown.state != state:
         st.rerun()  # what can be done with it is another matter now
@@ -77,7 +87,7 @@ class Watch:
     """The run in view and what has been read of it; `born` distinguishes it from a deleted namesake."""
 
     def __init__(self, id: str, born: float = 0.0) -> None:
-        self.id, self.born = id, born
+        self.id, self.born, self.link = id, born, Link()
         self.events: list[dict[str, Any]] = []
         self._read = self._changes = 0
         self._mark: object = None
@@ -107,7 +117,7 @@ class Watch:
         ask: Mapping[str, Any],
     ) -> bytes:
         """Everything the view draws, `said` in the header; `ask` says what the browser holds."""
-        config, now = shown.config, self._now
+        config, now, seq = shown.config, self._now, ask.get("seq")
         one = training.curves(
             self.events, clip=float(config.get("clip", 1.0)), rate=float(config.get("learning_rate", 0.0))
         )
@@ -140,7 +150,8 @@ class Watch:
             "frames": [_frame(key, frame, rows, scale, symbols, arrays) for key, frame in frames.items()],
             "symbols": ["", *list(symbols)[1:]],
             "drawn": self._changes,
-            "answer": str(ask.get("client", ""))[:64],
+            "client": str(ask.get("client", ""))[:64],
+            "seq": seq if type(seq) is int else 0,
             "digest": digest,
             **said,
         }

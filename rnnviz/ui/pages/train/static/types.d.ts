@@ -39,7 +39,6 @@ export interface Answer extends Header {
   frames: About[];
   symbols: string[];
   drawn: number;
-  answer: string;
   digest: string;
   static?: Fixed;
   fraction: number;

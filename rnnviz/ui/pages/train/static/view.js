@@ -52,7 +52,6 @@ export class View extends BaseView {
   /** @type {number | null} */
   hover = null;
   wantsPlay = false;
-  asking = 0;
   /** @type {ReturnType<typeof setInterval> | undefined} */
   timer;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -76,10 +75,20 @@ export class View extends BaseView {
 
   /** @param {Answer} header @param {Curves} arrays */
   receive(header, arrays) {
-    if (header.answer === this.link.client) this.asking = 0;
     if (header.static) fixedParts.set(header.digest, header.static);
     const fixed = fixedParts.get(header.digest);
-    if (!fixed) return this.ask();
+    if (fixed) this.take(header, arrays, fixed);
+    else {
+      this.link.wanted = true; // words and colours, at once
+      clearTimeout(this.again);
+      // An ask is lost while the page is still being put together, and a run that waits says nothing new by itself.
+      this.again = setTimeout(() => !this.fixed && this.link.go(), 2000);
+    }
+    this.link.answered(header);
+  }
+
+  /** @param {Answer} header @param {Curves} arrays @param {Fixed} fixed */
+  take(header, arrays, fixed) {
     const changed = header.run !== this.head?.run || header.born !== this.head.born;
     const ended = !changed && this.head.alive && !header.alive;
     const resumed = !changed && !this.head.alive && header.alive;
@@ -99,7 +108,8 @@ export class View extends BaseView {
       if (ended && header.seconds < BRIEF && !still()) Object.assign(this, { place: 0, wantsPlay: true });
     }
     if (started) this.begin();
-    this.fetch();
+    // What an answer to an ask lacks can't be read: it isn't asked for again at once.
+    if (changed || started || !this.link.owns(header)) this.fetch();
     if (this.wantsPlay && !this.frames.missing.length) this.play();
     this.draw();
   }
@@ -122,20 +132,14 @@ export class View extends BaseView {
     Object.assign(this, { place: 0, wantsPlay: true });
   }
 
-  /** Ask for the snapshots that aren't here; `ask` alone asks for words and colours. */
+  /** Ask for the snapshots that aren't here. */
   fetch() {
-    if (this.frames.missing.length && (this.wantsPlay || this.place !== null)) this.ask();
+    if (this.frames.missing.length && (this.wantsPlay || this.place !== null)) this.link.ask();
   }
 
-  ask() {
-    if (Date.now() - this.asking < 1500) return;
-    this.asking = Date.now();
+  wish() {
     const digest = fixedParts.has(this.digest) ? this.digest : "";
-    const held = [...this.frames.held.keys()];
-    this.link.send?.({ client: this.link.client, run: this.head?.run ?? "", static: digest, held });
-    // An ask is lost while the page is still being put together, and a run that waits says nothing new by itself.
-    clearTimeout(this.again);
-    this.again = setTimeout(() => !this.fixed && this.ask(), 2000);
+    return { run: this.head?.run ?? "", static: digest, held: [...this.frames.held.keys()] };
   }
 
   build() {
