@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import rnnviz
-from rnnviz.figures import live as figures
+from rnnviz.text.characters import visible
 from tests.conftest import tiny, tiny_card
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")
@@ -83,7 +83,7 @@ def test_the_widget_reads_what_is_typed_and_the_kernel_knows_it(cell: Cell) -> N
     assert f"{read.perplexity[-1]:.2f}" in cell.page.get_by_test_id("rnnviz-perplexity").inner_text()
     best, p = read.top(len(read), 1)[0]
     row = cell.page.locator(".rv-next-list li").first
-    expect(row.locator(".rv-symbol")).to_have_text(figures.visible(best))
+    expect(row.locator(".rv-symbol")).to_have_text(visible(best))
     expect(row.locator(".rv-chance")).to_have_text(f"{p:.1%}".replace("%", " %"))
     # Plotly came from the kernel: the axes are drawn.
     expect(cell.page.locator(".rv-plot .main-svg").first).to_be_attached()
