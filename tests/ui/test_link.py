@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -27,7 +28,8 @@ from rnnviz.ui.packed import pack
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.session import FEW, LIMIT, Ask, LiveSession
 from tests.conftest import tiny
-from tests.ui.apptest import clean, sent
+from tests.runs.made_runs import made
+from tests.ui.apptest import clean, components, sent, settled
 from tests.ui.conftest import Open
 
 GRU = tiny("gru", layers=2)
@@ -260,3 +262,37 @@ def test_a_tab_has_few_connections_and_gets_back_those_that_end(live: Link) -> N
     assert live.connections == 0
     with connected(live.token) as socket:
         assert answer(socket, text="again")[0]["length"] == 5
+
+
+def test_a_step_of_the_lecture_is_answered_in_its_language_and_the_room_is_left_to_the_page(
+    open_app: Open,
+) -> None:
+    app = open_app("learn", locale="zh-CN")
+    said = json.loads(components(app)[0].proto.bytes)
+    wish = {"client": "b", "seq": 2, "scene": 1, "step": 1, "present": said["present"]}
+    with connected(said["session"]) as socket:
+        socket.send_text(json.dumps(wish))
+        got = json.loads(socket.receive_bytes())
+        assert (said["step"], got["step"], got["seq"]) == (0, 1, 2)
+        assert got["titles"] == said["titles"]
+        for more in ({"room": {"open": True}}, {"present": not said["present"]}):
+            assert left_to_the_page(socket, json.dumps({**wish, **more}))
+    app.run()
+    assert json.loads(components(app)[0].proto.bytes)["step"] == 1
+
+
+def test_a_texts_chunks_and_a_runs_snapshots_need_no_run_of_the_page(
+    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made("one")
+    header, _ = sent(open_app("train", run="one"))
+    with connected(header["session"]) as socket:
+        got, _ = answer(socket, run="one", static=header["digest"], held=[])
+        assert len(got["frames"]) > len(header["frames"])
+        assert "static" not in got
+    app = settled(open_app("perplexity", text=pack(TEXT)), "perplexity")
+    header, _ = sent(app)
+    with connected(header["session"]) as socket:
+        _, arrays = answer(socket, chunks=[0], static=header["digest"])
+        assert "".join(map(chr, arrays["codes"])) == TEXT
