@@ -136,6 +136,7 @@ export class ColouredText {
   end = null;
   /** @type {{ position: number, upper: number } | null} kept in its place while chunks come, until the reader moves */
   target = null;
+  first = 0; // the first character that was in sight
   top = 0; // where the pane was scrolled to, if not by the reader
   length = 0; // of the text
   size = 1; // of a chunk, about
@@ -154,7 +155,10 @@ export class ColouredText {
     const options = { root: pane, rootMargin: `${AHEAD}px 0px` };
     this.seen = new IntersectionObserver((entries) => this.move(entries), options);
     this.resized = new ResizeObserver(() => {
-      for (const box of this.boxes) if (!box.firstChild) box.style.height = ""; // lines break elsewhere now
+      if (this.boxes.length < 2) return;
+      // Lines break elsewhere now, and thousands of guessed heights change above the place in sight.
+      for (const box of this.boxes) if (!box.firstChild) box.style.height = "";
+      this.target ??= { position: this.first, upper: 0 };
       this.guess();
       this.moved();
     });
@@ -176,6 +180,7 @@ export class ColouredText {
     this.held.clear();
     this.marks = {};
     this.end = this.target = null;
+    this.first = 0;
     [this.length, this.size] = [length, size];
     this.boxes = Array.from({ length: count }, (_, index) => {
       const box = document.createElement("div");
@@ -394,7 +399,7 @@ export class ColouredText {
       pane.scrollTop += rect.top - pane.getBoundingClientRect().top - wanted;
     }
     this.top = pane.scrollTop;
-    this.moved();
+    this.tell();
   }
 
   /** Where a character stands in the window; null where its chunk isn't there. @param {number} position */
@@ -403,11 +408,19 @@ export class ColouredText {
     return shown ? this.rect(shown, position - shown.chunk.start) : null;
   }
 
-  /** Tell what is in sight, once a frame. */
+  /** Tell what is in sight. */
+  tell() {
+    if (!this.pane.clientHeight) return;
+    const [first, last] = this.sight();
+    this.first = first;
+    this.on.scrolled?.(first, last);
+  }
+
+  /** The same, once a frame. */
   moved() {
     this.scheduled ||= requestAnimationFrame(() => {
       this.scheduled = 0;
-      if (this.pane.clientHeight) this.on.scrolled?.(...this.sight());
+      this.tell();
     });
   }
 

@@ -157,12 +157,14 @@ export class View extends BaseView {
       static: this.digest,
     };
     const part = this.part && !this.cost ? { part: this.part } : {};
-    return this.at === null ? { ...wish, ...part } : { ...wish, ...part, at: this.at };
+    // About a character only once its chunk is here: the place that is told with it is then where the reader stays.
+    return this.at === null || this.lacking ? { ...wish, ...part } : { ...wish, ...part, at: this.at };
   }
 
   need() {
     if (!this.text || this.root.hidden) return;
-    if (this.text.missing().length || this.at !== null || (this.part && !this.cost)) this.link.ask();
+    if (this.text.missing().length || (this.at !== null && !this.lacking) || (this.part && !this.cost))
+      this.link.ask();
     else this.link.wanted = false;
   }
 
