@@ -359,6 +359,13 @@ export class ColouredText {
     return [Math.min(first, this.length), Math.min(last, this.length)];
   }
 
+  /** The first character in sight: as it was, where the pane is gone, or as it will be once its chunk is here. */
+  place() {
+    if (!this.pane.clientHeight) return this.first;
+    const wanted = this.target?.position ?? -1;
+    return wanted < 0 || this.find(wanted) ? this.sight()[0] : wanted;
+  }
+
   /** The character under a point of the window; null beside the text. @param {number} x @param {number} y */
   under(x, y) {
     const { shown, count } = this.at(y);

@@ -39,6 +39,8 @@ export class View extends BaseView {
   /** @type {Mode} */
   mode = "surprisal";
   digest = "";
+  /** @type {{ digest: string, place: number } | undefined} of the view that stood here before */
+  before;
   jumped = 0;
   first = false; // nothing of this text has been shown
   width = 0;
@@ -63,6 +65,16 @@ export class View extends BaseView {
     this.text?.close();
     this.style.remove();
     clearTimeout(this.resting);
+  }
+
+  /** The page's own answer, with which a view is made anew, is the first: others came over its connection. */
+  memory() {
+    return { digest: this.digest, place: this.text?.place() };
+  }
+
+  /** @param {{ digest: string, place: number } | undefined} memory */
+  recall(memory) {
+    this.before = memory;
   }
 
   /** @param {boolean} is */
@@ -128,8 +140,9 @@ export class View extends BaseView {
     if (this.first) {
       this.first = false;
       this.text.colour(scales(this.fixed)[this.mode]);
-      this.jumped = jump && place !== jump[1] ? jump[0] : 0;
-      this.text.go(place, false, 0);
+      const here = this.before?.digest === this.digest ? this.before.place : place;
+      this.jumped = jump && here !== jump[1] ? jump[0] : 0;
+      this.text.go(here, false, 0);
     }
     if (jump && jump[0] !== this.jumped) {
       const [serial, start, stop] = jump;
@@ -151,11 +164,7 @@ export class View extends BaseView {
 
   wish() {
     if (!this.text) return { fresh: true };
-    const wish = {
-      chunks: this.text.missing().slice(0, 6),
-      place: this.text.sight()[0],
-      static: this.digest,
-    };
+    const wish = { chunks: this.text.missing().slice(0, 6), place: this.text.place(), static: this.digest };
     const part = this.part && !this.cost ? { part: this.part } : {};
     // About a character only once its chunk is here: the place that is told with it is then where the reader stays.
     return this.at === null || this.lacking ? { ...wish, ...part } : { ...wish, ...part, at: this.at };
