@@ -30,6 +30,10 @@ export class View extends BaseView {
   /** @type {Answer} */
   answer;
   ready = false; // whether style sheet and typefaces are here
+  /** @type {[page: Uint8Array, newest: Uint8Array] | undefined} what the view that stood here before had heard */
+  before;
+  /** @type {Uint8Array | undefined} */
+  newest;
   /** @type {string | undefined} the name of a step to go to, until it is on its way */
   named;
   /** @type {Record<number, number>} the last step known of each scene */
@@ -100,6 +104,23 @@ export class View extends BaseView {
     this.dress();
     this.desk.wear(this.board.theme);
     this.redraw();
+  }
+
+  memory() {
+    return [this.data, this.newest];
+  }
+
+  /** @param {[Uint8Array, Uint8Array] | undefined} memory */
+  recall(memory) {
+    this.before = memory;
+  }
+
+  /** Made anew, it is handed the page's answer again: newer ones came over its own connection. @param {Uint8Array} data */
+  hear(data) {
+    const [page, newest] = this.before ?? [];
+    this.before = undefined;
+    this.newest = newest && data === page ? newest : data;
+    super.hear(this.newest);
   }
 
   /** @param {Uint8Array} data */
