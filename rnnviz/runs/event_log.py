@@ -123,7 +123,7 @@ def newest(path: Path) -> Newest:
         return Newest()
     with _seen_lock:
         found = _seen.get(path)
-        if found is None or found.file != about.st_ino or found.since > about.st_size:
+        if found is None or found.file != about.st_ino or not 0 <= about.st_size - found.since <= MOST:
             found = _from_the_end(path, about)
         elif found.since < about.st_size:
             found = _with_events(replace(found), path, found.since)

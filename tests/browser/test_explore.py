@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 import rnnviz
 from rnnviz.figures import live as figures
+from rnnviz.text.characters import visible
 from rnnviz.ui.pages.explore.session import LIMIT
 from tests.browser.conftest import Live
 from tests.browser.test_address import holds_text
@@ -35,7 +36,7 @@ def test_it_is_alive_on_opening(live: Live) -> None:
     trace = rnnviz.trace(MODEL, live.text)
     best, probability = trace.top(len(trace), 1)[0]
     assert bars[0] == (
-        figures.visible(best),
+        visible(best),
         f"{probability:.1%}".replace("%", " %"),
     )
     # The whole view fits on the screen.
@@ -106,7 +107,7 @@ def test_deleting_in_the_middle(live: Live) -> None:
 def test_an_empty_text_has_no_perplexity_and_still_a_prediction(live: Live) -> None:
     live.write("")
     assert live.number("perplexity") == "–"
-    assert live.next()[0][0] == figures.visible(rnnviz.trace(MODEL, "").top(0, 1)[0][0])
+    assert live.next()[0][0] == visible(rnnviz.trace(MODEL, "").top(0, 1)[0][0])
 
 
 def test_pasting_twenty_thousand_characters(live: Live) -> None:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 import rnnviz
-from rnnviz.figures import live as figures
+from rnnviz.text.characters import visible
 from rnnviz.ui.pages.explore.session import LIMIT
 from tests.browser.conftest import Live
 from tests.browser.test_explore import MODEL
@@ -17,7 +17,7 @@ SENTENCE = "His grey eyes shone and twinkled. "
 def bars(text: str, t: int) -> list[tuple[str, str]]:
     """The two highest bars that the page must show after t characters of a text."""
     return [
-        (figures.visible(symbol), f"{probability:.1%}".replace("%", " %"))
+        (visible(symbol), f"{probability:.1%}".replace("%", " %"))
         for symbol, probability in rnnviz.trace(MODEL, text).top(t, 2)
     ]
 

@@ -238,10 +238,15 @@ def test_a_run_is_presented_by_its_picture_curve_bars_and_sample_alone(page: Pag
     page.goto(f"{app_url}/train?run=shipped:timemachine-gru&present=1")
     view = page.get_by_test_id("rnnviz-training")
     expect(page.locator(".rt-lines .main-svg").first).to_be_attached()
-    for shown in (".rt-heat", ".rt-plot", ".rv-next", ".rt-sample"):
+    for shown in (".rt-heat", ".rt-curve", ".rv-next", ".rt-sample"):
         expect(page.locator(shown)).to_be_visible()
     hidden = (page.get_by_test_id("stSidebar"), page.get_by_role("button", name="Start"), page.locator("h1"))
-    for one in (*hidden, page.locator(".rt-numbers"), page.get_by_role("button", name="Open in Explore")):
+    for one in (
+        *hidden,
+        page.locator(".rt-numbers"),
+        page.locator(".rt-steps"),
+        page.get_by_role("button", name="Open in Explore"),
+    ):
         expect(one).to_be_hidden()
     assert smallest(view) >= 20
     assert box_of(view)["height"] <= SCREEN["height"]

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 import rnnviz
-from rnnviz.figures import live as figures
 from rnnviz.gradients.occlusion import left_out
+from rnnviz.text.characters import visible
 from tests.browser.conftest import Live
 from tests.browser.driving import box_of
 from tests.conftest import tiny, tiny_card
@@ -27,7 +27,7 @@ def test_hovering_a_column_lights_its_character_and_says_what_was_expected(live:
         re.compile(rf"character 5 · unit \d+: .* · “T”: surprisal {bits:.2f} bits")
     )
     expect(notice).to_be_hidden()
-    top = [figures.visible(symbol) for symbol, _ in trace.top(4, 3)]
+    top = [visible(symbol) for symbol, _ in trace.top(4, 3)]
     assert [symbol for symbol, _ in live.next()[:3]] == top
     assert framed(live, "point", 4)
     expect(live.page.locator(".rv-next-head")).to_contain_text("Expected after The·")
@@ -88,8 +88,8 @@ def rests(live: Live, t: int) -> str:
     """What the caption must say of what character t rests on most."""
     bits = left_out(rnnviz.trace(MODEL, live.text), t)
     best = int(bits.argmax())
-    most = figures.visible(live.text[t - len(bits) + best])
-    return rf"Why “{figures.visible(live.text[t])}”\? .*Most: “{re.escape(most)}” \({bits[best]:.2f} bits\)"
+    most = visible(live.text[t - len(bits) + best])
+    return rf"Why “{visible(live.text[t])}”\? .*Most: “{re.escape(most)}” \({bits[best]:.2f} bits\)"
 
 
 def test_a_click_on_a_letter_tells_what_it_rests_on_until_the_next_key(live: Live) -> None:

@@ -208,7 +208,7 @@ def _scored(texts: Mapping[str, Sequence[Text]]) -> list[Text]:
     fresh = [name for name in there if state[_SEEN][name] - seen.get(name, set())]
     chosen = [name for name in state.get(CHOICE, state.get(_CHOSEN, [])) if name in there]
     if not set(fresh) <= set(chosen):
-        chosen = fresh[:1]  # by an address that names more than one, the first
+        chosen = fresh[:1] if address.arrived() else fresh  # an address may name more than one
     state[_CHOSEN] = chosen = chosen or there[:1]
     if len(there) > 1:
         state[CHOICE] = chosen
