@@ -11,7 +11,7 @@ import os
 import statistics
 from collections.abc import Callable
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from sitting import browser, figure, options_of
 
 from tests.browser.driving import ROOT, letter, serve
@@ -59,6 +59,8 @@ def main() -> None:
             board = page.locator("[data-testid=rnnviz-board][data-drawn]:has(.bd-open)").first
             board.wait_for(timeout=120_000)
             page.get_by_test_id("stProgress").wait_for(state="detached", timeout=120_000)
+            expect(page.get_by_test_id("stSpinner")).to_have_count(0, timeout=120_000)
+            page.wait_for_load_state("networkidle")
             if part == "units":  # the card's text has been read when the histogram is there
                 page.locator("[data-name=histogram]").wait_for(timeout=120_000)
             board.evaluate(WATCH)
