@@ -13,7 +13,7 @@ Shape letters: n steps, B texts, G blocks of a cell's weights, H units, L layers
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -215,6 +215,14 @@ class Layer:
     W_h: Floats | None = None
     b_u: Floats | None = None
 
+    @cached_property
+    def across(self) -> Floats:
+        """W_h transposed, (H, G·H), and contiguous: OpenBLAS multiplies a few rows with it a third faster
+        than with a transposed view.
+        """
+        assert self.W_h is not None
+        return np.ascontiguousarray(self.W_h.T)
+
     def from_inputs(self, x: Floats) -> Floats:
         """X W_x + b, (…, G·H), for inputs (…, X)."""
         rows = product(x.reshape(-1, x.shape[-1]), self.W_x).reshape(*x.shape[:-1], -1)
@@ -258,7 +266,7 @@ class _Step:
         assert layer.W_h is not None
         h = self.state[0]
         if h.ndim == 2 and len(h) > FEW:
-            self.calls.append(partial(np.matmul, h, layer.W_h.T, u))
+            self.calls.append(partial(np.matmul, h, layer.across, u))
         else:
             for one, out in zip(np.atleast_2d(h), np.atleast_2d(u), strict=True):
                 self.calls += [partial(np.dot, part, one, to) for part, to in _pieces(layer.W_h, out)]
