@@ -8,9 +8,10 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, FloatRect, Locator, Page, Playwright, expect
 
@@ -19,6 +20,7 @@ LAUNCH = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 COOL = "from rnnviz.ui import warm; warm.LATER = 1e6; from streamlit.web.cli import main; main()"
 STARTS_WITHIN = 60.0  # seconds
+WITHIN = 60.0  # seconds in which a page shows what it should; the machine may be busy
 
 
 def browser_path(playwright: Playwright) -> str | None:
@@ -159,24 +161,29 @@ def highlighted(element: Locator, name: str) -> list[str]:
     return [text for _start, text, _name in element.evaluate(HIGHLIGHTED, name)]
 
 
+def until(element: Locator, look: str, wanted: Callable[[Any], bool], arg: object = None) -> Any:
+    """What `look`, a function of the element in JavaScript, returns, once it is wanted.
+
+    The element is looked up each time: Streamlit may make it anew meanwhile.
+    """
+    end = time.monotonic() + WITHIN
+    while not wanted(found := element.evaluate(look, arg)):
+        assert time.monotonic() < end, f"after {WITHIN} s it is still {found!r}"
+        element.page.wait_for_timeout(30)
+    return found
+
+
 def until_highlighted(element: Locator, name: str, length: int) -> None:
     """Wait until so many UTF-16 units bear a highlight."""
-    element.page.wait_for_function(
-        f"([e, name, length]) => ({HIGHLIGHTED})(e, name).map((one) => one[1]).join('').length === length",
-        arg=[element.element_handle(), name, length],
-    )
+    until(element, HIGHLIGHTED, lambda pieces: sum(len(one[1]) for one in pieces) == length, name)
 
 
-def changed(element: Locator, look: str, before: object) -> object:
+def changed(element: Locator, look: str, before: object) -> Any:
     """Wait until `look`, a function of the element in JavaScript, returns something else; what it returns.
 
     Nothing, while what it looks at is being drawn anew, doesn't count.
     """
-    page = element.page
-    page.wait_for_function(
-        f"([e, before]) => ![undefined, before].includes(({look})(e))", arg=[element.element_handle(), before]
-    )
-    return element.evaluate(look)
+    return until(element, look, lambda found: found not in (None, before))
 
 
 def make_anew(root: Locator) -> None:

@@ -515,7 +515,7 @@ export class ColouredText {
       const position = at(event);
       if (position === null || !this.on.pick) return;
       if (event.shiftKey) this.extend(position);
-      else if (!this.selected()) this.choose(position);
+      else if (!this.selection && !this.selected()) this.choose(position); // where a drag ends is no click
     };
     pane.onscroll = () => {
       // Chunks that come in above move the pane too, and the target with it.
