@@ -60,8 +60,9 @@ LEAST = 8 * SHORTEST
 PIECE = 1 << 19
 """Characters best read at a time."""
 
-ROWS = 64
-"""Stretches, or texts, side by side at most: more are no faster, their states leave the cache."""
+ROWS = 128
+"""Stretches, or texts, side by side at most: each of two threads multiplies 64 rows a fifth faster than 32.
+More are no faster, their states leave the cache."""
 
 FEWEST = 8
 """Rows of a thread at least: fewer are no faster."""

@@ -217,11 +217,17 @@ class Layer:
 
     @cached_property
     def across(self) -> Floats:
-        """W_h transposed, (H, G·H), and contiguous: OpenBLAS multiplies a few rows with it a third faster
-        than with a transposed view.
+        """W_h transposed by block, (G, H, H), and contiguous: OpenBLAS multiplies a few rows with it a third
+        faster than with a transposed view.
         """
         assert self.W_h is not None
-        return np.ascontiguousarray(self.W_h.T)
+        return np.ascontiguousarray(self.blocks(self.W_h.T))
+
+    @cached_property
+    def looked_up(self) -> Floats:
+        """The table by block, (G, V + 1, H), and contiguous."""
+        assert self.table is not None
+        return np.ascontiguousarray(self.blocks(self.table))
 
     def from_inputs(self, x: Floats) -> Floats:
         """X W_x + b, (…, G·H), for inputs (…, X)."""
@@ -244,18 +250,18 @@ class Layer:
 
 
 class _Step:
-    """One layer's step, recorded: reads `x` (…, G·H) and `state`, (…, H) each, and writes the state."""
+    """One layer's step, recorded: reads `x` (G, …, H) and `state`, (…, H) each, and writes the state."""
 
     def __init__(self, layer: Layer, rows: tuple[int, ...], changes: Mapping[str, Change]) -> None:
         kind, dtype = CELLS[layer.cell], layer.b.dtype
         self.time, self._changes, self._units = 0, changes, layer.units
-        self.x, u = (np.zeros((*rows, len(layer.b)), dtype) for _ in range(2))
-        self.state = [np.zeros((*rows, layer.units), dtype) for _ in range(1 + kind.has_cell)]
+        shape = (*rows, layer.units)
+        self.x, u = (np.zeros((len(kind.blocks), *shape), dtype) for _ in range(2))
+        self.state = [np.zeros(shape, dtype) for _ in range(1 + kind.has_cell)]
         on = _Recorder(layer.activation, self._change)
         self.calls = on.calls
         self._multiply(layer, u)
-        x_blocks, u_blocks = (_Noted(layer.blocks(each), on) for each in (self.x, u))
-        found = kind.step(on, x_blocks, u_blocks, *(_Noted(state, on) for state in self.state))
+        found = kind.step(on, *(_Noted(each, on) for each in (self.x, u, *self.state)))
         for state, name in zip(self.state, "hc", strict=False):
             self._into(state, found[name].to)
         if "hidden" in changes:
@@ -265,14 +271,16 @@ class _Step:
         """Note the product with W_h: of few texts one by one, in pieces that BLAS does with one thread."""
         assert layer.W_h is not None
         h = self.state[0]
-        if h.ndim == 2 and len(h) > FEW:
+        if h.ndim == 1:
+            self.calls += [partial(np.dot, part, h, to) for part, to in _pieces(layer.W_h, u.reshape(-1))]
+        elif len(h) > FEW:
             self.calls.append(partial(np.matmul, h, layer.across, u))
         else:
-            for one, out in zip(np.atleast_2d(h), np.atleast_2d(u), strict=True):
-                self.calls += [partial(np.dot, part, one, to) for part, to in _pieces(layer.W_h, out)]
+            for W, outs in zip(np.split(layer.W_h, len(u)), u, strict=True):
+                for one, out in zip(h, outs, strict=True):
+                    self.calls += [partial(np.dot, part, one, to) for part, to in _pieces(W, out)]
         if layer.b_u is not None:
-            last = u[..., -layer.units :]
-            self.calls.append(partial(np.add, last, layer.b_u, last))
+            self.calls.append(partial(np.add, u[-1], layer.b_u, u[-1]))
 
     def _into(self, state: Floats, found: Floats) -> None:
         """Have the new state written over the old one: at once, if nothing reads the old one afterwards."""
@@ -463,17 +471,18 @@ def _replay(
 ) -> None:
     """Rows 1 .. n of h and c (n + 1, …, H), from `rows` (n, …, G·H) or from the table's of `ids` (n, …)."""
     x, calls, table = step.x, step.calls, layer.table
+    one, given = x.reshape(-1), None if rows is None else layer.blocks(rows)
     at = ids.tolist() if ids.ndim == 1 else ids
     step.state[0][...] = h[0]
     if c is not None:
         step.state[1][...] = c[0]
     for t in range(len(ids)):
-        if rows is not None:
-            x[...] = rows[t]
+        if given is not None:
+            x[...] = given[:, t]
         elif ids.ndim == 1:
-            x[...] = table[at[t]]  # type: ignore[index]
+            one[...] = table[at[t]]  # type: ignore[index]
         else:
-            np.take(table, at[t], axis=0, out=x, mode="clip")  # type: ignore[call-overload]  # "raise" copies
+            np.take(layer.looked_up, at[t], axis=1, out=x, mode="clip")  # "raise" copies
         step.time = time + t
         for call in calls:
             call()
