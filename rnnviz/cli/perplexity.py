@@ -320,7 +320,7 @@ def _written(written: Written, files: Sequence[str]) -> dict[str, Callable[[Reco
             raise Misspelt(f"{path} is a text to be scored, and would be written over; give another name")
 
     outputs: list[list[str | None]] = []
-    for option, formats in ((written.per_character, None), (written.html, ("html",))):
+    for option, table in ((written.per_character, True), (written.html, False)):
         paths = [option and option.replace(PLACE, _stem(file)) for file in files]
         twice = [path for path, n in Counter(paths).items() if path and n > 1]
         if option and twice:
@@ -329,14 +329,15 @@ def _written(written: Written, files: Sequence[str]) -> dict[str, Callable[[Reco
                 f"{PLACE}-{Path(option).name}, and give files of the same name one at a time"
             )
         for path in filter(None, paths):
-            export.check(path) if formats is None else export.check(path, formats)
+            export.check(path, table=table)
             keep_texts(path)
         outputs.append(paths)
     if written.output is not None:
-        export.check(written.output, (row_table.format_of(written.output),))
+        row_table.format_of(written.output)  # refuses what no table is written as
+        export.check(written.output)
         keep_texts(written.output)
     each = zip(files, *outputs, strict=True)
-    return {file: partial(_write, table, page) for file, table, page in each if table or page}
+    return {file: partial(_write, rows, page) for file, rows, page in each if rows or page}
 
 
 def _write(table: str | None, page: str | None, scored: Record) -> None:

@@ -103,7 +103,7 @@ def _format(quantity: list[str] | None, layer: int | None, format: str | None, o
             layer=layer,
         )
     if out is not None:
-        export.check(out, ())
+        export.check(out)
     elif chosen in BINARY and sys.stdout.isatty():
         raise ConfigError(
             "{format} is no text and would garble the terminal; name a file with --out", format=chosen

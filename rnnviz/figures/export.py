@@ -23,6 +23,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, TextIO
 
@@ -192,6 +193,7 @@ def _text(record: Record, shown: int) -> Iterator[Markup]:
         yield Markup("</pre>")
 
 
+@cache
 def markup(path: Path) -> Template:
     """The template in a file. What is put in is escaped."""
     import jinja2  # 30 ms, and few runs write a page
@@ -373,10 +375,10 @@ def html(
 LONGEST_NAME = 240  # bytes; most systems take 255, and what is being written has a longer one
 
 
-def check(target: str | os.PathLike[str], formats: tuple[str, ...] = FORMATS) -> None:
-    """Raise early what writing to this path would raise after minutes of scoring."""
+def check(target: str | os.PathLike[str], *, table: bool = False) -> None:
+    """Raise early what writing to this path, or a table there, would raise after minutes of scoring."""
     path = Path(target)
-    if formats == FORMATS and _format(path, None) == "parquet":
+    if table and _format(path, None) == "parquet":
         parquet_library()
     if (
         os.path.isdir(path)

@@ -171,7 +171,7 @@ class RowTable:
         pa = parquet_library()
         own = [self._own_array(pa, scored.own, column, kind) for column, kind in self._own.items()]
         figures = zip(*(_values(score, name) for score in scored.scores), strict=True)
-        types = [_arrow_type(pa, kind) for kind in COLUMNS.values()]
+        types = self._schema.types[len(own) :]
         mine = [pa.array(values, kind) for values, kind in zip(figures, types, strict=True)]
         self._writer.write_table(pa.Table.from_arrays([*own, *mine], schema=self._schema))
 

@@ -141,10 +141,9 @@ class Scale:
         """The theme's colours for this scale."""
         return theme.diverging if self.kind == "diverging" else theme.sequential
 
-    def colorscale(self, theme: Theme, steps: int = 33) -> list[list[float | str]]:
+    def colorscale(self, theme: Theme) -> list[list[float | str]]:
         """The scale in Plotly's form: [position in 0 .. 1, colour]."""
-        picked = ramp(self.anchors(theme), steps)
-        return [[i / (steps - 1), colour] for i, colour in enumerate(picked)]
+        return [[i / 32, colour] for i, colour in enumerate(ramp(self.anchors(theme), 33))]
 
 
 TANH = Scale("diverging", -1.0, 1.0)

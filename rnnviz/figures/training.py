@@ -1,6 +1,6 @@
 """The curves of training runs: perplexity against characters read; beside it gradient norm and learning rate.
 
-Pure functions from a run's events (`rnnviz.runs.follow`) to numbers, and on to Plotly figures as plain
+Pure functions from a run's events (`rnnviz.runs.api.follow`) to numbers, and on to Plotly figures as plain
 dictionaries. In a notebook:
 
     import plotly.graph_objects as go

@@ -100,7 +100,7 @@ class Live(anywidget.AnyWidget):
             )
         self._text = text
         self._offer += 1
-        for client in self._sessions:
+        for client in list(self._sessions):
             self._answer(Ask(client=client, fresh=True))
 
     @property

@@ -26,7 +26,7 @@ from typing import IO, Any, Literal
 from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.networks import has_torch
 from rnnviz.runs import event_log, queue
-from rnnviz.runs.folder import VISITORS, RunFolder, folder_of, folders, id_of, writing
+from rnnviz.runs.folder import VISITORS, RunFolder, folder_of, folders, id_of, reason, writing
 from rnnviz.runs.folder import Description as Description
 from rnnviz.runs.folder import home as home
 from rnnviz.runs.snapshots import Snapshot, read
@@ -106,7 +106,7 @@ def start(description: Description) -> str:
         raise TrainingError("a run needs a text: name a corpus, or give the text itself")
     folder = new_folder(description.name, home() / VISITORS if description.owner else None)
     try:
-        with folder.take_lock() as lock:
+        with folder.take_lock() as lock, writing(home()):
             folder.begin(description)
             _launch(folder, lock)
     except BaseException:
@@ -141,8 +141,12 @@ def stop(id: str) -> None:
     """
     folder = RunFolder(find(id).path)
     if folder.locked():
-        with writing(home()):
+        try:
             folder.stop.touch()
+        except OSError as error:
+            raise TrainingError(
+                "the run {id!r} can't be told to stop: {reason}", id=id, reason=reason(error)
+            ) from None
 
 
 def delete(id: str, *, created: float | None = None) -> None:

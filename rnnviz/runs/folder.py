@@ -313,12 +313,6 @@ class RunFolder:
             ) from None
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Write `data` to `path`, whole or not at all, though not safe from a power cut: for frequent writes."""
-    with files.replacing(path, durable=False) as file:
-        file.write(data)
-
-
 def folders(home: Path) -> Iterator[RunFolder]:
     """The runs in a folder of runs, unordered; not those whose names can't be shown."""
     try:

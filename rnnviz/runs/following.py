@@ -24,7 +24,7 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.reading.trace import Trace, trace
 from rnnviz.runs import api, event_log, snapshots, tensorboard
 from rnnviz.runs.event_log import PROGRESS
-from rnnviz.runs.folder import Description, RunFolder
+from rnnviz.runs.folder import Description, RunFolder, reason
 from rnnviz.runs.snapshots import FACTOR, SHARE
 from rnnviz.text import corpora
 
@@ -318,8 +318,7 @@ class Followed:
         except (OSError, ExportError) as error:
             self._broken = True
             warnings.warn(
-                f"the run in {self._in_block().path} is no longer written down: "
-                f"{getattr(error, 'strerror', error)}",
+                f"the run in {self._in_block().path} is no longer written down: {reason(error)}",
                 RuntimeWarning,
                 stacklevel=4,
             )

@@ -54,7 +54,7 @@ def snapshot_steps(total: int) -> list[int]:
 
 
 class Journal:
-    """Keeps a run's folder up to date. Raises OSError, CheckpointError, or TrainingError on divergence."""
+    """Keeps a run's folder up to date. Raises OSError or RnnvizError: TrainingError on divergence."""
 
     def __init__(
         self,

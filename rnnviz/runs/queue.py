@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from rnnviz.errors import ConfigError
-from rnnviz.runs.folder import RunFolder, replace_file, writing
+from rnnviz.runs.folder import RunFolder, writing
 from rnnviz.text import files
 
 FOLDER = ".queue"
@@ -41,7 +41,7 @@ def set_limit(home: Path, n: int) -> None:
     folder = home / FOLDER
     with writing(home):
         folder.mkdir(parents=True, exist_ok=True)
-        replace_file(folder / "limit", b"%d\n" % n)
+        (folder / "limit").write_text(f"{n}\n")
 
 
 def take_ticket(folder: RunFolder) -> None:

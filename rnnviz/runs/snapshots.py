@@ -19,7 +19,7 @@ from rnnviz.errors import TrainingError
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.reading.scoring import costs, running
-from rnnviz.runs.folder import DAMAGED, RunFolder, reason, replace_file
+from rnnviz.runs.folder import DAMAGED, RunFolder, reason
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNKNOWN_SYMBOL
@@ -134,11 +134,14 @@ def to_bytes(snapshot: Snapshot, *, half: bool = False) -> bytes:
 
 
 def record(folder: RunFolder, snapshot: Snapshot, *, keep: bool) -> None:
-    """Write a run's newest snapshot; one to `keep` for its replay, too."""
+    """Write a run's newest snapshot; one to `keep` for its replay, too. Whole, or as it was."""
+    paths = [folder.newest]
     if keep:
         folder.snapshots.mkdir(exist_ok=True)
-        replace_file(folder.snapshot_file(snapshot.step), to_bytes(snapshot, half=True))
-    replace_file(folder.newest, to_bytes(snapshot))
+        paths.append(folder.snapshot_file(snapshot.step))
+    for path in paths:
+        with files.replacing(path, durable=False) as file:  # safe from a power cut they would be slow
+            file.write(to_bytes(snapshot, half=path != folder.newest))
 
 
 def read(path: Path) -> Snapshot:

@@ -33,6 +33,9 @@ ENDS = 3.0
 
 _SERVED = ".served"  # beside the runs; locked by the process that serves visitors
 _starting = threading.Lock()
+serving = threading.Event()
+"""Set while this process is the one that serves visitors, and knows who of them is there."""
+
 _there: dict[str, float] = {}  # when the owner of each run was last there, by the names of their folders
 
 
@@ -47,7 +50,7 @@ def listed() -> list[api.Run]:
 
 
 def of(owner: str) -> api.Run | None:
-    """The owner's run, if there is one. Asked all the time for everybody: looks at no other's."""
+    """The owner's run, if there is one. Asked all the time for everybody: reads no other's."""
     for folder in folders(place()):
         if tag(owner) in folder.id:
             with contextlib.suppress(RnnvizError):
@@ -102,6 +105,8 @@ def served() -> Iterator[None]:
             file = held.enter_context((place() / _SERVED).open("a"))
             # The system releases the lock however its process ended: a killed one keeps no run alive.
             portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+            serving.set()
+            held.callback(serving.clear)
             _remove_all()
             held.callback(_remove_all)
         yield

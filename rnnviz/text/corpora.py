@@ -212,7 +212,7 @@ SHORTEST_SPLIT = 200
 
 @dataclass(frozen=True)
 class CorpusInfo:
-    """What is known of a corpus before it is read; `bytes` is the size of its source in UTF-8."""
+    """What is known of a corpus; `bytes` is its size in UTF-8."""
 
     name: str
     title: str
@@ -351,7 +351,7 @@ def names() -> tuple[str, ...]:
 
 
 def describe(name: str) -> CorpusInfo:
-    """A corpus's info, without reading it. Raises CorpusError for an unknown name.
+    """A corpus's info; nothing is downloaded for it. Raises CorpusError for an unknown name.
 
     >>> describe("timemachine").title
     'H. G. Wells, The Time Machine (1898)'

@@ -426,6 +426,13 @@ def decoded(file: BinaryIO, name: str, encoding: str, chunk: int) -> Iterator[st
                 byte=error.object[error.start] if error.start < len(error.object) else 0,
                 reason=error.reason,
             ) from None
+        except UnicodeError as error:  # utf-16 and utf-32 without their mark
+            raise DecodingError(
+                "{name} is not {encoding} ({reason}); name another encoding, or save the file as UTF-8",
+                name=name,
+                encoding=encoding,
+                reason=error,
+            ) from None
         if marked and text:
             marked, text = False, text.removeprefix("\ufeff")
         yield text

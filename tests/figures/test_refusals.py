@@ -1,6 +1,7 @@
 """What cannot be drawn or written is refused in a sentence."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         )
         for what, act in (
             ("write", lambda path: export.per_character(Empty(), path)),
-            ("check", export.check),
+            ("check", partial(export.check, table=True)),
         )
         for name in ("out", "out.xlsx", "out.csv.gz")
     },

@@ -43,6 +43,15 @@ function opened(token = "t") {
   return link;
 }
 
+/** One whose connection broke under its ask. */
+function broken() {
+  const link = opened();
+  stands();
+  link.ask();
+  last().onclose();
+  return link;
+}
+
 /** @type {number[][]} */
 let heard = [];
 /** @type {number[]} the numbers of the asks that went to the page */
@@ -197,10 +206,7 @@ test("what is asked after a connection broke goes to the page, whose answer mend
 });
 
 test("an ask that a broken connection took goes over the next, which is made at once", () => {
-  const link = opened();
-  stands();
-  link.ask();
-  last().onclose();
+  broken();
   assert.equal(Socket.made.length, 2);
   stands();
   assert.deepEqual(seqs(), [1]);
@@ -221,10 +227,7 @@ test("nothing is sent over a connection that is closing; the next one takes the 
 });
 
 test("where the server is gone too, it is tried once, and again when the page is back", () => {
-  const link = opened();
-  stands();
-  link.ask();
-  last().onclose();
+  const link = broken();
   last().onclose();
   assert.equal(Socket.made.length, 2);
   link.open("t"); // the page's answer: the session is the same
@@ -233,10 +236,7 @@ test("where the server is gone too, it is tried once, and again when the page is
 });
 
 test("what was asked again meanwhile, or of another session, is not asked twice", () => {
-  const link = opened();
-  stands();
-  link.ask();
-  last().onclose();
+  const link = broken();
   last().onclose();
   link.go(); // it has waited too long, or is lost with its session
   assert.deepEqual(asked, [2]);

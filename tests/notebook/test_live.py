@@ -84,6 +84,10 @@ def test_python_reads_and_writes_the_text() -> None:
     with pytest.raises(ConfigError, match="at most 20,000 characters; received 20,001"):
         here.widget.text = "x" * (LIMIT + 1)
     assert here.widget.text == "another"
+    here.ask(client="b", fresh=True)
+    here.sent.clear()
+    here.widget.text = "a third"
+    assert [content["client"] for content, _ in here.sent] == ["a", "b"], "wherever it is shown"
 
 
 @pytest.mark.parametrize("message", [None, [], {"kind": "x"}, {"kind": "ask"}, {"kind": "ask", "ask": [1]}])

@@ -11,8 +11,9 @@ from typing import Any
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import event_log, queue, visitors
-from rnnviz.runs.folder import Description, RunFolder, home, replace_file
+from rnnviz.runs.folder import Description, RunFolder, home
 from rnnviz.runs.snapshots import take, to_bytes
+from rnnviz.text import files
 from tests.conftest import tiny, tiny_card
 
 WATCHED = "The Time Traveller"
@@ -114,7 +115,8 @@ def training(name: str) -> Iterator[RunFolder]:
             }
             event_log.append(folder.events, {"event": "progress", **fields, "gradient_norm": 1.0})
             trace = take(models[step % 2], WATCHED, step=step, characters=100 * step)
-            replace_file(folder.newest, to_bytes(trace))
+            with files.replacing(folder.newest, durable=False) as file:
+                file.write(to_bytes(trace))
             step += 1
         if folder.stop.exists():
             event_log.append(folder.events, {"event": "stopped"})

@@ -33,6 +33,12 @@ def test_a_callers_encoding_is_a_declaration(codec: str) -> None:
     assert (decoded.text, decoded.certainty) == (FRENCH, "declared")
 
 
+@pytest.mark.parametrize("codec", ["utf-16", "utf-32"])
+def test_a_declared_encoding_that_needs_a_mark_is_refused_without(codec: str) -> None:
+    with pytest.raises(DecodingError, match=f"is not {codec} .*BOM"):
+        "".join(open_text(io.BytesIO("machine".encode(f"{codec}-le")), encoding=codec))
+
+
 def test_a_mark_is_no_character_of_the_text() -> None:
     assert decode("\ufeffmachine".encode(), encoding="utf-8").text == "machine"
     assert decode(b"\xef\xbb\xbf").text == ""

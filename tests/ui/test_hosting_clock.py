@@ -16,7 +16,10 @@ class Over(Exception):
     """The clock has been heard."""
 
 
-def test_the_clock_says_who_is_there_and_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("serving", [True, False])
+def test_the_clock_says_who_is_there_and_sweeps_where_it_serves(
+    monkeypatch: pytest.MonkeyPatch, serving: bool
+) -> None:
     told: list[object] = []
 
     def present(owners: Collection[str]) -> None:
@@ -32,9 +35,10 @@ def test_the_clock_says_who_is_there_and_sweeps(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(sessions.runtime, "get_instance", Server)
     monkeypatch.setattr(visitors, "sweep", lambda: told.append("swept"))
     monkeypatch.setattr(visitors, "present", present)
+    monkeypatch.setattr(visitors.serving, "is_set", lambda: serving)
     with pytest.raises(Over):
         asyncio.run(sessions.reap())
-    assert told == ["swept", {"ann"}]
+    assert told == ["swept"] * serving + [{"ann"}]
 
 
 def test_who_uploads_without_running_a_page_is_watched_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -187,7 +187,7 @@ def test_a_session_s_uploads_have_an_end(door: Door, monkeypatch: pytest.MonkeyP
     server = SimpleNamespace(uploaded_file_mgr=files, get_client=lambda session: None)
     monkeypatch.setattr(uploads.runtime, "exists", lambda: True)
     monkeypatch.setattr(uploads.runtime, "get_instance", lambda: server)
-    monkeypatch.setattr(uploads, "get_script_run_ctx", lambda: SimpleNamespace(session_id="mine"))
+    monkeypatch.setattr(uploads.person, "session", lambda: "mine")
     monkeypatch.setattr(Door, "_answer", lambda *given, **more: None)
     assert allowed.held_bytes() == 10_000_000
     put = "/_stcore/upload_file/mine/b"

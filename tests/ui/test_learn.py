@@ -50,7 +50,7 @@ def test_whatever_arrives_does_no_harm(number: int, at: int, step: Step) -> None
     lecture = Lecture({"step": step.name})
     usual = answered(lecture)
     for value in NONSENSE:  # what asks for a place says nothing of the step in view
-        answered(lecture, {"scene": value, "go": value, "present": value, "ask": value})
+        answered(lecture, dict.fromkeys(["scene", "go", "present", "ask", "client", "seq"], value))
     answered(lecture, {"go": step.name})
     for value in NONSENSE:
         answered(lecture, {"ask": dict.fromkeys([*step.controls, "nothing"], value)})
@@ -173,3 +173,12 @@ def test_a_line_of_text_is_taken_or_left(value: object, kept: str | None) -> Non
     assert controls.text(5)(value) == kept
     assert controls.one_of({"abcdef"})(value) == ("abcdef" if value == "abcdef" else None)
     assert controls.whole(0, 9)(value) == (7 if value == 7 else None)
+
+
+def test_why_no_room_opens_is_told_once(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page.asking, "taken", lambda wish, say: {"door": None, "trouble": "no network"})
+    app = open_app("learn")
+    told = json.loads(components(app)[0].proto.bytes)
+    assert told["room"]["trouble"] == "no network"
+    later = app.session_state["learn.link"].say({"scene": 2, "present": told["present"]})
+    assert json.loads(later)["room"] == {"door": None}

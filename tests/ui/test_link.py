@@ -19,7 +19,6 @@ import rnnviz
 from rnnviz.ui.browser import link
 from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.context import Context
 from rnnviz.ui.hosting import setting
 from rnnviz.ui.hosting.cookies import VISITOR, Cookies
 from rnnviz.ui.hosting.door import Door
@@ -107,9 +106,9 @@ def test_a_key_that_is_answered_while_the_page_runs_does_not_take_its_texts_plac
 ) -> None:
     static = page._static
 
-    def meanwhile(context: Context, session: LiveSession) -> tuple[dict[str, Any], str]:
+    def meanwhile(session: LiveSession) -> tuple[dict[str, Any], str]:
         session.answer(Ask(text="typed just before"), {}, "d", temperature=1)
-        return static(context, session)
+        return static(session)
 
     monkeypatch.setattr(page, "_static", meanwhile)
     header, _ = sent(open_app("explore", model="tiny-gru", text=pack("of the address")))

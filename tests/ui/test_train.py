@@ -214,7 +214,7 @@ def test_snapshots_are_sent_when_they_are_asked_for() -> None:
     assert [f["step"] for f in second["frames"]] == [30, 3, 10, 30]
     assert "static" not in second
     assert "static" in answer({**ask, "static": "old"})
-    for odd in ({"run": "one", "held": "x"}, {"run": "another"}, {}):
+    for odd in ({"run": "one", "held": "x"}, {"run": "one", "held": [[1]]}, {"run": "another"}, {}):
         assert answer(odd)["frames"]
 
 

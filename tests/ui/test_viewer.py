@@ -122,7 +122,9 @@ def test_unknown_characters_come_with_a_negative_rank(keep: Keep) -> None:
 def test_without_an_ask_everything_is_sent_and_the_place_is_kept(keep: Keep) -> None:
     session = ViewerSession(keep(TEXT * 30), {})
     told(session, chunks=[4], place=17_000)
-    header, arrays = unpack(session.answer(None, {"words": {}}, "d", {"curveAt": np.ones(1, "<u4")}))
+    header, arrays = unpack(
+        session.answer(Ask(fresh=True), {"words": {}}, "d", {"curveAt": np.ones(1, "<u4")})
+    )
     assert header["static"] == {"words": {}}
     assert header["place"] == 17_000
     assert arrays["curveAt"].tolist() == [1]

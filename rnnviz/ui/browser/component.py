@@ -1,4 +1,4 @@
-"""The app's components: a loader of a few lines, resent with every answer; the modules are fetched once."""
+"""The app's components: a loader of a few lines in each answer of the page; modules are fetched once."""
 
 import json
 from typing import Any

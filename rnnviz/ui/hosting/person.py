@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.ui.hosting import setting
 
@@ -31,6 +32,12 @@ ALONE = Person("", lecturer=True)
 
 NOBODY = Person("nobody", lecturer=False)
 """Where it is hosted and the door has said nothing: owns nothing, may do least."""
+
+
+def session() -> str:
+    """The session that runs the script; "" outside of one."""
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id
 
 
 def current() -> Person:

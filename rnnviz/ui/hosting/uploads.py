@@ -3,7 +3,8 @@
 from typing import Any
 
 from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from rnnviz.ui.hosting import person
 
 
 def _files() -> Any:
@@ -25,13 +26,11 @@ def holding() -> list[str]:
 
 def drop(file: str) -> None:
     """This session's page has done with an upload: the server lets go of it."""
-    context = get_script_run_ctx()
-    if context is not None and runtime.exists():
-        _files().remove_file(context.session_id, file)
+    if runtime.exists():
+        _files().remove_file(person.session(), file)
 
 
 def drop_all() -> None:
     """The same of all uploads of this session."""
-    context = get_script_run_ctx()
-    if context is not None and runtime.exists():
-        _files().remove_session_files(context.session_id)
+    if runtime.exists():
+        _files().remove_session_files(person.session())

@@ -16,11 +16,10 @@ from typing import Any, Literal, TypeVar
 
 import streamlit as st
 from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import threads
-from rnnviz.ui.hosting import allowed
+from rnnviz.ui.hosting import allowed, person
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.jobs.store import Key
 
@@ -351,8 +350,7 @@ def of_session(page: str) -> Jobs:
     """This session's jobs on one of the app's pages."""
     key = f"{page}.jobs"
     if key not in st.session_state:
-        context = get_script_run_ctx()
-        owner = allowed.whose() or (context and context.session_id)
+        owner = allowed.whose() or person.session() or None
         st.session_state[key] = Jobs(_presence(), shared(), owner, allowed.everything())
     jobs: Jobs = st.session_state[key]
     return jobs
@@ -360,10 +358,10 @@ def of_session(page: str) -> Jobs:
 
 def _presence() -> Callable[[], bool]:
     """Whether this session has a browser, asked from any thread; always true without a server."""
-    context = get_script_run_ctx()
-    if context is None or not runtime.exists():
+    session = person.session()
+    if not session or not runtime.exists():
         return lambda: True
-    session, seen = context.session_id, time.monotonic()
+    seen = time.monotonic()
 
     def there() -> bool:
         nonlocal seen

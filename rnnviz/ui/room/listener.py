@@ -1,6 +1,5 @@
 """Where phones come: a second listener of the app's process, open to the local network while a room is."""
 
-import logging
 import socket
 import threading
 from typing import Any
@@ -11,8 +10,6 @@ from starlette.types import ASGIApp
 from rnnviz.errors import ConfigError
 from rnnviz.ui.line import Line
 from rnnviz.ui.room.room import PHONES
-
-log = logging.getLogger("rnnviz")
 
 PORTS = range(8600, 8620)
 """Tried first, so that a firewall can be opened for them beforehand; then any free one is taken."""

@@ -12,7 +12,7 @@ import asyncio
 import secrets
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -114,7 +114,7 @@ def _room(code: str) -> Room | None:
 
 
 def _page(name: str) -> Page | None:
-    return next((one.pages[name] for one in list(_opened.values()) if name in one.pages), None)
+    return next(filter(None, (one.pages.get(name) for one in list(_opened.values()))), None)
 
 
 phones = Phones(_room, _page)
@@ -172,11 +172,11 @@ def claim(session: str, key: object) -> None:
             found.session = session
 
 
-def close_of(sessions: Iterable[str]) -> None:
+def close_of(sessions: Collection[str]) -> None:
     """Close the ways of these sessions, with the last one the listener: its phones are told first."""
     global _listener
     with _lock:
-        gone = [one for one in _opened.values() if one.session in set(sessions)]
+        gone = [one for one in _opened.values() if one.session in sessions]
         for one in gone:
             del _opened[one.key]
             one.room.close()

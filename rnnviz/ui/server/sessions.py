@@ -121,7 +121,8 @@ def pause(keep: float) -> float:
 def _sweep() -> None:
     from rnnviz.runs import visitors
 
-    visitors.sweep()
+    if visitors.serving.is_set():  # another process knows who is there of those whom it serves
+        visitors.sweep()
 
 
 def _present(there: set[str]) -> None:

@@ -4,14 +4,13 @@ from functools import partial
 from html import escape
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz import i18n
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.ui import trouble
-from rnnviz.ui.hosting import allowed, greeting, setting
+from rnnviz.ui.hosting import allowed, greeting, person, setting
 from rnnviz.ui.room import rooms
 from rnnviz.ui.standalone import serving
 
@@ -40,8 +39,7 @@ def shown(info: ModelInfo, page: str) -> None:
     if setting.hosted():
         poster(greeting.outside(st.context.url or "") + page)
         return
-    context = get_script_run_ctx()
-    session = "" if context is None else context.session_id
+    session = person.session()
     try:
         way = show(session, info)
     except RnnvizError as error:

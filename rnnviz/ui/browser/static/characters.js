@@ -80,3 +80,14 @@ export function commonSuffix(one, other, prefix) {
   while (i < length && one[one.length - 1 - i] === other[other.length - 1 - i]) i++;
   return i;
 }
+
+/** How many of 0 .. n - 1 pass a test, which none passes after one that doesn't. @param {number} n @param {(i: number) => boolean} passes */
+export function leading(n, passes) {
+  let [low, high] = [0, n];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (passes(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

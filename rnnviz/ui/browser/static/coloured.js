@@ -5,7 +5,7 @@
 // thousand elements. A highlight belongs to the document: all texts share those of a name. Where a browser has
 // none, the text is there without colours, and coloured.css shows the sentence that says so.
 
-import { running } from "./characters.js";
+import { leading, running } from "./characters.js";
 
 /** @typedef {{ index: number, start: number, codes: Uint32Array, unknown?: ArrayLike<number> }} Chunk */
 /** @typedef {[start: number, stop: number]} Span */
@@ -75,17 +75,6 @@ export function rules(scales, { background, muted, came, pinned, cursor }) {
     rule("pin", `background-color: ${pinned}; color: ${background}`),
     rule("point", `background-color: ${cursor}; color: ${background}`),
   ].join("\n");
-}
-
-/** How many of 0 .. n - 1 pass a test, which none passes after one that doesn't. @param {number} n @param {(i: number) => boolean} passes */
-function leading(n, passes) {
-  let [low, high] = [0, n];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (passes(middle)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Neighbours of one value. @param {ArrayLike<number>} values @returns {[from: number, to: number, value: number][]} */

@@ -39,13 +39,12 @@ def page(context: Context) -> None:
 def _live(context: Context, memoryless: NumpyModel | None) -> None:
     state, arrived = st.session_state, bookmark.arrived()
     session, text = _session(context, memoryless, arrived)
-    static, digest = _static(context, session)
+    static, digest = _static(session)
     # Without an ask this is a full run of the page: send everything, the text too.
     ask = Ask.from_json(asked(KEY) or {"fresh": True})
     if ask.model and ask.model != context.info.path.stem:
         _turn(ask, session)
     link: Link = state.get(_LINK) or state.setdefault(_LINK, Link())
-    link.serve(_answer(session, static, digest))
     # By its token the browser tells a new session, as in another process, from its own.
     extra: dict[str, object] = {"session": link.token}
     extra |= {"better": _glance(context, ask.text)} if ask.glance else {}
@@ -55,6 +54,7 @@ def _live(context: Context, memoryless: NumpyModel | None) -> None:
         extra |= {"text": text, "offer": state[_OFFERED][0], "opening": opening(context.model)}
         extra |= {"arrival": arrived.to_json()} if arrived else {}
     with link.lock:
+        link.serve(_answer(session, static, digest))
         data = session.answer(ask, static, digest, temperature=TEMPERATURE, **extra)
     _component.mount(data, key=KEY)
 
@@ -115,7 +115,7 @@ def _glance(context: Context, text: str) -> dict[str, object]:
     return {"state": "failed" if job.state in OVER else "pending"}
 
 
-def _static(context: Context, session: LiveSession) -> tuple[dict[str, Any], str]:
+def _static(session: LiveSession) -> tuple[dict[str, Any], str]:
     """What the browser needs once: words, colours, symbols, axes; and its digest."""
     listed = st.session_state.get(_LISTED, [])
     mark = (session, language(), [info.path for info in listed])

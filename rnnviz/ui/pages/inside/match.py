@@ -215,7 +215,7 @@ def _elsewhere(
 def _show(view: View, index: units.Index, matches: units.Matches) -> None:
     picked = dashboard.asked(ROWS).pick(len(matches.found), "text")
     if picked is not None:
-        _look_at(view, index, matches.found[picked])
+        _look_at(index, matches.found[picked])
     dashboard.mount(
         ROWS,
         texts=[_row(matches, match, number) for number, match in enumerate(matches.found)],
@@ -240,7 +240,7 @@ def _row(matches: units.Matches, match: units.Match, number: int) -> dashboard.T
     )
 
 
-def _look_at(view: View, index: units.Index, match: units.Match) -> None:
+def _look_at(index: units.Index, match: units.Match) -> None:
     """Make a match and what surrounds it the text in view, with the match selected."""
     start = max(0, min(match.start - VIEWED, len(index) - LONGEST))
     stop = min(len(index), start + LONGEST)

@@ -11,11 +11,9 @@ answer   {"door": …} what the stage shows of the way in, or null; {"trouble": 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _, language
-from rnnviz.ui.hosting import allowed, setting
+from rnnviz.ui.hosting import allowed, person, setting
 from rnnviz.ui.room import rooms
 from rnnviz.ui.room.room import Question
 
@@ -35,7 +33,7 @@ def _whose() -> dict[str, bool]:
 
 
 def _found(fields: Mapping[str, Any]) -> rooms.Opened | None:
-    mine = session()
+    mine = person.session()
     if fields:
         allowed.insist(allowed.to_ask_the_room())
     if fields.get("open") is False:
@@ -60,12 +58,6 @@ def stage(question: Question | None, session: str) -> None:
     found = rooms.of(session)
     if found is not None:
         found.stage(question)
-
-
-def session() -> str:
-    """The session that runs the script."""
-    context = get_script_run_ctx()
-    return "" if context is None else context.session_id
 
 
 def words() -> dict[str, str]:

@@ -16,6 +16,7 @@ from rnnviz.ui import presenting
 from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.themes import themes
+from rnnviz.ui.hosting import person
 from rnnviz.ui.pages.learn import asking
 from rnnviz.ui.pages.learn.session import Lecture
 from rnnviz.ui.trouble import describe
@@ -41,15 +42,16 @@ def _scene() -> None:
     lecture: Lecture = st.session_state[_LECTURE]
     link: Link = st.session_state[_LINK]
     wish = asked(KEY)
+    room = asking.taken(wish, plainly)
     static = {
         "words": words(),
         "symbols": symbols.said(),
         "language": language(),
         "themes": colours(),
-        "room": asking.taken(wish, plainly),
+        "room": room,
         "session": link.token,
     }
-    session = asking.session()
+    session = person.session()
 
     def answer(said: Any, at_once: bool) -> bytes | None:
         page = not isinstance(said, Mapping) or "room" in said or said.get("present") != lecture.present
@@ -63,6 +65,7 @@ def _scene() -> None:
     with link.lock:
         link.serve(answer)
         data = drawn(wish)
+    room.pop("trouble", None)  # told once: what follows over the connection is no answer to it
     st.html(f"<style>{_STYLE}{_PRESENT if lecture.present else ''}</style>")
     with st.container(key="learn-page", gap=None):
         _component.mount(data, key=KEY)

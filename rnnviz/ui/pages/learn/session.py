@@ -92,10 +92,10 @@ class Lecture:
         """
         fields = wish if isinstance(wish, Mapping) else {}
         ask = self.take(wish)
-        step, before = self.step, self.state
+        step, before, seq = self.step, self.state, fields.get("seq")
         sent: dict[str, Any] = {
-            "client": fields.get("client", ""),
-            "seq": fields.get("seq", 0),
+            "client": str(fields.get("client", ""))[:64],
+            "seq": seq if type(seq) is int else 0,
             "scene": self.number,
             "step": self.at,
             "steps": len(self.scene.stops),
@@ -112,7 +112,8 @@ class Lecture:
             sent |= {"error": describe(error), "notice": "", "code": None, "formula": ""}
         sent["note"] = self._note()
         sent["query"] = self.query()
-        return json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        data = json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return data.encode(errors="replace")  # a client's name may be half a character
 
     def _keep(self, state: State) -> None:
         for name, value in state.items():

@@ -143,7 +143,7 @@ def _cut(text: Text) -> None:
     stopped = st.session_state[STOPPED]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(said, width="content")
-        st.button(_("Read all of it"), key="whole", on_click=stopped.pop, args=(text.identity,))
+        st.button(_("Read all of it"), key="whole", on_click=stopped.pop, args=(text.identity, None))
 
 
 def _quotes(text: Text, scored: Scored) -> None:

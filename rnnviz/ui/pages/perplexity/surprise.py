@@ -105,10 +105,10 @@ def _viewer(text: ScoredText) -> None:
     def answer(said: Any, at_once: bool) -> bytes | None:
         return None if at_once else session.answer(Ask.from_json(said), *fixed)  # it reads files
 
-    said = asked(key)
+    ask = Ask.from_json(asked(key) or {"fresh": True})
     with link.lock:
         link.serve(answer)
-        data = session.answer(said and Ask.from_json(said), *fixed, session=link.token)
+        data = session.answer(ask, *fixed, session=link.token)
     _component.mount(data, key=key)
 
 

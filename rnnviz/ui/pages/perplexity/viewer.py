@@ -119,7 +119,7 @@ class ViewerSession:
 
     def answer(
         self,
-        ask: Ask | None,
+        ask: Ask,
         static: Mapping[str, Any],
         digest: str,
         curves: Mapping[str, Any],
@@ -128,7 +128,7 @@ class ViewerSession:
         """The bytes that answer `ask`: `static` and `curves` unless the browser holds `digest`; `extra` in
         the header.
         """
-        if ask is None or ask.fresh:
+        if ask.fresh:
             here = self.chunk_of(self.place)
             wanted = [i for i in (here, here + 1, here - 1) if 0 <= i < self.count]
         else:
@@ -136,8 +136,8 @@ class ViewerSession:
             wanted = sorted({i for i in ask.chunks if i < self.count})
         spans = [(i, self.border(i), self.border(i + 1)) for i in wanted]
         header: dict[str, Any] = {
-            "client": ask.client if ask else "",
-            "seq": ask.seq if ask else 0,
+            "client": ask.client,
+            "seq": ask.seq,
             "length": len(self),
             "count": self.count,
             "chunk": CHUNK,
@@ -147,14 +147,14 @@ class ViewerSession:
             **extra,
         }
         arrays = self._arrays([(start, stop) for _, start, stop in spans])
-        if ask is None or ask.static != digest:
+        if ask.static != digest:
             header["static"] = dict(static)
             arrays |= curves
         if self._jump is not None:
             header["jump"] = list(self._jump)
-        if ask is not None and ask.at is not None and ask.at < len(self):
+        if ask.at is not None and ask.at < len(self):
             header["told"] = self._told(ask.at)
-        if ask is not None and ask.part is not None and ask.part[1] <= len(self):
+        if ask.part is not None and ask.part[1] <= len(self):
             header["part"] = self._part(*ask.part)
         return pack(header, arrays)
 

@@ -128,8 +128,8 @@ class Watch:
             frames["now"] = now
         if ask.get("run") == self.id:
             held = ask.get("held")
-            missing = set(steps).difference(held if isinstance(held, list) else [])
-            kept = {f"at{step}": _snapshot(shown, step) for step in sorted(missing)}
+            missing = [step for step in steps if not isinstance(held, list) or step not in held]
+            kept = {f"at{step}": _snapshot(shown, step) for step in missing}
             frames |= {key: one for key, one in kept.items() if one is not None}
         rows = _rows(now, changing=not shown.alive) if now is not None else np.zeros((0, 0), np.int64)
         symbols: Symbols = {"<unk>": 0}

@@ -47,7 +47,10 @@ def page() -> bytes:
     """The page, with the words of all languages."""
     # "<" as an escape: no text can end the script that holds it.
     said = json.dumps({language: words(language) for language in LANGUAGES}, ensure_ascii=False)
-    return _filled("phone.html").replace("{{words}}", said.replace("<", "\\u003c")).encode()
+    whole = (
+        _file("phone.html").replace("{{style}}", _file("phone.css")).replace("{{script}}", _file("phone.js"))
+    )
+    return whole.replace("{{words}}", said.replace("<", "\\u003c")).encode()
 
 
 @cache
@@ -64,10 +67,6 @@ def refusal(why: str) -> bytes:
 @cache
 def _file(name: str) -> str:
     return (HERE / name).read_text("utf-8")
-
-
-def _filled(name: str) -> str:
-    return _file(name).replace("{{style}}", _file("phone.css")).replace("{{script}}", _file("phone.js"))
 
 
 def _hash(name: str) -> str:

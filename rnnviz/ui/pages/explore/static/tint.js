@@ -4,7 +4,7 @@
 // Only what can be seen is asked for, and what stands still is not asked for twice, so that a key costs
 // the same in a long text as in a short one.
 
-import { toUnit } from "../../../browser/static/characters.js";
+import { leading, toUnit } from "../../../browser/static/characters.js";
 import { place } from "../../../browser/static/dom.js";
 import { fit } from "../../../browser/static/heat.js";
 
@@ -163,15 +163,8 @@ export class Tint {
 
   /** The first character whose line reaches below `top`, found by halving. @param {number} top @param {Origin} origin */
   seenFirst(top, origin) {
-    let low = 0;
-    let high = top < 4 ? 0 : this.points.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const [, , , bottom] = this.box(middle, toUnit(this.text, middle, this.astral), origin);
-      if (bottom < top - ABOVE / 2) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const bottom = (/** @type {number} */ t) => this.box(t, toUnit(this.text, t, this.astral), origin)[3];
+    return leading(top < 4 ? 0 : this.points.length, (t) => bottom(t) < top - ABOVE / 2);
   }
 
   /**

@@ -1,4 +1,4 @@
-// What rnnviz/ui/pages/inside/dashboard.py sends.
+// What rnnviz/ui/dashboard.py sends.
 
 import type { Figure, Header, Theme, Themes, WireArray, Words } from "../../../browser/static/types";
 

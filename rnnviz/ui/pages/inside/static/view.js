@@ -69,6 +69,8 @@ export class View extends BaseView {
   close() {
     super.close();
     address?.leave("board", this.fields);
+    this.turn++; // figures that are still to be drawn are not wanted
+    clearTimeout(this.resizing);
     for (const one of [...this.texts, ...this.panels.values()]) one.close();
     this.style.remove();
   }

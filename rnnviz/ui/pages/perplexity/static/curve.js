@@ -1,6 +1,7 @@
 // The curve above the text: Plotly draws it once; the marks that follow a reader are elements over it.
 
 import { together } from "../../../browser/static/alternative.js";
+import { leading } from "../../../browser/static/characters.js";
 import { find } from "../../../browser/static/dom.js";
 import { gaps, loadPlotly, purge, react } from "../../../browser/static/plotly.js";
 
@@ -113,18 +114,9 @@ export class Curve {
 
   /** The values drawn nearest to a place. @param {number} position */
   values(position) {
-    let low = 0;
-    let high = this.position.length - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.position[middle] < position + 1) low = middle + 1;
-      else high = middle;
-    }
-    const lines = this.lines.map(({ running, rolling }) => ({
-      running: running[low],
-      rolling: rolling[low],
-    }));
-    return { at: this.position[low], lines };
+    const at = leading(this.position.length - 1, (i) => this.position[i] < position + 1);
+    const lines = this.lines.map(({ running, rolling }) => ({ running: running[at], rolling: rolling[at] }));
+    return { at: this.position[at], lines };
   }
 
   listen() {

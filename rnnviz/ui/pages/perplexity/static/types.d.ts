@@ -1,4 +1,4 @@
-// What rnnviz/ui/pages/perplexity sends: origin.py the fixed part, viewer.py each answer.
+// What rnnviz/ui/pages/perplexity sends: surprise.py the fixed part, viewer.py each answer.
 
 import type { Figure, Header, Theme, Themes, WireArray, Words } from "../../../browser/static/types";
 

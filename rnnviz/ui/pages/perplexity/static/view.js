@@ -141,6 +141,7 @@ export class View extends BaseView {
       this.first = false;
       this.text.colour(scales(this.fixed)[this.mode]);
       const here = this.before?.digest === this.digest ? this.before.place : place;
+      this.before = undefined;
       this.jumped = jump && here !== jump[1] ? jump[0] : 0;
       this.text.go(here, false, 0);
     }
