@@ -37,7 +37,8 @@ contexts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -47,6 +48,7 @@ import numpy as np
 from rnnviz.arrays import Array, Doubles, Ids, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.networks.progress import Share, run
+from rnnviz.networks.threads import worth_trying_alone
 from rnnviz.reading.passages import OCTAVES, all_text
 from rnnviz.reading.resampling import from_correlation, means, starts
 from rnnviz.reading.trace import Trace
@@ -109,18 +111,22 @@ def weigh(
         reached = [_scores([column], target, split, split.second).values[0] for column in untrained]
         return replace(search, untrained=tuple(map(float, reached)))
     named: list[tuple[Simpler, int]] = []
+    parts = [half for half in (split.second, split.third) if half is not None]
     if searcher.ids is not None:
-        named.append(("character", 1))
-        series.append(_unseen(partial(ranking.by_symbol, searcher.ids, target.values), split))
-        for place, k in enumerate(LENGTHS):
-            yield Share(place / (len(LENGTHS) + 1))
-            named.append(("context", k))
-            series.append(_unseen(partial(predicted, searcher.ids, target.values, k), split))
-    yield Share(1 - 1 / (len(LENGTHS) + 1))
+        named += [("character", 1), *(("context", k) for k in LENGTHS)]
+        told = [partial(ranking.by_symbol, searcher.ids, target.values)]
+        told += [partial(predicted, searcher.ids, target.values, k) for k in LENGTHS]
+        with ThreadPoolExecutor(worth_trying_alone()[-1]) as pool:  # scipy's products let others compute
+            fits = [[pool.submit(one, ~part) for part in parts] for one in told]
+            for place, halves in enumerate(fits):
+                yield Share(place / (len(LENGTHS) + 2))
+                series.append(halves[0].result())
+                for part, fit in zip(parts[1:], halves[1:], strict=True):
+                    series[-1][part] = fit.result()[part]  # a part is measured by what was fitted on the rest
+    yield Share(1 - 1 / (len(LENGTHS) + 2))
     for seed, column in enumerate(untrained):
         named.append(("untrained", seed))
         series.append(np.asarray(column, np.float64))
-    parts = [half for half in (split.second, split.third) if half is not None]
     scores = [_scores(series, target, split, part) for part in parts]
     leading = _scores(list(searcher.columns(search, CANDIDATES).T), target, split, split.first)
     return replace(
@@ -162,14 +168,6 @@ def search(
         return found
     columns = [copy.best_column(target, edges) for copy in copies]
     return run(weigh(searcher, found, target, columns, edges=edges))
-
-
-def _unseen(told: Callable[[Mask], Doubles], split: Split) -> Doubles:
-    """What something tells (T,) of the parts that measure, each time fitted on all the rest."""
-    out = told(~split.second)
-    if split.third is not None:
-        out[split.third] = told(~split.third)[split.third]
-    return out
 
 
 def _scores(series: Sequence[Array], target: Target, split: Split, part: Mask) -> Scores:
