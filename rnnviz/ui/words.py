@@ -9,7 +9,7 @@ from rnnviz.findings import Number, Said
 from rnnviz.i18n import N_, _, language
 from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS
-from rnnviz.telling import HUGE, written
+from rnnviz.telling import BEYOND, HUGE, written
 
 
 def rounded(value: float, digits: int = 2) -> str:
@@ -43,8 +43,9 @@ def together(sentences: Iterable[str]) -> str:
 
 
 def column_format(values: Iterable[float], usual: str = "%.2f") -> str:
-    """How a table's column writes perplexities: 128M where some are huge."""
-    return "compact" if any(value >= HUGE for value in values) else usual
+    """How a table's column writes perplexities: 128M where some are huge, 1.3E14 beyond that."""
+    largest = max(values, default=0.0)
+    return usual if largest < HUGE else "compact" if largest < BEYOND else "scientific"
 
 
 def percent(share: float) -> str:

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import math
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +15,7 @@ from rnnviz.reading.scoring import perplexity
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.perplexity import rows
 from rnnviz.ui.pages.perplexity.rows import RowsScored
-from rnnviz.ui.words import rounded
+from rnnviz.ui.words import column_format, rounded
 from tests.conftest import TEXT
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything, turn
@@ -187,3 +188,10 @@ def test_a_folder_is_uploaded_without_its_hidden_files(open_app: Open) -> None:
         "Perplexity of c/a.jsonl",
         "Perplexity of c/b.txt",
     }
+
+
+@pytest.mark.parametrize(
+    ("largest", "form"), [(9e5, "%.2f"), (1e6, "compact"), (1e12, "scientific"), (math.inf, "scientific")]
+)
+def test_a_column_of_huge_perplexities_is_written_short(largest: float, form: str) -> None:
+    assert column_format([2.5, largest]) == form
