@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rnnviz.deprecated import gone
 from rnnviz.gradients.attribution import Attribution, attribute, attributing
-from rnnviz.gradients.memory import Connectivity, ConnectivityRow, connectivity, connectivity_row, half_life
+from rnnviz.gradients.memory import Connectivity, ConnectivityRow, connectivity, connectivity_row
 from rnnviz.gradients.reaching import Reach, ReachProgress, reach, reach_of
 from rnnviz.gradients.remaining import Remaining, remaining
 from rnnviz.gradients.spectra import (
@@ -34,7 +34,6 @@ __all__ = [
     "connectivity",
     "connectivity_row",
     "eigenvalues",
-    "half_life",
     "hidden_weights",
     "jacobian_norms",
     "power_norms",
@@ -49,7 +48,8 @@ __all__ = [
 if not TYPE_CHECKING:  # where a checker would take it to say that every name is there
     __getattr__ = gone(
         __name__,
-        dict.fromkeys(
+        {"half_life": "it grew with the text; write reach(model, text).half"}
+        | dict.fromkeys(
             (
                 *("SmallRNN", "unroll", "gradient", "lag_gradients", "truncated_gradient", "clip", "Clipped"),
                 *("cuts", "pair_weights", "random_crossings", "expected_crossing", "expected_gradient"),

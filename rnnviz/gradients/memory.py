@@ -9,13 +9,12 @@ decisive character can have a gradient near 0.
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Ids, read_only
-from rnnviz.errors import ConfigError
 from rnnviz.findings import Finding, Json, Number, Panel, Said, Square, Table, count, say, words
 from rnnviz.gradients.backward import Exponents, norms, sweep
 from rnnviz.gradients.linearisation import Reading, place, read
@@ -27,8 +26,6 @@ MAX_SQUARE = 1_000
 
 MAX_ROW = 10_000
 """Characters behind one prediction."""
-
-Average = Literal["median", "mean"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,23 +65,6 @@ class Connectivity:
         notice, limits = words("connectivity.notice"), words("connectivity.limits")
         title = words("connectivity.title", characters=count(len(self)))
         return [Panel("square", title, picture, [notice], limits, link="xy", pick="at")]
-
-    def decay(self, average: Average = "median") -> Doubles:
-        """The norm at each lag, its "median" or "mean" (else ConfigError) over rows: (T,), float64."""
-        if average not in get_args(Average):
-            raise ConfigError("average is 'median' or 'mean'; received {average!r}", average=average)
-        of = np.median if average == "median" else np.mean
-        logs = self.log10.astype(np.float64)
-        return np.array([of(10.0 ** logs.diagonal(-lag)) for lag in range(len(self))])
-
-    def half_life(self, average: Average = "median") -> float:
-        """`half_life` of the decay, over the lags up to half the text: few rows reach further.
-
-        It grows with the text, from 4.2 characters on 200 of them to 6.5 on 1,000 for timemachine-gru, since
-        ever smaller tails join the line. `rnnviz.gradients.reach` doesn't: use that to compare networks.
-        """
-        curve = self.decay(average)
-        return half_life(curve[: max(2, math.ceil(len(curve) / 2))])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -215,30 +195,6 @@ def _row(reading: Reading, t: int, target: str | None) -> ConnectivityRow:
     sweep(reading.layers, reading.seeds(targets, slice(t, t + 1)), t, on_input=on_input)
     values, log10 = _both(norms(gradients, powers))
     return ConnectivityRow(reading.text[:t], int(targets[t]), values[1:], log10[1:], float(values[0]))
-
-
-def half_life(curve: npt.ArrayLike) -> float:
-    """In how many characters a `curve` (lag 0 first) halves, by least squares on its logarithm from lag 1 on.
-
-    One line stands for all lags, however small the tail: see `rnnviz.gradients.reach` for a measure that does
-    not depend on the text's length.
-
-    0 where nothing is left after lag 0, inf where the curve does not fall, nan for fewer than three lags.
-    Raises ConfigError for another shape or negative numbers.
-
-    >>> round(half_life([9, 8, 4, 2, 1]), 3)
-    1.0
-    """
-    curve = np.asarray(curve, np.float64)  # (K,)
-    if curve.ndim != 1 or not np.all(curve >= 0):
-        raise ConfigError("a decay curve is a row of numbers from 0 on, lag 0 first")
-    if len(curve) < 3:
-        return math.nan
-    lags = np.flatnonzero(curve[1:] > 0) + 1
-    if len(lags) < 2:
-        return 0.0
-    slope = np.polyfit(lags, np.log2(curve[lags]), 1)[0]
-    return math.inf if slope >= 0 else float(-1 / slope)
 
 
 def shares(logs: npt.NDArray[np.floating[Any]]) -> Floats:

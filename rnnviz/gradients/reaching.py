@@ -3,9 +3,8 @@
     share_t(k) = ‖∂ log P(x_{t+1}) / ∂ e_{t-k}‖ / Σ_{j<K} ‖∂ log P(x_{t+1}) / ∂ e_{t-j}‖        k = 0 .. K - 1
 
 Each prediction's gradient is divided by its own sum, and those shares are averaged. Only predictions with K
-characters before them count, so that a longer text adds more of the same and nothing else: a line through
-the logarithm of the median, as `half_life` fits it, halves ever later as the text grows, because ever
-smaller tails join it.
+characters before them count, so that a longer text adds more of the same and nothing else: a line fitted to
+the logarithm of the median halves ever later as the text grows, because ever smaller tails join it.
 
 Shape letters: n predictions, K lags, S drawn texts.
 """

@@ -31,7 +31,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes, Weights
-from rnnviz.networks.prediction import Scores, entropy, normalised, rank
+from rnnviz.networks.prediction import Scores, Stepwise, entropy, normalised, rank
 from rnnviz.networks.progress import mapped, run
 from rnnviz.networks.threads import Threads, blas, cores, ours, worth_trying_alone
 
@@ -214,7 +214,7 @@ if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads,
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-class CharScorer:
+class CharScorer(Stepwise):
     """Feeds one text through a model, the state carried from piece to piece.
 
     Long pieces are read as stretches side by side if `wide`, others in sequence. The ways agree to 1e-4 nats
@@ -239,14 +239,6 @@ class CharScorer:
     def remember(self, last: int, memory: State) -> None:
         """Go on from a state, after the symbol `last`, which it has not read yet."""
         self._last, self._state = last, memory
-
-    def advance(self, ids: Ids) -> Doubles:
-        """log P in nats of each symbol of `ids` (n,), given all before it."""
-        return run(self.advancing(ids, want=False)).log_p
-
-    def advance_details(self, ids: Ids) -> Scores:
-        """log P, rank and entropy of each symbol of `ids` (n,)."""
-        return run(self.advancing(ids, want=True))
 
     def advance_predictions(self, ids: Ids) -> Doubles:
         """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read.

@@ -5,13 +5,15 @@ Shape letters: n predictions, V symbols.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.arrays import Doubles, Floats, Integers
+from rnnviz.arrays import Doubles, Floats, Ids, Integers
+from rnnviz.networks.progress import run
 
 Ranks = npt.NDArray[np.int32]
 
@@ -44,6 +46,22 @@ class Scorer(Protocol):
 
     def advance_details(self, ids: Integers) -> Scores:
         """The same log P, the rank of each symbol, the entropy of the prediction before it."""
+
+
+class Stepwise(ABC):
+    """A Scorer that reports its progress with a long piece."""
+
+    @abstractmethod
+    def advancing(self, ids: Ids, *, want: bool) -> Generator[Any, None, Scores]:
+        """`advance_details` step by step, with what it yields; rank and entropy are filled in if `want`."""
+
+    def advance(self, ids: Ids) -> Doubles:
+        """log P in nats of each symbol of `ids` (n,), given all before it."""
+        return run(self.advancing(ids, want=False)).log_p
+
+    def advance_details(self, ids: Ids) -> Scores:
+        """log P, rank and entropy of each symbol of `ids` (n,)."""
+        return run(self.advancing(ids, want=True))
 
 
 @runtime_checkable

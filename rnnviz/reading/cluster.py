@@ -32,8 +32,7 @@ from rnnviz.arrays import Array, Doubles, Ids
 from rnnviz.errors import ClusterError, ConfigError, RnnvizError, install
 from rnnviz.networks.batched_scoring import TOLERANCE, Done
 from rnnviz.networks.checkpoint import load, save
-from rnnviz.networks.prediction import Scores
-from rnnviz.networks.progress import run
+from rnnviz.networks.prediction import Scores, Stepwise
 from rnnviz.reading.rows import Window, WindowScorer
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -202,7 +201,7 @@ class ClusterModel:
         return self.machines.submit(task, self._file, self._device, *arguments)
 
 
-class ClusterScorer:
+class ClusterScorer(Stepwise):
     """Reads one text: its stretches are tasks, begun in likely states, and every seam is checked."""
 
     def __init__(self, model: ClusterModel, *, precise: bool) -> None:
@@ -213,14 +212,6 @@ class ClusterScorer:
         """Characters best handed over at a time."""
         self.unsettled = 0
         """Characters of stretches along which rounding grew: see `rnnviz.networks.batched_scoring`."""
-
-    def advance(self, ids: Ids) -> Doubles:
-        """log P in nats of each symbol of `ids` (n,), given all before it."""
-        return run(self.advancing(ids, want=False)).log_p
-
-    def advance_details(self, ids: Ids) -> Scores:
-        """log P, rank and entropy of each symbol of `ids` (n,)."""
-        return run(self.advancing(ids, want=True))
 
     def advancing(self, ids: Ids, *, want: bool) -> Generator[Done, None, Scores]:
         """`advance_details` step by step: yields Done with every stretch."""

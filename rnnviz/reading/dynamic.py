@@ -44,6 +44,7 @@ from torch.nn import functional as F
 from rnnviz.arrays import Doubles, Ids
 from rnnviz.errors import ConfigError
 from rnnviz.networks.numpy_model import no_model
+from rnnviz.networks.prediction import normalised
 from rnnviz.networks.threads import Threads
 from rnnviz.networks.torch_engine import State
 from rnnviz.networks.torch_model import CharModel
@@ -180,10 +181,10 @@ class DynamicReader(ScoringReader):
 
     def log_probs(self) -> Doubles:
         """log P (V,) of the next symbol in nats."""
-        row = self._logits.numpy().astype(np.float64)
+        rows: Any = self._logits.numpy().astype(np.float64)[None]
         with np.errstate(invalid="ignore"):
-            row -= row.max()
-            return np.asarray(row - np.log(np.exp(row).sum()))
+            logits, log_sum = normalised(rows)
+            return np.asarray(logits[0] - log_sum[0])
 
 
 class _Learning:

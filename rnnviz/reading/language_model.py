@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 
@@ -37,13 +36,6 @@ class LanguageModel(Protocol):
     def normaliser(self) -> str: ...
 
     def scorer(self) -> Scorer: ...
-
-
-@runtime_checkable
-class Stepwise(Protocol):
-    """A scorer that reports its progress with a long piece, as `CharScorer` in `batched_scoring` does."""
-
-    def advancing(self, ids: Ids, *, want: bool) -> Generator[Any, None, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -104,7 +96,7 @@ def scorer_of(model: LanguageModel, *, details: bool, precise: bool) -> Scorer:
             name=model.name,
         )
     scorer: Scorer = make()
-    if details and not isinstance(scorer, Stepwise) and not hasattr(scorer, "advance_details"):
+    if details and not hasattr(scorer, "advance_details"):
         raise ConfigError(
             "details were asked for, and the scorer of the model {name!r}, {scorer}, "
             "has no method advance_details(ids): it returns log P, rank and entropy of each symbol, (n,) "

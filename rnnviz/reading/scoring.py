@@ -29,9 +29,9 @@ from rnnviz.errors import ConfigError, EmptyTextError, TextError
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.numpy_engine import StateChange, combined
 from rnnviz.networks.numpy_model import weights_of
-from rnnviz.networks.prediction import Scorer
+from rnnviz.networks.prediction import Scorer, Stepwise
 from rnnviz.networks.progress import Clock, mapped, run
-from rnnviz.reading.language_model import PIECE, Stepwise, advanced, scorer_of
+from rnnviz.reading.language_model import PIECE, advanced, scorer_of
 from rnnviz.reading.language_model import LanguageModel as LanguageModel
 from rnnviz.reading.language_model import UniformModel as UniformModel
 from rnnviz.reading.report import Progress as Progress

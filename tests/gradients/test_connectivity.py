@@ -1,6 +1,5 @@
 """What flows back to the characters: against autograd in float64, and nets whose answer is known."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ from rnnviz.gradients import (
     backward,
     connectivity,
     connectivity_row,
-    half_life,
     jacobian_norms,
     state_gradients,
 )
@@ -111,19 +109,6 @@ def test_a_record_may_subtract_and_use_numbers() -> None:
     assert found.by == {("x", 0): 15, ("u", 0): 15 - 15 + 3, ("x", 1): -5 + 1}
 
 
-def test_decay_is_an_average_over_the_rows_that_reach_so_far() -> None:
-    found = connectivity(tiny("gru"), TEXT[:20])
-    for average, of in (("median", np.median), ("mean", np.mean)):
-        expected = [of(np.diag(found.norms, -lag)) for lag in range(20)]
-        np.testing.assert_allclose(found.decay(average), expected, rtol=1e-4)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("factor", [0.5, 0.9, 0.01])
-def test_the_half_life_of_an_exponential(factor: float) -> None:
-    found = connectivity(fading(factor), "abba" * 10)
-    assert found.half_life() == pytest.approx(math.log(0.5) / math.log(factor), rel=2e-2)
-
-
 def test_a_gradient_too_small_for_float32_is_still_known() -> None:
     row = connectivity_row(fading(0.01), "ab" * 50)
     steps = np.diff(row.log10[::2])
@@ -141,20 +126,6 @@ def test_one_that_explodes_does_so_too() -> None:
     assert jacobian_norms(fading(1.5), "ab" * 60, norm="spectral").hidden[-1, 0] == pytest.approx(
         1.5**120, rel=1e-4
     )
-
-
-@pytest.mark.parametrize(
-    ("curve", "expected"),
-    [
-        ([9.0, 8, 4, 2, 1], 1),
-        ([9.0, 4, 0, 1, 0], 1),
-        ([1.0, 0, 0, 0], 0),
-        ([1.0, 1, 2, 3], math.inf),
-        ([1.0, 0.5], math.nan),
-    ],
-)
-def test_half_lives_on_paper(curve: list[float], expected: float) -> None:
-    assert half_life(curve) == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize(

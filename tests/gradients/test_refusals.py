@@ -12,7 +12,6 @@ from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextErro
 from rnnviz.gradients import (
     connectivity,
     connectivity_row,
-    half_life,
     hidden_weights,
     jacobian_norms,
     power_norms,
@@ -120,11 +119,6 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     **{
         f"a row at {at}": (lambda at=at: Rows(GRU, TEXT[:50]).row(at), ConfigError, "from 1 to 50")
         for at in (0, 51)
-    },
-    "an average": (lambda: connectivity(GRU, "abc").decay("mode"), ConfigError, "received 'mode'"),  # type: ignore[arg-type]
-    **{
-        f"the half-life of {decay}": (lambda decay=decay: half_life(decay), ConfigError, "lag 0 first")
-        for decay in (np.ones((2, 2)), np.array([1, -1.0, 2]))
     },
     "a norm of Jacobians": (
         lambda: jacobian_norms(GRU, "machine", norm="nuclear"),  # type: ignore[arg-type]
