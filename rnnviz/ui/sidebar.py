@@ -46,6 +46,7 @@ def language_switch() -> None:
         "Language / 语言",
         list(telling.LANGUAGES),
         key=i18n.STATE,
+        persist_state="session",  # a run that is cut off before the switch is drawn would forget it
         format_func=telling.LANGUAGES.__getitem__,
         required=True,
         label_visibility="collapsed",

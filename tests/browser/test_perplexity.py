@@ -210,3 +210,16 @@ def test_an_example_is_there_before_any_upload_in_the_browser_s_theme(page: Page
     assert float(large(page)) > 1
     expect(page.get_by_text("Where the surprise is")).to_be_visible()
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
+
+
+def test_a_text_that_was_read_before_is_answered_in_the_readers_language(page: Page, app_url: str) -> None:
+    for _ in range(2):  # the second time its run is cut off before the language's switch is drawn
+        open_page(page, app_url, lang="zh")
+        heading = page.get_by_role("heading", name="你的文本的困惑度")
+        expect(heading).to_be_visible()
+        expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
+        upload(page, {"known.txt": b"The Time Traveller smiled. " * 40})
+        expect(page).to_have_url(re.compile("files=known.txt"))
+        assert large(page)
+        expect(heading).to_be_visible()
+        expect(page).to_have_url(re.compile("lang=zh"))
