@@ -138,7 +138,7 @@ def record(folder: RunFolder, snapshot: Snapshot, *, keep: bool) -> None:
     paths = [folder.newest]
     if keep:
         folder.snapshots.mkdir(exist_ok=True)
-        paths.append(folder.snapshot_file(snapshot.step))
+        paths.insert(0, folder.snapshot_file(snapshot.step))  # there before the newest tells of it
     for path in paths:
         with files.replacing(path, durable=False) as file:  # safe from a power cut they would be slow
             file.write(to_bytes(snapshot, half=path != folder.newest))

@@ -65,7 +65,7 @@ def _scene() -> None:
     with link.lock:
         link.serve(answer)
         data = drawn(wish)
-    room.pop("trouble", None)  # told once: what follows over the connection is no answer to it
+        room.pop("trouble", None)  # told once: what follows over the connection is no answer to it
     st.html(f"<style>{_STYLE}{_PRESENT if lecture.present else ''}</style>")
     with st.container(key="learn-page", gap=None):
         _component.mount(data, key=KEY)
