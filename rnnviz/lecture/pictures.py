@@ -12,10 +12,13 @@ Numbers may be numpy's; NaN and infinities become gaps.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
+from rnnviz.lecture.symbols import typeset
 
 Node = dict[str, Any]
 DIGITS = 5
@@ -28,16 +31,14 @@ def plain(value: Any) -> Any:
     >>> plain(np.array([[1.0, np.nan]]))
     [[1.0, None]]
     """
-    if isinstance(value, Mapping):
-        return {str(name): plain(one) for name, one in value.items()}
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None
+    if isinstance(value, Mapping) and "kind" not in value:  # a node is plain since it was made
+        return {str(name): plain(one) for name, one in value.items()}
     return value
 
 
@@ -77,9 +78,7 @@ def tex(formula: str, look: str = "", stands: str = "", here: Any = None) -> Nod
 
     look    of a graph's node: box, given (a parameter), round (an operator); and now, the one that is meant
     """
-    from rnnviz.lecture import symbols
-
-    return node("tex", latex=symbols.typeset(formula), look=look, stands=stands, here=here)
+    return node("tex", latex=typeset(formula), look=look, stands=stands, here=here)
 
 
 def table(
@@ -124,16 +123,14 @@ def matrix(
     look       "plain": no brackets; "small", "tight", "narrow" (for digits); "beside": its title stands
                to its left; "said": rows are named by words; a colour of its title
     """
-    from rnnviz.lecture import symbols
-
     shown = np.atleast_2d(np.asarray(values, float))
     named = title or (rf"\s{{{stands.split()[0]}}}" if stands else "")
     return node(
         "matrix",
         values=shown,
         stands=stands,
-        title=symbols.typeset(named),
-        rows=rows and [symbols.typeset(name) for name in rows],
+        title=typeset(named),
+        rows=rows and [typeset(name) for name in rows],
         columns=columns,
         lit=list(lit),
         faded=list(faded),
@@ -304,15 +301,13 @@ def graph(
     rows     the grid from above: names apart by spaces, "." for an empty place
     look     "close": less room between them
     """
-    from rnnviz.lecture import symbols
-
     places: dict[str, list[int]] = {}
     for i, names in enumerate(rows):
         places |= {name: [i + 1, j + 1] for j, name in enumerate(names.split()) if name != "."}
     return node(
         "graph",
         parts=[{**part, "name": name, "place": places[name]} for name, part in nodes.items()],
-        arrows=[[*arrow[:3], *map(symbols.typeset, arrow[3:])] for arrow in arrows],
+        arrows=[[*arrow[:3], *map(typeset, arrow[3:])] for arrow in arrows],
         columns=max(len(names.split()) for names in rows),
         look=look,
     )
