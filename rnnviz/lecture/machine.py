@@ -8,7 +8,7 @@ Every weight has one decimal, so that what is shown is what is used. Shape lette
 H units, V symbols; here X = V, as an input is a one-hot row.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -40,20 +40,6 @@ def numbers(text: str) -> list[int]:
     return [SYMBOLS.index(character) for character in text]
 
 
-@dataclass(frozen=True)
-class Forward:
-    """All time steps, the first in row 0."""
-
-    x: Doubles  # (T, X), one-hot
-    before: Doubles  # (T, H), H_{t-1}; zeros at first
-    state: Doubles  # (T, H), H_t
-    output: Doubles  # (T, V), O_t
-    probabilities: Doubles  # (T, V), P_t
-    losses: Doubles  # (T,), ℓ_t, nats
-    loss: float  # L, nats
-    perplexity: float  # exp(L)
-
-
 class Machine:
     """The network of a seed and the first `steps` characters of a text, all but the last by default.
 
@@ -65,8 +51,6 @@ class Machine:
     >>> word.inputs, word.labels, word.net.W_xh.shape
     ('mac', 'ach', (7, 4))
     """
-
-    symbols = SYMBOLS
 
     def __init__(
         self, seed: int = SEED, *, steps: int | None = None, text: str = WORD, recurrent: bool = True
@@ -82,33 +66,17 @@ class Machine:
         self.steps, self.recurrent = steps, recurrent
         self.inputs, self.labels = text[:steps], text[1 : steps + 1]
         self.ids, self.targets = numbers(self.inputs), numbers(self.labels)
-        drawn_net = drawn(seed, len(self.symbols))
+        drawn_net = drawn(seed, len(SYMBOLS))
         self.net = drawn_net if recurrent else replace(drawn_net, W_hh=np.zeros_like(drawn_net.W_hh))
 
     @cached_property
-    def run(self) -> Unrolled:
-        """What the net does with the text."""
-        return unroll(self.net, self.ids, self.targets)
-
-    @cached_property
-    def forward(self) -> Forward:
+    def forward(self) -> Unrolled:
         """Every number on the way to the loss."""
-        net, run = self.net, self.run
-        losses = -run.log_probs[np.arange(self.steps), self.targets]
-        return Forward(
-            x=np.eye(len(net.W_xh))[self.ids],
-            before=run.states[:-1],
-            state=run.states[1:],
-            output=run.states[1:] @ net.W_hq + net.b_q,
-            probabilities=np.exp(run.log_probs),
-            losses=losses,
-            loss=run.loss,
-            perplexity=float(np.exp(run.loss)),
-        )
+        return unroll(self.net, self.ids, self.targets)
 
     def gradients(self) -> dict[str, Doubles]:
         """∂L by every weight, by its name and in its shape; not clipped."""
-        return weight_gradients(self.net, self.ids, self.run)
+        return weight_gradients(self.net, self.forward)
 
     def pairs(self) -> Doubles:
         """The part of ∂L/∂W_hh of each loss and each step: [t - 1, s - 1] is what ℓ_t asks of the W_hh that
@@ -118,13 +86,13 @@ class Machine:
         >>> np.allclose(word.pairs().sum(axis=(0, 1)), word.gradients()["W_hh"])
         True
         """
-        net, run, T = self.net, self.run, self.steps
+        net, there, T = self.net, self.forward, self.steps
         found = np.zeros((T, T, *net.W_hh.shape))
         for t in range(T):
-            delta = run.seeds[t] * run.slopes[t]  # (H,), ∂L/∂A_s by ℓ_t alone
+            delta = there.errors[t] @ net.W_hq.T * there.slopes[t]  # (H,), ∂L/∂A_s by ℓ_t alone
             for s in range(t, -1, -1):
-                found[t, s] = np.outer(run.states[s], delta)
-                delta = (delta @ net.W_hh.T) * run.slopes[s - 1]
+                found[t, s] = np.outer(there.before[s], delta)
+                delta = (delta @ net.W_hh.T) * there.slopes[s - 1]
         return found
 
     def heard(self, cut: int | None = None) -> Mask:
@@ -149,7 +117,7 @@ class Machine:
         {'X': (3, 7), 'H': (3, 4), 'slope': (3, 4), 'P': (3, 7)}
         """
         there = self.forward
-        return {"X": there.x, "H": there.state, "slope": self.run.slopes, "P": there.probabilities}
+        return {"X": there.x, "H": there.state, "slope": there.slopes, "P": there.probabilities}
 
 
 @lru_cache(maxsize=64)

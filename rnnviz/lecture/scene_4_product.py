@@ -5,7 +5,7 @@ import numpy as np
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import again, numbers_in, pointed, slider, toggle, whole
-from rnnviz.lecture.machine import Machine
+from rnnviz.lecture.machine import SYMBOLS, Machine
 from rnnviz.lecture.pictures import Node, column, inline, matrix, text
 from rnnviz.lecture.said import rough
 from rnnviz.lecture.scene_3_recurrence import WEIGHTS
@@ -115,10 +115,10 @@ def word(t: int) -> Drawn:
     W = np.concatenate([word.net.W_xh, word.net.W_hh], axis=0)
     H_t = np.tanh(np.concatenate([X, H], axis=1) @ W + word.net.b_h)
     # show
-    x = matrix(X, "X_t", columns=word.symbols, look="small")
+    x = matrix(X, "X_t", columns=SYMBOLS, look="small")
     h = matrix(H, "H_t-1", look="small")
     picked = [(word.ids[t - 1], j) for j in range(4)]
-    weights = matrix(W, "W_xh W_hh", title=WEIGHTS, rows=[*word.symbols, *"    "], lit=picked, look="small")
+    weights = matrix(W, "W_xh W_hh", title=WEIGHTS, rows=[*SYMBOLS, *"    "], lit=picked, look="small")
     state = column(matrix(word.net.b_h, "b_h"), matrix(H_t, "H_t"), look="middle")
     return inline(column(x, h, look="middle"), weights, state), _(
         "Step {t} of “machine”: the 1 at “{character}” picks the framed row. "

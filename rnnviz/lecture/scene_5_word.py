@@ -220,9 +220,9 @@ def why() -> Drawn:
     ), said.format(times=fixed(T[0] / T[1], 1))
 
 
-def descended(net: SmallRNN, inputs: Sequence[int], seen: Unrolled) -> SmallRNN:
+def descended(net: SmallRNN, seen: Unrolled) -> SmallRNN:
     """The net after a step of gradient descent: rate 1, all gradients clipped together to norm 1."""
-    back = weight_gradients(net, inputs, seen)  # through time: scene 7
+    back = weight_gradients(net, seen)  # through time: scene 7
     norm = np.sqrt(sum((g**2).sum() for g in back.values()))
     rate = 1 / max(1.0, norm)
     return SmallRNN(**{name: getattr(net, name) - rate * g for name, g in back.items()})
@@ -251,9 +251,9 @@ def train(word: str, seed: int, at: int) -> Drawn:
     net, perplexity = drawn(seed, len(symbols)), []
     for n in range(at + 1):
         seen = unroll(net, ids[:-1], ids[1:])
-        perplexity.append(np.exp(seen.loss))
+        perplexity.append(seen.perplexity)
         if n < at:
-            net = descended(net, ids[:-1], seen)
+            net = descended(net, seen)
     # Then it is fed with its own output.
     H, x, written = np.zeros(4), ids[0], word[0]
     while len(written) < len(word):
@@ -262,10 +262,9 @@ def train(word: str, seed: int, at: int) -> Drawn:
         written += symbols[x]
     # show
     steps, V = range(len(word) - 1), len(symbols)
-    losses = -seen.log_probs[steps, ids[1:]]
     marks = [visible(c) for c in symbols]
     P = matrix(
-        np.exp(seen.log_probs).T,
+        seen.probabilities.T,
         "P",
         rows=marks,
         columns=[visible(c) for c in word[:-1]],
@@ -273,7 +272,7 @@ def train(word: str, seed: int, at: int) -> Drawn:
         scale="sequential",
         look="plain",
     )
-    loss = matrix([losses], "l_t", rows=[" "], scale="surprisal", full=8, look="plain")
+    loss = matrix([seen.losses], "l_t", rows=[" "], scale="surprisal", full=8, look="plain")
     curve = plot(
         [
             line([V, V], _("uniform guess {n}").format(n=V), xs=[0, STEPS], colour="uniform", dash="dash"),

@@ -19,7 +19,7 @@ import numpy as np
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _, language, speaking
 from rnnviz.lecture.controls import choice, line_of_text, numbers, pointed, slider, whole
-from rnnviz.lecture.machine import Machine
+from rnnviz.lecture.machine import SYMBOLS, Machine
 from rnnviz.lecture.pictures import (
     Node,
     bars,
@@ -302,7 +302,7 @@ def perplexity_of(P: Sequence[float]) -> float:
 def game(case: str, p: list[float] | None) -> Drawn:
     # What the untrained network, which reads “machin”, gives to “achine”
     word = Machine()
-    V = len(word.symbols)
+    V = len(SYMBOLS)
     network = word.forward.probabilities[range(6), word.targets].tolist()
     cases = {"certain": [1.0] * 6, "zero": [0.9] * 5 + [0.0], "uniform": [1 / V] * 6}
     P = cases.get(case, p or network)

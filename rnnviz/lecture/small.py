@@ -8,7 +8,6 @@ Inputs are one-hot: a character picks a row of W_xh. Shape letters: T steps, X i
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,15 +25,28 @@ class SmallRNN:
     b_q: Doubles  # (V,)
 
 
-class Unrolled(NamedTuple):
-    """What a net did with a text."""
+@dataclass(frozen=True, eq=False)
+class Unrolled:
+    """What a net did with a text: all time steps, the first in row 0."""
 
-    states: Doubles  # (T + 1, H), from zeros on
+    x: Doubles  # (T, X), one-hot
+    before: Doubles  # (T, H), H_{t-1}; zeros at first
+    state: Doubles  # (T, H), H_t
     slopes: Doubles  # (T, H), tanh' at each step
-    seeds: Doubles  # (T, H), ∂L/∂O W_hqᵀ: what each step's loss alone asks of its state
-    loss: float  # L, nats
-    log_probs: Doubles  # (T, V), nats
-    errors: Doubles  # (T, V), ∂L/∂O
+    output: Doubles  # (T, V), O_t
+    probabilities: Doubles  # (T, V), P_t
+    losses: Doubles  # (T,), ℓ_t, nats
+    errors: Doubles  # (T, V), ∂L/∂O_t
+
+    @property
+    def loss(self) -> float:
+        """L, nats."""
+        return float(self.losses.mean())
+
+    @property
+    def perplexity(self) -> float:
+        """exp(L)."""
+        return float(np.exp(self.loss))
 
 
 def unroll(net: SmallRNN, inputs: Sequence[int], labels: Sequence[int]) -> Unrolled:
@@ -43,32 +55,36 @@ def unroll(net: SmallRNN, inputs: Sequence[int], labels: Sequence[int]) -> Unrol
     states = np.zeros((T + 1, len(net.b_h)))
     for t, x in enumerate(inputs):
         states[t + 1] = np.tanh(net.W_xh[x] + states[t] @ net.W_hh + net.b_h)
-    logits = states[1:] @ net.W_hq + net.b_q  # (T, V)
-    log_probs = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
-    at_labels = np.arange(T), np.asarray(labels)
-    errors = np.exp(log_probs)
-    errors[at_labels] -= 1
-    errors /= T
-    loss = -float(log_probs[at_labels].mean())
-    return Unrolled(states, 1 - states[1:] ** 2, errors @ net.W_hq.T, loss, log_probs, errors)
+    output = states[1:] @ net.W_hq + net.b_q
+    probabilities = np.exp(output) / np.exp(output).sum(axis=1, keepdims=True)
+    return Unrolled(
+        x=np.eye(len(net.W_xh))[list(inputs)],
+        before=states[:-1],
+        state=states[1:],
+        slopes=1 - states[1:] ** 2,
+        output=output,
+        probabilities=probabilities,
+        losses=-np.log(probabilities[range(T), labels]),
+        errors=(probabilities - np.eye(len(net.b_q))[list(labels)]) / T,
+    )
 
 
-def backwards(slopes: Doubles, seeds: Doubles, W_hh: Doubles) -> Doubles:
-    """δ_t = ∂L/∂A_t (T, H), A_t being what tanh is of; `seeds` (T, H) enter at each step."""
-    deltas, adjoint = np.empty_like(slopes), np.zeros(slopes.shape[1])
-    for t in reversed(range(len(slopes))):
-        deltas[t] = (seeds[t] + adjoint) * slopes[t]
-        adjoint = deltas[t] @ W_hh.T
-    return deltas
+def deltas(net: SmallRNN, seen: Unrolled) -> Doubles:
+    """δ_t = ∂L/∂A_t (T, H), A_t being what tanh is of."""
+    found, adjoint = np.empty_like(seen.slopes), np.zeros(len(net.b_h))
+    for t in reversed(range(len(found))):
+        found[t] = (seen.errors[t] @ net.W_hq.T + adjoint) * seen.slopes[t]
+        adjoint = found[t] @ net.W_hh.T
+    return found
 
 
-def weight_gradients(net: SmallRNN, inputs: Sequence[int], seen: Unrolled) -> dict[str, Doubles]:
-    """∂L by every weight of a net that has `seen` T inputs, by its name and in its shape; not clipped."""
-    delta = backwards(seen.slopes, seen.seeds, net.W_hh)
+def weight_gradients(net: SmallRNN, seen: Unrolled) -> dict[str, Doubles]:
+    """∂L by every weight of a net that has `seen` a text, by its name and in its shape; not clipped."""
+    delta = deltas(net, seen)
     return {
-        "W_xh": np.eye(len(net.W_xh))[list(inputs)].T @ delta,
-        "W_hh": seen.states[:-1].T @ delta,
+        "W_xh": seen.x.T @ delta,
+        "W_hh": seen.before.T @ delta,
         "b_h": delta.sum(axis=0),
-        "W_hq": seen.states[1:].T @ seen.errors,
+        "W_hq": seen.state.T @ seen.errors,
         "b_q": seen.errors.sum(axis=0),
     }

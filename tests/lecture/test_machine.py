@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from rnnviz.lecture.machine import NAMES, Machine
+from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine
 
 
 def by_torch(word: Machine, cut: int | None = None) -> dict[str, torch.Tensor]:
@@ -42,7 +42,7 @@ def test_forwards_and_backwards_it_is_torch(steps: int, text: str, seed: int, cu
         cut = steps
     word = Machine(seed, steps=steps, text=text)
     there, theirs = word.forward, by_torch(word, cut)
-    found = {"losses": there.losses, "states": there.state, "loss": there.loss, "∂output": word.run.errors}
+    found = {"losses": there.losses, "states": there.state, "loss": there.loss, "∂output": there.errors}
     found["W_hh"] = word.pairs()[word.heard(cut)].sum(axis=0)
     if cut is None:
         found |= word.gradients()
@@ -104,13 +104,13 @@ def test_without_a_state_nothing_flows_from_step_to_step(steps: int) -> None:
 def test_it_reads_other_words_of_the_same_letters() -> None:
     word = Machine(text="cinema")
     assert (word.inputs, word.labels, word.steps) == ("cinem", "inema", 5)
-    assert [word.symbols[i] for i in word.ids] == list("cinem")
+    assert [SYMBOLS[i] for i in word.ids] == list("cinem")
 
 
 def test_what_a_step_predicts_rests_on_the_characters_up_to_it_and_on_no_later_one() -> None:
     usual = Machine().forward
     for place in range(len("machine")):
-        for letter in set(Machine.symbols) - {"machine"[place]}:
+        for letter in set(SYMBOLS) - {"machine"[place]}:
             there = Machine(text="machine"[:place] + letter + "machine"[place + 1 :]).forward
             np.testing.assert_array_equal(there.output[:place], usual.output[:place])
             if place < 6:

@@ -24,12 +24,12 @@ def test_a_time_step_adds_what_its_terms_say(t: int) -> None:
     net, ids = drawn(5, 7), numbers(WORD)
     picture = first(t, 5)[0]
     run = unroll(net, ids[:t], ids[1 : t + 1])
-    assert shown(picture, stands="H_t-1")[0] == pytest.approx(run.states[t - 1], abs=1e-4)
-    assert shown(picture, stands="O_t")[0] == pytest.approx(run.states[t] @ net.W_hq + net.b_q, abs=1e-3)
+    assert shown(picture, stands="H_t-1")[0] == pytest.approx(run.before[t - 1], abs=1e-4)
+    assert shown(picture, stands="O_t")[0] == pytest.approx(run.output[t - 1], abs=1e-3)
     from_input, from_state, bias, total, state = shown(picture, look="plain tight")
     assert from_input.tolist() == net.W_xh[ids[t - 1]].tolist()
     assert from_input + from_state + bias == pytest.approx(total, abs=1e-3)
-    assert state == pytest.approx(run.states[t], abs=1e-4)
+    assert state == pytest.approx(run.state[t - 1], abs=1e-4)
 
 
 def test_side_by_side_is_the_same_network() -> None:
@@ -44,7 +44,7 @@ def test_a_row_of_a_minibatch_is_its_place_read_alone(n: int) -> None:
     together = shown(minibatch(n, 6)[0], stands="H_t")
     for i, row in enumerate(together):
         ids = numbers(LETTERS[i * apart :][:7])
-        assert row == pytest.approx(unroll(net, ids[:6], ids[1:]).states[6], abs=1e-4)
+        assert row == pytest.approx(unroll(net, ids[:6], ids[1:]).state[5], abs=1e-4)
 
 
 def test_a_real_units_parts_add_up_to_what_the_model_computes() -> None:

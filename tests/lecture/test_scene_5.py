@@ -46,7 +46,7 @@ def test_output_3_rests_on_what_was_read_and_its_loss_on_the_label(
 def test_a_training_step_goes_down_the_slope_and_no_further_than_1() -> None:
     inputs, labels = [0, 1, 0, 2], [1, 0, 2, 2]
     net = drawn(3, symbols=3)
-    trained = scene.descended(net, inputs, unroll(net, inputs, labels))
+    trained = scene.descended(net, unroll(net, inputs, labels))
     step, slope = [], []
     for name in ("W_xh", "W_hh", "b_h", "W_hq", "b_q"):
         values = getattr(net, name)

@@ -10,7 +10,7 @@ import pytest
 from rnnviz.lecture import scene_7_backwards
 from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine
 from rnnviz.lecture.scenes import place
-from rnnviz.lecture.small import backwards
+from rnnviz.lecture.small import deltas
 from rnnviz.ui.pages.learn.session import Lecture
 from tests.lecture.worksheet import BOOKS, answers, fixed, norm, vector
 
@@ -61,7 +61,7 @@ def given(text: str, name: str) -> list[float]:
 def test_the_given_vectors_are_the_network_s(language: str) -> None:
     found, mac = tasks(SHEETS[language]), Machine(steps=3)
     assert f"O₃ = {vector(mac.forward.output[2])}" in found[4]
-    delta = backwards(mac.run.slopes, mac.run.seeds, mac.net.W_hh)
+    delta = deltas(mac.net, mac.forward)
     state = mac.forward.state
     for name, values in (("H₁", state[0]), ("H₂", state[1]), ("δ₂", delta[1]), ("δ₃", delta[2])):
         assert f"{name} = {vector(values, 3)}" in found[7]

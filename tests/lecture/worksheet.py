@@ -172,14 +172,14 @@ def one_word() -> list[str]:
     net, perplexities, wrote = drawn(2, len(SYMBOLS)), [], []
     for _step in range(101):
         seen = unroll(net, ids[:-1], ids[1:])
-        perplexities.append(math.exp(seen.loss))
+        perplexities.append(seen.perplexity)
         state, x, written = np.zeros(4), ids[0], "m"
         while len(written) < len("machine"):
             state = np.tanh(net.W_xh[x] + state @ net.W_hh + net.b_h)
             x = int(np.argmax(state @ net.W_hq + net.b_q))
             written += SYMBOLS[x]
         wrote.append(written)
-        net = descended(net, ids[:-1], seen)
+        net = descended(net, seen)
     first = wrote.index("machine")
     return [wrote[0], str(first), *(fixed(perplexities[n]) for n in (0, first, 100))]
 
