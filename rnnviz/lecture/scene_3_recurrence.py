@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rnnviz.i18n import N_, _
-from rnnviz.lecture.controls import again, choice, line_of_text, pointed, slider, whole
+from rnnviz.lecture.controls import Control, again, choice, line_of_text, slider, whole
 from rnnviz.lecture.machine import NAMES, SEED, SYMBOLS, WORD, Machine, numbers
 from rnnviz.lecture.pictures import (
     Node,
@@ -389,7 +389,7 @@ def minibatch(n: int, at: int) -> Drawn:
     appendix=True,
     line=line_of_text(24, "the Time Traveller", N_("Text"), resets=("read",)),
     j=slider(0, 255, 1, 38, N_("unit j"), stands="j"),
-    read=pointed(whole(1, 24), 18),
+    read=Control(whole(1, 24), 18),
 )
 def unit(line: str, j: int, read: int) -> Drawn:
     model = network("timemachine-rnn")

@@ -4,7 +4,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _
-from rnnviz.lecture.controls import again, numbers_in, pointed, slider, toggle, whole
+from rnnviz.lecture.controls import Control, again, each, number, slider, toggle, whole
 from rnnviz.lecture.machine import SYMBOLS, Machine
 from rnnviz.lecture.pictures import Node, column, inline, matrix, text
 from rnnviz.lecture.said import rough
@@ -18,13 +18,11 @@ _JOINED = {"X_t H_t-1": r"[\s{X_t},\ \s{H_t-1}]", "W_xh W_hh": WEIGHTS}
 _ONE = r"\ ".join(_JOINED.values())
 
 
-def _four(value: object) -> list[list[list[float]]] | None:
-    """X (3, 1), W_xh (1, 4), H (3, 4) and W_hh (4, 4), as somebody typed them."""
-    shapes = [(3, 1), (1, 4), (3, 4), (4, 4)]
-    if not isinstance(value, list) or len(value) != len(shapes):
-        return None
-    found = [numbers_in(one, *shape, limit=9.99) for one, shape in zip(value, shapes, strict=True)]
-    return None if any(one is None for one in found) else value
+_SHAPES = [(3, 1), (1, 4), (3, 4), (4, 4)]
+"""Of X_t, W_xh, H_{t-1} and W_hh."""
+
+_TYPED = each(*(each(*[each(*[number(-9.99, 9.99)] * m)] * n) for n, m in _SHAPES))
+"""All four, as somebody typed them."""
 
 
 @step(
@@ -36,7 +34,7 @@ def _four(value: object) -> list[list[list[float]]] | None:
     seed=again(1, N_("New random numbers")),
     together=toggle(N_("Put them together"), N_("Take them apart")),
 )
-def joined(seed: int, together: bool) -> Drawn:
+def joined(seed: int, together: int) -> Drawn:
     generator = np.random.default_rng(seed)
     shapes = [(3, 1), (1, 4), (3, 4), (4, 4)]
     X, W_xh, H, W_hh = [generator.standard_normal(shape).round(2) for shape in shapes]
@@ -70,8 +68,8 @@ def joined(seed: int, together: bool) -> Drawn:
     covers=(12, 14),
     minutes=2,
     seed=again(1, N_("New random numbers"), resets=("typed",)),
-    typed=pointed(_four, None, kept=False),
-    at=pointed(whole(0, 11), 0),
+    typed=Control(_TYPED, kept=False),
+    at=Control(whole(0, 11), 0),
 )
 def one(seed: int, typed: list[Doubles] | None, at: int) -> Drawn:
     generator = np.random.default_rng(seed)

@@ -10,7 +10,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _
-from rnnviz.lecture.controls import again, line_of_text, pointed, slider
+from rnnviz.lecture.controls import Control, again, line_of_text, slider
 from rnnviz.lecture.machine import SEED, SYMBOLS, WORD, Machine, drawn
 from rnnviz.lecture.pictures import (
     Node,
@@ -141,7 +141,7 @@ def _letters(value: object) -> str | None:
     covers=(18,),
     minutes=1,
     seed=_WEIGHTS,
-    letters=pointed(_letters, WORD),
+    letters=Control(_letters, WORD),
 )
 def path(seed: int, letters: str) -> Drawn:
     usual, here = Machine(seed).forward, Machine(seed, text=letters).forward

@@ -18,7 +18,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _, language, speaking
-from rnnviz.lecture.controls import choice, line_of_text, numbers, pointed, slider, whole
+from rnnviz.lecture.controls import Control, choice, each, line_of_text, number, slider, whole
 from rnnviz.lecture.machine import SYMBOLS, Machine
 from rnnviz.lecture.pictures import (
     Node,
@@ -297,7 +297,7 @@ def perplexity_of(P: Sequence[float]) -> float:
         "own",
         resets=("p",),
     ),
-    p=pointed(numbers(0, 1, 6), None, kept=False, resets=("case",)),
+    p=Control(each(*[number(0, 1)] * 6), kept=False, resets=("case",)),
 )
 def game(case: str, p: list[float] | None) -> Drawn:
     # What the untrained network, which reads “machin”, gives to “achine”
@@ -603,7 +603,7 @@ def _told(
     covers=(22,),
     appendix=True,
     asked=shannon_asks,
-    sentence=pointed(whole(0, len(SENTENCES) - 1), 0, resets=("history",)),
+    sentence=Control(whole(0, len(SENTENCES) - 1), 0, resets=("history",)),
     history=line_of_text(330, "", N_("guesses"), least=0),
 )
 def shannon(sentence: int, history: str) -> Drawn:

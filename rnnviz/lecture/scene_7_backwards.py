@@ -11,7 +11,7 @@ import numpy as np
 
 from rnnviz import gradients
 from rnnviz.i18n import N_, _
-from rnnviz.lecture.controls import again, choice, line_of_text, numbers, pointed, slider, toggle
+from rnnviz.lecture.controls import Control, again, choice, each, line_of_text, number, slider, toggle
 from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.pictures import (
     Node,
@@ -62,7 +62,7 @@ def _quiet(words: str) -> Node:
     walked=slider(0, 3, 1, 0, N_("steps back")),
     stateless=toggle(N_("Without a state"), N_("With a state")),
 )
-def back(walked: int, stateless: bool) -> Drawn:
+def back(walked: int, stateless: int) -> Drawn:
     word = Machine(steps=3, recurrent=not stateless)
     net, there, T = word.net, word.forward, word.steps
     dO = (there.probabilities - np.eye(7)[word.targets]) / T
@@ -476,7 +476,7 @@ def random(pi: float, after: int, seed: int) -> Drawn:
     covers=(28,),
     appendix=True,
     theta=slider(0.1, 5, 0.1, 1, N_("threshold θ"), stands="theta"),
-    g=pointed(numbers(-5, 5, count=2), [3.0, 2.0], kept=False),
+    g=Control(each(number(-5, 5), number(-5, 5)), [3.0, 2.0], kept=False),
 )
 def clip(theta: float, g: list[float]) -> Drawn:
     shorter = theta / max(theta, math.hypot(*g)) * np.array(g)

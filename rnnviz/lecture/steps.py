@@ -29,7 +29,7 @@ import builtins
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -117,7 +117,7 @@ class Step:
     @property
     def usual(self) -> State:
         """Its controls' values as it opens, in the session's language."""
-        return shown(self.controls.values(), {name: one.default for name, one in self.controls.items()})
+        return shown(self.controls, dict.fromkeys(self.controls))
 
     def shown(self, values: State) -> Shown:
         """Its picture at the controls' values, as the function computes it."""
@@ -186,11 +186,12 @@ def step(
     **given: Control,
 ) -> Callable[[Callable[..., Drawn]], Callable[..., Drawn]]:
     """Make a step of a function of its controls' values: see the module. `asked`: what it asks the room."""
-    picks = {PICK: Control(PICK, _picked, OPEN)} if isinstance(ask, Question) else {}
+    controls = dict(given)
+    if isinstance(ask, Question):
+        controls[PICK] = Control(_picked, OPEN)
 
     def keep(make: Callable[..., Drawn]) -> Callable[..., Drawn]:
-        named = {name: replace(one, name=name) for name, one in given.items()} | picks
-        made = Step(make, title, formula, say, ask, covers, minutes, appendix, asked, named)
+        made = Step(make, title, formula, say, ask, covers, minutes, appendix, asked, controls)
         _STEPS.setdefault(make.__module__, []).append(made)
         return make
 

@@ -39,7 +39,7 @@ class Lecture:
         self._set: dict[tuple[int, str], Any] = {}
         self._right: int | None = None  # option of the question that was answered last
         for name, control in self.step.controls.items():
-            self._set[self._key(name)] = control.read(query)
+            self._set[self._key(name)] = control.valid(query.get(name)) if control.kept else None
 
     @property
     def scene(self) -> Scene:
@@ -61,14 +61,13 @@ class Lecture:
 
     @property
     def state(self) -> State:
-        """The values that were set for the current step: None where the session's language decides."""
-        given = self.step.controls.items()
-        return {name: self._set.get(self._key(name), control.default) for name, control in given}
+        """The values that were set for the current step."""
+        return {name: self._set.get(self._key(name)) for name in self.step.controls}
 
     @property
     def values(self) -> State:
         """The values of the current step's controls."""
-        return controls.shown(self.step.controls.values(), self.state)
+        return controls.shown(self.step.controls, self.state)
 
     def take(self, wish: object) -> Mapping[str, Any]:
         """Go where a browser's wish says. Returns what it asks of that step; {} if invalid."""
@@ -104,7 +103,7 @@ class Lecture:
             **static,
         }
         try:
-            self._keep(controls.taken(step.controls.values(), before, ask))
+            self._keep(controls.taken(step.controls, before, ask))
             sent |= self._drawn()
             sent["formula"] = symbols.typeset(step.written(self.values))
         except RnnvizError as error:
@@ -130,7 +129,9 @@ class Lecture:
                 return {"data": data, "notice": _("What do you think?"), "code": None}
         shown = step.shown(values)
         self._right = shown.right
-        data["controls"] = [one.drawn(values[name]) for name, one in step.controls.items() if one.widget]
+        data["controls"] = [
+            {"name": name, **one.drawn(values[name])} for name, one in step.controls.items() if one.widget
+        ]
         data["picture"] = shown.picture
         if step.question:
             data["question"] |= {"right": shown.right, "predicted": values[PICK]}
@@ -172,7 +173,8 @@ class Lecture:
         if self.code:
             found["code"] = "1"
         for name, control in self.step.controls.items():
-            written = control.write(self.state[name])
-            if len(urlencode(found | written)) <= ADDRESS:
-                found |= written
+            value = self.state[name]
+            written = found | {name: str(value)}
+            if value not in (None, control.default) and control.kept and len(urlencode(written)) <= ADDRESS:
+                found = written
         return found

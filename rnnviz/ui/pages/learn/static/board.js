@@ -240,7 +240,7 @@ const MAKE = {
       update({ label, off, value }) {
         put(element, (value && off) || label);
         element.hidden = Boolean(value && !off);
-        element.onclick = () => change(!value);
+        element.onclick = () => change(value ? 0 : 1);
       },
     };
   },
