@@ -154,19 +154,29 @@ class DynamicModel:
 
 
 class DynamicReader(ScoringReader):
-    """Reads one text, character by character, and learns from it.
+    """Reads one text, character by character, with a copy of the network that learns from it.
 
-    Memory: four times the weights, and what k characters leave for the gradient.
+    The copy's weights and gradients are one vector each, (W,). Memory: four times the weights, and what k
+    characters leave for the gradient.
     """
 
     def __init__(self, settings: DynamicModel, dtype: torch.dtype) -> None:
         super().__init__(settings.vocabulary.size)
+        self._settings, self._count, self._steps = settings, settings.model.parameter_count, 0
         with _alone():
-            self._network, self._settings = _Learning(settings.model, dtype), settings
+            self._model = model = copy.deepcopy(settings.model).to("cpu", dtype).requires_grad_(True)
+            named = dict(model.named_parameters())
+            places = np.cumsum([0] + [-(-p.numel() // LINE) * LINE for p in named.values()]).tolist()
+            self._weights, self._gradient, self._squares = torch.zeros(3, places[-1], dtype=dtype)
+            for place, p in zip(places, named.values(), strict=False):
+                here = slice(place, place + p.numel())
+                self._weights[here] = p.data.flatten()
+                p.data, p.grad = self._weights[here].view_as(p), self._gradient[here].view_as(p)
+            self._original, config = self._weights.clone(), model.config
+            self._layers = [[named[name] for name in config.layer_names(n)] for n in range(config.layers)]
             start = settings.vocabulary.start
-            self._inputs, self._targets = [start], list[int]()
-            self._first = self._network.model.zero_state()
-            self._logits, self._state = self._network.step(start, self._first)
+            self._inputs, self._targets, self._first = [start], list[int](), model.zero_state()
+            self._logits, self._state = self._step(start, self._first)
 
     def read(self, ids: Ids) -> None:
         """Read the next symbols `ids` (n,), and learn from them where it is due."""
@@ -174,10 +184,10 @@ class DynamicReader(ScoringReader):
             for symbol in ids.tolist():
                 self._targets.append(symbol)
                 if len(self._targets) == self._settings.every:
-                    self._network.learn(self._inputs, self._targets, self._first, self._settings)
+                    self._learn()
                     self._first, self._inputs, self._targets = self._state, [], []
                 self._inputs.append(symbol)
-                self._logits, self._state = self._network.step(symbol, self._state)
+                self._logits, self._state = self._step(symbol, self._state)
 
     def log_probs(self) -> Doubles:
         """log P (V,) of the next symbol in nats."""
@@ -186,45 +196,28 @@ class DynamicReader(ScoringReader):
             logits, log_sum = normalised(rows)
             return np.asarray(logits[0] - log_sum[0])
 
-
-class _Learning:
-    """A copy of a network whose weights and gradients are one vector each, (W,)."""
-
-    def __init__(self, model: CharModel, dtype: torch.dtype) -> None:
-        self.model = copy.deepcopy(model).to("cpu", dtype).requires_grad_(True)
-        parameters = list(self.model.parameters())
-        places = np.cumsum([0] + [-(-p.numel() // LINE) * LINE for p in parameters]).tolist()
-        self._weights, self._gradient, self._squares = torch.zeros(3, places[-1], dtype=dtype)
-        for place, p in zip(places, parameters, strict=False):
-            here = slice(place, place + p.numel())
-            self._weights[here] = p.data.flatten()
-            p.data, p.grad = self._weights[here].view_as(p), self._gradient[here].view_as(p)
-        self._original, self._steps, self._count = self._weights.clone(), 0, model.parameter_count
-        named, config = dict(self.model.named_parameters()), self.model.config
-        self._layers = [[named[name] for name in config.layer_names(n)] for n in range(config.layers)]
-
-    def step(self, symbol: int, state: State) -> tuple[Tensor, State]:
+    def _step(self, symbol: int, state: State) -> tuple[Tensor, State]:
         """The logits (V,) and the state after one more input."""
-        ids = torch.tensor([[symbol]])
-        if self.model.config.cell != "lstm":
-            logits, state = self.model(ids, state)
+        ids, model = torch.tensor([[symbol]]), self._model
+        if model.config.cell != "lstm":
+            logits, state = model(ids, state)
             return logits[0, 0], state
         # torch's fused layer takes six times as long for a single step.
-        x, found = self.model.embed(ids)[0], []
+        x, found = model.embed(ids)[0], []
         for n, layer in enumerate(self._layers):
             h, c = torch.lstm_cell(x, (state[0][n], state[1][n]), *layer)
             found.append((h, c))
             x = h
-        logits = F.linear(x, self.model.readout_weight, self.model.readout.bias)
+        logits = F.linear(x, model.readout_weight, model.readout.bias)
         return logits[0], tuple(torch.stack(part) for part in zip(*found, strict=True))
 
-    def learn(self, inputs: list[int], targets: list[int], first: State, settings: DynamicModel) -> None:
-        """The step that these characters teach, (k,) each, read from the state `first` on."""
+    def _learn(self) -> None:
+        """The step that the last k characters teach, read from the state `_first` on."""
         self._gradient.zero_()
         with torch.enable_grad():
-            logits, _ = self.model(torch.tensor([inputs]), first)
-            torch.autograd.backward(F.cross_entropy(logits[0], torch.tensor(targets)))
-        g = self._gradient
+            logits, _ = self._model(torch.tensor([self._inputs]), self._first)
+            torch.autograd.backward(F.cross_entropy(logits[0], torch.tensor(self._targets)))
+        g, settings = self._gradient, self._settings
         if not math.isfinite(float(g.norm())):
             return  # its squares would stay with all later steps
         self._steps += 1

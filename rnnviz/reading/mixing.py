@@ -26,7 +26,6 @@ import math
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -133,11 +132,6 @@ class MixedModel:
         settings = struct.pack(f"<{3 + len(RATES)}d2I", START, LIMIT, LEAST, *RATES, BLOCK, SLOTS)
         return digest_of(b"mixed", signature(self.model), signature(self.other), settings)
 
-    @cached_property
-    def shared(self) -> tuple[_Share, _Share]:
-        """How each model's predictions become ones over `vocabulary`."""
-        return _Share(self.model.vocabulary, self.vocabulary), _Share(self.other.vocabulary, self.vocabulary)
-
 
 def _whole(model: LanguageModel, *, precise: bool) -> WholePredictions:
     scorer = scorer_of(model, details=False, precise=precise)
@@ -151,49 +145,77 @@ def _whole(model: LanguageModel, *, precise: bool) -> WholePredictions:
     )
 
 
-class _Share:
-    """A model's predictions as ones over the vocabulary of both."""
-
-    def __init__(self, own: Vocabulary, both: Vocabulary) -> None:
-        others = UNICODE_SCALAR_VALUES - len(own.characters)  # what its <unk> stands for
-        self._index = np.concatenate([[UNKNOWN], own.encode("".join(both.characters))])
-        self._share = np.where(self._index == UNKNOWN, -math.log(others), 0.0)
-        self._share[UNKNOWN] += math.log(UNICODE_SCALAR_VALUES - len(both.characters))
-
-    def ids(self, ids: Ids) -> Ids:
-        """The model's symbols for those of both, (n,)."""
-        return self._index[ids]
-
-    def log_p(self, rows: Doubles) -> Doubles:
-        """log P (n, V) over both's symbols, of the model's own rows; no less than LEAST."""
-        return np.maximum(rows[:, self._index] + self._share, LEAST)
+def _shared(own: Vocabulary, both: Vocabulary) -> tuple[Ids, Doubles]:
+    """Of each symbol of both: a model's own symbol, and what its log P gets added, as a share of `<unk>`."""
+    others = UNICODE_SCALAR_VALUES - len(own.characters)  # what its <unk> stands for
+    index = np.concatenate([[UNKNOWN], own.encode("".join(both.characters))])
+    share = np.where(index == UNKNOWN, -math.log(others), 0.0)
+    share[UNKNOWN] += math.log(UNICODE_SCALAR_VALUES - len(both.characters))
+    return index, share
 
 
-class _Weights:
-    """The weights of one text: predicts with those of now, and learns from what came."""
+class MixedReader(ScoringReader):
+    """Reads one text through both models' readers, or through their scorers, which predict no next symbol,
+    and learns the weights from what came.
+    """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, model: MixedModel, sources: Sequence[Any]) -> None:
+        super().__init__(model.vocabulary.size)
+        vocabularies = (model.model.vocabulary, model.other.vocabulary)
+        self._sources, self._indices = sources, [_shared(one, model.vocabulary) for one in vocabularies]
+        most = (getattr(one, "piece", ENTRIES) for one in sources)  # a slow one tells how far it is
+        self.piece = max(BLOCK, min(ENTRIES // self.size, *most))
         self._read = 0  # characters since the text's beginning
-        self._before = np.full(len(RATES) - 1, size)  # the last symbols read, at first the start symbol
+        self._before = np.full(len(RATES) - 1, self.size)  # the last symbols read, at first the start symbol
         # A context is a number in base V + 1, the last symbol its lowest digit; its row is that modulo SLOTS.
-        self._powers = (size + 1) ** np.arange(len(RATES) - 1) % SLOTS
-        parts = np.zeros((len(RATES), SLOTS, 2))
-        parts[0] = START
-        self._parts = parts.reshape(-1, 2)
+        self._powers = (self.size + 1) ** np.arange(len(RATES) - 1) % SLOTS
+        self._parts = np.zeros((len(RATES) * SLOTS, 2))
+        self._parts[:SLOTS] = START
         self._waiting: list[tuple[Ids, Doubles]] = []
 
-    def places(self, ids: Ids) -> Ids:
+    @property
+    def unsettled(self) -> int:
+        """See `rnnviz.networks.batched_scoring.CharScorer`."""
+        return max(getattr(one, "unsettled", 0) for one in self._sources)
+
+    def log_probs(self) -> Doubles:
+        """log P (V,) of the next symbol, in nats; not finite where a model gives no probabilities."""
+        log_p, _ = self._predict(self._next(), self._places(np.zeros(1, np.int64)))
+        return np.asarray(log_p[0])
+
+    def read(self, ids: Ids) -> None:
+        """Read the next symbols `ids` (n,)."""
+        for symbol in ids[:, None]:
+            self._learned(self._next(), symbol)
+            for one, (index, _) in zip(self._sources, self._indices, strict=True):
+                one.read(index[symbol])
+
+    def advance_predictions(self, ids: Ids) -> Doubles:
+        """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read."""
+        each = zip(self._sources, self._indices, strict=True)
+        rows = [one.advance_predictions(index[ids]) for one, (index, _) in each]
+        return self._learned(self._of_both(rows), ids)
+
+    def _next(self) -> list[Doubles]:
+        return self._of_both([one.log_probs()[None] for one in self._sources])
+
+    def _of_both(self, rows: list[Doubles]) -> list[Doubles]:
+        """log P (n, V) over the mixture's symbols, of each model's own rows; no less than LEAST."""
+        each = zip(rows, self._indices, strict=True)
+        return [np.maximum(own[:, index] + share, LEAST) for own, (index, share) in each]
+
+    def _places(self, ids: Ids) -> Ids:
         """Where the parts of the weights before each of `ids` (n,) stand, (n, K), whatever the last is."""
         before = np.concatenate([self._before, ids[:-1]])
         last = np.lib.stride_tricks.sliding_window_view(before, len(self._before))[:, ::-1]
         rows = np.cumsum(last * self._powers, axis=1) % SLOTS
         return np.insert(rows, 0, 0, axis=1) + SLOTS * np.arange(len(RATES))
 
-    def predict(self, own: Doubles, its: Doubles, places: Ids) -> tuple[Doubles, Doubles]:
+    def _predict(self, both: list[Doubles], places: Ids) -> tuple[Doubles, Doubles]:
         """log P and P (n, V), of both models' log P (n, V) and the places (n, K)."""
         weights = np.clip(self._parts[places].sum(axis=1), 0, LIMIT)
-        log_p = weights[:, :1] * own
-        log_p += weights[:, 1:] * its
+        log_p = weights[:, :1] * both[0]
+        log_p += weights[:, 1:] * both[1]
         log_p -= log_p.max(axis=1, keepdims=True)
         p = np.exp(log_p)
         total = p.sum(axis=1, keepdims=True)
@@ -201,66 +223,21 @@ class _Weights:
         log_p -= np.log(total)
         return log_p, p
 
-    def advance(self, own: Doubles, its: Doubles, ids: Ids) -> Doubles:
+    def _learned(self, both: list[Doubles], ids: Ids) -> Doubles:
         """log P (n, V) before each of `ids` (n,), which then have come, of both models' log P (n, V)."""
-        out, places = np.empty_like(own), self.places(ids)
-        at = 0
+        out, places, at = np.empty_like(both[0]), self._places(ids), 0
         while at < len(ids):
             now = slice(at, at + BLOCK - self._read % BLOCK)
-            out[now], p = self.predict(own[now], its[now], places[now])
-            self._learn(own[now], its[now], p, places[now], ids[now])
+            here, came = [rows[now] for rows in both], ids[now]
+            out[now], p = self._predict(here, places[now])
+            each = np.arange(len(came))
+            slopes = [rows[each, came] - np.einsum("nv,nv->n", p, rows) for rows in here]
+            self._waiting.append((places[now], np.stack(slopes, axis=1)))
+            self._read += len(came)
+            if self._read % BLOCK == 0:
+                where, up = (np.concatenate(parts) for parts in zip(*self._waiting, strict=True))
+                np.add.at(self._parts, where, up[:, None] * np.array(RATES)[:, None])
+                self._waiting.clear()
             at = now.stop
         self._before = np.concatenate([self._before, ids])[-len(self._before) :]
         return out
-
-    def _learn(self, own: Doubles, its: Doubles, p: Doubles, places: Ids, ids: Ids) -> None:
-        """`ids` (n,), of one block, came where P (n, V) was predicted."""
-        each = np.arange(len(ids))
-        slopes = [one[each, ids] - np.einsum("nv,nv->n", p, one) for one in (own, its)]
-        self._waiting.append((places, np.stack(slopes, axis=1)))
-        self._read += len(ids)
-        if self._read % BLOCK == 0:
-            where, up = (np.concatenate(parts) for parts in zip(*self._waiting, strict=True))
-            np.add.at(self._parts, where, up[:, None] * np.array(RATES)[:, None])
-            self._waiting.clear()
-
-
-_ANY = np.zeros(1, np.int64)
-
-
-class MixedReader(ScoringReader):
-    """Reads one text through both models' readers, or through their scorers, which predict no next symbol."""
-
-    def __init__(self, model: MixedModel, sources: Sequence[Any]) -> None:
-        super().__init__(model.vocabulary.size)
-        self._sources = list(zip(sources, model.shared, strict=True))
-        self._weights = _Weights(self.size)
-        most = (getattr(one, "piece", ENTRIES) for one in sources)  # a slow one tells how far it is
-        self.piece = max(BLOCK, min(ENTRIES // self.size, *most))
-
-    @property
-    def unsettled(self) -> int:
-        """See `rnnviz.networks.batched_scoring.CharScorer`."""
-        return max(getattr(one, "unsettled", 0) for one, _ in self._sources)
-
-    def log_probs(self) -> Doubles:
-        """log P (V,) of the next symbol, in nats; not finite where a model gives no probabilities."""
-        own, its = self._next()
-        log_p, _ = self._weights.predict(own, its, self._weights.places(_ANY))
-        return np.asarray(log_p[0])
-
-    def read(self, ids: Ids) -> None:
-        """Read the next symbols `ids` (n,)."""
-        for symbol in ids[:, None]:
-            own, its = self._next()
-            self._weights.advance(own, its, symbol)
-            for one, share in self._sources:
-                one.read(share.ids(symbol))
-
-    def _next(self) -> list[Doubles]:
-        return [share.log_p(one.log_probs()[None]) for one, share in self._sources]
-
-    def advance_predictions(self, ids: Ids) -> Doubles:
-        """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read."""
-        own, its = (share.log_p(one.advance_predictions(share.ids(ids))) for one, share in self._sources)
-        return self._weights.advance(own, its, ids)
