@@ -219,5 +219,5 @@ def test_a_result_that_another_has_put_stays_as_others_may_be_reading_its_folder
 @pytest.mark.parametrize(("seconds", "left"), [(1.0, False), (4.0, True)])
 def test_a_long_jobs_time_left_is_said_soon(seconds: float, left: bool) -> None:
     """Of an hour's job a hundredth would be half a minute."""
-    job = Job("k", "a", None, step=Step(0.004, 4000), began=time.monotonic() - seconds)
+    job = Job("k", "a", None, Jobs(), step=Step(0.004, 4000), began=time.monotonic() - seconds)
     assert ("left" in progress.words(job, 0)) is left

@@ -75,10 +75,8 @@ def test_whose_turn_is_next(places: int, came: list[str], served: list[str]) -> 
     for name in came:
         page, first = name[:2], name == "lecturer"
         jobs = pages.setdefault(page, Jobs(places=slots, owner=page[0], first=first))
-        queued = len(slots._waiting) + (not jobs.busy() and len(slots._working) == places)
         helds[name], _job = asked(jobs, name, log)
-        known = min(places, len(helds)), queued
-        assert until(partial(lambda known: (len(log), len(slots._waiting)) == known, known))
+        assert until(partial(lambda n: len(log) == n, min(places, len(helds))))
     for n in range(places, len(came)):
         helds[log[n - 1]].go.set()
         assert until(partial(lambda n: len(log) > n, n))
@@ -95,19 +93,11 @@ def test_no_more_jobs_are_at_work_than_there_are_places_and_the_others_know_thei
     for n, jobs in enumerate(sessions):
         all_asked.append(asked(jobs, f"job {n}", log))
         assert until(lambda n=n: len(log) == min(n + 1, 2))  # type: ignore[misc]
-        if n >= 2:
-            assert until(lambda jobs=jobs, n=n: jobs.before(all_asked[n][1]) == n - 2)  # type: ignore[misc]
     assert [job.state for _held, job in all_asked] == ["running"] * 2 + ["waiting"] * 3
-    assert [s.before(job) for s, (_held, job) in zip(sessions, all_asked, strict=True)] == [
-        None,
-        None,
-        0,
-        1,
-        2,
-    ]
+    assert [places.before(job) for _held, job in all_asked] == [None, None, 0, 1, 2]
     all_asked[1][0].go.set()
     assert all_asked[2][0].began.wait(SOON)
-    assert until(lambda: sessions[4].before(all_asked[4][1]) == 1)
+    assert until(lambda: places.before(all_asked[4][1]) == 1)
     assert all_asked[3][1].seconds == 0.0  # what waits takes no time
     for held, _job in all_asked:
         held.go.set()
@@ -126,11 +116,11 @@ def test_how_long_a_job_waits_is_told_at_the_pace_that_was_measured(monkeypatch:
     for n, (what, size) in enumerate(waits):
         helds.append(Held(what, log))
         jobs.append(sessions[n].ask(Key(what, f"text {n}"), "", helds[n], size=size))
-        assert until(lambda n=n: sessions[n].before(jobs[n]) == (n - 1 if n else None))  # type: ignore[misc]
+        assert places.before(jobs[n]) == (n - 1 if n else None)
         assert helds[0].began.wait(SOON)
 
     def told() -> list[float | None]:
-        return [session.seconds(job) for session, job in zip(sessions, jobs, strict=True)]
+        return [places.seconds(job) for job in jobs]
 
     assert told() == [None] * 5  # nothing was measured yet
     assert until(lambda: jobs[0].step.fraction == 0.5)
@@ -150,7 +140,7 @@ def test_how_long_a_job_waits_is_told_at_the_pace_that_was_measured(monkeypatch:
 
 def test_jobs_hear_how_many_compute_beside_them() -> None:
     heard, log = list[int](), list[str]()
-    places = Slots(2, changed=heard.append)
+    places = Slots(2, computing=heard.append)
     helds = [asked(Jobs(places=places, owner=n), f"job {n}", log) for n in range(3)]
     assert until(lambda: heard == [1, 2])
     for held, _job in helds:
@@ -170,16 +160,14 @@ def test_who_gives_up_waiting_frees_the_place_in_the_queue(how: str) -> None:
     first = asked(busy, "first", log)[0]
     assert first.began.wait(SOON)
     _, unwanted = asked(fickle, "unwanted", log)
-    assert until(lambda: fickle.before(unwanted) == 0)
     _last, job = asked(patient, "last", log)
-    assert until(lambda: patient.before(job) == 1)
+    assert [places.before(unwanted), places.before(job)] == [0, 1]
     if how == "leave":
         there.clear()
     else:
         getattr(fickle, how)(["unwanted"])
         assert not fickle.busy()
-    assert until(lambda: patient.before(job) == 0)
-    assert fickle.stopped(SOON)
+    assert places.before(job) == 0
     assert unwanted.state == ("left" if how == "leave" else "cancelled")
     first.go.set()
     _last.go.set()
@@ -294,7 +282,7 @@ def test_the_page_says_how_many_come_first_and_can_be_told_to_give_up(open_app: 
         newcomer = Jobs(places=worker.shared(), owner="newcomer")
         others.append(newcomer)
         job = newcomer.ask("another", "another", simple(1, []))
-        assert until(lambda: newcomer.before(job) == 0)
+        assert worker.shared().before(job) == 0
         app = open_app("perplexity", model="tiny-gru")
         [bar] = app.get("progress")
         assert "waiting for its turn" in bar.proto.text

@@ -41,7 +41,7 @@ def _bar(
         st.session_state[mark] = None
         st.rerun()
     left, right = st.columns([6, 1], vertical_alignment="center")
-    said = words(now, len(busy) - 1, before=jobs.before(now), seconds=jobs.seconds(now))
+    said = words(now, len(busy) - 1, before=jobs.places.before(now), seconds=jobs.places.seconds(now))
     left.progress(min(max(now.step.fraction, 0.0), 1.0), text=said)
     right.button(
         _("Cancel"),

@@ -1,17 +1,18 @@
-"""Work in the background: one worker per session and page, one job at a time, in the order asked for;
-workers take turns (`Slots`). A job is a generator that yields its progress and returns its result; at each
-step the worker checks whether it is still wanted and its reader present. The worker is a daemon thread of
-our own: Python waits for those of `concurrent.futures` before it exits, so Ctrl-C would wait for the job.
+"""Work in the background: of each session and page one job at a time, in the order asked for; sessions take
+turns (`Slots`). A job is a generator that yields its progress and returns its result; at each step its thread
+checks whether it is still wanted and its reader present. Threads are daemons of our own: Python waits for
+those of `concurrent.futures` before it exits, so Ctrl-C would wait for the job.
 """
+
+from __future__ import annotations
 
 import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
@@ -32,20 +33,14 @@ LEFT: tuple[State, ...] = ("left",)
 TURNS = ("work", "trial")  # kinds that wait for a place at the processor
 GRACE = 5.0  # seconds a browser may be away, as when its network falters, before its work stops
 FINISHED = 500  # jobs remembered after their end
-LOOK = 0.2  # seconds between two looks whether a waiting job is still wanted
 SHARE = 0.05  # of a job that must be done before its pace counts: what comes first takes longer, or no time
 WORKS = 1000  # kinds of work whose pace is remembered, at most
 
-P = TypeVar("P")
 R = TypeVar("R")
 
 
 class Cancelled(Exception):
     """Raised inside a job whose result is no longer wanted."""
-
-
-class _Left(Exception):
-    """The reader has left."""
 
 
 @dataclass(frozen=True)
@@ -67,24 +62,20 @@ class Job:
     """One piece of work on `title`, a file or a model. `make` starts it and is given a function that raises
     Cancelled once the job is unwanted, for work that can't yield. State "left": stopped because its reader
     was away. Its text has `size` bytes or characters, 0 if unknown. A job that is over drops `make`, and so
-    the file it was to read. A download, and a glance, which is over within a second, have no need to wait for
-    the processor's turn; others wait by their `owner`, a session or a visitor with all of theirs, and those
-    that are `first` before the others.
+    the file it was to read.
     """
 
     key: Hashable
     title: str
     make: Make | None = field(repr=False)
+    of: Jobs = field(repr=False)
     kind: Kind = "work"
     size: int = 0
-    owner: Hashable = None
-    first: bool = True
     state: State = "waiting"
     step: Step = Step(0.0)
     began: float = 0.0
     result: Any = None
     error: Exception | None = None
-    unwanted: threading.Event = field(default_factory=threading.Event, repr=False)
 
     @property
     def seconds(self) -> float:
@@ -101,88 +92,123 @@ class Job:
         done = self.step.fraction * self.size
         return self.seconds / done if self.began and done and self.step.fraction >= SHARE else None
 
+    def end(self, state: State, result: Any = None, error: Exception | None = None) -> None:
+        """It is over for those who asked, unless it was before."""
+        if self.state not in OVER:
+            self.state, self.result, self.error, self.make = state, result, error, None
+
+    def is_over(self) -> bool:
+        """Whether nobody waits for it any more; so it is once its reader has left."""
+        if not self.of.alive():
+            self.end("left")
+        return self.state in OVER
+
 
 class Slots:
     """How many jobs are at work at a time, of all sessions together, and who is next: the lecturer of a
-    hosted app, then who has the fewest at work, then who came first. As a session asks for its next turn when
-    a job is over, one reader's many files don't keep another waiting.
+    hosted app, then who has the fewest at work, then who came first. As a page's next job goes to the end of
+    the queue when one is over, one reader's many files don't keep another waiting.
 
-    There are so many `places`, of which each kind in `alone` takes one at most. `changed` hears how many are
-    at work.
+    There are so many `places`, of which each kind in `alone` takes one at most. A download, and a glance,
+    which is over within a second, take none. `computing` hears how many are taken.
     """
 
     def __init__(
         self,
         places: int,
         alone: Collection[str] = (),
-        changed: Callable[[int], None] = lambda working: None,
+        computing: Callable[[int], None] = lambda taken: None,
     ) -> None:
-        self.places, self._alone, self._say = places, alone, changed
-        self._waiting: list[Job] = []
-        self._working: list[Job] = []
+        self.places, self._alone, self._say = places, alone, computing
+        self.changed = threading.Condition()
+        """The lock of the state of all jobs; told whenever one begins or ends."""
+        self._jobs: list[Job] = []  # that wait, in the order in which they came, and those at work
         self._paces: dict[Hashable, float] = {}  # of the last job of each kind of work
-        self._changed = threading.Condition()
 
-    @contextmanager
-    def taking(self, job: Job, check: Check) -> Iterator[None]:
-        """A place while this is open. Waits for it, and raises what `check` raises meanwhile."""
-        with self._changed:
-            self._waiting.append(job)
-        try:
-            while not self._taken(job):
-                check()
-            yield
-        finally:
-            with self._changed:
-                if (pace := job.pace) is not None:
-                    if len(self._paces) >= WORKS:
-                        self._paces.clear()
-                    self._paces[job.work] = pace
-                (self._working if job in self._working else self._waiting).remove(job)
-                self._say(len(self._working))
-                self._changed.notify_all()
+    def add(self, job: Job) -> None:
+        """Begin a job once it has a place, and its page no other at work."""
+        with self.changed:
+            self._jobs.append(job)
+            self._begin()
+
+    def at_work(self) -> list[Job]:
+        """The jobs that have a thread, unwanted ones too until they notice it."""
+        return [job for job in self._jobs if job.began]
 
     def before(self, job: Job) -> int | None:
         """How many that wait will have a place before this one; None if it isn't waiting for one."""
-        with self._changed:
-            order = self._order()
+        with self.changed:
+            order = self._queue()
             return order.index(job) if job in order else None
 
     def seconds(self, job: Job) -> float | None:
         """How long it will wait, at the pace that such work had here; None where nothing like it was
         measured yet.
         """
-        with self._changed:
-            order, left = self._order(), 0.0
+        with self.changed:
+            order, working, left = self._queue(), self._placed(), 0.0
             if job not in order:
                 return None
-            paces = self._paces | {one.work: pace for one in self._working if (pace := one.pace)}
-            for one in (*self._working, *order[: order.index(job)]):
+            paces = self._paces | {one.work: pace for one in working if (pace := one.pace)}
+            for one in (*working, *order[: order.index(job)]):
                 pace = paces.get(one.work)
                 if pace is None or not one.size:
                     return None
                 left += pace * one.size * max(0.0, 1 - one.step.fraction)
             return left / self.places
 
-    def _taken(self, job: Job) -> bool:
-        with self._changed:
-            if not self._changed.wait_for(lambda: self._next() is job, LOOK):
-                return False
-            self._waiting.remove(job)
-            self._working.append(job)
-            self._say(len(self._working))
-            self._changed.notify_all()  # there may be a place for another one
-            return True
+    def _placed(self) -> list[Job]:
+        return [job for job in self.at_work() if job.kind in TURNS]
+
+    def _queue(self) -> list[Job]:
+        """The next job of each page that has none at work, in the order of their turns."""
+        for job in self._jobs[:]:
+            if not job.began and job.is_over():
+                self._jobs.remove(job)
+        next_ones: dict[Jobs, Job] = {}
+        for job in (*self.at_work(), *self._jobs):
+            next_ones.setdefault(job.of, job)
+        owners = [job.of.owner for job in self._placed()]
+        waiting = [job for job in next_ones.values() if not job.began]
+        return sorted(waiting, key=lambda job: (not job.of.first, owners.count(job.of.owner)))
 
     def _next(self) -> Job | None:
-        if len(self._working) >= self.places:
-            return None
-        busy = {job.kind for job in self._working} & set(self._alone)
-        return next((job for job in self._order() if job.kind not in busy), None)
+        placed = [job.kind for job in self._placed()]
+        busy = TURNS if len(placed) >= self.places else set(placed) & set(self._alone)
+        return next((job for job in self._queue() if job.kind not in busy), None)
 
-    def _order(self) -> list[Job]:
-        owners = [job.owner for job in self._working]
-        return sorted(self._waiting, key=lambda job: (not job.first, owners.count(job.owner)))
+    def _begin(self) -> None:
+        while (job := self._next()) is not None:
+            job.state, job.began = "running", time.monotonic()
+            self._say(len(self._placed()))
+            threading.Thread(target=self._run, args=(job,), name="rnnviz-jobs", daemon=True).start()
+        self.changed.notify_all()
+
+    def _run(self, job: Job) -> None:
+        state: State = "done"
+        result, error = None, None
+        try:
+            result = _finish(job)
+        except Cancelled:
+            state = "cancelled"
+        except Exception as raised:
+            state, error = "failed", raised
+            if not isinstance(raised, RnnvizError):
+                log.error("%s failed", job.title, exc_info=raised)
+            raised.__traceback__ = None  # its frames would hold on to what the job read
+        with self.changed:
+            job.end(state, result, error)
+            self.changed.notify_all()
+        memory.give_back()
+        with self.changed:
+            if (pace := job.pace) is not None:
+                if len(self._paces) >= WORKS:
+                    self._paces.clear()
+                self._paces[job.work] = pace
+            self._jobs.remove(job)
+            self._jobs.sort(key=lambda other: other.of is job.of)
+            self._say(len(self._placed()))
+            self._begin()
 
 
 @cache
@@ -194,9 +220,9 @@ def shared() -> Slots:
 
 
 class Jobs:
-    """The jobs of one session, or of a visitor's several, the `owner`. `alive` says whether its reader is
-    still there; `places` whose turn it is, of all sessions; `first` whether their turns come before those of
-    others.
+    """The jobs of one page of one session. `alive` says whether its reader is still there; `places` whose
+    turn it is, of all sessions; the `owner` is the session, or a visitor with all of theirs; `first` whether
+    their turns come before those of others.
     """
 
     def __init__(
@@ -206,11 +232,10 @@ class Jobs:
         owner: Hashable = None,
         first: bool = True,
     ) -> None:
+        self.alive, self.owner, self.first = alive, owner, first
+        self.places = places or Slots(1)
+        self._changed = self.places.changed
         self._jobs: dict[Hashable, Job] = {}
-        self._changed = threading.Condition()
-        self._thread: threading.Thread | None = None
-        self._alive, self._places, self._owner = alive, places or Slots(1), owner
-        self._first = first
 
     def get(self, key: Hashable) -> Job | None:
         """The job of this key, in any state."""
@@ -230,12 +255,10 @@ class Jobs:
         with self._changed:
             job = self._jobs.get(key)
             if job is None or job.state in again:
-                job = self._jobs[key] = Job(key, title, make, kind, size, self._owner, self._first)
+                job = self._jobs[key] = Job(key, title, make, self, kind, size)
                 for old in [k for k, j in self._jobs.items() if j.state in OVER][:-FINISHED]:
                     del self._jobs[old]
-                if self._thread is None:
-                    self._thread = threading.Thread(target=self._work, name="rnnviz-jobs", daemon=True)
-                    self._thread.start()
+                self.places.add(job)
             return job
 
     def busy(self, keys: Iterable[Hashable] | None = None) -> list[Job]:
@@ -244,20 +267,11 @@ class Jobs:
             chosen = list(self._jobs.values()) if keys is None else [self._jobs.get(k) for k in keys]
         return [job for job in chosen if job is not None and job.state not in OVER]
 
-    def before(self, job: Job) -> int | None:
-        """How many jobs of other sessions come before this one; None if it isn't waiting for them."""
-        return self._places.before(job)
-
-    def seconds(self, job: Job) -> float | None:
-        """How long they will take, by what was measured; None where that isn't known."""
-        return self._places.seconds(job)
-
     def cancel(self, keys: Iterable[Hashable]) -> None:
-        """End these jobs for their callers at once; the worker drops a running one at its next step."""
+        """End these jobs for their callers at once; what is at work stops at its next step."""
         with self._changed:
             for job in self.busy(keys):
-                job.state, job.make = "cancelled", None
-                job.unwanted.set()
+                job.end("cancelled")
             self._changed.notify_all()
 
     def forget(self, keys: Iterable[Hashable]) -> None:
@@ -280,61 +294,22 @@ class Jobs:
             return self._changed.wait_for(lambda: not self.busy(keys), timeout)
 
     def stopped(self, timeout: float) -> bool:
-        """Whether the worker has ended, after at most `timeout` seconds."""
+        """Whether nothing of it is at work any more, after at most `timeout` seconds."""
         with self._changed:
-            return self._changed.wait_for(lambda: self._thread is None, timeout)
+            at_work = self.places.at_work
+            return self._changed.wait_for(lambda: all(job.of is not self for job in at_work()), timeout)
 
-    def _work(self) -> None:
-        while True:
-            with self._changed:
-                job = next((j for j in self._jobs.values() if j.state == "waiting"), None)
-                if job is None:
-                    self._thread = None
-                    self._changed.notify_all()
-                    return
-            self._run(job)
-            memory.give_back()
 
-    def _check(self, job: Job) -> None:
-        if job.unwanted.is_set():
+def _finish(job: Job) -> Any:
+    """What a job returns. Raises Cancelled once nobody waits for it."""
+
+    def check() -> None:
+        if job.is_over():
             raise Cancelled
-        if not self._alive():
-            raise _Left
 
-    def _run(self, job: Job) -> None:
-        state: State = "done"
-        result, error, check = None, None, partial(self._check, job)
-        try:
-            with self._places.taking(job, check) if job.kind in TURNS else nullcontext():
-                result = _finish(job, self._begin(job), check)
-        except Cancelled:
-            state = "cancelled"
-        except _Left:
-            state = "left"
-        except Exception as raised:
-            state, error = "failed", raised
-            if not isinstance(raised, RnnvizError):
-                log.error("%s failed", job.title, exc_info=raised)
-            raised.__traceback__ = None  # its frames would hold on to what the job read
-        with self._changed:
-            if job.state not in OVER:
-                job.result, job.error, job.state, job.make = result, error, state, None
-                if state == "left":  # nobody will look at the others either
-                    for other in self.busy():
-                        other.state, other.make = "left", None
-            self._changed.notify_all()
-
-    def _begin(self, job: Job) -> Make:
-        with self._changed:
-            make, job.make = job.make, None
-            if make is None:  # it was cancelled just now
-                raise Cancelled
-            job.state, job.began = "running", time.monotonic()
-            return make
-
-
-def _finish(job: Job, make: Make, check: Check) -> Any:
+    make, job.make = job.make, None
     check()
+    assert make is not None  # whoever cancels it has said so first
     steps = make(check)
     try:
         while True:

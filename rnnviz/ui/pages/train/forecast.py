@@ -110,7 +110,7 @@ def _waiting(jobs: Jobs, key: Key) -> str:
     job = jobs.get(key)
     if job is None or job.state in OVER:
         st.rerun()  # it is measured
-    before = jobs.before(job)
+    before = jobs.places.before(job)
     if before is None:
         return _("measuring its speed …")
     return _("its speed will be measured: {place}").format(place=progress.place(before))
