@@ -127,6 +127,8 @@ def test_going_back_brings_model_text_and_looks_back(open_app: Open, back: Any) 
     app.session_state[f"{page.KEY}.ask"] = {"client": "b", "seq": 1, "text": "matter to us"}
     app.run()
     app.sidebar.selectbox(key="model").select("tiny-lstm").run()
+    # A key that was pressed in the view that is left has its ask still on its way.
+    app.session_state[f"{page.KEY}.ask"] = {"client": "b", "seq": 2, "text": "matter to us!"}
     back(app, model="tiny-gru", text=pack("matter"), unit="3")
     clean(app)
     header, _ = sent(app)

@@ -42,6 +42,8 @@ def _live(context: Context, memoryless: NumpyModel | None) -> None:
     static, digest = _static(session)
     # Without an ask this is a full run of the page: send everything, the text too.
     ask = Ask.from_json(asked(KEY) or {"fresh": True})
+    if arrived:  # by Back, say: an ask that comes along is of the view that was left
+        ask = replace(ask, fresh=True, model="")
     if ask.model and ask.model != context.info.path.stem:
         _turn(ask, session)
     link: Link = state.get(_LINK) or state.setdefault(_LINK, Link())
