@@ -3,16 +3,19 @@
 A text is read once, however often its picture changes.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 
 from rnnviz.arrays import Doubles
+from rnnviz.lecture.said import percent
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model
 from rnnviz.reading import trace as tracing
 from rnnviz.reading.scoring import costs
-from rnnviz.text.characters import normalise
+from rnnviz.text.characters import normalise, visible
+from rnnviz.text.vocabulary import Vocabulary
 
 # The code panel imports it under this name: without the cache.
 trace = lru_cache(maxsize=64)(tracing.trace)
@@ -45,3 +48,17 @@ def expected(model: Model, text: str, first: int | None = None) -> Doubles:
     else:
         rows = trace(model, text).log_probs_at(first, len(text) + 1).astype(np.float64)
     return np.asarray(np.exp(rows), np.float64)
+
+
+def likeliest(P: Doubles, n: int) -> list[int]:
+    """The n likeliest of P (V,), the likeliest first.
+
+    >>> likeliest(np.array([0.2, 0.5, 0.3]), 2)
+    [1, 2]
+    """
+    return list(np.argsort(-P, kind="stable")[:n].tolist())
+
+
+def chances(P: Doubles, symbols: Sequence[int], vocabulary: Vocabulary) -> list[tuple[str, float, str]]:
+    """What `bars` shows of some symbols: each as it is seen, and its probability, P being (V,)."""
+    return [(visible(vocabulary.symbol(i)), float(P[i]), percent(P[i])) for i in symbols]

@@ -4,15 +4,16 @@ English is read by the models of *The Time Machine*, Chinese by those of 《西�
 Of the latter only a GRU and a 6-gram model ship: steps about other networks read English in every language.
 """
 
+import json
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import TypeVar
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
 
 from rnnviz.errors import ModelNotFoundError
 from rnnviz.i18n import _, language
 from rnnviz.networks import checkpoint
-from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.numpy_model import Model, NumpyModel
+from rnnviz.networks.numpy_model import Model
 from rnnviz.telling import DEFAULT
 
 T = TypeVar("T")
@@ -37,27 +38,13 @@ def kind_names() -> dict[str, str]:
     return {kind: names[kind] for kind in kinds()}
 
 
-def reader(kind: str) -> Model:
+def reader(kind: str) -> Any:
     """The model of a kind that reads the session's language; its first where that kind doesn't."""
-    return load(_name(kind))
+    return load(f"{spoken(SHIPPED)[0]}-{kind if kind in kinds() else kinds()[0]}")
 
 
-def state_reader(kind: str) -> NumpyModel:
-    """The `reader` of a kind of network."""
-    return network(_name(kind))
-
-
-def counts() -> NgramModel:
-    """The n-gram model that reads the session's language."""
-    return ngram(_name("6gram"))
-
-
-def _name(kind: str) -> str:
-    return f"{spoken(SHIPPED)[0]}-{kind if kind in kinds() else kinds()[0]}"
-
-
-def load(name: str) -> Model:
-    """A model by name. Raises ModelNotFoundError, or CheckpointError for a damaged file."""
+def load(name: str) -> Any:
+    """A model by name, network or counts. Raises ModelNotFoundError; CheckpointError for a damaged file."""
     try:
         path = checkpoint.find(name)
     except ModelNotFoundError:
@@ -75,17 +62,7 @@ def _load(path: str, _changed: int, _size: int) -> Model:
     return checkpoint.load_numpy(path)
 
 
-def network(name: str) -> NumpyModel:
-    """A network by name. Raises as `load` does, and ModelNotFoundError for an n-gram model."""
-    found = load(name)
-    if not isinstance(found, NumpyModel):
-        raise ModelNotFoundError("{name} is no network; this scene needs one of that name", name=name)
-    return found
-
-
-def ngram(name: str) -> NgramModel:
-    """An n-gram model by name. Raises as `load` does, and ModelNotFoundError for a network."""
-    found = load(name)
-    if not isinstance(found, NgramModel):
-        raise ModelNotFoundError("{name} is no n-gram model; this scene needs one of that name", name=name)
-    return found
+@cache
+def recorded(name: str) -> Any:
+    """What was measured once: a file of this folder, by its name."""
+    return json.loads(Path(__file__).with_name(f"{name}.json").read_text("utf-8"))

@@ -7,9 +7,9 @@ import numpy as np
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import line_of_text, slider
 from rnnviz.lecture.pictures import bars, cells, column, graph, line, plot, row, strip, tex, text
-from rnnviz.lecture.prediction import nats, trace
-from rnnviz.lecture.readers import counts, kind_names, kinds, reader, spoken, state_reader
-from rnnviz.lecture.said import fixed, in_full, percent, rough
+from rnnviz.lecture.prediction import chances, likeliest, nats, trace
+from rnnviz.lecture.readers import kind_names, kinds, reader, spoken
+from rnnviz.lecture.said import fixed, in_full, rough
 from rnnviz.lecture.steps import Drawn, step
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.text.characters import normalise, visible
@@ -59,7 +59,7 @@ def _size(n: int) -> str:
     n=slider(1, 6, 1, 5, "n", stands="n"),
 )
 def book(n: int) -> Drawn:
-    network, counted = reader("rnn"), counts()
+    network, counted = reader("rnn"), reader("6gram")
     V = network.vocabulary.size
     n_grams = list(range(1, 7))
     table = [V**k for k in n_grams]
@@ -108,7 +108,7 @@ def book(n: int) -> Drawn:
     n=slider(1, 6, 1, 5, "n"),
 )
 def memory(sentence: str, n: int) -> Drawn:
-    counted = counts()
+    counted = reader("6gram")
     networks = [kind for kind in kinds() if kind in ("rnn", "gru")]
     surprisal = {"6gram": nats(shortened(counted, n), sentence)}
     surprisal |= {kind: nats(reader(kind), sentence) for kind in networks}
@@ -166,15 +166,13 @@ def memory(sentence: str, n: int) -> Drawn:
     t=slider(2, 22, 1, 10, "t", stands="x_t"),
 )
 def state(first: str, t: int) -> Drawn:
-    network = state_reader("rnn")
+    network = reader("rnn")
     t = min(t, len(first))
     read = trace(network, first[:t])
     before, after = read.hidden[t - 2, -1], read.hidden[t - 1, -1]
-    chances = np.exp(read.log_probs[t])
+    P = np.exp(read.log_probs[t])
     # show
-    best = np.argsort(-chances)[:4]
-    symbols = [visible(network.vocabulary.symbol(int(i))) for i in best]
-    rows = [(mark, p, percent(p)) for mark, p in zip(symbols, chances[best].tolist(), strict=True)]
+    rows = chances(P, likeliest(P, 4), network.vocabulary)
     units = _("{n} numbers").format(n=len(after))
     parts = {
         "before": (tex(r"\s{h_t-1}"), strip(before, "h_t-1"), text(units, "quiet")),
@@ -210,7 +208,7 @@ def state(first: str, t: int) -> Drawn:
     t=slider(2, 22, 1, 10, "t"),
 )
 def any(first: str, second: str, t: int) -> Drawn:
-    network = state_reader("rnn")
+    network = reader("rnn")
     T = min(len(first), len(second))
     t = min(t, T)
     differ = network.vocabulary.encode(first[:T]) != network.vocabulary.encode(second[:T])

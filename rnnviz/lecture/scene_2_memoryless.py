@@ -5,13 +5,12 @@ import numpy as np
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import again, line_of_text
 from rnnviz.lecture.machine import SYMBOLS, WORD, Machine, numbers
-from rnnviz.lecture.pictures import Node, bars, cells, column, inline, matrix, row, strip, table, tex, text
-from rnnviz.lecture.prediction import trace
-from rnnviz.lecture.readers import network
-from rnnviz.lecture.said import fixed, percent, rough
-from rnnviz.lecture.scene_3_recurrence import ENDINGS, WITHOUT
+from rnnviz.lecture.pictures import column, inline, matrix, row, table, tex, text
+from rnnviz.lecture.prediction import likeliest, trace
+from rnnviz.lecture.readers import load
+from rnnviz.lecture.said import fixed, rough
+from rnnviz.lecture.scene_3_recurrence import ENDINGS, WITHOUT, ending
 from rnnviz.lecture.steps import Drawn, Question, step
-from rnnviz.text.characters import visible
 
 TITLE = N_("Without a hidden state")
 
@@ -36,38 +35,22 @@ TITLE = N_("Without a hidden state")
     right=line_of_text(30, ENDINGS[1], N_("Another")),
 )
 def prediction(left: str, right: str) -> Drawn:
-    H, P = {}, {}
+    ends, P = {}, {}
     for cell in ("mlp", "rnn"):
-        ends = [trace(network(f"timemachine-{cell}"), read) for read in (left, right)]
-        H[cell] = [end.hidden[-1, -1] for end in ends]
-        P[cell] = [np.exp(end.log_probs[-1]) for end in ends]
+        ends[cell] = [trace(load(f"timemachine-{cell}"), read) for read in (left, right)]
+        P[cell] = [np.exp(end.log_probs[-1]) for end in ends[cell]]
     # Where the same rows stand at different places of a product, float32 may round them differently.
     difference = {cell: round(float(abs(one - other).max()), 6) for cell, (one, other) in P.items()}
     # show
-    one, other = P["mlp"]
-    best = np.argsort(-np.maximum(one, other), kind="stable")[:5]
-    vocabulary = network("timemachine-mlp").vocabulary
-
-    def side(read: str, hidden: np.ndarray, chances: np.ndarray) -> Node:
-        """A text, the hidden layer after it and what comes next."""
-        marks = [visible(c) for c in read]
-        symbols = [visible(vocabulary.symbol(int(i))) for i in best]
-        rows = [(s, p, percent(p)) for s, p in zip(symbols, chances[best].tolist(), strict=True)]
-        return column(
-            cells(marks, lit=[len(marks) - 1], title=_("framed: all that the MLP sees"), look="tight"),
-            text(_("hidden layer, {n} units").format(n=len(hidden)), "quiet"),
-            strip(hidden, "H_t"),
-            bars(rows, title=_("next character")),
-        )
-
+    best = likeliest(np.maximum(*P["mlp"]), 5)
+    framed, layer = _("framed: all that the MLP sees"), _("hidden layer, {n} units")
+    before, after = (ending(end, best, [len(end.text) - 1], framed, layer, "H_t") for end in ends["mlp"])
     between = column(
         text("=" if difference["mlp"] == 0 else "≠", "big model"),
         text(_("largest difference of a probability"), "quiet centre"),
         table([], [(cell.upper(), f"{rough(100 * most)} %") for cell, most in difference.items()]),
         look="middle",
     )
-    halves = zip((left, right), H["mlp"], P["mlp"], strict=True)
-    before, after = (side(*half) for half in halves)
     picture = row(before, between, after, sizes=(5, 3, 5))
     if left == right:
         return picture, _("The same text twice: change one of them, but keep its last character.")

@@ -5,6 +5,7 @@
 The small network reads letters of "machine" as one-hot rows: d = q = 7 symbols, h = 4 units.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,11 @@ from rnnviz.lecture.pictures import (
     tex,
     text,
 )
-from rnnviz.lecture.prediction import trace
-from rnnviz.lecture.readers import network
+from rnnviz.lecture.prediction import chances, likeliest, trace
+from rnnviz.lecture.readers import load
 from rnnviz.lecture.said import fixed, in_full, percent
 from rnnviz.lecture.steps import Drawn, Question, step
+from rnnviz.reading.trace import Trace
 from rnnviz.text.characters import visible
 
 TITLE = N_("With a hidden state")
@@ -47,6 +49,19 @@ LETTERS = "machinecinemamechanicchainniche"
 """The text of the minibatch: words of the letters that the small network reads."""
 
 
+def ending(
+    read: Trace, best: Sequence[int], lit: Sequence[int], framed: str, layer: str, stands: str
+) -> Node:
+    """A text that was read, the hidden `layer` after it, and how likely each of `best` comes next."""
+    h = read.hidden[-1, -1]
+    return column(
+        cells([visible(c) for c in read.text], lit=lit, title=framed, look="tight"),
+        text(layer.format(n=len(h)), "quiet"),
+        strip(h, stands),
+        bars(chances(np.exp(read.log_probs[-1]), best, read.vocabulary), title=_("next character")),
+    )
+
+
 @step(
     N_("With a state they differ"),
     r"\s{h_t.state} = \s{f}(\s{x_t}, \s{h_t-1})",
@@ -59,30 +74,14 @@ LETTERS = "machinecinemamechanicchainniche"
     cell=choice({"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}, "rnn", N_("Network")),
 )
 def differ(left: str, right: str, cell: str) -> Drawn:
-    model = network(f"timemachine-{cell}")
+    model = load(f"timemachine-{cell}")
     ends = [trace(model, read) for read in (left, right)]
     P = [np.exp(end.log_probs[-1]) for end in ends]  # of the next character
     difference = abs(P[0] - P[1]).max()
     # show
-    best = np.argsort(-np.maximum(*P), kind="stable")[:6].tolist()
-    symbols = [visible(model.vocabulary.symbol(i)) for i in best]
-    sides = []
-    for end, chances in zip(ends, P, strict=True):
-        marks = [visible(character) for character in end.text]
-        rows = [(name, chances[i], percent(chances[i])) for name, i in zip(symbols, best, strict=True)]
-        sides.append(
-            column(
-                cells(
-                    marks,
-                    lit=list(range(len(marks))),
-                    title=_("framed: all characters, as the state has read them"),
-                    look="tight",
-                ),
-                text(_("hidden state, {n} units").format(n=end.hidden.shape[-1]), "quiet"),
-                strip(end.hidden[-1, -1], "h_t.state"),
-                bars(rows, title=_("next character")),
-            )
-        )
+    best = likeliest(np.maximum(*P), 6)
+    framed, state = _("framed: all characters, as the state has read them"), _("hidden state, {n} units")
+    sides = [ending(end, best, range(len(end.text)), framed, state, "h_t.state") for end in ends]
     largest = _("largest difference of a probability: {share}")
     picture = column(row(*sides), text(largest.format(share=percent(difference)), "large"))
     if not difference:
@@ -392,7 +391,7 @@ def minibatch(n: int, at: int) -> Drawn:
     read=Control(whole(1, 24), 18),
 )
 def unit(line: str, j: int, read: int) -> Drawn:
-    model = network("timemachine-rnn")
+    model = load("timemachine-rnn")
     layer: Any = model.weights.layers[0]
     t = min(read, len(line))
     H = [np.zeros(layer.units)]

@@ -4,7 +4,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _
-from rnnviz.lecture.controls import Control, again, each, number, slider, toggle, whole
+from rnnviz.lecture.controls import Control, Valid, again, each, number, slider, toggle, whole
 from rnnviz.lecture.machine import SYMBOLS, Machine
 from rnnviz.lecture.pictures import Node, column, inline, matrix, text
 from rnnviz.lecture.said import rough
@@ -18,11 +18,12 @@ _JOINED = {"X_t H_t-1": r"[\s{X_t},\ \s{H_t-1}]", "W_xh W_hh": WEIGHTS}
 _ONE = r"\ ".join(_JOINED.values())
 
 
-_SHAPES = [(3, 1), (1, 4), (3, 4), (4, 4)]
+SHAPES = [(3, 1), (1, 4), (3, 4), (4, 4)]
 """Of X_t, W_xh, H_{t-1} and W_hh."""
 
-_TYPED = each(*(each(*[each(*[number(-9.99, 9.99)] * m)] * n) for n, m in _SHAPES))
-"""All four, as somebody typed them."""
+
+def _matrix(rows: int, columns: int) -> Valid:
+    return each(*[each(*[number(-9.99, 9.99)] * columns)] * rows)
 
 
 @step(
@@ -36,8 +37,7 @@ _TYPED = each(*(each(*[each(*[number(-9.99, 9.99)] * m)] * n) for n, m in _SHAPE
 )
 def joined(seed: int, together: int) -> Drawn:
     generator = np.random.default_rng(seed)
-    shapes = [(3, 1), (1, 4), (3, 4), (4, 4)]
-    X, W_xh, H, W_hh = [generator.standard_normal(shape).round(2) for shape in shapes]
+    X, W_xh, H, W_hh = [generator.standard_normal(shape).round(2) for shape in SHAPES]
     both = X @ W_xh + H @ W_hh
     XH = np.concatenate([X, H], axis=1)
     W = np.concatenate([W_xh, W_hh], axis=0)
@@ -68,13 +68,12 @@ def joined(seed: int, together: int) -> Drawn:
     covers=(12, 14),
     minutes=2,
     seed=again(1, N_("New random numbers"), resets=("typed",)),
-    typed=Control(_TYPED, kept=False),
+    typed=Control(each(*(_matrix(*shape) for shape in SHAPES)), kept=False),
     at=Control(whole(0, 11), 0),
 )
 def one(seed: int, typed: list[Doubles] | None, at: int) -> Drawn:
     generator = np.random.default_rng(seed)
-    shapes = [(3, 1), (1, 4), (3, 4), (4, 4)]
-    drawn = [generator.standard_normal(shape).round(2) for shape in shapes]
+    drawn = [generator.standard_normal(shape).round(2) for shape in SHAPES]
     X, W_xh, H, W_hh = map(np.array, typed or drawn)
     both = X @ W_xh + H @ W_hh
     one = np.concatenate([X, H], axis=1) @ np.concatenate([W_xh, W_hh], axis=0)

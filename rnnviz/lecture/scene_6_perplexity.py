@@ -7,11 +7,9 @@ the likeliest letter left. Both are about shares over a long text. The alphabet 
 model's probabilities are restricted; no model has read the sentences, which are English in every language.
 """
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,7 +35,7 @@ from rnnviz.lecture.pictures import (
     text,
 )
 from rnnviz.lecture.prediction import expected, nats
-from rnnviz.lecture.readers import kind_names, kinds, load, reader, spoken
+from rnnviz.lecture.readers import kind_names, kinds, load, reader, recorded, spoken
 from rnnviz.lecture.said import fixed, rough, ten_to
 from rnnviz.lecture.steps import Drawn, Letter, Question, step
 from rnnviz.reading.report import costs
@@ -366,16 +364,6 @@ def game(case: str, p: list[float] | None) -> Drawn:
     return row(drawn, beside, sizes=(1.4, 1)), notice, 2 if math.isinf(asked) else 0
 
 
-@cache
-def recorded() -> dict[str, Any]:
-    """The textbook's recipe, trained for 500 passes: perplexities after each, and how they were made.
-
-    Made of the first 10,000 letters and spaces of *The Time Machine*, and the next 10,000 held out.
-    """
-    found: dict[str, Any] = json.loads(Path(__file__).with_name("memorising.json").read_text("utf-8"))
-    return found
-
-
 @step(
     N_("Learned by heart"),
     _MEAN,
@@ -392,7 +380,8 @@ def recorded() -> dict[str, Any]:
     passes=slider(1, 500, 1, 10, N_("pass"), play=N_("Play")),
 )
 def heart(passes: int) -> Drawn:
-    run = recorded()
+    # The textbook's recipe, for 500 passes over the first 10,000 letters and spaces of The Time Machine
+    run = recorded("memorising")
     train, held_out, V = run["train"], run["held_out"], run["uniform"]
     best = 1 + int(np.argmin(held_out))
     now = train[passes - 1], held_out[passes - 1]

@@ -1,11 +1,8 @@
 """Scene 7: gradients on their way back: one word's, and what makes them vanish, explode, or stop."""
 
-import json
 import math
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +26,7 @@ from rnnviz.lecture.pictures import (
     tex,
     text,
 )
-from rnnviz.lecture.readers import network
+from rnnviz.lecture.readers import load, recorded
 from rnnviz.lecture.said import fixed, rough
 from rnnviz.lecture.steps import Drawn, Question, step
 
@@ -203,7 +200,7 @@ state_gradients = lru_cache(maxsize=32)(gradients.state_gradients)
 def flow(text: str) -> Drawn:
     left = {}
     for cell in ("rnn", "gru", "lstm"):
-        back = state_gradients(network(f"timemachine-{cell}"), text, at=len(text) - 1)
+        back = state_gradients(load(f"timemachine-{cell}"), text, at=len(text) - 1)
         size = back.hidden[:-1, -1]  # of the loss of the last character, by the state k steps earlier
         if back.cell is not None:
             size = np.hypot(size, back.cell[:-1, -1])  # an LSTM's state is H with C
@@ -523,17 +520,6 @@ def clip(theta: float, g: list[float]) -> Drawn:
 GAPS = (2, 5, 10, 20, 40, 80)
 
 
-@cache
-def runs() -> list[dict[str, Any]]:
-    """Five networks of each cell at each gap, trained once, all at their best learning rate.
-
-    accuracy    (S, R) of each on fresh sequences, every 50 training steps
-    gradient    (S, 2) how much of the gradient arrives at the letter, before training and after
-    """
-    found = json.loads(Path(__file__).with_name("long_gap.json").read_text("utf-8"))
-    return [run for run in found["runs"] if run["clipped"]]
-
-
 @step(
     N_("A letter over a long gap"),
     r"\s{H_t} = \s{Z_t} \odot \s{H_t-1} + (1 - \s{Z_t}) \odot \s{H_t.new},\quad "
@@ -550,11 +536,13 @@ def runs() -> list[dict[str, Any]]:
 )
 def gap(gap: str, gates: str) -> Drawn:
     cells = {"RNN": "rnn", "RNN ⊥": "orthogonal", "GRU": f"gru{gates}", "LSTM": f"lstm{gates}", "MLP": "mlp"}
+    # Five networks of each cell at each gap, all at their best learning rate
+    runs = [run for run in recorded("long_gap")["runs"] if run["clipped"]]
     right, arrives = {}, {}
     for name, cell in cells.items():
-        for run in runs():
+        for run in runs:
             if run["cell"] == cell:
-                right[name, run["gap"]] = 100 * np.array(run["accuracy"])  # (S, R)
+                right[name, run["gap"]] = 100 * np.array(run["accuracy"])  # (S, R), every 50 training steps
                 before = np.array(run["gradient"])[:, 0]
                 arrives[name, run["gap"]] = np.prod(before) ** (1 / len(before))  # geometric mean
     # show

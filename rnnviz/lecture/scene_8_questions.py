@@ -6,19 +6,14 @@ last tenth, which they were not trained on, beside the book itself: `writing.jso
 held-out tenth when only the last k characters are read. Each row has means with their standard errors.
 """
 
-import json
-from functools import cache
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 
 import rnnviz
 from rnnviz.i18n import N_, _
-from rnnviz.lecture import readers
 from rnnviz.lecture.controls import again, choice, slider
 from rnnviz.lecture.pictures import bars, cells, column, line, plane, plot, row, table, text
-from rnnviz.lecture.prediction import trace
+from rnnviz.lecture.prediction import chances, likeliest, trace
+from rnnviz.lecture.readers import load, recorded
 from rnnviz.lecture.said import fixed, percent, rough
 from rnnviz.lecture.scene_3_recurrence import OUTPUT
 from rnnviz.lecture.steps import Drawn, Question, step
@@ -29,13 +24,6 @@ TITLE = N_("Check yourself")
 _NETWORKS = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}
 _TEXT = "It is a remarkable discover"
 _MOST = r"\s{x_t+1} = \s{argmax}_{\s{x}}\ \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x_1})"
-
-
-@cache
-def recorded() -> dict[str, Any]:
-    """The measurements, by what was done: lists of rows."""
-    found: dict[str, Any] = json.loads(Path(__file__).with_name("writing.json").read_text("utf-8"))
-    return found
 
 
 @step(
@@ -59,13 +47,11 @@ def recorded() -> dict[str, Any]:
     ),
 )
 def outputs(name: str) -> Drawn:
-    model = readers.network(name)
+    model = load(name)
     P = np.exp(trace(model, "machine").log_probs[-1])
     V, H = model.vocabulary.size, model.config.hidden_size
     # show
     right = [1, H, V, V * V].index(len(P))
-    best = np.argsort(P)[::-1][:8]
-    shown = [(visible(model.vocabulary.symbol(int(i))), float(P[i]), percent(P[i])) for i in best]
     sizes = [
         (_("hidden units"), f"{H:,}"),
         (_("different symbols |V|"), f"{V:,}"),
@@ -75,7 +61,7 @@ def outputs(name: str) -> Drawn:
     picture = row(
         table([], sizes, lit=[(1, 1), (2, 1)]),
         bars(
-            shown,
+            chances(P, likeliest(P, 8), model.vocabulary),
             top=float(P.max()),
             title=_("what comes after “machine”: the first eight of {n}").format(n=len(P)),
         ),
@@ -103,7 +89,7 @@ def all_before(back: int) -> Drawn:
     changed = _TEXT[:place] + "x" + _TEXT[place + 1 :]
     moved = {}
     for kind in ("mlp", "rnn", "gru", "lstm"):
-        model = readers.network(f"timemachine-{kind}")
+        model = load(f"timemachine-{kind}")
         P, Q = (np.exp(trace(model, one).log_probs[-1]) for one in (_TEXT, changed))
         moved[kind] = np.abs(P - Q).sum() / 2
     # show
@@ -142,10 +128,10 @@ def all_before(back: int) -> Drawn:
     cell=choice(_NETWORKS, "lstm", N_("model")),
 )
 def greedy(cell: str) -> Drawn:
-    model = readers.network(f"timemachine-{cell}")
+    model = load(f"timemachine-{cell}")
     written = rnnviz.sample(model, "The ", 160, temperature=0)
     # show
-    rows = recorded()["greedy"]
+    rows = recorded("writing")["greedy"]
     found = next(one for one in rows if one["cell"] == cell)
     right = 1 if all(one["looped"] > 10 for one in rows) else 0
     facts = [
@@ -183,11 +169,11 @@ def greedy(cell: str) -> Drawn:
     seed=again(1, N_("Draw again")),
 )
 def temperature(temperature: str, seed: int) -> Drawn:
-    model = readers.network("timemachine-lstm")
+    model = load("timemachine-lstm")
     start = "The Time Traveller"
     written = start + rnnviz.sample(model, start, 150, temperature=float(temperature), seed=seed)
     # show
-    rows = recorded()["temperatures"]
+    rows = recorded("writing")["temperatures"]
     cold, hot, book = rows[0], rows[-2], rows[-1]
     right = 1 if _above(cold["repeated"], book["repeated"]) and _above(hot["made_up"], book["made_up"]) else 2
     columns = ["", *(_("book") if one["temperature"] is None else f"{one['temperature']:g}" for one in rows)]
@@ -197,7 +183,7 @@ def temperature(temperature: str, seed: int) -> Drawn:
         "made_up": _("words its training text lacks"),
     }
     shares = [[words, *(percent(one[key][0]) for one in rows)] for key, words in said.items()]
-    read = next(one for one in recorded()["own_input"] if one["cell"] == "lstm")
+    read = next(one for one in recorded("writing")["own_input"] if one["cell"] == "lstm")
     names = {"forced": _("reads the book"), "free": _("reads itself"), "by_accident": _("by accident")}
     looks = {"forced": "model", "free": "came", "by_accident": "muted"}
     lines = [
@@ -244,7 +230,7 @@ def _above(one: list[float], other: list[float]) -> bool:
     covers=(29,),
 )
 def far() -> Drawn:
-    rows = {one["cell"]: one["lost"] for one in recorded()["contexts"]}
+    rows = {one["cell"]: one["lost"] for one in recorded("writing")["contexts"]}
     reach = next(k for k, (nats, _error) in zip(_CONTEXTS, rows["lstm"], strict=True) if nats < 0.02)
     # show
     right = int(np.argmin([abs(np.log(n / reach)) for n in (3, 10, 100)]))
@@ -392,7 +378,7 @@ def mean(pi: float, seed: int) -> Drawn:
     width=choice({"1": "1", "2": "2", "4": "4", "8": "8", "16": "16"}, "16", N_("texts kept")),
 )
 def beams(width: str) -> Drawn:
-    rows = recorded()["beams"]
+    rows = recorded("writing")["beams"]
     searched, book = rows[1:5], rows[-1]
     likelier = all(one["likelier"] > one["less_likely"] for one in searched)
     dull = all(_above(one["repeated"], book["repeated"]) for one in searched)
@@ -440,7 +426,7 @@ def beams(width: str) -> Drawn:
     appendix=True,
 )
 def windows() -> Drawn:
-    found = recorded()["windows"]
+    found = recorded("writing")["windows"]
     late = found["read"].index(256)
     lost = {cell: found[cell][late] for cell in ("mingru", "lstm")}
     # show

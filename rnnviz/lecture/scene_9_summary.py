@@ -5,8 +5,8 @@ import numpy as np
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine
 from rnnviz.lecture.pictures import column, link, row, text
-from rnnviz.lecture.prediction import expected
-from rnnviz.lecture.readers import network
+from rnnviz.lecture.prediction import trace
+from rnnviz.lecture.readers import load
 from rnnviz.lecture.said import fixed, percent, rough
 from rnnviz.lecture.scene_3_recurrence import BOTH, ENDINGS
 from rnnviz.lecture.scene_7_backwards import TEXT, state_gradients
@@ -24,9 +24,9 @@ TITLE = N_("What to take home")
     minutes=1.5,
 )
 def points() -> Drawn:
-    word, rnn = Machine(), network("timemachine-rnn")
+    word, rnn = Machine(), load("timemachine-rnn")
     added = word.net.W_hh.shape
-    one, other = (expected(rnn, ending)[-1] for ending in ENDINGS)
+    one, other = (np.exp(trace(rnn, ending).log_probs[-1]) for ending in ENDINGS)
     apart = abs(one - other).max()
     parameters = sum(getattr(word.net, name).size for name in NAMES)
     kept = sum(array.size for array in Machine(steps=3).cached().values())

@@ -24,8 +24,6 @@ REFUSED: Refusals = {
     "Machine.heard: too many": (lambda: Machine(steps=3).heard(cut=4), ConfigError, "received 4"),
     "Machine.heard": (lambda: Machine(steps=3).heard(cut=0), ConfigError, "received 0"),
     "load": (lambda: readers.load("nobody"), ModelNotFoundError, "no model called nobody"),
-    "network": (lambda: readers.network("timemachine-6gram"), ModelNotFoundError, "is no network"),
-    "ngram": (lambda: readers.ngram("timemachine-rnn"), ModelNotFoundError, "is no n-gram model"),
 }  # fmt: skip
 
 

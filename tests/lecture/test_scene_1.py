@@ -7,7 +7,7 @@ from rnnviz import i18n
 from rnnviz.lecture import scene_1_counts as scene
 from rnnviz.lecture.pictures import Node
 from rnnviz.lecture.prediction import nats
-from rnnviz.lecture.readers import counts, network, reader
+from rnnviz.lecture.readers import load, reader
 from rnnviz.lecture.scenes import scenes
 from rnnviz.text import corpora
 
@@ -22,7 +22,7 @@ def curves(step: str, **values: object) -> list[list[float]]:
 
 def test_a_table_of_bigrams_and_those_of_the_book() -> None:
     split = corpora.read("timemachine").split()
-    vocabulary = counts().vocabulary
+    vocabulary = reader("6gram").vocabulary
     ids = [vocabulary.start, *vocabulary.encode(split.train + split.validation).tolist()]
     table, _network, seen = curves("book", n=2)
     assert table[:3] == [69, 69 * 69, 69 * 69 * 69]
@@ -32,7 +32,7 @@ def test_a_table_of_bigrams_and_those_of_the_book() -> None:
 
 def test_bits_on_the_last_tenth_are_those_of_the_counts_and_gates_win() -> None:
     held_out = corpora.read("timemachine").split().held_out
-    found = [nats(counts().shortened(n), held_out).mean() / np.log(2) for n in range(1, 7)]
+    found = [nats(reader("6gram").shortened(n), held_out).mean() / np.log(2) for n in range(1, 7)]
     assert found == pytest.approx(scene.HELD_OUT["en"], abs=1e-4)
     for language, costs in scene.HELD_OUT.items():
         with i18n.speaking(language):
@@ -43,7 +43,7 @@ def test_what_each_rule_has_left_of_a_difference() -> None:
     everything, last, left = curves("any", first=DARK, second=GREY, t=22)
     assert everything == [1] * 22
     assert last == [1] * 8 + [0] * 14  # "dark" and "grey" are letters 5 to 8
-    rnn = network("timemachine-rnn")
+    rnn = load("timemachine-rnn")
     h = {text: np.zeros(256) for text in (DARK, GREY)}
     layer = rnn.weights.layers[0]
     assert layer.table is not None

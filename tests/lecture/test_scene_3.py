@@ -7,7 +7,7 @@ import pytest
 
 from rnnviz.lecture.machine import WORD, Machine, drawn, numbers
 from rnnviz.lecture.pictures import Node
-from rnnviz.lecture.readers import network
+from rnnviz.lecture.readers import load
 from rnnviz.lecture.scene_3_recurrence import LETTERS, adjacent, first, minibatch, parameters, unit
 from rnnviz.lecture.small import unroll
 from rnnviz.reading.trace import trace
@@ -48,7 +48,7 @@ def test_a_row_of_a_minibatch_is_its_place_read_alone(n: int) -> None:
 
 
 def test_a_real_units_parts_add_up_to_what_the_model_computes() -> None:
-    hidden = trace(network("timemachine-rnn"), "a Time").hidden
+    hidden = trace(load("timemachine-rnn"), "a Time").hidden
     from_input, from_state, bias, total, h = shown(unit("a Time", 7, 3)[0], look="plain large")[:, 0]
     assert from_input + from_state + bias == pytest.approx(total, abs=1e-3)
     assert np.tanh(total) == pytest.approx(h, abs=1e-4)

@@ -9,6 +9,7 @@ import pytest
 import rnnviz
 from rnnviz.lecture import scene_6_perplexity as scene
 from rnnviz.lecture.pictures import Node
+from rnnviz.lecture.readers import recorded
 from rnnviz.lecture.said import fixed, rough, ten_to
 from rnnviz.ui.pages.learn.session import Lecture
 from tests.lecture.test_steps import parts
@@ -72,7 +73,7 @@ def test_the_game_says_what_its_bars_are_worth(case: str, p: list[float] | None,
 
 
 def test_the_recording_shows_what_the_lecture_says() -> None:
-    run = scene.recorded()
+    run = recorded("memorising")
     train, held_out = run["train"], run["held_out"]
     assert len(train) == len(held_out) == 500
     assert train[-1] < 1.05

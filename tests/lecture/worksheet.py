@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from rnnviz.lecture import scene_6_perplexity, scene_7_backwards, scene_8_questions
+from rnnviz.lecture import scene_7_backwards
 from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine, drawn
 from rnnviz.lecture.prediction import expected
-from rnnviz.lecture.readers import load, network
+from rnnviz.lecture.readers import load, recorded
 from rnnviz.lecture.scene_5_word import descended
 from rnnviz.lecture.small import unroll
 
@@ -137,7 +137,7 @@ def percent(share: float) -> str:
 def temperature() -> list[str]:
     p = np.array([0.5, 0.3, 0.2])
     shapes = [vector(p ** (1 / t) / (p ** (1 / t)).sum()) for t in (0.5, 2)]
-    *rows, book = scene_8_questions.recorded()["temperatures"]
+    *rows, book = recorded("writing")["temperatures"]
     found = {row["temperature"]: (row["repeated"][0], row["made_up"][0]) for row in rows}
     own = book["repeated"][0], book["made_up"][0]
     near = {min(found, key=lambda t: abs(found[t][n] - own[n])) for n in (0, 1)}
@@ -156,7 +156,7 @@ TEXTS = "and where", "in the atmosphere"
 def two_texts() -> list[str]:
     apart = {}
     for cell in ("rnn", "mlp", "gru"):
-        model = network(f"timemachine-{cell}")
+        model = load(f"timemachine-{cell}")
         one, other = (expected(model, text)[-1] for text in TEXTS)
         apart[cell] = np.abs(one - other).max()
         if cell == "rnn":
@@ -185,7 +185,7 @@ def one_word() -> list[str]:
 
 
 def by_heart() -> list[str]:
-    run = scene_6_perplexity.recorded()
+    run = recorded("memorising")
     train, held_out = run["train"], run["held_out"]
     best = min(range(len(held_out)), key=held_out.__getitem__)
     worse = max(n for n, held in enumerate(held_out) if held <= run["uniform"]) + 1
@@ -196,7 +196,11 @@ def by_heart() -> list[str]:
 
 def the_gap() -> list[str]:
     def right(cell: str, gap: int) -> list[float]:
-        (run,) = (one for one in scene_7_backwards.runs() if (one["cell"], one["gap"]) == (cell, gap))
+        (run,) = (
+            one
+            for one in recorded("long_gap")["runs"]
+            if (one["cell"], one["gap"], one["clipped"]) == (cell, gap, True)
+        )
         return [100 * accuracy[-1] for accuracy in run["accuracy"]]
 
     gaps = scene_7_backwards.GAPS
@@ -223,20 +227,20 @@ def exercises() -> list[str]:
     generator.standard_normal((40, 6))
     g = generator.standard_normal(6)
     linear = np.linalg.norm(g @ np.linalg.matrix_power(W.T, 40)) / np.linalg.norm(g)
-    recorded = scene_8_questions.recorded()
-    beams = {row["width"]: row for row in recorded["beams"]}
-    (own,) = (row for row in recorded["own_input"] if row["cell"] == "lstm")
-    (far,) = (row for row in recorded["contexts"] if row["cell"] == "lstm")
+    writing = recorded("writing")
+    beams = {row["width"]: row for row in writing["beams"]}
+    (own,) = (row for row in writing["own_input"] if row["cell"] == "lstm")
+    (far,) = (row for row in writing["contexts"] if row["cell"] == "lstm")
     reach = next(k for k, (nats, _e) in zip((1, 2, 3, 5, 10), far["lost"], strict=False) if nats < 0.02)
     second_ten = (1, 2, 5, 10, 20).index(20)
     return [
-        *(str(size) for size in (len(SYMBOLS), network("timemachine-rnn").vocabulary.size)),
+        *(str(size) for size in (len(SYMBOLS), load("timemachine-rnn").vocabulary.size)),
         fixed(moved["lstm"]),
         fixed(moved["6gram"]),
         said[0.8][0],
         fixed(linear, 0),
         said[1.2][2],
-        str(recorded["greedy"][0]["period"]),
+        str(writing["greedy"][0]["period"]),
         percent(beams[16]["repeated"][0]),
         *(f"{100 * own[name][second_ten][0]:.0f} %" for name in ("free", "by_accident")),
         str(reach),
