@@ -93,11 +93,6 @@ class Curves:
         """(n,) the same where the gradient was scaled down, else NaN."""
         return np.where(self.gradient > self.clip, self.norm, np.nan)
 
-    @property
-    def snapshots(self) -> bool:
-        """Whether these are measurements at moments ever further apart, without gradients."""
-        return len(self.measured) > 1 and not np.isfinite(self.gradient).any()
-
 
 def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: float = 0.0) -> Curves:
     """The curves in a run's events; missing values become NaN. `clip` and peak `rate` are the recipe's."""
@@ -274,18 +269,12 @@ def _gaps(values: Doubles) -> list[float | None]:
 
 
 def _across(one: Curves, theme: Theme, **more: Any) -> Figure:
-    """The axis of characters read: logarithmic where snapshots are left, which crowd at the beginning."""
-    if not one.snapshots:
-        form = "~s" if one.total >= 10_000 else ",d"
-        more |= {"range": [0, one.total], "nticks": 5, "tickformat": form, "showticklabels": one.total > 1}
-    else:
-        first = float(one.measured[one.measured > 0].min(initial=one.total))
-        more |= {
-            "type": "log",
-            "range": [math.log10(first), math.log10(max(one.total, 2 * first))],
-            "dtick": 1,
-        }
-    return axis(theme, showgrid=False, **more)
+    """The axis of characters read."""
+    form = "~s" if one.total >= 10_000 else ",d"
+    ends, labelled = [0, one.total], one.total > 1
+    return axis(
+        theme, range=ends, nticks=5, tickformat=form, showticklabels=labelled, showgrid=False, **more
+    )
 
 
 def _yardstick(value: float, name: str, theme: Theme) -> Figure:
@@ -306,10 +295,10 @@ def _labels(
     above = math.inf
     for name, value in yardsticks(one):
         at = math.log10(value)
-        # Curves come down to the n-gram's line and stay beside it: the label is where they are not. On a
-        # logarithmic axis of characters they begin far above. At the right end the held-out text has its dot.
-        left = name == "ngram" and bool(one.snapshots or len(one.looked))
-        under = above - at < room or (name == "ngram" and not one.snapshots and one.passed is None)
+        # Curves come down to the n-gram's line and stay beside it: the label is where they are not. At the
+        # right end the held-out text has its dot.
+        left = name == "ngram" and len(one.looked) > 0
+        under = above - at < room or (name == "ngram" and one.passed is None)
         above = at
         found.append(
             _note(

@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,7 @@ def extend(events: list[Event], new: Iterable[Event]) -> list[Event]:
     return events
 
 
-@dataclass
+@dataclass(frozen=True)
 class Newest:
     """The newest event of each kind that a list of runs shows."""
 
@@ -96,19 +96,6 @@ class Newest:
     report: Event | None = None
     since: int = field(default=0, repr=False)  # bytes looked at
     file: int = field(default=0, repr=False)  # which file they were in
-
-    def add(self, event: Event) -> None:
-        """Take one more event into account."""
-        kind = event["event"]
-        if kind in LIFE:
-            self.life = event
-        elif kind in ("progress", "report"):
-            setattr(self, kind, event)
-        if kind == "start" and isinstance(step := event.get("resumed_at"), int):
-            self.progress, self.report = (
-                e if e is not None and (e.get("step") or 0) <= step else None
-                for e in (self.progress, self.report)
-            )
 
 
 _seen: dict[Path, Newest] = {}
@@ -126,7 +113,7 @@ def newest(path: Path) -> Newest:
         if found is None or found.file != about.st_ino or not 0 <= about.st_size - found.since <= MOST:
             found = _from_the_end(path, about)
         elif found.since < about.st_size:
-            found = _with_events(replace(found), path, found.since)
+            found = _with_events(found, path)
         if len(_seen) > 2000:
             _seen.clear()
         _seen[path] = found
@@ -138,17 +125,18 @@ def _from_the_end(path: Path, about: os.stat_result) -> Newest:
     length = BLOCK
     while True:
         begin = max(0, about.st_size - length)  # perhaps mid-line; the rest of that line is skipped
-        found = _with_events(Newest(file=about.st_ino), path, begin)
+        found = _with_events(Newest(file=about.st_ino, since=begin), path)
         if begin == 0 or length >= MOST or (found.life and found.progress and found.report):
             return found
         length *= 4
 
 
-def _with_events(found: Newest, path: Path, after: int) -> Newest:
-    events, found.since = read(path, after, sys.maxsize)
-    for event in events:
-        found.add(event)
-    return found
+def _with_events(found: Newest, path: Path) -> Newest:
+    new, since = read(path, found.since, sys.maxsize)
+    known = [event for event in (found.life, found.progress, found.report) if event is not None]
+    kinds = dict.fromkeys(LIFE, "life")
+    last = {kinds.get(event["event"], event["event"]): event for event in extend(known, new)}
+    return Newest(last.get("life"), last.get("progress"), last.get("report"), since, found.file)
 
 
 def _parsed(lines: Iterable[bytes]) -> Iterable[Event]:
@@ -158,7 +146,6 @@ def _parsed(lines: Iterable[bytes]) -> Iterable[Event]:
         except (ValueError, RecursionError):
             continue
         if isinstance(event, dict):
-            event.setdefault("event", "report")  # early versions wrote only reports, without a name
             event = {OF_0_1_0.get(name, name): value for name, value in event.items()}
             if sound(event):
                 yield event

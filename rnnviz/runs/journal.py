@@ -18,9 +18,9 @@ from typing import Any
 
 import torch
 
-from rnnviz.networks import checkpoint
+from rnnviz.networks import checkpoint, threads
 from rnnviz.networks.torch_model import CharModel
-from rnnviz.runs import event_log, training_state
+from rnnviz.runs import event_log, queue, training_state
 from rnnviz.runs.event_log import PROGRESS
 from rnnviz.runs.folder import RunFolder
 from rnnviz.runs.snapshots import FACTOR, SHARE, record, take
@@ -107,6 +107,7 @@ class Journal:
                 self._snapshot(keep=True)
             if now >= self._next or trainer.done:
                 self._progress()
+                threads.share(queue.training(self.folder))  # of several runs each takes one thread
                 # Not just before a report, which a resumed run would repeat.
                 if now - self._saved_at >= SAVE and not trainer.due and trainer.step_index > 1:
                     self.save()

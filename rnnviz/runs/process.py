@@ -92,7 +92,6 @@ if TYPE_CHECKING:
 LOWEST = 19
 """How much a visitor's run makes way: as much as can be."""
 
-LOOK = 2.0  # seconds between two looks at the runs beside this one
 TURN = 0.2  # seconds between two looks at the queue
 NICE = 10
 """How much a queued run makes way for others, the page among them; RNNVIZ_NICE in the environment, 0 to 19,
@@ -218,12 +217,10 @@ def _learn(
         journal.begin(_about(trainer))
         request.gentle = trainer.stop
         with show(trainer) as (on_step, on_report):
-            look = _beside_others(folder)
 
             def step(trainer: Trainer) -> None:
                 journal.step(trainer)
                 on_step(trainer)
-                look()
 
             for report in trainer.run(prompt=description.watched, on_step=step, early=True):
                 journal.report(report)
@@ -236,21 +233,6 @@ def _learn(
     if stopped:
         raise Stopped
     return trainer
-
-
-def _beside_others(folder: RunFolder) -> Callable[[], None]:
-    """What, called after every step, looks now and then how many runs train: of several, each takes one
-    thread.
-    """
-    due = time.monotonic()
-
-    def look() -> None:
-        nonlocal due
-        if time.monotonic() >= due:
-            due = time.monotonic() + LOOK
-            threads.share(queue.training(folder))
-
-    return look
 
 
 def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tuple[Description, Threads]:

@@ -79,7 +79,7 @@ def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -
     the like for what no `pack` returns.
     """
     same = meta["vocabulary"] == trainer.model.vocabulary.to_json()
-    if not same or meta.get("text", trainer.text_sha256) != trainer.text_sha256:
+    if not same or meta["text"] != trainer.text_sha256:
         raise TrainingError(
             "the saved run was trained on another text (its characters differ); start a new run"
         )
@@ -95,7 +95,7 @@ def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -
             saved["state"][i] = {k: _fit(tensors, f"optimiser.{i}.{k}", s) for k, s in shapes.items()}
     trainer.optimiser.load_state_dict(saved)
     for group in trainer.optimiser.param_groups:
-        group["lr"] = meta.get("learning_rate", group["lr"])
+        group["lr"] = meta["learning_rate"]
     trainer.bfloat16, trainer.carried = meta["bfloat16"], None
     if any(name.startswith("carried.") for name in tensors):
         kinds = (torch.float32, torch.bfloat16) if trainer.bfloat16 else (torch.float32,)
@@ -106,13 +106,12 @@ def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -
     trainer.step_index, trainer.characters, trainer.offset = meta["step"], meta["characters"], meta["offset"]
     trainer.best = math.inf if meta["best"] is None else meta["best"]
     trainer.seconds = meta["seconds"]
-    trainer.since, trainer.reported = trainer.new_interval(), meta.get("reported", trainer.step_index)
-    if "since.loss" in tensors:  # early versions saved at reports only
-        trainer.since.loss += _fit(tensors, "since.loss", scalar).to(trainer.device)
-        trainer.since.characters = meta["since"]["characters"]
-        trainer.since.seconds = meta["since"]["seconds"]
-        trainer.loss = _fit(tensors, "loss", scalar).to(trainer.device)
-        trainer.norm = _fit(tensors, "norm", scalar).to(trainer.device)
+    trainer.since, trainer.reported = trainer.new_interval(), meta["reported"]
+    trainer.since.characters, trainer.since.seconds = meta["since"]["characters"], meta["since"]["seconds"]
+    since, trainer.loss, trainer.norm = (
+        _fit(tensors, name, scalar).to(trainer.device) for name in ("since.loss", "loss", "norm")
+    )
+    trainer.since.loss += since
 
 
 def _fit(
@@ -138,8 +137,7 @@ def _check_numbers(trainer: Trainer, meta: dict[str, Any]) -> None:
     for name, most in {**places, "offset": trainer.streams.slack}.items():
         if type(meta[name]) is not int or not 0 <= meta[name] <= most:
             raise ValueError(f"{name} is {meta[name]!r}")
-    since = meta.get("since", {"characters": 0, "seconds": 0.0})
-    numbers = [meta["best"] or 0, meta["seconds"], meta.get("learning_rate", 0), meta.get("reported", 0)]
-    for value in (*numbers, since["characters"], since["seconds"]):
+    numbers = [meta["best"] or 0, *(meta[name] for name in ("seconds", "learning_rate", "reported"))]
+    for value in (*numbers, meta["since"]["characters"], meta["since"]["seconds"]):
         if type(value) not in (int, float) or not abs(value) < 1e300:
             raise ValueError(f"{value!r} is no number that a run has")

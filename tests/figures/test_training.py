@@ -90,17 +90,6 @@ def test_the_axis_stands_still_while_the_curve_falls() -> None:
     assert deep[0] <= 0
 
 
-def test_a_run_of_snapshots_has_an_axis_that_shows_its_beginning() -> None:
-    steps = (0, 1, 10, 50)
-    bare = [{**report(n, 60.0 - n), "characters": 100 * n, "gradient_norm": None} for n in steps]
-    one = training.curves([START, *bare])
-    assert one.snapshots
-    assert not training.curves(EVENTS).snapshots
-    layout = training.figure(one)["layout"]
-    assert layout["xaxis"]["type"] == "log"
-    assert layout["xaxis"]["range"][0] == pytest.approx(2)  # the first step that read anything
-
-
 def test_the_lines_to_beat_are_named_and_their_labels_hold_no_markup() -> None:
     words = {**training.ENGLISH, "ngram": "<b>6-gram"}
     drawn = training.figure(training.curves(EVENTS), words)
@@ -120,8 +109,6 @@ def test_the_label_of_the_line_that_curves_end_beside_is_where_they_are_not() ->
         "right",
         "bottom",
     )
-    bare = [{**report(n, 60.0 - n), "characters": 100 * n, "gradient_norm": None} for n in (0, 1, 10, 50)]
-    assert label([START, *bare]) == ("left", "bottom")
     ended = {"event": "finished", "held_out": 4.9, "step": 50}  # whose dot is at the right end
     unseen = [{k: v for k, v in one.items() if k != "validation_perplexity"} for one in EVENTS]
     assert label([*unseen, ended]) == ("left", "top")

@@ -136,7 +136,7 @@ def test_a_file_that_only_says_it_is_long_is_not_read_to_its_end(
 
 
 def test_a_validation_figure_is_called_so_and_read_by_its_earlier_name(path: Path) -> None:
-    path.write_text('{"step": 4, "held_out_perplexity": 5.0}\n')
+    path.write_text('{"event": "report", "step": 4, "held_out_perplexity": 5.0}\n')
     report = {"event": "report", "step": 4, "validation_perplexity": 5.0}
     assert read(path)[0] == [report]
     append(path, report)
