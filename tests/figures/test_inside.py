@@ -8,7 +8,7 @@ import pytest
 
 from rnnviz.figures.pictures import draw
 from rnnviz.figures.themes import DARK, LEVELS, LIGHT, THEMES, Theme
-from rnnviz.findings import Bars, Heat, Histogram, Lines, Pair, Points, Square
+from rnnviz.findings import Bars, Heat, Histogram, Lines, Points, Square
 
 TANH = ("diverging", -1.0, 1.0)
 THEME = pytest.mark.parametrize("theme", list(THEMES.values()), ids=list(THEMES))
@@ -66,14 +66,6 @@ def test_lines_know_their_names_and_a_logarithm_leaves_out_what_it_cannot_show()
     assert low < -1 < 0 < high
 
 
-@pytest.mark.parametrize("smallest", [0.5, 1e-3, 1e-12])
-def test_a_logarithmic_axis_has_a_few_marks_within_its_ends(smallest: float) -> None:
-    made = draw(Lines([("a", np.array([1.0, smallest]))], "", "", log=True))
-    scale = made["layout"]["yaxis"]
-    assert 2 <= len(scale["tickvals"]) <= 12
-    assert all(scale["range"][0] <= np.log10(v) <= scale["range"][1] for v in scale["tickvals"])
-
-
 def test_the_names_of_lines_stand_above_the_frame() -> None:
     made = draw(Lines([("one", np.ones(5)), ("other", np.ones(5))], "", ""))
     valid(made)
@@ -100,12 +92,6 @@ def test_a_histogram_shows_shares_and_only_where_there_is_something() -> None:
     valid(made)
     assert made["data"][0]["y"] == [0, 0.75, 0.25, 0]
     assert made["layout"]["xaxis"]["range"] == [-0.5, 0.5]
-
-
-def test_a_pair_has_both_predictions() -> None:
-    made = draw(Pair(["a", "·"], np.array([0.5, 0.25]), np.array([0.1, 0.9]), ("as it is", "changed"), ""))
-    valid(made)
-    assert [trace["x"] for trace in made["data"]] == [[0.5, 0.25], [0.1, 0.9]]
 
 
 @pytest.mark.parametrize(("bound", "largest"), [("diagonal", 1), ("circle", 3)])

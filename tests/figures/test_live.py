@@ -7,7 +7,6 @@ import pytest
 import rnnviz
 from rnnviz.figures import live
 from rnnviz.figures.themes import CELL, DARK, GATE, LIGHT, RELU, TANH, Theme
-from rnnviz.reading.scoring import running
 from rnnviz.text.characters import visible
 from tests.conftest import tiny
 
@@ -53,9 +52,3 @@ def test_a_scale_is_that_of_the_quantity() -> None:
 )
 def test_marks(character: str, mark: str) -> None:
     assert visible(character) == mark
-
-
-def test_running_perplexity_is_the_traces() -> None:
-    trace = rnnviz.trace(tiny("gru"), TEXT)
-    np.testing.assert_allclose(running(trace.nll), trace.perplexity)
-    assert running([1e6]).tolist() == [np.inf]

@@ -1,13 +1,9 @@
 """Every encoding in a table: found where its bytes can tell, mended by its name where they can't."""
 
-from pathlib import Path
-
 import pytest
 
 from rnnviz.errors import DecodingError
-from rnnviz.reading.scoring import UniformModel, perplexity
 from rnnviz.text.decoding import decode
-from rnnviz.text.vocabulary import Vocabulary
 
 # The first article of the Universal Declaration of Human Rights, and what comes close to it.
 TEXTS = {
@@ -175,16 +171,3 @@ def test_a_wrong_guess_is_called_a_guess_or_refused(text: str, codec: str) -> No
         return
     # Seven-bit encodings look like ASCII: the bytes are UTF-8, and the text on the page shows what is wrong.
     assert decode(data).certainty == ("verified" if data.isascii() else "guessed")
-
-
-@pytest.mark.parametrize(("text", "codec", "encoding"), FOUND)
-def test_a_file_scores_the_same_in_every_encoding(
-    text: str, codec: str, encoding: str, tmp_path: Path
-) -> None:
-    model = UniformModel(Vocabulary.from_text(TEXTS[text] + TEXTS["english"], min_count=1))
-    (tmp_path / "a.txt").write_bytes(TEXTS[text].encode(codec))
-    found = perplexity(model, tmp_path / "a.txt")
-    named = perplexity(model, tmp_path / "a.txt", encoding=codec)
-    plain = perplexity(model, text=TEXTS[text])
-    assert found.perplexity == named.perplexity == plain.perplexity
-    assert found.unknown == 0
