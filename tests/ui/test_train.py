@@ -4,6 +4,7 @@ import contextlib
 import csv
 import io
 import json
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -141,7 +142,10 @@ def test_a_download_says_what_it_is_and_what_went_wrong(
 ) -> None:
     monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path / "cache"))
 
+    online = threading.Event()
+
     def offline(name: str, progress: object = None) -> None:
+        assert online.wait(20)
         raise DownloadError("raw.githubusercontent.com can't be reached; check the network")
 
     monkeypatch.setattr(corpora, "fetch", offline)
@@ -150,7 +154,10 @@ def test_a_download_says_what_it_is_and_what_went_wrong(
     for part in ("1.1 MB", "github.com/karpathy/char-rnn", "public domain"):
         assert part in said
     app.button(key="fetch").click().run()
-    app.session_state["train.jobs"].wait([("fetch", "tinyshakespeare")], 20)
+    jobs = app.run().session_state["train.jobs"]
+    assert jobs.busy(), "it goes on while the page is drawn again"
+    online.set()
+    assert jobs.stopped(20)
     app.run()
     assert "can't be reached" in app.error[0].value.replace("\\", "")
 

@@ -21,7 +21,7 @@ import streamlit as st
 from rnnviz.i18n import _
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.jobs.worker import OVER, Check, Job, Jobs, Make, State, Steps, of_session
+from rnnviz.ui.jobs.worker import OVER, Check, Job, Jobs, Kind, Make, State, Steps, of_session
 from rnnviz.ui.trouble import describe, plain
 
 R = TypeVar("R")
@@ -39,6 +39,11 @@ class Pending(Generic[R]):
     jobs: Jobs
     value: R | None
     job: Job | None
+
+    @property
+    def waits(self) -> bool:
+        """Whether its job isn't over."""
+        return self.job is not None and self.job.state not in OVER
 
     def show(self, name: str) -> R | None:
         """The value; else its progress with Cancel, why it failed, or that it was cancelled, with a button
@@ -65,13 +70,14 @@ def ask(
     pressed: bool | None = None,
     patience: float = PATIENCE,
     shared: bool = False,
+    kind: Kind = "work",
     size: int = 0,
 ) -> Pending[R]:
     """The result of this key, never None once it is there. `make` is a generator of steps, given a check that
     raises once its work is unwanted. `pressed`: whether its button was pressed just now, which starts it even
     after a failure or a cancel; False only looks; None starts it by itself, and not again after those.
-    `shared` results are kept for all sessions, of others a session keeps the newest of what it is. `size`:
-    bytes or characters of its text, by which others in the queue are told how long it takes.
+    `shared` results are kept for all sessions, of others a session keeps the newest of what it is. `kind`,
+    `size`: as those of `Jobs.ask`.
     """
     jobs, kept = _jobs(), store.shared()
     want(key)
@@ -80,9 +86,8 @@ def ask(
     if value is None and pressed is not False:
         gone = shared and before is not None and before.state == "done"
         again: Collection[State] = OVER if pressed else ("left", "done") if gone else ("left",)
-        jobs.ask(
-            key, title, cast(Make, partial(_keeping, key, make)) if shared else make, again=again, size=size
-        )
+        work = cast(Make, partial(_keeping, key, make)) if shared else make
+        jobs.ask(key, title, work, again=again, kind=kind, size=size)
         jobs.wait([key], patience)
     job = jobs.get(key)
     if value is None and job is not None and job.state == "done":

@@ -51,7 +51,7 @@ def page(context: Context) -> None:
     )
     _learning(context)
     with working("perplexity"):
-        chosen, there = texts.chosen(jobs)
+        chosen, there = texts.chosen()
         if chosen:
             forgetting.button()
         else:
@@ -59,7 +59,6 @@ def page(context: Context) -> None:
             said = _("**An example**, until you choose a text: *{beginning} …*")
             st.markdown(said.format(beginning=plain(_beginning(chosen[0].text or ""))))
         _hold([*there, *chosen])
-        want(texts.download(st.session_state.get("corpus")))
         want(*(work.full_key(context.info, text) for text in there))  # a look at another stops none
         tables = [text for text in chosen if rows.is_one(text)]
         _results(context, jobs, _score(context, jobs, [text for text in chosen if text not in tables]))

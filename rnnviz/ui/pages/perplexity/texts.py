@@ -19,9 +19,9 @@ from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui import address, examples, pasting
 from rnnviz.ui.fields import Field
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.jobs import progress
+from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.jobs.worker import OVER, Check, Jobs, Step, Steps
+from rnnviz.ui.jobs.worker import Check, Step, Steps
 from rnnviz.ui.packed import LONGEST, unpack
 from rnnviz.ui.pages.perplexity import uploads
 from rnnviz.ui.trouble import describe, plain
@@ -98,7 +98,7 @@ class _Named(io.BytesIO):
         return super().readline(size)
 
 
-def chosen(jobs: Jobs) -> tuple[list[Text], list[Text]]:
+def chosen() -> tuple[list[Text], list[Text]]:
     """The texts to score, and all that are there: uploaded files, the pasted text, the corpus."""
     PASTED.now(usual=PASTED.get())  # going back takes nothing away: an address holds short texts alone
     upload, paste, corpus = _tabs()
@@ -112,7 +112,7 @@ def chosen(jobs: Jobs) -> tuple[list[Text], list[Text]]:
             st.warning(said, icon=":material/block:")
             pasted = ""
     with corpus:
-        picked = _from_corpus(jobs)
+        picked = _from_corpus()
     there = {
         "files": [_uploaded(file) for file in files],
         "paste": [given(_("pasted text"), pasted)] if pasted else [],
@@ -236,7 +236,7 @@ def _called(name: str, texts: Sequence[Text]) -> str:
 # A corpus.
 
 
-def _from_corpus(jobs: Jobs) -> list[Text]:
+def _from_corpus() -> list[Text]:
     """The chosen corpus, or the part of it that a model trained on it has never read."""
     which, how = st.columns([3, 2], vertical_alignment="bottom")
     about = {name: corpora.describe(name) for name in corpora.names()}
@@ -248,7 +248,7 @@ def _from_corpus(jobs: Jobs) -> list[Text]:
     help = _("The shipped models trained on this corpus have not read its last tenth.")
     with how:
         part = PART.choose(_("Part"), words, help=help)
-    if name is None or (about[name].needs_download and not fetched(jobs, about[name])):
+    if name is None or (about[name].needs_download and not fetched(about[name])):
         return []
     try:
         content, text = _read(name, part)
@@ -266,34 +266,28 @@ def _read(name: str, part: str) -> tuple[str, str]:
     return hashlib.sha256(text.encode("utf-8")).hexdigest(), text
 
 
-def download(name: str | None) -> Key:
-    """The key of a corpus's download."""
-    return Key("fetch", rest=name)
-
-
-def fetched(jobs: Jobs, info: corpora.CorpusInfo) -> bool:
+def fetched(info: corpora.CorpusInfo) -> bool:
     """Whether a corpus was just downloaded; until then, shows the button for it."""
     if not allowed.to_fetch():
         st.info(_("This text is not on this machine yet. The lecturer can download it."))
         return False
-    key = download(info.name)
-    job = jobs.get(key)
-    if job is not None and job.state == "done":
-        return True
-    if job is not None and job.state not in OVER:
-        progress.bar(jobs, [key], "fetch")
-        return False
-    if job is not None and job.error is not None:
-        st.error(describe(job.error), icon=":material/cloud_off:")
+    fetch = partial(
+        ask, Key("fetch", rest=info.name), info.title, partial(_fetching, info.name), kind="download"
+    )
+    found = fetch(pressed=False)
+    if found.waits or found.value:
+        return found.show("fetch") is not None
+    if found.job is not None and found.job.error is not None:
+        st.error(describe(found.job.error), icon=":material/cloud_off:")
     label = _("Download it ({size} MB)").format(size=f"{info.bytes / 1e6:.1f}")
     if st.button(label, icon=":material/download:", key="fetch"):
-        jobs.ask(key, info.title, partial(_fetching, info.name), again=OVER, kind="download")
+        fetch(pressed=True)
         st.rerun()
     st.caption(_("From {source}. It is kept on this machine.").format(source=info.source))
     return False
 
 
-def _fetching(name: str, check: Check) -> Steps[None]:
+def _fetching(name: str, check: Check) -> Steps[bool]:
     yield Step(0.0)
     corpora.fetch(name, progress=lambda received, expected: check())
-    yield Step(1.0)
+    return True

@@ -1,6 +1,5 @@
 """What a run would take: parameters, memory, speed, time; measured once, in the background."""
 
-import logging
 import time
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -8,42 +7,41 @@ from functools import partial
 
 import streamlit as st
 
-from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.networks.config import TrainConfig
 from rnnviz.training import estimate
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import progress, store
+from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
-from rnnviz.ui.jobs.worker import OVER, Check, Jobs, Step, Steps
+from rnnviz.ui.jobs.worker import OVER, Check, Job, Step, Steps
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.settings import Recipe
 from rnnviz.ui.pages.train.texts import Chosen
 from rnnviz.ui.words import duration
-
-log = logging.getLogger("rnnviz")
 
 QUIET = 1.5  # seconds that a choice must stand before its speed is measured
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """An estimate, the characters per second if known, and the job that measures them."""
+    """An estimate, the characters per second if known, and the job that measures them now."""
 
     found: estimate.Estimate
     speed: float | None
-    job: Key | None
+    job: Job | None
 
 
-def of(jobs: Jobs, text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
+def of(text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
     """What is known by now; `measure`: whether to measure the speed."""
-    key = Key("speed", rest=shape(recipe.config, text.symbols))
+    config, key = recipe.config, Key("speed", rest=shape(recipe.config, text.symbols))
     fast = store.shared().get(key)
-    found = estimate.estimate(recipe.config, text.symbols, text.corpus.characters)
+    found = estimate.estimate(config, text.symbols, text.corpus.characters)
     if fast or found.refusal or not measure or text.toy or not allowed.to_measure():
         return Forecast(found, fast, None)
-    job = jobs.ask(key, "", partial(_measuring, recipe.config, text.symbols, key), kind="trial")
-    return Forecast(found, job.result, None if job.state in OVER else key)  # over: not for want of asking
+    make = partial(_measuring, config, text.symbols)
+    trial = ask(key, "", make, patience=0, shared=True, kind="trial")
+    return Forecast(found, trial.value, trial.job if trial.waits else None)
 
 
 def shape(config: TrainConfig, symbols: int) -> Hashable:
@@ -54,28 +52,22 @@ def shape(config: TrainConfig, symbols: int) -> Hashable:
     )  # fmt: skip
 
 
-def _measuring(config: TrainConfig, symbols: int, key: Key, check: Check) -> Steps[float | None]:
+def _measuring(config: TrainConfig, symbols: int, check: Check) -> Steps[float]:
     until = time.monotonic() + QUIET
-    while (found := store.shared().get(key)) is None and time.monotonic() < until:
+    while time.monotonic() < until:
         time.sleep(0.05)
         yield Step(0.0)
     check()
-    if found is None:  # it wasn't measured for another visitor while this one waited
-        try:
-            found = estimate.measured(config, symbols, check=check)
-        except (RnnvizError, OSError) as error:  # the page then says what it knows without
-            log.warning("the speed could not be measured: %s", error)
-            return None
-    return store.shared().put(key, float(found))
+    return float(estimate.measured(config, symbols, check=check))
 
 
-def show(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
+def show(text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
     """The forecast in one line, refreshed while the speed is being measured."""
     every = 0.5 if forecast.job is not None else None
-    st.fragment(_line, run_every=every, key="train-forecast")(jobs, text, recipe, forecast)
+    st.fragment(_line, run_every=every, key="train-forecast")(text, recipe, forecast)
 
 
-def _line(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
+def _line(text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
     found, fast, config = forecast.found, forecast.speed, recipe.config
     parts = [
         say.kind(config.to_json()),
@@ -85,7 +77,7 @@ def _line(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
     if fast is not None:
         parts.append(_("about {speed} characters a second").format(speed=f"{float(f'{fast:.2g}'):,.0f}"))
     elif forecast.job is not None:
-        parts.append(_waiting(jobs, forecast.job))
+        parts.append(_waiting(forecast.job))
     if recipe.minutes is not None:
         parts.append(_("{m} min").format(m=f"{recipe.minutes:,g}"))
         if fast is not None:
@@ -106,11 +98,10 @@ def roughly(count: int) -> str:
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{float(f'{count / 1e6:.2g}'):.0f} MB"
 
 
-def _waiting(jobs: Jobs, key: Key) -> str:
-    job = jobs.get(key)
-    if job is None or job.state in OVER:
+def _waiting(job: Job) -> str:
+    if job.state in OVER:
         st.rerun()  # it is measured
-    before = jobs.places.before(job)
+    before = job.of.places.before(job)
     if before is None:
         return _("measuring its speed …")
     return _("its speed will be measured: {place}").format(place=progress.place(before))

@@ -13,7 +13,7 @@ from rnnviz.training.estimate import cores
 from rnnviz.training.presets import twice
 from rnnviz.ui import presenting, sidebar, trouble
 from rnnviz.ui.hosting import allowed, limits
-from rnnviz.ui.jobs.worker import Jobs, of_session
+from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.pages.train import (
     actions,
     add_model,
@@ -41,8 +41,9 @@ def page(slot: Any, explore: Any) -> None:
         st.markdown(
             _("Choose a text and press **Start**. A network learns to predict its next character; you watch.")
         )
-    with st.container():  # what opens and closes in it doesn't move the view, which would be made anew
-        text = new(of_session("train"))
+    # What opens and closes in a container doesn't move the view, which would be made anew.
+    with st.container(), working("train"):
+        text = new()
     if chosen is not None and (shown := find(chosen)) is not None:
         st.divider()
         with st.container():
@@ -62,16 +63,15 @@ def page(slot: Any, explore: Any) -> None:
         st.caption(_("Only the lecturer can save, download and add models, and stop others' runs."))
 
 
-def new(jobs: Jobs) -> Chosen | None:
+def new() -> Chosen | None:
     """Choose a text and a recipe, and start. Returns the text, if there is one yet."""
     which, how = st.columns([5, 6], vertical_alignment="top", gap="medium")
     with which:
-        text = texts.choose(jobs)
+        text = texts.choose()
     with how:
         key = settings.preset(text)
     if text is None:
         st.caption(_("Choose a text, then press Start."))
-        jobs.retain([("fetch", st.session_state.get(texts.KEY))])
         return None
     settings.decide(text, key)
     sentence, go = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
@@ -88,7 +88,7 @@ def new(jobs: Jobs) -> Chosen | None:
             else:
                 texts.facts(text)
     with place:
-        recipe = _possible(jobs, text, key)
+        recipe = _possible(text, key)
     pressed = go.button(
         _("Start"),
         type="primary",
@@ -103,15 +103,13 @@ def new(jobs: Jobs) -> Chosen | None:
     return text
 
 
-def _possible(jobs: Jobs, text: Chosen, key: str) -> Recipe | None:
+def _possible(text: Chosen, key: str) -> Recipe | None:
     """The recipe, with what it would take, in a line; None where it can't be started, with the reason."""
-    wanted = []
     try:
         has_torch.require()
         recipe = settings.recipe(text, key)
         busy = any(run.state in ("running", "starting") for run in runs.listed())
-        seen = forecast.of(jobs, text, recipe, measure=not busy)
-        wanted = [seen.job] if seen.job is not None else []
+        seen = forecast.of(text, recipe, measure=not busy)
         if seen.found.refusal is not None:
             raise seen.found.refusal
     except TorchMissingError as error:
@@ -120,12 +118,10 @@ def _possible(jobs: Jobs, text: Chosen, key: str) -> Recipe | None:
     except RnnvizError as error:
         st.error(describe(error), icon=":material/block:")
         return None
-    finally:
-        jobs.retain(wanted)
     if listing.mine() is not None:
         st.caption(_("You have a run already. Delete it to start another."))
         return None
-    forecast.show(jobs, text, recipe, seen)
+    forecast.show(text, recipe, seen)
     if allowed.whose():
         st.caption(
             _(

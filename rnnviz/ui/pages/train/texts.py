@@ -18,7 +18,6 @@ from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.training.presets import twice
 from rnnviz.ui import forgetting, pasting
 from rnnviz.ui.hosting import allowed
-from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import texts as shared
 from rnnviz.ui.pages.perplexity import uploads
 from rnnviz.ui.sidebar import preformatted
@@ -51,7 +50,7 @@ class Chosen:
         return not self.parts[1]
 
 
-def choose(jobs: Jobs) -> Chosen | None:
+def choose() -> Chosen | None:
     """The picker, with the options of the choice; None if there is no text yet."""
     about = {name: corpora.describe(name) for name in dict.fromkeys((*FIRST, *corpora.names()))}
     labels = {}
@@ -74,13 +73,13 @@ def choose(jobs: Jobs) -> Chosen | None:
                 return _uploaded()
             if picked == PASTE:
                 return _pasted()
-            return _fetched(jobs, about[picked])
+            return _fetched(about[picked])
         except RnnvizError as error:
             st.error(describe(error), icon=":material/error:")
             return None
 
 
-def _fetched(jobs: Jobs, info: corpora.CorpusInfo) -> Chosen | None:
+def _fetched(info: corpora.CorpusInfo) -> Chosen | None:
     if info.needs_download:
         st.caption(
             _("**{title}**: {size} from {source}, licence: {licence}.").format(
@@ -90,7 +89,7 @@ def _fetched(jobs: Jobs, info: corpora.CorpusInfo) -> Chosen | None:
                 licence=plain(info.licence),
             )
         )
-        if not shared.fetched(jobs, info):
+        if not shared.fetched(info):
             return None
     return _named(info.name)
 
