@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -74,7 +74,7 @@ def read(model: Network) -> Bookmark:
     looks: dict[str, Any] = {name: address.asked(name) for name in ("quantity", "order")}
     looks |= {name: number(name) for name in ("layer", "unit")}
     given = {name: value for name, value in looks.items() if value is not None}
-    begin = asdict(first(named.of(model)))
+    begin = first(named.of(model))
     if address.asked("unit") == SURPRISE:
         given = begin | {"unit": None} | given
     elif number("unit") is not None or not given:  # else a quantity or a layer without a unit

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.figures import live
@@ -38,18 +38,16 @@ def opening(model: Any) -> str:
     return examples()[0].text
 
 
-@dataclass(frozen=True)
-class Look:
-    """What the heat map shows and what colours the text, `None` being surprisal."""
-
-    quantity: str = "hidden"
-    layer: int = 0
-    unit: int | None = None
-
-
-def first(found: tuple[named.Named, ...]) -> Look:
-    """What the view begins with: the first named unit."""
-    return Look(found[0].quantity, found[0].layer, found[0].unit) if found else Look()
+def first(found: tuple[named.Named, ...]) -> dict[str, Any]:
+    """What the heat map begins with, and the unit that colours the text: the first named one; without any,
+    the hidden states, and surprisal.
+    """
+    one = found[0] if found else None
+    return {
+        "quantity": one.quantity if one else "hidden",
+        "layer": one.layer if one else 0,
+        "unit": one.unit if one else None,
+    }
 
 
 def fixed(
@@ -83,7 +81,7 @@ def fixed(
         "quantities": quantities,
         "named": [captioned(one, model) for one in found],
         "unnamed": "" if found else unnamed(model.card),
-        "first": asdict(first(found)),
+        "first": first(found),
         "symbols": list(vocabulary.characters),
         "ngram": _("{order}-gram").format(order=yardstick.order) if yardstick else None,
         "order": yardstick.order if yardstick else 0,

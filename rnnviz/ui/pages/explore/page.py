@@ -51,7 +51,7 @@ def _live(context: Context, memoryless: NumpyModel | None) -> None:
     extra: dict[str, object] = {"session": link.token}
     extra |= {"better": _glance(context, ask.text)} if ask.glance else {}
     if ask.fresh:
-        looks = arrived.looks if arrived else Ask(**asdict(first(session.named)))
+        looks = arrived.looks if arrived else Ask(**first(session.named))
         ask = replace(looks, client=ask.client, seq=ask.seq, text=text)  # a key may have come meanwhile
         extra |= {"text": text, "offer": state[_OFFERED][0], "opening": opening(context.model)}
         extra |= {"arrival": arrived.to_json()} if arrived else {}

@@ -1,13 +1,13 @@
 """Which units the heat map begins with, and in which order: found on a text that the model writes itself, so
-that it works for every model, without the text it was trained on. Kept in memory as long as the model is, for
-all readers.
+that it works for every model, without the text it was trained on. Kept for all readers, of as many models as
+are in memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -40,17 +40,13 @@ ORDERS = ("steady", "alike", "index")
 
 Ids = npt.NDArray[np.int64]
 
-_kept: WeakKeyDictionary[Network, dict[tuple[str, str, int], Ids]] = WeakKeyDictionary()
-_reached: WeakKeyDictionary[Network, dict[str, npt.NDArray[np.float32]]] = WeakKeyDictionary()
-_read: WeakKeyDictionary[Network, Trace] = WeakKeyDictionary()
+_once = lru_cache(maxsize=12)
 
 
+@_once
 def reference(model: Network) -> Trace:
     """The trace of a text of REFERENCE characters that the model writes itself, always the same."""
-    found = _read.get(model)
-    if found is None:
-        found = _read[model] = Tracer(model).extend(sample(model, "", REFERENCE, temperature=0.8, seed=0))
-    return found
+    return Tracer(model).extend(sample(model, "", REFERENCE, temperature=0.8, seed=0))
 
 
 def order(model: Network, kind: str, layer: int, quantity: str = "hidden", first: Sequence[int] = ()) -> Ids:
@@ -61,28 +57,25 @@ def order(model: Network, kind: str, layer: int, quantity: str = "hidden", first
     "alike"   similar ones beside one another
     """
     state = "cell" if (kind, quantity) == ("steady", "cell") else "hidden"
-    found = _kept.get(model)
-    if found is None or (kind, state, layer) not in found:
-        found = _kept[model] = _orders(model)
-    units = found[kind, state, layer]
+    units = _orders(model)[kind, state, layer]
     if kind == "steady" and first:
         units = np.concatenate([np.asarray(first, np.int64), units[~np.isin(units, first)]])
     return units
 
 
+@_once
 def reach(model: Network) -> dict[str, npt.NDArray[np.float32]]:
     """How far below and above 0 each unit's hidden state and cell state go on the reference text, (2, L, H)
     each: what the colours of one unit go up to.
     """
-    found = _reached.get(model)
-    if found is None:
-        found = _reached[model] = {}
-        for name, values in _states(reference(model)).items():
-            ends = abs(np.percentile(values, (100 - REACHED, REACHED), axis=0))
-            found[name] = np.maximum(ends, np.maximum(NARROWEST * ends.max(axis=0), 1e-3)).astype(np.float32)
+    found = {}
+    for name, values in _states(reference(model)).items():
+        ends = abs(np.percentile(values, (100 - REACHED, REACHED), axis=0))
+        found[name] = np.maximum(ends, np.maximum(NARROWEST * ends.max(axis=0), 1e-3)).astype(np.float32)
     return found
 
 
+@_once
 def _orders(model: Network) -> dict[tuple[str, str, int], Ids]:
     read = reference(model)
     found = {}
