@@ -173,9 +173,9 @@ def test_a_visitors_turns_are_one_persons_in_all_tabs(open_app: Open, now_is: Is
     for who, owner in ((ANN, ANN.id), (LECTURER, None)):
         now_is(who)
         jobs = open_app("perplexity").session_state["perplexity.jobs"]
-        assert jobs._owner in (owner, "test session id")
-        assert (jobs._owner == ANN.id) == (who is ANN)
-        assert jobs._first == (who is LECTURER)
+        assert jobs.owner in (owner, "test session id")
+        assert (jobs.owner == ANN.id) == (who is ANN)
+        assert jobs.first == (who is LECTURER)
 
 
 # ---- inside --------------------------------------------------------------------------------------------
