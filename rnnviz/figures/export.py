@@ -40,7 +40,7 @@ from rnnviz.findings import Number
 from rnnviz.telling import DEFAULT, written
 from rnnviz.text import files
 from rnnviz.text.characters import printable
-from rnnviz.text.row_formats import parquet_library as parquet_library
+from rnnviz.text.row_files import parquet_library as parquet_library
 
 if TYPE_CHECKING:
     from jinja2 import Template

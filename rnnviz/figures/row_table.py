@@ -30,9 +30,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.figures import export
 from rnnviz.text import files
-from rnnviz.text.row_files import RowFile
-from rnnviz.text.row_formats import Fault, Parquet, parquet_library
-from rnnviz.text.row_formats import values as column_values
+from rnnviz.text.row_files import JsonLines, Parquet, RowFile, parquet_library
+from rnnviz.text.row_files import values as column_values
 
 if TYPE_CHECKING:
     from rnnviz.reading.rows import RowScore, Scored
@@ -95,15 +94,15 @@ def kinds(of: Iterable[RowFile]) -> Kinds:
 
 def _kinds_of(file: RowFile) -> Iterable[tuple[str, Any]]:
     """Names and types, some of them again and again; None for a null."""
-    if isinstance(file.reader, Parquet):
-        yield from ((field.name, field.type) for field in file.reader.schema)
-    elif file.format == "csv":
-        yield from ((name, "string") for name in file.columns)
-    else:
+    if isinstance(file, Parquet):
+        yield from ((field.name, field.type) for field in file.schema)
+    elif isinstance(file, JsonLines):
         with suppress(TextError):  # said when it is scored
-            for row in file.reader:
-                if not isinstance(row, Fault):
+            for table in file.tables():
+                for row in file.own(table):
                     yield from ((name, _kind(value)) for name, value in row.items())
+    else:
+        yield from ((name, "string") for name in file.columns)
 
 
 def _kind(value: Any) -> str | None:
@@ -145,7 +144,9 @@ class RowTable:
             export.add(self._text, rows)
             return
         for row, values in zip(own, scores, strict=True):
-            self._file.write(_line({**row, **dict(zip(self._names(row), values, strict=True))}))
+            line = _json({**row, **dict(zip(self._names(row), values, strict=True))})
+            # Half a surrogate pair is no UTF-8; as an escape it is JSON.
+            self._file.write(f"{line}\n".encode("utf-8", "backslashreplace"))
 
     def close(self) -> None:
         """Write the end. The file stays open: it is its owner's."""
@@ -250,11 +251,3 @@ def _json(value: Any) -> str:
 
 def _cell(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float) else _json(value)
-
-
-def _line(row: dict[str, Any]) -> bytes:
-    line = _json(row)
-    try:
-        return f"{line}\n".encode()
-    except UnicodeEncodeError:  # half a surrogate pair: as an escape it is JSON
-        return f"{json.dumps(row, default=str)}\n".encode()

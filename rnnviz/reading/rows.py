@@ -25,8 +25,7 @@ from rnnviz.reading.language_model import LanguageModel, advanced, scorer_of
 from rnnviz.reading.report import Progress, Report, Totals, no_probability, of_sum
 from rnnviz.text.characters import Normaliser
 from rnnviz.text.checked import received
-from rnnviz.text.row_files import RowFile, Rows
-from rnnviz.text.row_formats import Fault
+from rnnviz.text.row_files import Fault, RowFile, Rows
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 from rnnviz.text.words import WordCount
 
@@ -252,8 +251,8 @@ class _Work:
         return RowsReport(
             file=self._file.name,
             model=self._model.name,
-            encoding=self._file.reader.encoding,
-            certainty=self._file.reader.certainty,
+            encoding=self._file.encoding,
+            certainty=self._file.certainty,
             normalised=self._normaliser.changed,
             precise=precise,
             rows=self._rows,

@@ -407,9 +407,11 @@ def _whole_lines(data: bytes) -> bytes:
     return data[: data.rfind(b"\n") + 1] or data
 
 
-def decoded(file: BinaryIO, name: str, encoding: str, chunk: int) -> Iterator[str]:
-    """The text of a file, a piece for each `chunk` of bytes, without its mark. Raises DecodingError."""
-    decoder = codecs.getincrementaldecoder(encoding)()
+def decoded(file: BinaryIO, name: str, encoding: str, chunk: int, errors: str = "strict") -> Iterator[str]:
+    """The text of a file, a piece for each `chunk` of bytes, without its mark. Raises DecodingError where
+    `errors`, as of `bytes.decode`, lets nothing else stand for what can't be decoded.
+    """
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
     marked, size, data = encoding.startswith("utf"), 0, b"begin"
     while data:
         data = _read(file, chunk, name)

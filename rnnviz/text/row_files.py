@@ -4,35 +4,23 @@
     .csv .tsv         a record a line      }
     .parquet
 
-They are read in batches of bounded size, however many rows there are. A row that holds no text costs itself
+They are read in tables of bounded size, however many rows there are. A row that holds no text costs itself
 alone; a file that is damaged or cut off gives what comes before.
 """
 
+import csv
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, Literal, cast
+from itertools import chain, islice
+from typing import Any, BinaryIO, ClassVar, Literal, NamedTuple
 
-from rnnviz.errors import ConfigError, TextError
+from rnnviz.errors import ConfigError, TextError, install
 from rnnviz.text.checked import check_path
-from rnnviz.text.decoding import Source, opened_source, size_of
-from rnnviz.text.files import packing
-from rnnviz.text.row_formats import (
-    FIELDS,
-    LONGEST,
-    SAMPLE,
-    Csv,
-    Fault,
-    JsonLines,
-    Parquet,
-    Row,
-    candidates,
-    json_type,
-    listed,
-    too_long,
-)
-from rnnviz.text.row_formats import values as column_values
+from rnnviz.text.decoding import CHUNK, Source, canonical, decoded, open_text, opened_source, size_of
+from rnnviz.text.files import packing, unpacked
 from rnnviz.text.vocabulary import code_points
 
 Format = Literal["jsonl", "csv", "parquet"]
@@ -42,7 +30,25 @@ ENDINGS: dict[str, Format] = {
 }  # fmt: skip
 
 ROWS, CHARACTERS = 1024, 1 << 20
-"""Rows and characters of a batch, at most; a longer row is a batch of its own."""
+"""Rows and characters that are handed on together, at most; a longer row comes alone."""
+
+LONGEST = 1 << 24
+"""Characters of a row's text, and of its line, at most."""
+
+FIELDS = 1000
+"""Columns of a CSV file at most, and those of JSON Lines that are offered."""
+
+SAMPLE = 1000
+"""Rows that the choice of a column looks at."""
+
+Row = dict[str, Any]
+
+
+class Fault(NamedTuple):
+    """Why a row can't be scored: `kind` is what such rows are counted under."""
+
+    kind: str
+    error: TextError
 
 
 def format_of(name: str) -> Format | None:
@@ -88,33 +94,66 @@ class Rows:
 
 
 class RowFile:
-    """A file of rows. Make one with `open_rows`, or choose its column afterwards.
+    """A file of rows. Make one with `open_rows`, or with `opened` and choose its column afterwards.
 
-    columns          the names of its columns, as far as the first rows show; of JSON Lines at most FIELDS
-    column, given    those of the texts and of their contexts; `given` may be None
-    found            whether `column` was found rather than named
+    columns              the names of its columns, as far as the first rows show; of JSON Lines at most FIELDS
+    column, given        those of the texts and of their contexts; `given` may be None
+    found                whether `column` was found rather than named
+    encoding, certainty  None of Parquet
+    bytes_read           of the file as it lies, whose size is `bytes_total`
+
+    A format's class says how `tables` of its rows are read, and what a table has in a column.
     """
 
-    def __init__(self, source: Source, name: str, format: Format, encoding: str | None) -> None:
-        self.name, self.format = name, format
-        with opened_source(source, name) as file:
-            self.bytes_total = size_of(file, name)
-        if format == "parquet" and encoding is not None:
-            raise ConfigError(
-                "a Parquet file has no encoding to name; received {encoding!r}", encoding=encoding
-            )
-        self.reader: Parquet | Csv | JsonLines
-        if format == "parquet":
-            self.reader = Parquet(source, name)
-        else:
-            self.reader = (Csv if format == "csv" else JsonLines)(source, name, encoding)
-        self._first = self._sample()
-        if isinstance(self.reader, JsonLines):
-            self.columns = tuple(islice(dict.fromkeys(key for row in self._first for key in row), FIELDS))
-        else:
-            self.columns = self.reader.columns
+    format: ClassVar[Format]
+
+    def __init__(self, source: Source, name: str, encoding: str | None) -> None:
+        self.source, self.name, self.bytes_read = source, name, 0
+        self.encoding: str | None = canonical(encoding or "utf-8")
+        self.certainty: str | None = "verified" if encoding is None else "declared"
+        self.columns: tuple[str, ...] = ()
         self.column, self.found = "", False
         self.given: str | None = None
+        with opened_source(source, name) as file:
+            self.bytes_total = size_of(file, name)
+        self._open(encoding)
+        self._first = next(self.tables(), [])
+
+    def _open(self, encoding: str | None) -> None:
+        """Read what stands before the rows."""
+
+    def tables(self, columns: Sequence[str] = (), *, whole: bool = False) -> Iterator[Any]:
+        """Some rows at a time from the beginning: all columns if `whole`, at least `columns`, and without
+        these at least all that may hold texts. Raises TextError where the file turns out to be damaged, after
+        the rows before.
+        """
+        raise NotImplementedError
+
+    def cells(self, table: Any, column: str) -> list[Any]:
+        """What the rows of a table have in a column: a Fault, a value, or MISSING."""
+        raise NotImplementedError
+
+    def own(self, table: Any) -> Any:
+        """A table as rows' own columns."""
+        return table
+
+    @property
+    def candidates(self) -> list[str]:
+        """The columns that may hold the texts."""
+        return self._candidates(self.columns)
+
+    def _candidates(self, columns: Iterable[str]) -> list[str]:
+        """Those of `columns` that may hold texts, by the first rows: the only one with strings; else those
+        whose strings mostly look like a text rather than a name or a number, or all with strings if none
+        does.
+        """
+        prose = {}
+        for column in columns:
+            cells = self.cells(self._first, column)[:SAMPLE]
+            strings = [cell for cell in cells if isinstance(cell, str) and cell.strip()]
+            if strings:
+                prose[column] = 2 * sum(map(_is_prose, strings)) > len(strings)
+        return [column for column in prose if prose[column]] or list(prose)
 
     def choose(self, column: str | None, given: str | None) -> None:
         """Read the texts from `column`, the only one with texts if None, and their contexts from `given`.
@@ -127,7 +166,7 @@ class RowFile:
                     "{name} has no column {column!r}; it has {columns}",
                     name=self.name,
                     column=named,
-                    columns=listed(self.columns),
+                    columns=_listed(self.columns),
                 )
         self.column = column if column is not None else self._only(given)
         self.given, self.found = given, column is None
@@ -135,112 +174,432 @@ class RowFile:
     def _only(self, given: str | None) -> str:
         """The one column beside `given` that may hold the texts."""
         others = [each for each in self.columns if each != given]
-        found = candidates(others, self._first)
+        found = self._candidates(others)
         if len(found) == 1:
             return found[0]
         if not found:
             raise ConfigError(
                 "{name} has no column of texts; it has {columns}. Score it as one text, or name another file",
                 name=self.name,
-                columns=listed(others),
+                columns=_listed(others),
             )
         raise ConfigError(
             "{name} has more than one column of texts: {columns}; say which with --column "
             "(column=… in Python)",
             name=self.name,
-            columns=listed(found),
+            columns=_listed(found),
         )
 
-    @property
-    def candidates(self) -> list[str]:
-        """The columns that may hold the texts."""
-        return candidates(self.columns, self._first)
-
-    @property
-    def bytes_read(self) -> int:
-        """Of the file as it lies on disk."""
-        return self.reader.bytes_read
-
     def batches(self, *, own: bool = False) -> Iterator[Rows]:
-        """The rows from the beginning; `own` keeps all their columns.
+        """The rows from the beginning, at most CHARACTERS characters together; `own` keeps all their columns.
 
         Raises TextError where the file turns out to be damaged, after the rows before.
         """
         start = 0
-        for values, faults in self._tables(own):
-            for rows in self._cut(start, values, faults, own):
-                yield rows
-                start += len(rows.texts)
+        wanted = [name for name in dict.fromkeys((self.column, self.given)) if name is not None]
+        for table in self.tables(wanted, whole=own):
+            texts = _texts(self.cells(table, self.column), self.column)
+            given: list[str | Fault] = [""] * len(texts)
+            if self.given is not None:
+                given = _texts(self.cells(table, self.given), self.given)
+            rows = list(map(_row, texts, given))
+            begin = size = 0
+            for end, (text, before, _fault) in enumerate(rows, start=1):
+                size += len(text) + len(before)
+                if size >= CHARACTERS or end == len(rows):
+                    kept = self.own(table[begin:end]) if own else None
+                    yield Rows(start + begin, *map(list, zip(*rows[begin:end], strict=True)), kept)
+                    begin, size = end, 0
+            start += len(rows)
 
-    def _tables(self, own: bool) -> Iterator[tuple[Any, list[Fault | None]]]:
-        """Up to ROWS rows at a time: a RecordBatch or dicts, and what is known to be wrong with them."""
-        if isinstance(self.reader, Parquet):
-            wanted = [self.column] if self.given in (None, self.column) else [self.column, str(self.given)]
-            for batch in self.reader.batches(wanted, whole=own):
-                yield batch, [None] * len(batch)
-            return
-        rows: list[Row] = []
-        faults: list[Fault | None] = []
+
+def _is_prose(value: str) -> bool:
+    """Whether it may be a text rather than a name or a number: with a blank inside, or beyond ASCII."""
+    return not value.isascii() or len(value.split(None, 2)) > 1
+
+
+def _listed(columns: Sequence[str]) -> str:
+    """The names of columns, for a sentence."""
+    shown = ", ".join(repr(c if len(c) <= 40 else c[:40] + "…") for c in columns[:10])
+    return f"{shown} …" if len(columns) > 10 else shown or "none"
+
+
+MISSING = object()
+
+
+def _texts(cells: Sequence[Any], column: str) -> list[str | Fault]:
+    return [_text(cell, column) for cell in cells]
+
+
+def _text(cell: Any, column: str) -> str | Fault:
+    """A cell, if it is a text that can be scored; else why not."""
+    if isinstance(cell, str):
+        if len(cell) > LONGEST:
+            return _too_long()
+        try:
+            code_points(cell)
+        except TextError as error:
+            return Fault("surrogate", error)
+        return cell
+    if isinstance(cell, Fault):
+        return cell
+    if cell is MISSING:
+        return Fault("missing", TextError("it has no {column}", column=column))
+    if isinstance(cell, bytes):
+        return Fault("broken", TextError("its {column} is not UTF-8", column=column))
+    if cell is None:
+        return Fault("null", TextError("its {column} is null", column=column))
+    received = _json_type(cell)
+    return Fault("type", TextError("its {column} is {received}, no text", column=column, received=received))
+
+
+def _row(text: str | Fault, given: str | Fault) -> tuple[str, str, Fault | None]:
+    """A row's text, its context and its fault."""
+    for part in (text, given):
+        if isinstance(part, Fault):
+            return "", "", part
+    return str(text), str(given), None
+
+
+def _json_type(value: object) -> str:
+    """What JSON calls the type of a value, with its article."""
+    names = {type(None): "null", bool: "true or false", int: "a number", float: "a number"}
+    names |= {str: "a text", list: "a list", dict: "an object"}
+    return names.get(type(value), type(value).__name__)
+
+
+def _too_long() -> Fault:
+    """The fault of a row whose text or line is longer than LONGEST."""
+    return Fault(
+        "long",
+        TextError("it is longer than {most:,} characters; score it as a file of its own", most=LONGEST),
+    )
+
+
+# Rows of JSON Lines and CSV files, one at a time: a bad one costs itself alone.
+
+
+class _Lines(RowFile):
+    """Rows of a text, line by line."""
+
+    def rows(self) -> Iterator[Row | Fault]:
+        """One after the other, from the beginning."""
+        raise NotImplementedError
+
+    def tables(self, columns: Sequence[str] = (), *, whole: bool = False) -> Iterator[list[Row | Fault]]:
+        table: list[Row | Fault] = []
         size = 0
         try:
-            for row in self.reader:
-                rows.append({} if isinstance(row, Fault) else row)
-                faults.append(row if isinstance(row, Fault) else None)
-                size += _size_of(row)
-                if len(rows) == ROWS or size >= CHARACTERS:
-                    yield rows, faults
-                    rows, faults, size = [], [], 0
+            for row in self.rows():
+                table.append(row)
+                cells = [] if isinstance(row, Fault) else row.values()
+                size += sum(len(cell) for cell in cells if isinstance(cell, str))
+                if len(table) == ROWS or size >= CHARACTERS:
+                    yield table
+                    table, size = [], 0
         except TextError:
-            yield rows, faults
+            if table:
+                yield table
             raise
-        yield rows, faults
+        if table:
+            yield table
 
-    def _cut(self, start: int, values: Any, faults: list[Fault | None], own: bool) -> Iterator[Rows]:
-        """A table as Rows of at most CHARACTERS characters."""
-        texts = self._column(values, self.column, faults)
-        given = [""] * len(texts) if self.given is None else self._column(values, self.given, faults)
-        size = begin = 0
-        for end in range(1, len(texts) + 1):
-            if faults[end - 1] is not None:
-                texts[end - 1] = given[end - 1] = ""
-            size += len(texts[end - 1]) + len(given[end - 1])
-            if size >= CHARACTERS or end == len(texts):
-                kept = values[begin:end] if own else None
-                yield Rows(start + begin, texts[begin:end], given[begin:end], faults[begin:end], kept)
-                begin, size = end, 0
+    def cells(self, table: list[Row | Fault], column: str) -> list[Any]:
+        return [row if isinstance(row, Fault) else row.get(column, MISSING) for row in table]
 
-    def _column(self, values: Any, column: str, faults: list[Fault | None]) -> list[str]:
-        """The texts of a column; adds the fault of each row that has none."""
-        if isinstance(self.reader, Parquet):
-            cells = column_values(values.column(column))
-        else:
-            cells = [row.get(column, _MISSING) for row in values]
-        for n, cell in enumerate(cells):
-            if faults[n] is None:
-                faults[n] = _fault(cell, column)
-            if faults[n] is not None:
-                cells[n] = ""
-        return cast("list[str]", cells)
+    def own(self, table: list[Row | Fault]) -> list[Row]:
+        return [{} if isinstance(row, Fault) else row for row in table]
 
-    # which column holds the texts
+    def lines(self, errors: str) -> Iterator[str]:
+        """The file's lines; the beginning of one that is longer than LONGEST."""
+        with opened_source(self.source, self.name) as file:
+            waiting = ""
+            for text in decoded(unpacked(file, self.name), self.name, self.encoding or "", CHUNK, errors):
+                self.bytes_read = file.tell()
+                *lines, waiting = (waiting + text).split("\n")
+                yield from (f"{line}\n" for line in lines)
+                waiting = waiting[: LONGEST + 1]
+            if waiting:
+                yield waiting
 
-    def _sample(self) -> list[Row]:
-        if isinstance(self.reader, Parquet):
-            names = self.reader.texts
-            batch = next(self.reader.batches(names, whole=False), None) if names else None
-            if batch is None:
-                return []
-            columns = [column_values(batch.column(name))[:SAMPLE] for name in names]
-            return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-        rows: list[Row] = []
+
+class JsonLines(_Lines):
+    """A JSON object a line, in UTF-8 unless `encoding` says otherwise. Empty lines are no rows."""
+
+    format = "jsonl"
+
+    def _open(self, encoding: str | None) -> None:
+        first = self.own(next(self.tables(), []))
+        self.columns = tuple(islice(dict.fromkeys(chain.from_iterable(first)), FIELDS))
+
+    def rows(self) -> Iterator[Row | Fault]:
+        # What is not in the encoding is known again by its half surrogates.
+        for number, line in enumerate(self.lines("surrogateescape"), start=1):
+            if line.strip(" \t\r\n\v\f"):
+                yield self._row(line, number)
+
+    def _row(self, line: str, number: int) -> Row | Fault:
+        if len(line) > LONGEST:
+            return _too_long()
         try:
-            for row in islice(self.reader, SAMPLE):
-                if not isinstance(row, Fault):
-                    rows.append(row)
+            line.encode()
+            value = json.loads(line)
+        except UnicodeEncodeError:
+            encoding = str(self.encoding).upper()
+            error = TextError("line {line:,} is not {encoding}", line=number, encoding=encoding)
+        except (ValueError, RecursionError) as wrong:  # numbers of thousands of digits, too
+            reason = "it is nested too deep" if isinstance(wrong, RecursionError) else str(wrong)
+            error = TextError("line {line:,} is no JSON: {reason}", line=number, reason=reason)
+        else:
+            if isinstance(value, dict):
+                return value
+            error = TextError(
+                "line {line:,} is {received}, where an object with named fields is expected",
+                line=number,
+                received=_json_type(value),
+            )
+        return Fault("broken", error)
+
+
+class Csv(_Lines):
+    """A head with the columns' names, then a row a record; the head tells whether , ; tab or | parts them."""
+
+    format = "csv"
+
+    def _open(self, encoding: str | None) -> None:
+        if not packing(self.name):
+            stream = open_text(self.source, encoding=encoding, name=self.name)
+            self.encoding, self.certainty = stream.encoding, stream.certainty
+        head = next(self._records(), [])
+        if isinstance(head, Fault):
+            raise TextError("{name} has no head of columns: {reason}", name=self.name, **head.error.values)
+        self.columns = tuple(_distinct(head, self.name))
+
+    def rows(self) -> Iterator[Row | Fault]:
+        for record in islice(self._records(), 1, None):
+            if isinstance(record, Fault):
+                yield record
+            elif len(record) == len(self.columns):
+                yield dict(zip(self.columns, record, strict=True))
+            else:
+                yield Fault(
+                    "broken",
+                    TextError(
+                        "it has {fields:,} fields, and the head of the file {columns:,}",
+                        fields=len(record),
+                        columns=len(self.columns),
+                    ),
+                )
+
+    def _records(self) -> Iterator[list[str] | Fault]:
+        """The head, then the records; an empty line is none."""
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
+        lines = self.lines("strict")
+        first = next(lines, "")
+        reader = csv.reader(map(self._bounded, chain([first], lines)), delimiter=_delimiter(first, self.name))
+        while True:
+            try:
+                record = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield Fault("broken", TextError("it is no CSV: {reason}", reason=error))
+                continue
+            if record:
+                yield record
+
+    def _bounded(self, line: str) -> str:
+        if len(line) > LONGEST:
+            raise TextError(
+                "{name} has a line longer than {most:,} characters; it is no CSV file of texts",
+                name=self.name,
+                most=LONGEST,
+            )
+        return line
+
+
+def _delimiter(head: str, name: str) -> str:
+    """What parts the fields of the first line, outside quotes."""
+    if ".tsv" in name.lower():
+        return "\t"
+    outside = "".join(head.split('"')[::2])
+    return max(",;\t|", key=outside.count)
+
+
+def _distinct(head: list[str], name: str) -> list[str]:
+    """The columns' names, without blanks around; a second of the same name gets a number."""
+    if len(head) > FIELDS:
+        raise TextError(
+            "{name} has {columns:,} columns, and at most {most:,} are read; it is no CSV file of texts",
+            name=name,
+            columns=len(head),
+            most=FIELDS,
+        )
+    found: dict[str, None] = {}
+    for column in (c.strip() for c in head):
+        number, unique = 1, column
+        while unique in found:
+            number += 1
+            unique = f"{column} ({number})"
+        found[unique] = None
+    return list(found)
+
+
+# Rows of Parquet files, a batch at a time.
+
+
+BYTES = 1 << 26
+"""Bytes of a batch about at most, by what the file says of its row groups."""
+
+MOST = 1 << 28
+"""Bytes of text that one batch may unpack to: a few kilobytes can stand for terabytes of the same text."""
+
+
+def parquet_library() -> Any:
+    """The module pyarrow. Raises ConfigError where it is missing."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise ConfigError(
+            "a Parquet file needs pyarrow: {command}, or write a .csv file", command=install("app")
+        ) from None
+    return pyarrow
+
+
+def values(column: Any) -> list[Any]:
+    """A column's values; the bytes of texts that are not UTF-8, which Parquet doesn't rule out, and as texts
+    what Python has no value for, such as a day after the year 9999.
+    """
+    try:
+        found: list[Any] = column.to_pylist()
+        return found
+    except (ValueError, OverflowError):
+        return [_value(cell) for cell in column]
+
+
+def _value(cell: Any) -> Any:
+    pa = parquet_library()
+    for kind in (cell.type, pa.binary(), pa.string()):
+        try:
+            return cell.cast(kind).as_py()
+        except (pa.ArrowException, ValueError, OverflowError):
+            pass
+    return None
+
+
+class Parquet(RowFile):
+    """Tables are pyarrow's RecordBatches, and `schema` is pyarrow's too."""
+
+    format = "parquet"
+
+    def _open(self, encoding: str | None) -> None:
+        if encoding is not None:
+            raise ConfigError(
+                "a Parquet file has no encoding to name; received {encoding!r}", encoding=encoding
+            )
+        self.encoding = self.certainty = None
+        with opened_source(self.source, self.name) as file:
+            opened = self._parquet(file, ())
+        self.schema, about = opened.schema_arrow, opened.metadata
+        sizes = [about.row_group(n).total_byte_size for n in range(about.num_row_groups)]
+        self.rows = max(1, about.num_rows)
+        self._at_once = int(max(1, min(ROWS, BYTES * self.rows / max(1, sum(sizes)))))
+        self.columns = tuple(self.schema.names)
+
+    def tables(self, columns: Sequence[str] = (), *, whole: bool = False) -> Iterator[Any]:
+        columns = columns or [field.name for field in self.schema if _is_text(field.type)]
+        done = 0
+        with opened_source(self.source, self.name) as file:
+            opened = self._parquet(file, columns)
+            steps = opened.iter_batches(batch_size=self._at_once, columns=None if whole else list(columns))
+            while True:
+                with self._undamaged():
+                    batch = next(steps, None)
+                    if batch is None:
+                        return
+                    batch = self._plain(batch, columns)
+                done += len(batch)
+                self.bytes_read = self.bytes_total * done // self.rows
+                yield batch
+
+    def cells(self, table: Any, column: str) -> list[Any]:
+        return values(table.column(column)) if table and column in table.schema.names else []
+
+    def _parquet(self, file: BinaryIO, columns: Sequence[str]) -> Any:
+        parquet_library()
+        import pyarrow.parquet as pq
+
+        with self._undamaged():
+            # Texts stay coded until it is known how long they are.
+            return pq.ParquetFile(file, read_dictionary=list(columns), pre_buffer=False)
+
+    def _plain(self, batch: Any, columns: Sequence[str]) -> Any:
+        """A batch whose `columns` are texts that are no longer coded."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        for column in columns:
+            n = batch.schema.get_field_index(column)
+            coded = batch.column(n)
+            if not pa.types.is_dictionary(coded.type):
+                continue
+            lengths = pc.take(pc.binary_length(coded.dictionary), coded.indices)
+            if (pc.sum(lengths.cast(pa.int64())).as_py() or 0) > MOST:
+                raise TextError(
+                    "{name} unpacks to more than {size} MB of text in {rows:,} rows; write it in another "
+                    "form if that is meant",
+                    name=self.name,
+                    size=MOST >> 20,
+                    rows=len(batch),
+                )
+            batch = batch.set_column(n, self.schema.field(column), coded.cast(self.schema.field(column).type))
+        return batch
+
+    @contextmanager
+    def _undamaged(self) -> Iterator[None]:
+        """Says of whatever pyarrow can't read that the file is damaged."""
+        try:
+            yield
         except TextError:
-            if not rows:
-                raise
-        return rows
+            raise
+        except (parquet_library().ArrowException, OSError, ValueError, MemoryError) as error:
+            reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+            raise TextError(
+                "{name} is no Parquet file, or it is damaged or cut off ({reason}); fetch or write it again",
+                name=self.name,
+                reason=reason,
+            ) from None
+
+
+def _is_text(kind: Any) -> bool:
+    """Whether a type of pyarrow's is that of texts, coded or not."""
+    types = parquet_library().types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+_READERS: dict[Format, type[RowFile]] = {"jsonl": JsonLines, "csv": Csv, "parquet": Parquet}
+
+
+def opened(
+    source: Source,
+    *,
+    encoding: str | None = None,
+    name: str | None = None,
+    format: Format | None = None,
+) -> RowFile:
+    """A file of rows whose column is still to be chosen; arguments and errors as those of `open_rows`."""
+    name = _called(source, name)
+    format = format or format_of(name)
+    if format is None:
+        raise ConfigError(
+            "{name} is no file of rows by its ending; those end in {endings}, or .gz and .zst after "
+            "the first four",
+            name=name,
+            endings=", ".join(ENDINGS),
+        )
+    return _READERS[format](source, name, encoding)
 
 
 def open_rows(
@@ -263,42 +622,6 @@ def open_rows(
     >>> file.column, [rows.texts for rows in file.batches()]
     ('text', [['one']])
     """
-    name = _called(source, name)
-    format = format or format_of(name)
-    if format is None:
-        raise ConfigError(
-            "{name} is no file of rows by its ending; those end in {endings}, or .gz and .zst after "
-            "the first four",
-            name=name,
-            endings=", ".join(ENDINGS),
-        )
-    file = RowFile(source, name, format, encoding)
+    file = opened(source, encoding=encoding, name=name, format=format)
     file.choose(column, given)
     return file
-
-
-_MISSING = object()
-
-
-def _fault(cell: object, column: str) -> Fault | None:
-    if isinstance(cell, str):
-        if len(cell) > LONGEST:
-            return too_long()
-        try:
-            code_points(cell)
-        except TextError as error:
-            return Fault("surrogate", error)
-        return None
-    if cell is _MISSING:
-        return Fault("missing", TextError("it has no {column}", column=column))
-    if isinstance(cell, bytes):
-        return Fault("broken", TextError("its {column} is not UTF-8", column=column))
-    if cell is None:
-        return Fault("null", TextError("its {column} is null", column=column))
-    return Fault(
-        "type", TextError("its {column} is {received}, no text", column=column, received=json_type(cell))
-    )
-
-
-def _size_of(row: Row | Fault) -> int:
-    return 0 if isinstance(row, Fault) else sum(len(v) for v in row.values() if isinstance(v, str))

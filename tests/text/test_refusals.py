@@ -213,8 +213,8 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "no such file of rows": (lambda tmp: open_rows(tmp / "absent.jsonl"), TextError, "there is no file"),
     "rows in UTF-16": (
         lambda _: rows_of(lines(ROWS), "a.jsonl", encoding="utf-16"),
-        ConfigError,
-        "writes a line end as one byte; received 'utf-16'",
+        DecodingError,
+        "is not utf-16",
     ),
     **{
         f"{name} in no encoding": (

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from rnnviz.errors import DecodingError, TextError
-from rnnviz.text import files, row_files, row_formats
+from rnnviz.text import files, row_files
 from rnnviz.text.files import gathered
-from rnnviz.text.row_files import RowFile, format_of, is_packed_rows, open_rows
+from rnnviz.text.row_files import RowFile, format_of, is_packed_rows, open_rows, opened
 
 ROWS = [{"id": n, "text": f"row {n} — ü", "label": "ab"[n % 2]} for n in range(5)]
 TEXTS = [str(row["text"]) for row in ROWS]
@@ -143,7 +143,6 @@ def test_columns_of_one_name_are_told_apart() -> None:
 
 
 def test_a_row_too_long_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_formats, "LONGEST", 1000)
     monkeypatch.setattr(row_files, "LONGEST", 1000)
     long = {"text": "x " * 2000}
     file = rows_of(lines([ROWS[0], long, ROWS[1]]), "a.jsonl")
@@ -219,7 +218,7 @@ def test_values_that_python_has_not_do_not_stop_a_row(tmp_path: Path) -> None:
     file = open_rows(tmp_path / "a.parquet", column="text")
     assert texts(file) == ["one two", "three"]
     (own,) = (rows.own for rows in file.batches(own=True))
-    found = {name: row_formats.values(own.column(name)) for name in table.schema.names}
+    found = {name: row_files.values(own.column(name)) for name in table.schema.names}
     assert found["odd"] == [b"\xff", "ok"]
     assert found["nested"][1] == ["ok"]
     assert "1000000000000000000" in found["late"][0], "beyond Python's last year"
@@ -238,7 +237,7 @@ def test_a_decompression_bomb_is_noticed_early(ending: str, monkeypatch: pytest.
 
 
 def test_a_parquet_bomb_is_noticed_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_formats, "MOST", 1 << 20)
+    monkeypatch.setattr(row_files, "MOST", 1 << 20)
     bomb = parquet([{"text": "x " * 5000}] * 1000)
     assert len(bomb) < 10_000
     with pytest.raises(TextError, match=r"unpacks to more than 1 MB of text in 1,?\d* rows"):
@@ -259,9 +258,10 @@ def test_an_encoding_is_declared_where_a_file_has_one() -> None:
     for name, data in (("a.csv", latin), ("a.csv.gz", gzip.compress(latin, mtime=0))):
         file = rows_of(data, name, encoding="cp1252")
         assert texts(file) == ["Größe und Ärger"]
-        assert (file.reader.encoding, file.reader.certainty) == ("cp1252", "declared")
-    line = '{"text": "Größe und"}'.encode("latin-1")
-    assert texts(rows_of(line, "a.jsonl", encoding="latin-1")) == ["Größe und"]
+        assert (file.encoding, file.certainty) == ("cp1252", "declared")
+    for encoding in ("latin-1", "utf-16"):
+        line = '{"text": "Größe und"}'.encode(encoding)
+        assert texts(rows_of(line, "a.jsonl", encoding=encoding)) == ["Größe und"]
 
 
 def test_folders_and_patterns_stand_for_their_files(tmp_path: Path) -> None:
@@ -282,8 +282,8 @@ def test_folders_and_patterns_stand_for_their_files(tmp_path: Path) -> None:
 
 
 def test_a_line_of_very_many_fields_offers_few_columns_and_gives_any_that_is_named() -> None:
-    data = lines([{f"c{n}": "a" for n in range(row_formats.FIELDS + 5)}])
-    file = RowFile(io.BytesIO(data), "a.jsonl", "jsonl", None)
-    assert (len(file.columns), file.columns[0]) == (row_formats.FIELDS, "c0")
-    file.choose(last := f"c{row_formats.FIELDS + 4}", None)
+    data = lines([{f"c{n}": "a" for n in range(row_files.FIELDS + 5)}])
+    file = opened(io.BytesIO(data), name="a.jsonl")
+    assert (len(file.columns), file.columns[0]) == (row_files.FIELDS, "c0")
+    file.choose(last := f"c{row_files.FIELDS + 4}", None)
     assert [rows.texts for rows in file.batches()] == [["a"]], last

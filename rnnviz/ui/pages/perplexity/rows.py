@@ -24,7 +24,7 @@ from rnnviz.networks.progress import mapped
 from rnnviz.reading.rows import RowScore, Scored, score_rows
 from rnnviz.reports.score import RowsScore
 from rnnviz.text.files import packing
-from rnnviz.text.row_files import RowFile, format_of, open_rows
+from rnnviz.text.row_files import format_of, open_rows, opened
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.findings import tell, told
@@ -165,10 +165,8 @@ def _file(context: Context, jobs: Jobs, text: Text) -> None:
 
 def _looked(text: Text) -> Columns | RnnvizError:
     """The file's columns, or why it can't be read."""
-    format = format_of(text.name)
-    assert format is not None
     try:
-        file = RowFile(io.BytesIO(text.data or b""), text.name, format, text.encoding)
+        file = opened(io.BytesIO(text.data or b""), name=text.name, encoding=text.encoding)
     except RnnvizError as error:
         return error
     return Columns(file.columns, tuple(file.candidates))
