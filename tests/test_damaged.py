@@ -43,7 +43,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.compression import compress, decompress
 from rnnviz.reading.trace import Trace
 from rnnviz.reports import contamination
-from rnnviz.reports.record import Record, record
+from rnnviz.reports.record import record
 from rnnviz.runs import api as runs
 from rnnviz.runs import choice, queue, replay, snapshots, training_state
 from rnnviz.runs.folder import RunFolder
@@ -236,19 +236,6 @@ def read_replay(folder: Path) -> list[int]:
     return [told.snapshot(step).step for step in told.steps]
 
 
-def make_record(folder: Path) -> list[Any]:
-    shutil.rmtree(folder)
-    report = units.run(record(COMPRESSOR, None, folder, text=TEXT)).report
-    return [TEXT, round(report.perplexity, 6)]
-
-
-def read_record(folder: Path) -> list[Any]:
-    found = Record.open(folder)
-    curve = found.curve()
-    assert len(curve.running) == len(curve.rolling) > 0
-    return [found.text(0, len(found)), round(found.report.perplexity, 6)]
-
-
 def make_index(folder: Path) -> str:
     shutil.rmtree(folder)
     return units.run(units.index(tiny("gru"), TEXT[:80], folder)).text()
@@ -327,7 +314,6 @@ READERS: dict[str, Reader] = {
     "run that goes on": Reader(make_state, read_state),
     "snapshot": Reader(make_snapshot, read_snapshot),
     "replay": Reader(make_replay, read_replay),
-    "record": Reader(make_record, read_record),
     "index": Reader(make_index, read_index),
     "candidates": Reader(make_choice, read_choice),
     "lines": rows_in("a.jsonl", lines(ROWS)),
@@ -746,9 +732,6 @@ HOSTILE: dict[str, tuple[str, str, Callable[[Path], object], str]] = {
     "an earlier trace": ("trace", "a.npz", of_earlier_cells, "cell minlstm; rnnviz 1.0.0 does"),
     "a run that began at x": ("run", "run.json", says(created="x"), "is damaged ('x' is no float)"),
     "an earlier run": ("run", "run.json", says(config={"cell": "rglru"}), "cell rglru; rnnviz 1.0.0 does"),
-    "a record of another text": ("record", "report.json", says(characters=7), "it is of another text"),
-    "another version's record": ("record", "report.json", says(format=2), "it is of another version"),
-    "a record with other entries": ("record", "report.json", says(wörter=1), "it is of another version"),
 }
 
 

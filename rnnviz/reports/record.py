@@ -1,12 +1,11 @@
-"""Record: a scored text of any length on disk. See `rnnviz.reports.column_files` for the files; `report.json`
-is the Report. Only its owner can read it. A record appears when it is complete; a cancelled or failed one
-leaves nothing.
+"""Record: a scored text of any length, whose columns lie on disk while it is looked at. See
+`rnnviz.reports.column_files` for the files. Only its owner can read them. They appear when they are complete;
+a cancelled or failed record leaves nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import tempfile
@@ -22,41 +21,17 @@ from rnnviz.reading.scoring import LanguageModel, Piece, Progress, Report, Sum, 
 from rnnviz.reports import analysis
 from rnnviz.reports.analysis import surprising_passages
 from rnnviz.reports.column_files import BLOCK, COLUMNS, ColumnFiles, filename
-from rnnviz.text import files
 from rnnviz.text.decoding import Source
+from rnnviz.text.files import private
 from rnnviz.text.vocabulary import code_points
-
-REPORT = "report.json"
-FORMAT = 1
 
 
 class Record(ColumnFiles):
-    """Every character's cost, and the text's Report. Make one with `record` or `Record.open`."""
+    """Every character's cost, in the files of `folder`, and the text's Report. `record` makes both."""
 
-    report: Report
-
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, folder: str | os.PathLike[str], report: Report) -> None:
         super().__init__(folder)
-        try:
-            value = json.loads(files.read(self.folder / REPORT, 1 << 20))
-            if value.pop("format") != FORMAT or value.keys() - Report.__dataclass_fields__:
-                raise ValueError("it is of another version")
-            self.report = Report(**value)
-            if self.report.characters != len(self):
-                raise ValueError("it is of another text")
-        except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
-            raise TextError(
-                "{folder} is not the record of a scored text: {report} can't be read ({error}); "
-                "score the text again",
-                folder=self.folder,
-                report=REPORT,
-                error=error,
-            ) from None
-
-    @classmethod
-    def open(cls, folder: str | os.PathLike[str]) -> Record:
-        """The record in `folder`. Raises TextError if it is missing or damaged."""
-        return cls(folder)
+        self.report = report
 
     curve = analysis.curve
     surprising_passages = surprising_passages
@@ -92,7 +67,7 @@ def record(
     try:
         with _writing(target):
             with contextlib.ExitStack() as stack:
-                files = {c: stack.enter_context(_private(partial / filename(c))) for c in COLUMNS}
+                files = {c: stack.enter_context(private(partial / filename(c))) for c in COLUMNS}
                 writer = _Writer(files)
                 report = yield from score(
                     model,
@@ -106,18 +81,11 @@ def record(
                     enough=enough,
                 )
                 writer.finish()
-            with _private(partial / REPORT) as file:
-                file.write(json.dumps({"format": FORMAT, **report.to_json()}).encode())
             partial.rename(target)
-        return Record.open(target)
+        return Record(target, report)
     finally:
         # Left only by a failure or a cancellation.
         shutil.rmtree(partial, ignore_errors=True)
-
-
-def _private(path: Path) -> BinaryIO:
-    """A new file to write, which its owner alone can read: it tells the text."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 class _Writer:

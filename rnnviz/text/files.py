@@ -109,6 +109,11 @@ def replacing(
             os.unlink(temporary)
 
 
+def private(path: Path) -> BinaryIO:
+    """A new file to write, which its owner alone can read: it tells a text."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+
 def printable(name: str | os.PathLike[str], most: int | None = None) -> str:
     """A stranger's name, or a file's, to be shown or sent: escapes stand for bytes that are no text, and for
     control and format characters, which could hide or reverse what stands beside them. Of more than `most`

@@ -13,8 +13,9 @@ from playwright.sync_api import Page, expect
 
 import rnnviz
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.reports.column_files import BLOCK
-from rnnviz.reports.record import Record, record
+from rnnviz.networks.progress import run
+from rnnviz.reports.column_files import BLOCK, ColumnFiles
+from rnnviz.reports.record import record
 from tests.browser.driving import HIGHLIGHTED, box_of, drag, highlighted, letter, make_anew, serve
 from tests.conftest import TEXT, tiny
 
@@ -36,9 +37,11 @@ from rnnviz.ui.browser import link, views
 app = st.App(str(Path(__file__).parent / "script.py"), routes=[*views.routes(), *link.routes()])
 """
 SCRIPT = """
+import json
 import streamlit as st
 from pathlib import Path
 from rnnviz.networks.checkpoint import load
+from rnnviz.reading.scoring import Report
 from rnnviz.reports.record import Record
 from rnnviz.ui.pages.perplexity import surprise
 
@@ -47,7 +50,8 @@ here = Path(__file__).parent
 
 @st.cache_resource
 def read(text, model):
-    return Record.open(here / f"{text}-{model}"), load(here / f"{model}.safetensors")
+    report = Report(**json.loads((here / f"{text}-{model}.json").read_text()))
+    return Record(here / f"{text}-{model}", report), load(here / f"{model}.safetensors")
 
 text = st.query_params["text"]
 surprise.draw(*read(text, "gru"), read(text, "3gram") if "versus" in st.query_params else None)
@@ -58,14 +62,14 @@ st.text(f"runs: {st.session_state.runs}")
 
 
 def keep(model: Any, text: str, folder: Path) -> None:
-    for _ in record(model, None, folder, text=text, name=folder.name):
-        pass
+    made = run(record(model, None, folder, text=text, name=folder.name))
+    folder.with_suffix(".json").write_text(json.dumps(made.report.to_json()))
 
 
 def repeat(source: Path, target: Path, length: int) -> None:
     """A record of a long text: a short one's columns again and again."""
     target.mkdir()
-    times = -(-length // len(Record.open(source)))
+    times = -(-length // len(ColumnFiles(source)))
     for name in COLUMNS:
         data = (source / name).read_bytes()
         with (target / name).open("wb") as file:
@@ -74,8 +78,8 @@ def repeat(source: Path, target: Path, length: int) -> None:
     nll = np.fromfile(target / "nll.f4", "<f4")
     sums = np.add.reduceat(nll, np.arange(0, len(nll), BLOCK), dtype=np.float64)
     np.concatenate([[0], np.cumsum(sums)]).astype("<f8").tofile(target / "sums.f8")
-    report = json.loads((source / "report.json").read_text())
-    (target / "report.json").write_text(json.dumps({**report, "characters": len(nll)}))
+    report = json.loads(source.with_suffix(".json").read_text())
+    target.with_suffix(".json").write_text(json.dumps({**report, "characters": len(nll)}))
 
 
 @pytest.fixture(scope="module")

@@ -152,8 +152,8 @@ def test_without_pyarrow_parquet_says_what_to_install(
 def test_the_module_loads_neither_pandas_nor_pyarrow(tmp_path: Path) -> None:
     source = of_length(3, tmp_path)
     code = (
-        "import sys\nfrom rnnviz.figures import export\nfrom rnnviz.reports.record import Record\n"
-        f"export.per_character(Record.open({str(source.folder)!r}), {str(tmp_path / 'out.csv')!r})\n"
+        "import sys\nfrom rnnviz.figures import export\nfrom rnnviz.reports.column_files import ColumnFiles\n"
+        f"export.per_character(ColumnFiles({str(source.folder)!r}), {str(tmp_path / 'out.csv')!r})\n"
         "heavy = {'pandas', 'pyarrow', 'plotly', 'jinja2', 'streamlit', 'torch'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )

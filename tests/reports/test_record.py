@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.scoring import LanguageModel, UniformModel, perplexity, pieces, running, score
-from rnnviz.reports.column_files import BLOCK, COLUMNS
-from rnnviz.reports.record import Record, record
+from rnnviz.networks.progress import run
+from rnnviz.reading.scoring import LanguageModel, Progress, UniformModel, perplexity, pieces, running, score
+from rnnviz.reports.column_files import BLOCK, COLUMNS, ColumnFiles, filename
+from rnnviz.reports.record import record
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
 from tests.reports.recorded import recorded, told
@@ -57,8 +58,6 @@ def test_its_report_is_that_of_scoring_to_the_last_digit(model: LanguageModel, t
     ours, theirs = made.report.to_json(), expected.to_json()
     del ours["seconds"], theirs["seconds"]
     assert ours == theirs
-    opened = Record.open(made.folder)
-    assert opened.report == made.report
     assert math.exp(float(made.read("nll").sum(dtype=np.float64)) / len(made)) == pytest.approx(
         expected.perplexity, rel=1e-7
     )
@@ -67,14 +66,15 @@ def test_its_report_is_that_of_scoring_to_the_last_digit(model: LanguageModel, t
 def test_it_yields_the_progress_that_score_yields(tmp_path: Path) -> None:
     path = tmp_path / "book.txt"
     path.write_bytes(OTHER.encode("gb18030"))
-    steps = list(record(NGRAM, path, tmp_path / "r", encoding="gb18030", name="Book"))
+    steps: list[Progress] = []
+    made = run(record(NGRAM, path, tmp_path / "r", encoding="gb18030", name="Book"), steps.append)
     (last,) = list(score(NGRAM, path, encoding="gb18030"))[-1:]
     assert (steps[-1].characters, steps[-1].perplexity, steps[-1].fraction) == (
         last.characters,
         last.perplexity,
         1,
     )
-    report = Record.open(tmp_path / "r").report
+    report = made.report
     assert (report.file, report.encoding, report.certainty) == ("Book", "gb18030", "declared")
     steps = list(record(NGRAM, io.BytesIO(b"abba"), tmp_path / "of-a-file"))
     assert steps[-1].characters == 4
@@ -149,7 +149,7 @@ def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
 
 def test_an_infinite_perplexity_survives(tmp_path: Path) -> None:
     made = told(tmp_path, "aa", [1e4, 1e4])
-    assert Record.open(made.folder).report.perplexity == math.inf
+    assert made.report.perplexity == math.inf
     curve = made.curve()
     assert curve.running.tolist() == curve.rolling.tolist() == [math.inf, math.inf]
 
@@ -174,14 +174,14 @@ def test_it_lets_go_of_its_files(tmp_path: Path) -> None:
     assert _open_in(tmp_path) == len(COLUMNS)
     made.close()
     assert _open_in(tmp_path) == 0
-    other = Record.open(made.folder)
+    other = ColumnFiles(made.folder)
     assert _open_in(tmp_path) == len(COLUMNS)
     del other
     gc.collect()
     assert _open_in(tmp_path) == 0
-    (made.folder / "report.json").write_text("")
+    (made.folder / filename("sums")).unlink()
     with pytest.raises(TextError):
-        Record.open(made.folder)
+        ColumnFiles(made.folder)
     gc.collect()
     assert _open_in(tmp_path) == 0
 
@@ -212,18 +212,19 @@ PEAK = """
 import resource, sys
 from pathlib import Path
 from rnnviz.reports.analysis import difference
-from rnnviz.reports.record import Record, record
+from rnnviz.networks.progress import run
+from rnnviz.reports.column_files import ColumnFiles
+from rnnviz.reports.record import record
 from rnnviz.reading.scoring import UniformModel
 from rnnviz.reports.interval import interval
 from rnnviz.text.vocabulary import Vocabulary
 path, folder = map(Path, sys.argv[1:])
 model = UniformModel(Vocabulary(tuple("\\n ab")))
-for _ in record(model, path, folder): pass
-r = Record.open(folder)
+r = run(record(model, path, folder))
 r.curve(); r.surprising_passages(); r.surprising_passages(least=True)
 r.lines(); r.lines("paragraph"); r.kinds()
 interval(r)
-d = difference(r, Record.open(folder)); d.total; d.gaps()
+d = difference(r, ColumnFiles(folder)); d.total; d.gaps()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

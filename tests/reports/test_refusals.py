@@ -1,7 +1,7 @@
 """What no report can be made of is refused in a sentence."""
 
 import io
-import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import pytest
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyTextError, TextError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reports.analysis import difference
-from rnnviz.reports.column_files import COLUMNS, filename
+from rnnviz.reports.column_files import ColumnFiles, filename
 from rnnviz.reports.interval import averages
 from rnnviz.reports.record import Record, record
 from tests.conftest import TEXT
@@ -36,26 +36,12 @@ def kept(folder: Path, model: Any = NGRAM, source: Any = None, **options: Any) -
     return list(record(model, source, folder / "r", **options))
 
 
-def cut(folder: Path, column: str, length: int) -> Record:
-    whole = told(folder, "abc" * 700, np.ones(2100)).folder
-    file = whole / filename(column)
-    file.write_bytes(file.read_bytes()[:length])
-    return Record.open(whole)
+def cut(folder: Path, column: str) -> None:
+    made = abc(folder)
+    os.truncate(made.folder / filename(column), 0)
+    made.read(column)
 
 
-def described(folder: Path, change: Callable[[dict[str, Any]], str]) -> Record:
-    file = abc(folder).folder / "report.json"
-    file.write_text(change(json.loads(file.read_text())))
-    return Record.open(file.parent)
-
-
-DAMAGE: dict[str, Callable[[dict[str, Any]], str]] = {
-    "empty": lambda report: "",
-    "a list": lambda report: "[]",
-    "of nothing": lambda report: "{}",
-    "of another format": lambda report: json.dumps({**report, "format": 2}),
-    "of another length": lambda report: json.dumps({**report, "characters": 7}),
-}
 READERS: dict[str, Callable[[Record, int, int], Any]] = {
     "text": Record.text,
     "known": Record.known,
@@ -98,24 +84,12 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         "this text has 3",
     ),
     # records
-    "no record": (lambda tmp: Record.open(tmp / "absent"), TextError, r"codes\.u4 can't be opened"),
-    **{
-        f"{column} cut off after {length}": (
-            lambda tmp, column=column, length=length: cut(tmp, column, length),
-            TextError,
-            "not the record of a scored text: .*score the text again",
-        )
-        for column in COLUMNS
-        for length in (0, 8)
-    },
-    **{
-        f"a report that is {name}": (
-            lambda tmp, change=change: described(tmp, change),
-            TextError,
-            r"report\.json can't be read",
-        )
-        for name, change in DAMAGE.items()
-    },
+    "no record": (lambda tmp: ColumnFiles(tmp / "absent"), TextError, r"codes\.u4 can't be opened"),
+    "costs cut off": (
+        lambda tmp: cut(tmp, "nll"),
+        TextError,
+        "not the record of a scored text: nll.f4 became shorter; score the text again",
+    ),
     "an average of nothing": (lambda _: averages([]), ConfigError, "received none"),
 }
 

@@ -62,7 +62,7 @@ def test_only_the_owner_can_read_what_is_kept_and_it_goes_with_the_session(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = upload(open_app("perplexity"), a__txt="The machine. " * 9, b__txt="A lever of brass. " * 9)
-    assert {"codes.u4", "report.json"} <= {path.name for path in files()}
+    assert {"codes.u4", "nll.f4"} <= {path.name for path in files()}
     modes = {path: stat.S_IMODE(path.stat().st_mode) for path in [*files(), store.shared().folder().parent]}
     assert set(modes.values()) == {0o600, 0o700}
     assert all((mode == 0o700) == path.is_dir() for path, mode in modes.items())

@@ -34,7 +34,7 @@ def show(context: Context, scored: Scored) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         if scored.complete:
-            rows(Record.open(scored.folder), n)
+            rows(scored.record, n)
     with right:
         facts(context, scored, total)
     with st.expander(_("Why an average, why exp, and why per character?"), icon=":material/school:"):

@@ -11,7 +11,6 @@ import streamlit as st
 from rnnviz.figures import export
 from rnnviz.i18n import _, language, translations
 from rnnviz.reading.scoring import Report
-from rnnviz.reports.record import Record
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.work import Scored
@@ -48,18 +47,18 @@ def _characters(text: Text, scored: Scored) -> None:
             name=plain(scored.report.file)
         )
     )
-    folder, spoken, stem = scored.folder, language(), Path(text.name).stem or "text"
+    spoken, stem = language(), Path(text.name).stem or "text"
 
     def page() -> bytes:
         """In the language that this session has: the thread that makes it has none."""
         out = io.BytesIO()
         translate = translations(spoken).gettext
-        export.html(Record.open(folder), scored.report, out, translate=translate, language=spoken)
+        export.html(scored.record, scored.report, out, translate=translate, language=spoken)
         return out.getvalue()
 
     def table(kind: Literal["csv", "parquet"]) -> bytes:
         out = io.BytesIO()
-        export.per_character(Record.open(folder), out, kind)
+        export.per_character(scored.record, out, kind)
         return out.getvalue()
 
     if scored.report.characters > MOST:

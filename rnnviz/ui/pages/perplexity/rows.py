@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
@@ -23,7 +22,7 @@ from rnnviz.i18n import _
 from rnnviz.networks.progress import mapped
 from rnnviz.reading.rows import RowScore, Scored, score_rows
 from rnnviz.reports.score import RowsScore
-from rnnviz.text.files import packing
+from rnnviz.text.files import packing, private
 from rnnviz.text.row_files import format_of, open_rows, opened
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
@@ -87,7 +86,7 @@ def scoring(info: ModelInfo, text: Text, column: str, given: str | None, check: 
             own = kinds([file])
             tables = []
             for format in FORMATS:
-                out = stack.enter_context(_private(folder / f"scored.{format}"))
+                out = stack.enter_context(private(folder / f"scored.{format}"))
                 tables.append(RowTable(out, format, own))
                 stack.callback(tables[-1].close)
 
@@ -103,11 +102,6 @@ def scoring(info: ModelInfo, text: Text, column: str, given: str | None, check: 
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return RowsScored(report, listed=tuple(listed), folder=folder)
-
-
-def _private(path: Path) -> BinaryIO:
-    """A new file to write, which its owner alone can read: it tells the texts."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 # On the page.

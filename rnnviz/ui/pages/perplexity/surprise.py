@@ -54,10 +54,10 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Secon
     other = None
     if second is not None and (found := second.found.value) is not None:
         if found.complete:
-            other = (Record.open(found.folder), model_cache.load(second.info, to_read=True))
+            other = (found.record, model_cache.load(second.info, to_read=True))
         else:
             offer_reading(jobs, work.full_key(second.info, text), f"{text.name}, {second.name}")
-    draw(Record.open(scored.folder), model_cache.load(context.info, to_read=True), other)
+    draw(scored.record, model_cache.load(context.info, to_read=True), other)
 
 
 def offer_reading(jobs: Jobs, key: Key, name: str) -> None:

@@ -55,6 +55,11 @@ class Scored(Score):
         """Whether the record is still there; it may have had to make room for others."""
         return self.folder.is_dir()
 
+    @property
+    def record(self) -> Record:
+        """The value of every character, while it is `complete`."""
+        return Record(self.folder, self.report)
+
     def called(self, name: str) -> Scored:
         return replace(self, report=replace(self.report, file=name))
 
@@ -155,7 +160,7 @@ def comparing(info: ModelInfo, text: Text, check: Check) -> Steps[Report]:
 def measuring(scored: Scored, vocabulary: Vocabulary, check: Check) -> Steps[dict[str, Compared]]:
     """What a text costs without a language model, by name."""
     yield Step(0.0)
-    made = Record.open(scored.folder)
+    made = scored.record
     steps = baselines.measuring(made, vocabulary)
     measured = yield from mapped(steps, lambda done: Step(done / len(made), done))
     return {one.name: one for one in measured}
@@ -163,13 +168,13 @@ def measuring(scored: Scored, vocabulary: Vocabulary, check: Check) -> Steps[dic
 
 def compressing(model: Any, scored: Scored, check: Check) -> Steps[bytes]:
     """The text as a compressed file."""
-    made = Record.open(scored.folder)
+    made = scored.record
     steps = compression.compressing(model, made.text(0, len(made)))
     return (yield from mapped(steps, lambda share: Step(share, round(share * len(made)))))
 
 
 def restoring(model: Any, data: bytes, scored: Scored, check: Check) -> Steps[bool]:
     """That the compressed file decodes to the same text, which its digest tells."""
-    n = len(Record.open(scored.folder))
+    n = len(scored.record)
     yield from mapped(compression.decompressing(model, data), lambda share: Step(share, round(share * n)))
     return True
