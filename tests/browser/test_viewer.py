@@ -327,3 +327,24 @@ def test_two_models_colour_the_difference(page: Page, url: str) -> None:
     said = viewer.told(29)
     assert "Expected by gru" in said
     assert "Expected by 3gram" in said
+
+
+def test_scrolling_tells_of_its_place_now_and_then(page: Page, url: str) -> None:
+    """Whatever changes on the page has Chromium look at every highlight again: not in each frame."""
+    viewer = Viewer(page, url, "plain")
+    told, elapsed = page.evaluate(
+        """async ([root, pane]) => {
+            let told = 0;
+            const observer = new MutationObserver((all) => (told += all.length));
+            observer.observe(root, { attributeFilter: ["data-place"] });
+            const begun = performance.now();
+            for (let frame = 0; frame < 60; frame++) {
+                pane.scrollTop += 22;
+                await new Promise(requestAnimationFrame);
+            }
+            return [told, performance.now() - begun];
+        }""",
+        [viewer.root.element_handle(), viewer.pane.element_handle()],
+    )
+    assert told <= 1 + elapsed / 100
+    viewer.at(1, len(TEXTS["plain"]))

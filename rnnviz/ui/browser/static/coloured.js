@@ -33,11 +33,12 @@ import { leading, running } from "./characters.js";
  *   layers: Record<string, [Highlight, StaticRange][]> }} Shown
  */
 
-const AHEAD = 1500; // pixels above and below what is in sight in which chunks are filled
+const AHEAD = 700; // pixels above and below what is in sight in which chunks are filled
 const KEPT = 48; // chunks that are held though they are far: some 200,000 characters
 const TALLEST = 12e6; // pixels of all guessed heights: Firefox lays out 17 million, Chromium 33
 const UPPER = 0.3; // where in the pane a place appears that was jumped to
 const EDGE = 8; // pixels above a place at the upper edge
+const PAUSE = 120; // milliseconds from one word about what is in sight to the next
 const ABLE = Boolean(globalThis.CSS && "highlights" in CSS);
 const ABOVE = ["break", "unknown", "passage", "pin", "point"]; // over the colours, each over those before it
 const JOINED = /[\u200d\ufe0e\ufe0f\u{1f1e6}-\u{1f1ff}\u{1f3fb}-\u{1f3ff}]|\p{M}/u;
@@ -131,7 +132,8 @@ export class ColouredText {
   size = 1; // of a chunk, about
   selection = ""; // what of the text is selected, as it was told last
   pressed = false; // whether a pointer is down: what it selects isn't selected yet
-  scheduled = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  scheduled;
   ending = new AbortController();
 
   /** @param {HTMLElement} pane @param {Listener} on */
@@ -159,7 +161,7 @@ export class ColouredText {
     this.begin(0, 0);
     this.ending.abort();
     this.resized.disconnect();
-    cancelAnimationFrame(this.scheduled);
+    clearTimeout(this.scheduled);
   }
 
   /** Another text, whose chunks are to come: chunk i begins near character i · size. @param {number} length @param {number} count @param {number} size */
@@ -412,12 +414,15 @@ export class ColouredText {
     this.on.scrolled?.(first, last);
   }
 
-  /** The same, once a frame. */
+  /**
+   * The same, now and then: whatever a page changes when it hears of it, Chromium looks at all highlights again and
+   * paints all of the text, so that every frame of scrolling would take twice as long.
+   */
   moved() {
-    this.scheduled ||= requestAnimationFrame(() => {
-      this.scheduled = 0;
+    this.scheduled ??= setTimeout(() => {
+      this.scheduled = undefined;
       this.tell();
-    });
+    }, PAUSE);
   }
 
   // ---- what a reader does -------------------------------------------------------------------------
