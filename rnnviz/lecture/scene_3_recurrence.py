@@ -187,6 +187,7 @@ def first(t: int, seed: int) -> Drawn:
             "How many parameters does the network have then?"
         ),
         [N_("ten times as many"), N_("exactly as many"), N_("fewer")],
+        right=1,
     ),
     covers=(11,),
     minutes=1.5,
@@ -221,9 +222,8 @@ def parameters(steps: int) -> Drawn:
     said = _(
         "Every step uses the same {n} numbers, whatever T is. "
         "A table of all texts would have {table} entries at T = {steps}."
-    ).format(n=shared[0], table=in_full(tables[0]), steps=steps)
-    here, longer = shared
-    return picture, said, 1 + (here > longer) - (here < longer)
+    )
+    return picture, said.format(n=shared[0], table=in_full(tables[0]), steps=steps)
 
 
 @step(

@@ -281,6 +281,7 @@ def perplexity_of(P: Sequence[float]) -> float:
             N_("the perplexity is about 2"),
             N_("the perplexity is infinite"),
         ],
+        right=2,
     ),
     covers=(24, 25, 26),
     minutes=2,
@@ -361,7 +362,7 @@ def game(case: str, p: list[float] | None) -> Drawn:
     ]
     notice = next(words for holds, words in noticed if holds)
     notice = notice.format(found=perplexity, symbols=V, bits=math.log2(V))
-    return row(drawn, beside, sizes=(1.4, 1)), notice, 2 if math.isinf(asked) else 0
+    return row(drawn, beside, sizes=(1.4, 1)), notice
 
 
 @step(
@@ -375,6 +376,7 @@ def game(case: str, p: list[float] | None) -> Drawn:
             N_("that of text it was not trained on"),
             N_("the mean of both"),
         ],
+        right=1,
     ),
     minutes=2,
     passes=slider(1, 500, 1, 10, N_("pass"), play=N_("Play")),
@@ -433,8 +435,7 @@ def heart(passes: int) -> Drawn:
         ),
     ]
     said = next(words for holds, words in noticed if holds)
-    right = 1 if held_out[-1] > V > train[-1] else 0
-    return row(curves, beside, sizes=(2, 1)), said.format(train=now[0]), right
+    return row(curves, beside, sizes=(2, 1)), said.format(train=now[0])
 
 
 @step(

@@ -240,6 +240,7 @@ def flow(text: str) -> Drawn:
             N_("it always vanishes"),
             N_("it vanishes or explodes: the weights decide"),
         ],
+        right=2,
     ),
     covers=(28, 29),
     minutes=2.5,
@@ -298,13 +299,12 @@ def dial(rho: float, k: int, seed: int) -> Drawn:
         sizes=(1, 1.5, 2),
     )
     ends = [share[-1] for share in others.values()]
-    right = 2 if ends[0] < 1 < ends[2] else 1 if ends[2] < 1 else 0
     said = _(
         "{n} steps back multiply the gradient by {small} at ρ = 0.8: it vanishes. At ρ = 1.25, by"
         " {large}: it explodes. With tanh at ρ = {rho}: by {tanh}."
     )
     small, large, tanh_left = rough(ends[0]), rough(ends[2]), rough(bent[-1])
-    return picture, said.format(n=len(X), small=small, large=large, tanh=tanh_left, rho=f"{rho:g}"), right
+    return picture, said.format(n=len(X), small=small, large=large, tanh=tanh_left, rho=f"{rho:g}")
 
 
 # ---- gradients made shorter --------------------------------------------------------------------------

@@ -38,6 +38,7 @@ _MOST = r"\s{x_t+1} = \s{argmax}_{\s{x}}\ \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x
             N_("as many as there are different characters"),
             N_("one for every pair of characters"),
         ],
+        right=2,
     ),
     covers=(29,),
     name=choice(
@@ -51,7 +52,6 @@ def outputs(name: str) -> Drawn:
     P = np.exp(trace(model, "machine").log_probs[-1])
     V, H = model.vocabulary.size, model.config.hidden_size
     # show
-    right = [1, H, V, V * V].index(len(P))
     sizes = [
         (_("hidden units"), f"{H:,}"),
         (_("different symbols |V|"), f"{V:,}"),
@@ -66,7 +66,7 @@ def outputs(name: str) -> Drawn:
             title=_("what comes after “machine”: the first eight of {n}").format(n=len(P)),
         ),
     )
-    return picture, _("Softmax needs one score for every symbol that may come, so O has |V| columns."), right
+    return picture, _("Softmax needs one score for every symbol that may come, so O has |V| columns.")
 
 
 @step(
@@ -80,6 +80,7 @@ def outputs(name: str) -> Drawn:
             N_("the state before already depends on them all"),
             N_("it can't: only the last few characters count"),
         ],
+        right=1,
     ),
     covers=(2, 29),
     back=slider(1, 26, 1, 8, N_("character to change, from the end")),
@@ -93,7 +94,6 @@ def all_before(back: int) -> Drawn:
         P, Q = (np.exp(trace(model, one).log_probs[-1]) for one in (_TEXT, changed))
         moved[kind] = np.abs(P - Q).sum() / 2
     # show
-    right = 1 if moved["lstm"] > 0 else 2
     rows = [(kind.upper(), float(share), fixed(share, 4)) for kind, share in moved.items()]
     title = _("change of the prediction at the end: 0 none, 1 another one altogether")
     entries = _("A table of all texts so long would have {n} entries.")
@@ -108,7 +108,6 @@ def all_before(back: int) -> Drawn:
             "Each state is computed from the one before, back to the first character. The MLP has no "
             "state: only the last character changes its prediction."
         ),
-        right,
     )
 
 
@@ -123,6 +122,7 @@ def all_before(back: int) -> Drawn:
             N_("it soon goes round in circles"),
             N_("it falls apart into noise"),
         ],
+        right=1,
     ),
     covers=(29,),
     cell=choice(_NETWORKS, "lstm", N_("model")),
@@ -131,9 +131,7 @@ def greedy(cell: str) -> Drawn:
     model = load(f"timemachine-{cell}")
     written = rnnviz.sample(model, "The ", 160, temperature=0)
     # show
-    rows = recorded("writing")["greedy"]
-    found = next(one for one in rows if one["cell"] == cell)
-    right = 1 if all(one["looped"] > 10 for one in rows) else 0
+    found = next(one for one in recorded("writing")["greedy"] if one["cell"] == cell)
     facts = [
         (_("texts of 20 that end in a circle"), str(found["looped"])),
         (_("its perplexity of its own texts"), fixed(np.exp(found["own"][0]))),
@@ -145,7 +143,6 @@ def greedy(cell: str) -> Drawn:
             "Once a state comes back, the same text follows again. To the model its own circles have "
             "a lower perplexity than the book."
         ),
-        right,
     )
 
 
@@ -161,6 +158,7 @@ def greedy(cell: str) -> Drawn:
             N_("low: repeats itself; high: makes up words"),
             N_("nothing: both read like the book"),
         ],
+        right=1,
     ),
     covers=(29,),
     temperature=choice(
@@ -174,8 +172,6 @@ def temperature(temperature: str, seed: int) -> Drawn:
     written = start + rnnviz.sample(model, start, 150, temperature=float(temperature), seed=seed)
     # show
     rows = recorded("writing")["temperatures"]
-    cold, hot, book = rows[0], rows[-2], rows[-1]
-    right = 1 if _above(cold["repeated"], book["repeated"]) and _above(hot["made_up"], book["made_up"]) else 2
     columns = ["", *(_("book") if one["temperature"] is None else f"{one['temperature']:g}" for one in rows)]
     at = [one["temperature"] for one in rows].index(float(temperature)) + 1
     said = {
@@ -206,17 +202,11 @@ def temperature(temperature: str, seed: int) -> Drawn:
             "Low: it takes the same few paths again and again. High: misspellings become likely. "
             "Reading its own guesses, it soon agrees with the book only by accident."
         ),
-        right,
     )
 
 
 _STAGES = (1, 2, 4, 8, 15, 35, 75, 150)
 """The middle of each stage of `own_input`, in characters after the beginning."""
-
-
-def _above(one: list[float], other: list[float]) -> bool:
-    """Whether a mean is above another by more than three standard errors of the difference."""
-    return one[0] - other[0] > 3 * float(np.hypot(one[1], other[1]))
 
 
 @step(
@@ -226,6 +216,7 @@ def _above(one: list[float], other: list[float]) -> bool:
     ask=Question(
         N_("The LSTM has read a thousand characters. How many of the last ones does its prediction need?"),
         [N_("about 3 characters"), N_("about 10 characters"), N_("about 100 characters")],
+        right=1,
     ),
     covers=(29,),
 )
@@ -233,7 +224,6 @@ def far() -> Drawn:
     rows = {one["cell"]: one["lost"] for one in recorded("writing")["contexts"]}
     reach = next(k for k, (nats, _error) in zip(_CONTEXTS, rows["lstm"], strict=True) if nats < 0.02)
     # show
-    right = int(np.argmin([abs(np.log(n / reach)) for n in (3, 10, 100)]))
     colours = {"rnn": "ngram", "gru": "pinned", "lstm": "model"}
     lines = [
         line([nats for nats, _error in lost], cell.upper(), xs=_CONTEXTS, colour=colours[cell], dots=True)
@@ -252,7 +242,6 @@ def far() -> Drawn:
             "thousand: it loses less than 0.02 nats a character. Measured at 600 places that it was "
             "not trained on."
         ).format(reach=reach),
-        right,
     )
 
 
@@ -269,6 +258,7 @@ _CONTEXTS = (1, 2, 3, 5, 10, 20, 50, 100, 200)
     ask=Question(
         N_("Every step back multiplies the gradient by 0.9. After how many is it below a hundredth?"),
         [N_("about 10 characters"), N_("about 44"), N_("about 200")],
+        right=1,
     ),
     covers=(28,),
     appendix=True,
@@ -278,15 +268,12 @@ def hundredth(rho: float) -> Drawn:
     k = int(np.ceil(np.log(0.01) / np.log(rho)))
     left = rho ** np.arange(101)
     # show
-    at_first = int(np.ceil(np.log(0.01) / np.log(0.9)))
-    right = int(np.argmin([abs(n - at_first) for n in (10, 44, 200)]))
     lines = [line(left, f"{rho:g}ᵏ"), line([0.01] * 101, "1/100", colour="came", dash="dot")]
     return (
         plot(lines, log=True, mark=k if k <= 100 else None, x=_("steps back, k"), y=_("left")),
         _("With a factor of {rho} it takes {k} steps: then {left} is left.").format(
             rho=f"{rho:g}", k=k, left=rough(rho**k)
         ),
-        right,
     )
 
 
@@ -297,6 +284,7 @@ def hundredth(rho: float) -> Drawn:
     ask=Question(
         N_("The gradient is (3, 4) and it is clipped to norm 1. What is left?"),
         ["(1, 1)", "(0.6, 0.8)", "(0, 0)"],
+        right=1,
     ),
     covers=(28,),
     appendix=True,
@@ -306,15 +294,12 @@ def clipped(theta: float) -> Drawn:
     g = np.array([3.0, 4.0])
     left = min(1, theta / np.linalg.norm(g)) * g
     # show
-    one = min(1, 1 / np.linalg.norm(g)) * g
-    right = [np.allclose(one, end) for end in ((1, 1), (0.6, 0.8), (0, 0))].index(True)
     arrows = [(*g, _("before"), "came"), (*left, _("after"), "model")]
     return (
         plane(arrows=arrows, circles=[(theta, "θ")], reach=5.5),
         _("({x}, {y}) is left: its norm is {norm}, its direction is kept.").format(
             x=fixed(left[0]), y=fixed(left[1]), norm=fixed(float(np.linalg.norm(left)))
         ),
-        right,
     )
 
 
@@ -329,6 +314,7 @@ def clipped(theta: float) -> Drawn:
             N_("equal to the full gradient"),
             N_("larger than the full gradient"),
         ],
+        right=1,
     ),
     covers=(28,),
     appendix=True,
@@ -342,8 +328,6 @@ def mean(pi: float, seed: int) -> Drawn:
     weights = np.cumprod(np.column_stack([np.ones(10_000), xi]), axis=1)
     draws = weights @ terms
     # show
-    expected = (pi * (1 / pi)) ** np.arange(12) @ terms
-    right = 1 if np.isclose(expected, full) else 0 if expected < full else 2
     error = draws.std() / 100
     rows = [
         (_("full gradient"), full, fixed(full)),
@@ -356,7 +340,6 @@ def mean(pi: float, seed: int) -> Drawn:
             "The exact mean is the full gradient. The price is scatter: one draw has a standard deviation of "
             "{spread}."
         ).format(spread=fixed(draws.std())),
-        right,
     )
 
 
@@ -372,6 +355,7 @@ def mean(pi: float, seed: int) -> Drawn:
             N_("likelier, and it repeats itself"),
             N_("less likely than character by character"),
         ],
+        right=1,
     ),
     covers=(29,),
     appendix=True,
@@ -379,9 +363,6 @@ def mean(pi: float, seed: int) -> Drawn:
 )
 def beams(width: str) -> Drawn:
     rows = recorded("writing")["beams"]
-    searched, book = rows[1:5], rows[-1]
-    likelier = all(one["likelier"] > one["less_likely"] for one in searched)
-    dull = all(_above(one["repeated"], book["repeated"]) for one in searched)
     # show
     named = {0: _("drawn"), None: _("book")}
     columns = ["", *(named.get(one["width"], str(one["width"])) for one in rows)]
@@ -402,7 +383,6 @@ def beams(width: str) -> Drawn:
             "Every wider search found likelier texts, all likelier than the book: "
             "what is most probable repeats itself."
         ),
-        2 if not likelier else 1 if dull else 0,
     )
 
 
@@ -421,6 +401,7 @@ def beams(width: str) -> Drawn:
             N_("the minGRU, long after the LSTM has stopped"),
             N_("the LSTM, long after the minGRU has stopped"),
         ],
+        right=1,
     ),
     covers=(28,),
     appendix=True,
@@ -430,8 +411,6 @@ def windows() -> Drawn:
     late = found["read"].index(256)
     lost = {cell: found[cell][late] for cell in ("mingru", "lstm")}
     # show
-    pays = {cell: mean > 2 * error and mean > 0.01 for cell, (mean, error) in lost.items()}
-    right = 0 if all(pays.values()) else 1 if pays["mingru"] else 2
     looks = (("mingru", "minGRU", "came"), ("lstm", "LSTM", "model"))
     lines = [
         line([mean for mean, _e in found[cell]], name, xs=found["read"], colour=hue, dots=True)
@@ -447,5 +426,4 @@ def windows() -> Drawn:
         ).format(
             mingru=fixed(lost["mingru"][0]), error=fixed(lost["mingru"][1]), lstm=fixed(lost["lstm"][0])
         ),
-        right,
     )

@@ -15,8 +15,8 @@ r"""A step of the lecture is one function, in the module of its scene.
         return plot([line(back)], log=True), _("…")
 
 What stands above `# show` computes, and is the code panel, with the controls' values before it. What is
-returned is the picture (pictures.py), the sentence to notice, and the index of a question's right option
-where the numbers decide it. The function's name is the step's, for good: addresses hold it.
+returned is the picture (pictures.py) and the sentence to notice. The function's name is the step's, for good:
+addresses hold it.
 
 A scene is a module `scene_N_name` with a TITLE; its steps are its own in the order of their definition. Those
 of the `appendix` are reached by address and from the notes alone.
@@ -37,8 +37,8 @@ from typing import Any
 from rnnviz.lecture.controls import Control, State, shown, whole
 from rnnviz.lecture.pictures import Node
 
-Drawn = tuple[Node, str] | tuple[Node, str, int]
-"""What a step returns: its picture, what to notice, and a question's right option."""
+Drawn = tuple[Node, str]
+"""What a step returns: its picture, and what to notice."""
 
 SHOW = "# show"
 PICK = "pick"
@@ -51,12 +51,12 @@ OPEN, SEEN = -2, -1
 class Question:
     """What a step asks before it shows anything, also of the room: words marked by N_, translated when shown.
 
-    right     the right option's index; None where the step's function returns it
+    right     the right option's index
     """
 
     text: str
     options: Sequence[str]
-    right: int | None = None
+    right: int
 
 
 @dataclass(frozen=True)
@@ -73,15 +73,6 @@ class Letter:
     options: str
     right: int
     told: Callable[[Mapping[str, Sequence[int]]], dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A step at its controls' values: its picture, what to notice, and its question's right option."""
-
-    picture: Node
-    notice: str
-    right: int | None
 
 
 @dataclass(frozen=True)
@@ -119,11 +110,9 @@ class Step:
         """Its controls' values as it opens, in the session's language."""
         return shown(self.controls, dict.fromkeys(self.controls))
 
-    def shown(self, values: State) -> Shown:
-        """Its picture at the controls' values, as the function computes it."""
-        found = self.make(**{name: values[name] for name in self.controls if name != PICK})
-        right = found[2] if len(found) > 2 else self.question.right if self.question else None
-        return Shown(found[0], found[1], right)
+    def shown(self, values: State) -> Drawn:
+        """Its picture at the controls' values and what to notice, as the function computes it."""
+        return self.make(**{name: values[name] for name in self.controls if name != PICK})
 
     def written(self, values: State) -> str:
         """Its formula, which may depend on the values."""

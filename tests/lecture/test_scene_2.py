@@ -53,9 +53,8 @@ def test_only_the_network_without_a_state_takes_texts_that_end_alike_for_the_sam
     left: str, right: str
 ) -> None:
     step = next(one for one in scenes()[1].steps if one.name == "prediction")
-    shown = step.shown({"left": left, "right": right, "pick": SEEN})
-    before, between, after = shown.picture["parts"]
-    assert shown.right == 2
+    picture, _notice = step.shown({"left": left, "right": right, "pick": SEEN})
+    before, between, after = picture["parts"]
     assert before["parts"][2:] == after["parts"][2:]  # the layer's strip and the bars
     table = dict(between["parts"][2]["rows"])
     assert table["MLP"] == "0 %"

@@ -66,9 +66,8 @@ def test_perplexity_is_the_geometric_mean_of_1_over_p(P: list[float], expected: 
     ],
 )
 def test_the_game_says_what_its_bars_are_worth(case: str, p: list[float] | None, said: str) -> None:
-    picture, notice, right = scene.game(case, p)  # type: ignore[misc]
+    picture, notice = scene.game(case, p)
     assert said in notice
-    assert right == 2
     assert any("harmonic" in part["words"] for part in of(picture, "text"))
 
 
@@ -80,7 +79,6 @@ def test_the_recording_shows_what_the_lecture_says() -> None:
     assert held_out[-1] > 5 * run["uniform"], "far worse than a uniform guess"
     assert min(held_out) < run["uniform"] / 2, "and it had been better"
     assert held_out[9] < train[9], "at first the mean over a pass lags behind"
-    assert scene.heart(500)[2:] == (1,)
 
 
 def test_guesses_are_counted_and_bound_the_entropy() -> None:

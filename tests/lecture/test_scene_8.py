@@ -1,6 +1,7 @@
-"""Scene 8: what its questions' answers rest on, computed another way."""
+"""What the answers to the steps' questions rest on, and scene 8's numbers, computed another way."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,18 +10,64 @@ import rnnviz
 from rnnviz.lecture import scene_8_questions as scene
 from rnnviz.lecture.readers import recorded
 from rnnviz.lecture.scenes import scenes
-from rnnviz.lecture.steps import PICK, SEEN
 
-RIGHT = {
-    "outputs": 2, "all_before": 1, "greedy": 1, "temperature": 1, "far": 1,
-    "hundredth": 1, "clipped": 1, "mean": 1, "beams": 1, "windows": 1,
-}  # fmt: skip
+STEPS = {one.name: one for scene in scenes() for one in scene.steps}
 
 
-def test_the_right_answers_follow_from_what_was_computed() -> None:
-    for step in scenes()[7].steps:
-        values = step.usual | {PICK: SEEN}
-        assert step.shown(values).right == RIGHT[step.name], step.name
+def computed(name: str, **values: Any) -> dict[str, Any]:
+    """Every name that a step's code leaves behind."""
+    found: dict[str, Any] = {}
+    exec(STEPS[name].code(STEPS[name].usual | values), found)
+    return found
+
+
+def above(one: list[float], other: list[float]) -> bool:
+    """Whether a mean is above another by more than three standard errors of the difference."""
+    return one[0] - other[0] > 3 * math.hypot(one[1], other[1])
+
+
+def evidence() -> dict[str, bool]:
+    """What makes an option the right one, by it."""
+    written, output, moved = recorded("writing"), computed("outputs"), computed("all_before")["moved"]
+    cold, *_between, hot, book = written["temperatures"]
+    *searched, _drawn, read = written["beams"][1:]
+    terms, pi = computed("mean")["terms"], 0.7
+    heart, ends = (
+        computed("heart"),
+        [np.transpose(computed("dial", rho=r)["sizes"])[0][-1] for r in (0.8, 1.25)],
+    )
+    return {
+        "as many as there are different characters": len(output["P"]) == output["V"] != output["H"],
+        "the state before already depends on them all": moved["lstm"] > 0 == round(moved["mlp"], 6),
+        "it soon goes round in circles": all(one["looped"] > 10 for one in written["greedy"]),
+        "low: repeats itself; high: makes up words": above(cold["repeated"], book["repeated"])
+        and above(hot["made_up"], book["made_up"]),
+        "about 10 characters": np.argmin(abs(np.log(np.array([3, 10, 100]) / computed("far")["reach"]))) == 1,
+        "about 44": computed("hundredth")["k"] == 44,
+        "(0.6, 0.8)": np.allclose(computed("clipped")["left"], (0.6, 0.8)),
+        "equal to the full gradient": np.isclose((pi * (1 / pi)) ** np.arange(12) @ terms, terms.sum()),
+        "likelier, and it repeats itself": all(
+            one["likelier"] > one["less_likely"] and above(one["repeated"], read["repeated"])
+            for one in searched
+        ),
+        "the minGRU, long after the LSTM has stopped": [
+            mean > 2 * error and mean > 0.01 for mean, error in computed("windows")["lost"].values()
+        ]
+        == [True, False],
+        "the MLP, but not the RNN": computed("prediction")["difference"]["mlp"] == 0,
+        "exactly as many": len(set(computed("parameters")["shared"])) == 1,
+        "only the likelihood": np.ptp(computed("books")["mean"][1:]) == 0,
+        "the perplexity is infinite": math.isinf(computed("game")["asked"]),
+        "that of text it was not trained on": heart["held_out"][-1] > heart["V"] > heart["train"][-1],
+        "it vanishes or explodes: the weights decide": ends[0] < 1e-3 and ends[1] > 1e3,
+    }
+
+
+def test_the_right_answers_follow_from_what_is_computed() -> None:
+    questions = [step.question for step in STEPS.values() if step.question]
+    found = evidence()
+    assert sorted(found) == sorted(one.options[one.right] for one in questions)
+    assert [answer for answer, holds in found.items() if not holds] == []
 
 
 def test_what_was_recorded_can_be_measured_again() -> None:
@@ -37,11 +84,9 @@ def test_what_was_recorded_can_be_measured_again() -> None:
 
 @pytest.mark.parametrize("pi", [0.5, 0.9])
 def test_a_random_cut_is_right_on_average_and_a_clipped_arrow_keeps_its_direction(pi: float) -> None:
-    step = next(one for one in scenes()[7].steps if one.name == "mean")
-    picture, _said, right = step.make(pi, 3)  # type: ignore[misc]
+    picture, _said = scene.mean(pi, 3)
     (_n, full, _w), (_n, mean, written), _cut = picture["rows"]
     assert abs(mean - full) < 4 * float(written.split("± ")[1])
-    assert right == 1
     picture = scene.clipped(2.0)[0]
     x, y = picture["arrows"][1][:2]
     assert (math.hypot(x, y), y / x) == pytest.approx((2, 4 / 3))

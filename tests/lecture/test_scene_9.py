@@ -19,12 +19,10 @@ def test_a_points_number_is_where_it_leads_to(link: Node) -> None:
     assert found is not None
     number, at = found
     step = scenes()[number - 1].steps[at]
-    shown = step.shown(values(step))
-    sizes = [
-        f"{len(m['values'])} × {len(m['values'][0])}" for m in parts(shown.picture) if m["kind"] == "matrix"
-    ]
-    words = re.findall(r'"((?:[^"\\]|\\.)*)"', json.dumps(shown.picture, ensure_ascii=False))
-    said = "\n".join([shown.notice, *sizes, *words])
+    picture, notice = step.shown(values(step))
+    sizes = [f"{len(m['values'])} × {len(m['values'][0])}" for m in parts(picture) if m["kind"] == "matrix"]
+    words = re.findall(r'"((?:[^"\\]|\\.)*)"', json.dumps(picture, ensure_ascii=False))
+    said = "\n".join([notice, *sizes, *words])
     assert re.search(rf"(?<![\d.,]){re.escape(link['words'])}(?![\d,]|\.\d)", said)
 
 

@@ -40,7 +40,7 @@ def test_every_explanation_is_of_a_symbol_that_is_shown() -> None:
     for step in (step for scene in scenes() for step in scene.steps):
         values = step.usual
         found |= set(symbols.names(step.written(values)))
-        found |= _named(step.shown(values).picture)
+        found |= _named(step.shown(values)[0])
     assert SYMBOLS.keys() - found == set()
 
 

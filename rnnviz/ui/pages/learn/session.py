@@ -37,7 +37,6 @@ class Lecture:
         self.code = query.get("code") == "1"
         self._at = {self.number: at}
         self._set: dict[tuple[int, str], Any] = {}
-        self._right: int | None = None  # option of the question that was answered last
         for name, control in self.step.controls.items():
             self._set[self._key(name)] = control.valid(query.get(name)) if control.kept else None
 
@@ -127,16 +126,15 @@ class Lecture:
             data["question"] = {"text": _(step.question.text), "options": options, "again": _("Ask again")}
             if values[PICK] == OPEN:
                 return {"data": data, "notice": _("What do you think?"), "code": None}
-        shown = step.shown(values)
-        self._right = shown.right
+        picture, notice = step.shown(values)
         data["controls"] = [
             {"name": name, **one.drawn(values[name])} for name, one in step.controls.items() if one.widget
         ]
-        data["picture"] = shown.picture
+        data["picture"] = picture
         if step.question:
-            data["question"] |= {"right": shown.right, "predicted": values[PICK]}
+            data["question"] |= {"right": step.question.right, "predicted": values[PICK]}
         code = step.code(values)
-        return {"data": data, "notice": shown.notice, "code": {"code": code} if code else None}
+        return {"data": data, "notice": notice, "code": {"code": code} if code else None}
 
     def asked(self) -> Question | None:
         """What the step asks the room, until its picture is shown."""
@@ -148,7 +146,7 @@ class Lecture:
         over = self.values[PICK] != OPEN
         options = tuple(_(one) for one in step.question.options)
         return Question(
-            step.key, _(step.question.text), options, right=self._right if over else None, over=over
+            step.key, _(step.question.text), options, right=step.question.right if over else None, over=over
         )
 
     def _note(self) -> dict[str, Any]:
