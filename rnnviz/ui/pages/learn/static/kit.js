@@ -579,17 +579,19 @@ function figure({ theme, fonts }, { lines, x, y, log, log_x, mark, xs, ys, ticks
     mode: line.dots ? "lines+markers" : "lines",
     line: { color: colour(line.colour), dash: line.dash, width: line.width },
     marker: { size: 8, color: colour(line.colour) },
-    hovertemplate: `%{y:.3~g}<extra>${line.name}</extra>`,
   }));
   const named = lines.filter((/** @type {KitNode} */ line) => line.name);
   const longest = widest(named.map((/** @type {KitNode} */ line) => line.name));
-  const left = levels ? 2.2 + widest(Object.values(levels)) * 0.56 : log ? 4.5 : 3.6;
+  const left = levels ? 2.2 + widest(Object.values(levels)) * 0.56 : log ? 4.5 : 3.9;
   const axis = {
     gridcolor: theme.grid,
     linecolor: theme.axis,
     zeroline: false,
     showline: true,
     fixedrange: true,
+    // Labels fit the margins: Plotly needn't measure each, which takes half of its time.
+    ticklabeloverflow: "allow",
+    tickangle: 0,
   };
   const range = (/** @type {number[] | undefined} */ ends, /** @type {boolean} */ logarithmic) =>
     ends?.map((v) => along(logarithmic, v));
@@ -638,7 +640,6 @@ function figure({ theme, fonts }, { lines, x, y, log, log_x, mark, xs, ys, ticks
       shapes,
       annotations,
       showlegend: false,
-      hovermode: "closest",
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: fonts.text, size, color: theme.muted },
@@ -653,7 +654,6 @@ function figure({ theme, fonts }, { lines, x, y, log, log_x, mark, xs, ys, ticks
       },
       yaxis: {
         ...axis,
-        automargin: true,
         title: { text: y, standoff: size * 0.4 },
         type: log ? "log" : "linear",
         range: [low, high],
