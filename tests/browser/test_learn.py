@@ -196,6 +196,33 @@ def test_the_address_brings_the_step_back_and_is_no_trap_for_the_back_button(lec
     assert lectern.query()["step"] == "parameters", "version 1's address"
 
 
+MOVED = """
+() => {
+  window.moved = [];
+  const { animate } = Element.prototype;
+  Element.prototype.animate = function (...all) {
+    window.moved.push(this.dataset.stands);
+    return animate.apply(this, all);
+  };
+}
+"""
+
+
+def test_what_two_steps_share_moves_to_its_place_where_motion_is_wanted(lectern: Lectern) -> None:
+    lectern.open(step="joined")
+    lectern.page.evaluate(MOVED)
+    lectern.press("Space")
+    lectern.at(4, 1)
+    assert lectern.page.evaluate("moved") == []
+    lectern.page.emulate_media(reduced_motion="no-preference")
+    lectern.press("ArrowUp")
+    lectern.at(4, 0)
+    assert sorted(lectern.page.evaluate("moved")) == ["H_t-1", "W_hh", "W_xh", "X_t"]
+    lectern.control("together").click()
+    lectern.rest()
+    assert len(lectern.page.evaluate("moved")) == 4, "within a step nothing moves"
+
+
 # ---- formulas ------------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ import { CodePanel } from "./code.js";
 import { Desk } from "./desk.js";
 import { moves } from "./foot.js";
 import { fonts as typefaces } from "./formula.js";
+import { glide, places } from "./glide.js";
 import { Head } from "./head.js";
 import { key } from "./keys.js";
 import { draw } from "./kit.js";
@@ -45,6 +46,7 @@ export class View extends BaseView {
   scene = 1;
   present = false;
   size = "";
+  drawn = ""; // the step that is on the stage
   /** @type {number | undefined} */
   began;
   paint = new MessageChannel();
@@ -299,11 +301,15 @@ export class View extends BaseView {
   redraw() {
     const { answer, board } = this;
     if (this.root.hidden || !this.size) return;
+    const drawn = `${answer.scene}.${answer.step}`;
+    const before = drawn === this.drawn ? new Map() : places(board.picture);
+    this.drawn = drawn;
     if (answer.error) board.trouble(answer.error);
     else if (answer.data) draw(board, answer.data);
     this.lights.show();
     this.room.words.show();
     this.code.placed();
+    glide(board.picture, before);
     requestAnimationFrame(() => this.paint.port2.postMessage(0));
   }
 

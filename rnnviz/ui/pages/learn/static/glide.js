@@ -1,0 +1,29 @@
+// What two steps both show moves from its old place to its new one. The browser's own view transitions would hold
+// the picture back by a frame or two, and none but the newest see parts inside a component.
+
+const DURATION = 250; // milliseconds
+const STILL = window.matchMedia("(prefers-reduced-motion: reduce)");
+
+/** The middle of each part that stands for a symbol, by its name and how many before it have that. @param {HTMLElement} picture */
+export function places(picture) {
+  /** @type {Map<string, { part: Element, x: number, y: number }>} */
+  const found = new Map();
+  if (STILL.matches) return found;
+  for (const part of picture.querySelectorAll("[data-stands]:not([data-stands] [data-stands])")) {
+    const { x, y, width, height } = part.getBoundingClientRect();
+    let name = String(part.getAttribute("data-stands"));
+    while (found.has(name)) name += "'";
+    found.set(name, { part, x: x + width / 2, y: y + height / 2 });
+  }
+  return found;
+}
+
+/** Let parts come from where those of their names were. @param {HTMLElement} picture @param {ReturnType<typeof places>} before */
+export function glide(picture, before) {
+  for (const [name, { part, x, y }] of before.size ? places(picture) : []) {
+    const from = before.get(name);
+    if (!from) continue;
+    const there = { transform: `translate(${from.x - x}px, ${from.y - y}px)` };
+    part.animate([there, { transform: "none" }], { duration: DURATION, easing: "ease-out" });
+  }
+}
