@@ -404,7 +404,7 @@ def heart(passes: int) -> Drawn:
         ys=(1, 400),
         ticks=[1, 3, 10, 30, 100, 300],
     )
-    beside = column(
+    beside = [
         text(_("RNN, 512 units, one layer, 28 symbols"), "quiet"),
         text(_("training") + f" {fixed(now[0])}", "big model"),
         text(_("held out") + f" {fixed(now[1])}", "big came"),
@@ -412,8 +412,10 @@ def heart(passes: int) -> Drawn:
             _("Training: the mean over a pass, while the weights change. Held out: measured after the pass.")
         ),
         text(_("Report the held-out number."), "strong"),
-        text(_("Upright line: the lowest held-out perplexity, at pass {n}.").format(n=best), "quiet"),
-    )
+    ]
+    if passes >= best:
+        upright = _("Upright line: the lowest held-out perplexity, at pass {n}.")
+        beside.append(text(upright.format(n=best), "quiet"))
     noticed = [
         (
             passes <= best,
@@ -435,7 +437,7 @@ def heart(passes: int) -> Drawn:
         ),
     ]
     said = next(words for holds, words in noticed if holds)
-    return row(curves, beside, sizes=(2, 1)), said.format(train=now[0])
+    return row(curves, column(*beside), sizes=(2, 1)), said.format(train=now[0])
 
 
 @step(

@@ -164,8 +164,9 @@ def _dependencies(word: Machine, walked: int) -> Node:
     grid = [
         ". . . . L . .",
         ". . l1 . l2 . l3",
-        ". . O1 Wq O2 . O3",
+        ". . O1 . O2 . O3",
         ". . q1 . q2 . q3",
+        ". . . Wq . . .",
         "H0 f1 H1 f2 H2 f3 H3",
         "X1 . X2 W X3 . .",
     ]

@@ -488,7 +488,8 @@ class Pen {
         "stroke-linecap": "round",
       });
       put("circle", { cx: at(px), cy: -at(py), r: 0.045, fill: this.theme(colour) });
-      put("text", { x: at(px) + 0.06, y: -at(py) }, name);
+      const side = py < 0 ? -0.04 : 0.1; // a longer arrow passes on the other
+      put("text", { x: at(px) + 0.06, y: side - at(py) }, name);
     }
     for (const [px, py] of points) {
       const dot = put("circle", {
