@@ -212,7 +212,7 @@ def read_state(folder: Path) -> int:
 
 
 def make_snapshot(folder: Path) -> str:
-    taken = snapshots.take(tiny("gru"), SAID, step=7, characters=99)
+    taken = snapshots.of(rnnviz.trace(tiny("gru"), SAID), step=7, characters=99)
     (folder / "probe.safetensors").write_bytes(snapshots.to_bytes(taken))
     return SAID
 

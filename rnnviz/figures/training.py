@@ -272,9 +272,7 @@ def _across(one: Curves, theme: Theme, **more: Any) -> Figure:
     """The axis of characters read."""
     form = "~s" if one.total >= 10_000 else ",d"
     ends, labelled = [0, one.total], one.total > 1
-    return axis(
-        theme, range=ends, nticks=5, tickformat=form, showticklabels=labelled, showgrid=False, **more
-    )
+    return axis(theme, range=ends, nticks=5, tickformat=form, showticklabels=labelled, showgrid=False, **more)
 
 
 def _yardstick(value: float, name: str, theme: Theme) -> Figure:

@@ -25,7 +25,6 @@ from rnnviz.reading.trace import Trace, trace
 from rnnviz.runs import api, event_log, snapshots, tensorboard
 from rnnviz.runs.event_log import PROGRESS
 from rnnviz.runs.folder import Description, RunFolder, reason
-from rnnviz.runs.snapshots import FACTOR, SHARE
 from rnnviz.text import corpora
 
 # The model of a training loop as it is now: one that rnnviz reads, a function that returns one, or none.
@@ -145,8 +144,7 @@ class Followed:
         self._now: dict[str, Any] = {"step": 0, "characters": 0}  # what the newest call said
         self._told = 0, 0.0  # characters and seconds of the newest event
         self._train: float | None = None  # perplexity of the calls that it speaks of
-        self._began = self._next = self._taken_at = 0.0
-        self._cost, self._keep_from = 0.0, 1
+        self._began = self._next = 0.0
         self._broken = False
 
     @property
@@ -169,7 +167,8 @@ class Followed:
         self._held.enter_context(folder.take_lock())
         folder.begin(self._description)
         self._log = self._held.enter_context(tensorboard.opened(self._description.log_to, folder))
-        self._began = self._next = self._taken_at = time.monotonic()
+        self._watching = snapshots.Watching(folder)
+        self._began = self._next = time.monotonic()
         about = {"parameters": parameters(self._model), "total_steps": self._total}
         model = readable(self._model)
         if model is not None:
@@ -229,8 +228,7 @@ class Followed:
             figures = {"train_perplexity": self._train, "validation_perplexity": _exp(validation_loss)}
             at = {"step": step, "characters": self._now["characters"], "seconds": self._told[1]}
             self._write("report", **at, **figures, sample=str(sample))
-        if step >= self._keep_from:
-            self._keep_from = max(step + 1, math.ceil(step * FACTOR))
+        if self._watching.keeps(step):
             self._snapshot(keep=True)
 
     def __exit__(
@@ -283,24 +281,18 @@ class Followed:
             "eta": None if left is None else left * seconds / max(1, characters),
         }
         self._write("progress", **values)
-        if self._cost <= SHARE * (time.monotonic() - self._taken_at):
+        if self._watching.due:
             self._snapshot()
 
     def _snapshot(self, *, keep: bool = False) -> None:
         """Read the sentence to watch: for what is shown now, and, to `keep`, for the replay."""
-        watched, folder = self._description.watched, self._in_block()
+        watched, now = self._description.watched, self._now
         if not watched or self._broken:
             return
-        began = time.monotonic()
-        step, characters = self._now["step"], self._now["characters"]
-        try:
-            found = snapshots.of(read(self._model, watched), step=step, characters=characters)
-        except RnnvizError:  # weights that are no numbers any more
-            return
         with self._disk():
-            snapshots.record(folder, found, keep=keep)
-        self._taken_at = time.monotonic()
-        self._cost = self._taken_at - began
+            self._watching.look(
+                lambda: read(self._model, watched), step=now["step"], characters=now["characters"], keep=keep
+            )
 
     def _write(self, event: str, **values: Any) -> None:
         if self._broken:

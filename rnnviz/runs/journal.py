@@ -4,8 +4,8 @@
     report     as often as the recipe says: validation perplexity, a fresh sample
     passed     once, when the validation perplexity first falls below the n-gram's
     state      at reports, at least every 15 seconds, and at the end
-    snapshot   with every progress, unless that would take more than 3 % of the time; kept at no more
-               than 40 steps, evenly on a log scale
+    snapshot   with every progress, unless that would take more than 3 % of the time; kept at steps that
+               lie evenly on a log scale, and at the last
 
 Draws no random number and leaves the model alone: training gives the same numbers without it.
 """
@@ -20,10 +20,11 @@ import torch
 
 from rnnviz.networks import checkpoint, threads
 from rnnviz.networks.torch_model import CharModel
+from rnnviz.reading.trace import trace
 from rnnviz.runs import event_log, queue, training_state
 from rnnviz.runs.event_log import PROGRESS
 from rnnviz.runs.folder import RunFolder
-from rnnviz.runs.snapshots import FACTOR, SHARE, record, take
+from rnnviz.runs.snapshots import Watching
 from rnnviz.runs.tensorboard import Take
 from rnnviz.training.trainer import LARGEST, StepReport, Trainer
 
@@ -36,21 +37,8 @@ SAVE = 15.0
 AT_LEAST = 1.0
 """Seconds between two saved states, where reports come faster than that."""
 
-SNAPSHOTS = 40
-"""Snapshots kept, at most."""
-
 MEMORY = 0.6
 """The smoothed loss's decay per progress event."""
-
-
-def snapshot_steps(total: int) -> list[int]:
-    """The steps whose snapshots are kept: 0, 1, 2, … a factor of 1.35 or more apart, and the last."""
-    factor = max(FACTOR, total ** (1 / (SNAPSHOTS - 3)))
-    steps, at = {0, total}, 1.0
-    while round(at) < total and len(steps) < SNAPSHOTS:
-        steps.add(round(at))
-        at = max(at * factor, round(at) + 1.0)
-    return sorted(steps)
 
 
 class Journal:
@@ -66,11 +54,8 @@ class Journal:
     ) -> None:
         self.folder, self.trainer, self.watched, self.baselines = folder, trainer, watched, baselines
         self._log = log
-        self._kept_steps = set(snapshot_steps(trainer.total_steps)) if watched else set()
         self._passed = False
         self._unsaved_best: CharModel | None = None
-        self._taken_at = -math.inf
-        self._cost = 0.0  # seconds of the last snapshot
         self._reset()
         self._smooth_loss = self._smooth_characters = 0.0
         self._began, self._began_characters = time.monotonic(), trainer.characters
@@ -86,6 +71,7 @@ class Journal:
         for file in self.folder.snapshots.glob("*.safetensors"):
             if file.stem.isdigit() and int(file.stem) > t.step_index:
                 file.unlink()
+        self._watching = Watching(self.folder)
         if self.watched and t.step_index == 0:
             self._snapshot(keep=True)
 
@@ -98,7 +84,7 @@ class Journal:
         self._characters += n
         self._steps += 1
         now = time.monotonic()
-        keep = trainer.step_index in self._kept_steps
+        keep = bool(self.watched) and (trainer.done or self._watching.keeps(trainer.step_index))
         if now < self._next and not keep and not trainer.done:
             return
         float(trainer.loss)  # waits for a GPU, whose work counts as training
@@ -162,15 +148,14 @@ class Journal:
             eta=max(0, t.total_characters - t.characters) * took / max(1, done),
         )
         self._reset()
-        if self.watched and (t.done or self._cost <= SHARE * (time.monotonic() - self._taken_at)):
+        if self.watched and self._watching.due and not t.done:  # whose last was kept just now
             self._snapshot()
 
     def _snapshot(self, *, keep: bool = False) -> None:
-        began, t = time.monotonic(), self.trainer
-        found = take(t.model, self.watched, step=t.step_index, characters=t.characters)
-        record(self.folder, found, keep=keep)
-        self._taken_at = time.monotonic()
-        self._cost = self._taken_at - began
+        t = self.trainer
+        self._watching.look(
+            lambda: trace(t.model, self.watched), step=t.step_index, characters=t.characters, keep=keep
+        )
 
     def _write(self, event: str, **values: Any) -> None:
         event_log.append(self.folder.events, {"event": event, **values})

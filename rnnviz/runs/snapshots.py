@@ -6,7 +6,9 @@ safetensors, with the sentence and symbols as JSON in its header; reading one ne
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,17 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rnnviz.arrays import Arrays, Floats
-from rnnviz.errors import TrainingError
-from rnnviz.networks.config import ModelConfig
-from rnnviz.networks.numpy_engine import weights_from
-from rnnviz.reading.scoring import costs, running
+from rnnviz.errors import RnnvizError, TrainingError
+from rnnviz.reading.scoring import running
 from rnnviz.runs.folder import DAMAGED, RunFolder, reason
 from rnnviz.text import files
-from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import UNKNOWN_SYMBOL
 
 if TYPE_CHECKING:
-    from rnnviz.networks.torch_model import CharModel
     from rnnviz.reading.trace import Trace
 
 
@@ -33,7 +31,7 @@ SHARE = 0.03
 """The largest share of a run's time for snapshots."""
 
 FACTOR = 1.35
-"""Steps of two kept snapshots are at least so far apart."""
+"""Steps of two kept snapshots are so far apart: 38 in a hundred thousand steps."""
 
 LEAST = -60_000
 """Nats: what float16 can hold."""
@@ -68,45 +66,8 @@ class Snapshot:
             return running(self.nll).astype(np.float32)
 
 
-def take(model: CharModel, text: str, *, step: int, characters: int) -> Snapshot:
-    """What `model` makes of `text` now, after `step` steps on `characters` characters. The values are those
-    of `rnnviz.trace`, without its table of all inputs, which would take several times as long, twice a
-    second. Draws no random number and changes nothing. Raises TextError for half a surrogate pair.
-    """
-    vocabulary = model.vocabulary
-    text = normalise(text, model.normaliser)
-    ids = vocabulary.encode(text)
-    inputs = np.concatenate(([vocabulary.start], ids))
-    used, places = np.unique(inputs, return_inverse=True)
-    config = model.config
-    tensors = {name: w.detach().float().cpu().numpy() for name, w in model.state_dict().items()}
-    if config.embedding_size:
-        table = tensors["embedding.weight"]
-        if config.tied:
-            tensors["readout.weight"] = table[: config.vocabulary_size]
-            config = ModelConfig(**{**config.to_json(), "tied": False})
-        tensors["embedding.weight"] = table[used]
-    else:  # one-hot inputs pick columns
-        first = config.layer_names(0)[0]
-        tensors[first] = tensors[first][:, used]
-    ready = weights_from(config, tensors)
-    hidden, cell = ready.states(len(inputs) + 1)  # row 0 before the start symbol, row 1 after it
-    ready.run(places.astype(np.int64), hidden, cell)
-    log_probs = ready.log_probs(hidden[1:, -1])
-    return Snapshot(
-        text=text,
-        hidden=hidden[2:],
-        cell=None if cell is None else cell[2:],
-        log_probs=log_probs,
-        nll=costs(log_probs[np.arange(len(ids)), ids], ids, vocabulary).astype(np.float32),
-        step=step,
-        characters=characters,
-        symbols=(UNKNOWN_SYMBOL, *vocabulary.characters),
-    )
-
-
 def of(read: Trace, *, step: int, characters: int) -> Snapshot:
-    """A trace as a snapshot, of any model's reading of a text."""
+    """A trace as a snapshot, after `step` steps on `characters` characters."""
     return Snapshot(
         text=read.text,
         hidden=read.hidden,
@@ -133,15 +94,48 @@ def to_bytes(snapshot: Snapshot, *, half: bool = False) -> bytes:
     return pack("probe", snapshot, about, arrays)
 
 
-def record(folder: RunFolder, snapshot: Snapshot, *, keep: bool) -> None:
-    """Write a run's newest snapshot; one to `keep` for its replay, too. Whole, or as it was."""
-    paths = [folder.newest]
-    if keep:
-        folder.snapshots.mkdir(exist_ok=True)
-        paths.insert(0, folder.snapshot_file(snapshot.step))  # there before the newest tells of it
-    for path in paths:
-        with files.replacing(path, durable=False) as file:  # safe from a power cut they would be slow
-            file.write(to_bytes(snapshot, half=path != folder.newest))
+class Watching:
+    """Reads the sentence to watch into a run's folder, as training goes on."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self._taken_at, self._cost = -math.inf, 0.0  # when the last was there, and the seconds it took
+        kept = folder.kept()
+        self._keep_from = _next_kept(kept[-1]) if kept else 0
+
+    @property
+    def due(self) -> bool:
+        """Whether one more takes at most SHARE of the time."""
+        return self._cost <= SHARE * (time.monotonic() - self._taken_at)
+
+    def keeps(self, step: int) -> bool:
+        """Whether the snapshot of this step is for the replay, too: 0, 1, 2, 3, 5, … FACTOR apart."""
+        return step >= self._keep_from
+
+    def look(self, read: Callable[[], Trace], *, step: int, characters: int, keep: bool = False) -> None:
+        """Write what is read as the newest; to `keep`, for the replay too, and first: it is there before the
+        newest tells of it. Each file is whole, or as it was.
+        """
+        began = time.monotonic()
+        if keep:
+            self._keep_from = _next_kept(step)
+        try:
+            found = of(read(), step=step, characters=characters)
+        except RnnvizError:  # weights that are no numbers any more
+            return
+        paths = [self._folder.newest]
+        if keep:
+            self._folder.snapshots.mkdir(exist_ok=True)
+            paths.insert(0, self._folder.snapshot_file(step))
+        for path in paths:
+            with files.replacing(path, durable=False) as file:  # safe from a power cut they would be slow
+                file.write(to_bytes(found, half=path != self._folder.newest))
+        self._taken_at = time.monotonic()
+        self._cost = self._taken_at - began
+
+
+def _next_kept(step: int) -> int:
+    return max(step + 1, math.ceil(step * FACTOR))
 
 
 def read(path: Path) -> Snapshot:

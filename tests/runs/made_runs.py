@@ -10,9 +10,10 @@ from typing import Any
 
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
+from rnnviz.reading.trace import trace
 from rnnviz.runs import event_log, queue, visitors
 from rnnviz.runs.folder import Description, RunFolder, home
-from rnnviz.runs.snapshots import take, to_bytes
+from rnnviz.runs.snapshots import of, to_bytes
 from rnnviz.text import files
 from tests.conftest import tiny, tiny_card
 
@@ -63,9 +64,9 @@ def made(
     say("start", **START)
     folder.snapshots.mkdir()
     for step in (0, 1, 3, 10, 30):
-        trace = take(model, watched, step=step, characters=100 * step)
-        (folder.snapshots / f"{step:09d}.safetensors").write_bytes(to_bytes(trace, half=True))
-    folder.newest.write_bytes(to_bytes(trace))
+        shot = of(trace(model, watched), step=step, characters=100 * step)
+        (folder.snapshots / f"{step:09d}.safetensors").write_bytes(to_bytes(shot, half=True))
+    folder.newest.write_bytes(to_bytes(shot))
     for step in (5, 15, 30):
         say(
             "progress", step=step, characters=100 * step, seconds=step / 2, train_perplexity=40 / step + 3,
@@ -114,9 +115,9 @@ def training(name: str) -> Iterator[RunFolder]:
                 "train_perplexity": 40 / step + 3,
             }
             event_log.append(folder.events, {"event": "progress", **fields, "gradient_norm": 1.0})
-            trace = take(models[step % 2], WATCHED, step=step, characters=100 * step)
+            shot = of(trace(models[step % 2], WATCHED), step=step, characters=100 * step)
             with files.replacing(folder.newest, durable=False) as file:
-                file.write(to_bytes(trace))
+                file.write(to_bytes(shot))
             step += 1
         if folder.stop.exists():
             event_log.append(folder.events, {"event": "stopped"})

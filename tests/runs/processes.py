@@ -64,10 +64,10 @@ def train(folder: Path, *, queued: bool = False, **settings: Any) -> BaseProcess
 
 def _train(folder: Path, queued: bool, settings: dict[str, Any]) -> None:
     """`file_limit`: bytes of the largest file; `step_seconds`: how long a step takes; else constants of
-    rnnviz.runs.journal, such as SAVE."""
+    rnnviz.runs.journal, such as SAVE, or SHARE of snapshots."""
     import torch
 
-    from rnnviz.runs import journal
+    from rnnviz.runs import journal, snapshots
     from rnnviz.runs import process as run_process
     from rnnviz.training import trainer
 
@@ -85,7 +85,7 @@ def _train(folder: Path, queued: bool, settings: dict[str, Any]) -> None:
 
         trainer.Trainer.step = slow  # type: ignore[method-assign]
     for name, value in settings.items():
-        setattr(journal, name, value)
+        setattr(snapshots if name == "SHARE" else journal, name, value)
     run_process.make_way = lambda: None
     try:
         nothing = nullcontext((lambda _: None, lambda _: None))

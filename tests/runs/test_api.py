@@ -134,7 +134,7 @@ def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Pa
         "seconds",
     }
 
-    assert runs.snapshots(id)[:5] == [0, 1, 2, 3, 4]
+    assert runs.snapshots(id)[:5] == [0, 1, 2, 3, 5]
     assert runs.snapshots(id)[-1] == 400
     noise, learnt = runs.snapshot(id, 0), runs.snapshot(id)
     assert (noise.step, learnt.step, learnt.text) == (0, 400, "machine")

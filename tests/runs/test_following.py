@@ -18,7 +18,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.reading.trace import trace
 from rnnviz.runs import api as runs
-from rnnviz.runs import event_log, following
+from rnnviz.runs import event_log, following, snapshots
 from tests.conftest import tiny
 from tests.runs.test_tensorboard import scalars
 
@@ -128,7 +128,7 @@ def test_what_is_shown_now_follows_the_loop_unless_reading_takes_too_long(
 ) -> None:
     monkeypatch.setattr(following, "PROGRESS", 0.0)
     for share, seen in ((1e9, [1, 2, 3, 4]), (-1.0, [1, 2, 3, 3])):  # kept steps are read in any case
-        monkeypatch.setattr(following, "SHARE", share)
+        monkeypatch.setattr(snapshots, "SHARE", share)
         with rnnviz.runs.follow("live", tiny("gru"), watched="cab") as run:
             shown = []
             for step in (1, 2, 3, 4):
