@@ -2,8 +2,8 @@
 none of the app's own runs waiting. Their ids begin with "visitor:", and rnnviz.runs.api follows, stops and
 deletes them like any other; who may is the app's to say.
 
-A run goes with its owner: whoever serves the owner says so (`present`), and `sweep` removes the runs whose
-owners have not been there for GONE seconds. All go with the process that serves visitors (`served`).
+A run goes with its owner: whoever serves owners says who of them is there, and `sweep` removes the runs of
+those who have not been for GONE seconds. All go with the process that serves visitors (`served`).
 """
 
 import contextlib
@@ -86,14 +86,6 @@ def start(description: Description, *, most: int, at_a_time: int = 1) -> str:
         return api.start(replace(description, name=f"{description.name[:50]}{tag(description.owner)}"))
 
 
-def present(owners: Collection[str]) -> None:
-    """These owners are there now."""
-    tags = [tag(owner) for owner in owners]
-    for folder in _folders():
-        if any(tag in folder.id for tag in tags):
-            _there[folder.id] = time.monotonic()
-
-
 @contextlib.contextmanager
 def served() -> Iterator[None]:
     """Open while this process serves visitors, whose runs are removed before and after: those before were
@@ -121,21 +113,23 @@ def clear() -> None:
 
 def _remove_all() -> None:
     """One that takes longer than ENDS seconds to end is left to the next time."""
-    sweep(-math.inf)
+    sweep(gone=-math.inf)
     end = time.monotonic() + ENDS
     while time.monotonic() < end and any(folder.locked() for folder in folders(place())):
         time.sleep(0.05)
-    sweep(-math.inf)
+    sweep(gone=-math.inf)
 
 
-def sweep(gone: float = GONE) -> None:
-    """Remove the runs whose owners have not been there for `gone` seconds; one that is alive is stopped, and
-    removed by the next call.
+def sweep(owners: Collection[str] = (), *, gone: float = GONE) -> None:
+    """These owners are there now. Remove the runs of all who have not been for `gone` seconds; one that is
+    alive is stopped, and removed by the next call.
     """
-    now, found = time.monotonic(), _folders()
+    now, found, tags = time.monotonic(), _folders(), [tag(owner) for owner in owners]
     for name in _there.keys() - {folder.id for folder in found}:  # deleted: another may get its name
         _there.pop(name, None)
     for folder in found:
+        if any(tag in folder.id for tag in tags):
+            _there[folder.id] = now
         if now - _there.setdefault(folder.id, now) < gone:
             continue
         with contextlib.suppress(OSError):

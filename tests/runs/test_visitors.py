@@ -81,11 +81,10 @@ def test_a_run_goes_with_its_owner_and_not_before(monkeypatch: pytest.MonkeyPatc
     (visitors.place() / "broken").mkdir()  # its process was killed before it was written
     visitors.sweep()
     now += visitors.GONE - 1
-    visitors.present({"ann", "bob"})
+    visitors.sweep({"ann", "bob"})
     now += visitors.GONE - 1
     assert {run.path for run in visitors.listed()} == {hers, his}
-    visitors.present({"bob"})
-    visitors.sweep()
+    visitors.sweep({"bob"})
     assert {run.path for run in visitors.listed()} == {hers, his}
     assert not (visitors.place() / "broken").exists()
     now += 1
@@ -136,9 +135,8 @@ def test_one_that_trains_is_stopped_before_it_goes() -> None:
 
 
 def test_nothing_is_made_where_there_are_none() -> None:
-    visitors.sweep()
+    visitors.sweep({"ann"})
     visitors.clear()
-    visitors.present({"ann"})
     assert not visitors.listed()
     assert not home().exists()
 

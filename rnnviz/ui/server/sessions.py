@@ -80,12 +80,11 @@ async def reap() -> None:
     keep: float = st.get_option("server.disconnectedSessionTTL")
     often = pause(keep)
     while True:
-        await asyncio.to_thread(_sweep)
         await asyncio.sleep(often)
         server = runtime.get_instance()
         rooms.unseen()
         there = {who for session, who in list(_visitors.items()) if server.is_active_session(session)}
-        await asyncio.to_thread(_present, there)
+        await asyncio.to_thread(_sweep, there)
         for session in uploads.holding() if setting.hosted() else ():
             _sessions.heard_of(session)
         gone = _sessions.gone(server.is_active_session, keep - 2 * often)
@@ -118,17 +117,11 @@ def pause(keep: float) -> float:
 # What these need takes a fifth of a second to import: not before the first page is looked for.
 
 
-def _sweep() -> None:
+def _sweep(there: set[str]) -> None:
     from rnnviz.runs import visitors
 
     if visitors.serving.is_set():  # another process knows who is there of those whom it serves
-        visitors.sweep()
-
-
-def _present(there: set[str]) -> None:
-    from rnnviz.runs import visitors
-
-    visitors.present(there)
+        visitors.sweep(there)
 
 
 def _give_back() -> None:
