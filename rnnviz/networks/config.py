@@ -41,11 +41,13 @@ def span(cell: str, activation: str) -> str:
     return activation if own == "activation" else own
 
 
-def _between(config: object, kind: type, **limits: tuple[float, float]) -> None:
+def between(config: object, kind: type, **limits: tuple[float, float]) -> None:
     """Raise ConfigError for a setting that is no number of the kind, int or float, within its limits."""
     for name, (low, high) in limits.items():
         value = getattr(config, name)
-        if type(value) not in (int, kind) or not low <= value <= high:  # nor is NaN
+        if (
+            isinstance(value, bool) or not isinstance(value, (int, kind)) or not low <= value <= high
+        ):  # nor NaN
             received = {"name": name, "low": low, "high": high, "value": value}
             if kind is int:
                 raise ConfigError(
@@ -106,7 +108,7 @@ class ModelConfig:
                 cell=self.cell,
                 activation=self.activation,
             )
-        _between(
+        between(
             self,
             int,
             vocabulary_size=(2, 1_112_065),
@@ -236,7 +238,7 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         share = (0, 0.95)
-        _between(
+        between(
             self,
             float,
             epochs=(1e-6, 1e6),
@@ -249,7 +251,7 @@ class TrainConfig:
             dropout_layer=share,
             fresh_rows=share,
         )
-        _between(
+        between(
             self,
             int,
             characters=(0, 10**13),

@@ -43,6 +43,7 @@ from torch.nn import functional as F
 
 from rnnviz.arrays import Doubles, Ids
 from rnnviz.errors import ConfigError
+from rnnviz.networks.config import between
 from rnnviz.networks.numpy_model import no_model
 from rnnviz.networks.prediction import normalised
 from rnnviz.networks.threads import Threads
@@ -122,20 +123,8 @@ class DynamicModel:
     card: dict[str, Any]
 
     def __post_init__(self) -> None:
-        if type(self.every) is not int or not 1 <= self.every <= 65_536:
-            raise ConfigError(
-                "every is a whole number of characters from 1 to 65,536; received {value!r}", value=self.every
-            )
-        for name, low, high in (("rate", 0.0, 1.0), ("decay", 0.0, 1.0), ("clip", 1e-6, 1e6)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-                raise ConfigError(
-                    "{name} is a number from {low:g} to {high:g}; received {value!r}",
-                    name=name,
-                    low=low,
-                    high=high,
-                    value=value,
-                )
+        between(self, int, every=(1, 65_536))
+        between(self, float, rate=(0.0, 1.0), decay=(0.0, 1.0), clip=(1e-6, 1e6))
 
     def scorer(self) -> DynamicReader:
         """A reader at the start of a text, with the weights as they are now."""
