@@ -1,6 +1,5 @@
 """The model that a run leaves behind: the finished one with its card, and a kept copy."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,7 @@ def text_of(folder: RunFolder, description: Description) -> Corpus:
         raise TrainingError(
             "the run's text, {text}, can't be read ({error}); start a new run", text=folder.text, error=error
         ) from None
-    corpus = corpora.from_text(text, description.name, title=title, language=language, licence=licence)
-    return replace(corpus, title=title or corpus.title)
+    return corpora.from_text(text, description.name, title=title, language=language, licence=licence)
 
 
 def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:

@@ -139,23 +139,12 @@ class Recorded:
             self.chance, self.character, *self.untrained, *(rival.score for rival in rivals)
         )
 
-    def sentences(self) -> list[Said]:
-        """What the card says of the unit."""
-        report = self.evidence.report if self.evidence is not None else None
-        return say(
-            ("recorded.confirmed" if report is None else "recorded.reported", "recorded.less"),
-            unit=words("unit", n=self.unit),
-            n=count(self.characters),
-            measure=measured(self.measure),
-            score=Number(report.score if report else self.score),
-            interval=span(*report.interval) if report else None,
-        )
-
     def follows(self) -> list[Said]:
         """What the unit follows, beside what is simpler: of a unit that stands."""
         report = self.evidence.report if self.evidence is not None else None
         if report is None:
-            return self.sentences()
+            named = {"unit": words("unit", n=self.unit), "n": count(self.characters)}
+            return say(("recorded.confirmed", "recorded.less"), **named)
         reached = {rival.kind: rival for rival in sorted(report.rivals, key=lambda rival: rival.score)}
         context, untrained = reached.get("context"), reached.get("untrained")
         codes = ("recorded.follows", "recorded.beside") if context and untrained else ("recorded.follows",)

@@ -173,9 +173,9 @@ def test_what_is_on_record_is_said_with_the_figures_that_had_no_say_in_it() -> N
     found = unit_findings.Recorded(
         "quotes", "hidden", "AUC", 0, 7, 0.9, 0.6, 0.7, (0.75,), 66_128, reported()
     )
-    first, _less = found.sentences()
-    assert (first.code, first.values["score"]) == ("recorded.reported", Number(0.85))
-    assert replace(found, evidence=weighed()).sentences()[0].code == "recorded.confirmed"
+    first, *_beside = found.follows()
+    assert (first.code, first.values["score"]) == ("recorded.follows", Number(0.85))
+    assert replace(found, evidence=weighed()).follows()[0].code == "recorded.confirmed"
 
 
 FEW = tuple(
