@@ -92,14 +92,8 @@ def _best_windows(
         sums = sums[length:] - sums[:-length]
         if absolute:
             sums = np.abs(sums)
-        here = np.arange(len(sums))
-        if len(best) == keep:  # only what beats the worst that is kept
-            here = np.flatnonzero(sums > best[-1])
-        if len(here) > keep:
-            # Of equals at the limit the earliest: a partition alone would pick any of them.
-            limit = np.partition(sums[here], -keep)[-keep]
-            above, equal = here[sums[here] > limit], here[sums[here] == limit]
-            here = np.concatenate([above, equal[: keep - len(above)]])
+        # Once there are enough, only what beats the worst that is kept.
+        here = np.flatnonzero(sums > best[-1]) if len(best) == keep else np.arange(len(sums))
         best, starts = np.concatenate([best, sums[here]]), np.concatenate([starts, here + begin])
         order = np.lexsort((starts, -best))[:keep]
         best, starts = best[order], starts[order]
