@@ -126,8 +126,9 @@ def test_how_long_a_job_waits_is_told_at_the_pace_that_was_measured(monkeypatch:
     assert until(lambda: jobs[0].step.fraction == 0.5)
     clock[0] += 10.0  # for 50 bytes, so 0.2 seconds each
     assert told() == [None, *map(pytest.approx, (10.0, 50.0, 60.0)), None]  # of the fourth's kind none was
-    assert "2 before yours · it begins within a minute" in progress.words(jobs[2], 0, before=2, seconds=20.0)
-    assert "it begins in about 4 minutes" in progress.words(jobs[2], 0, before=2, seconds=250.0)
+    assert "yours is next · it begins within a minute" in progress.words(jobs[1], 0)
+    assert "2 before yours · it begins in about 1 minute" in progress.words(jobs[3], 0)
+    assert "it begins in about 4 minutes" in progress.beginning(250.0)
     helds[0].go.set()
     assert helds[1].began.wait(SOON)
     assert until(lambda: jobs[1].step.fraction == 0.5)

@@ -35,8 +35,6 @@ class Pending(Generic[R]):
     neither, where nobody has pressed the button yet.
     """
 
-    title: str
-    jobs: Jobs
     value: R | None
     job: Job | None
 
@@ -55,10 +53,10 @@ class Pending(Generic[R]):
         if job.error is not None:
             st.error(describe(job.error), icon=":material/error:")
         elif job.state == "cancelled":
-            said = _("**{name}**: cancelled.").format(name=plain(self.title))
-            progress.offer(said, _("Start again"), f"again-{name}", lambda: self.jobs.forget([job.key]))
+            said = _("**{name}**: cancelled.").format(name=plain(job.title))
+            progress.offer(said, _("Start again"), f"again-{name}", lambda: job.of.forget([job.key]))
         else:
-            progress.bar(self.jobs, [job.key], name)
+            progress.bar(job.of, [job.key], name)
         return None
 
 
@@ -97,7 +95,7 @@ def ask(
             if newest.get(key.what, key) != key:
                 jobs.forget([newest[key.what]])
             newest[key.what] = key
-    return Pending(title, jobs, value, job)
+    return Pending(value, job)
 
 
 def want(*keys: Key) -> None:

@@ -41,8 +41,7 @@ def _bar(
         st.session_state[mark] = None
         st.rerun()
     left, right = st.columns([6, 1], vertical_alignment="center")
-    said = words(now, len(busy) - 1, before=jobs.places.before(now), seconds=jobs.places.seconds(now))
-    left.progress(min(max(now.step.fraction, 0.0), 1.0), text=said)
+    left.progress(min(max(now.step.fraction, 0.0), 1.0), text=words(now, len(busy) - 1))
     right.button(
         _("Cancel"),
         key=f"cancel-{name}",
@@ -78,11 +77,11 @@ def offer(
         st.button(label, key=key, icon=":material/replay:", on_click=on_click)
 
 
-def words(job: Job, waiting: int, *, before: int | None = None, seconds: float | None = None) -> str:
-    """What is running, how far it is, its speed and the time left; or how many jobs come `before` it, and in
-    how many `seconds` it begins.
+def words(job: Job, waiting: int) -> str:
+    """What is running, how far it is, its speed and the time left; or how many jobs come before it, and when
+    it begins.
     """
-    step, parts = job.step, []
+    step, parts, places = job.step, list[str](), job.of.places
     if step.characters:
         parts.append(_("{count} characters").format(count=f"{step.characters:,}"))
         if job.seconds > 0.5:
@@ -93,9 +92,9 @@ def words(job: Job, waiting: int, *, before: int | None = None, seconds: float |
         parts.append(_("perplexity so far {perplexity}").format(perplexity=rounded(step.perplexity)))
     if not parts:
         parts.append(_("waiting for its turn") if job.state == "waiting" else _("looking at it"))
-    if before is not None:
+    if (before := places.before(job)) is not None:
         parts.append(place(before))
-    if seconds is not None:
+    if (seconds := places.seconds(job)) is not None:
         parts.append(beginning(seconds))
     if waiting:
         parts.append(ngettext("{n} more to do", "{n} more to do", waiting).format(n=waiting))

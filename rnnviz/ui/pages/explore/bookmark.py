@@ -27,29 +27,13 @@ _ARRIVED = "explore.arrived"  # of st.session_state: for the live view's next ru
 
 @dataclass(frozen=True)
 class Bookmark:
-    """An address read.
-
-    text    None if it holds none, or one that can't be read: `wrong` says why
-    cut     how long a text was of which it holds the beginning
-    looks   what is shown of it; caret, pin, why and rows are the view's own
+    """An address read: its `text`, None if it holds none or one that can't be read; what is shown of it, as
+    an ask and, in `view`, as the view is told.
     """
 
     text: str | None
-    wrong: str
-    cut: int | None
     looks: Ask
-    caret: int | None
-    pin: int | None
-    why: bool
-    rows: int
-
-    def to_json(self) -> dict[str, Any]:
-        """What the view needs of it."""
-        looks = {
-            name: getattr(self.looks, name) for name in ("quantity", "layer", "order", "unit", "memoryless")
-        }
-        own = {name: getattr(self, name) for name in ("caret", "pin", "why", "rows", "wrong", "cut")}
-        return {**looks, **own}
+    view: dict[str, Any]
 
 
 def arrive(model: Network) -> None:
@@ -80,16 +64,17 @@ def read(model: Network) -> Bookmark:
     elif number("unit") is not None or not given:  # else a quantity or a layer without a unit
         given = begin | given
     cut = number("of") if text is not None else None
-    return Bookmark(
-        text=text,
-        wrong=wrong,
-        cut=cut if cut and cut > LONGEST else None,
-        looks=Ask.from_json(given | {"memoryless": number("memoryless") == 1}),
-        caret=number("at"),
-        pin=number("pin"),
-        why=number("why") == 1,
-        rows=number("rows") or 0,
-    )
+    asked = Ask.from_json(given | {"memoryless": number("memoryless") == 1})
+    view: dict[str, Any] = {
+        "wrong": wrong,  # why the text can't be read
+        "cut": cut if cut and cut > LONGEST else None,  # how long a text was of which it holds the beginning
+        "caret": number("at"),
+        "pin": number("pin"),
+        "why": number("why") == 1,
+        "rows": number("rows") or 0,
+    }
+    view |= {name: getattr(asked, name) for name in ("quantity", "layer", "order", "unit", "memoryless")}
+    return Bookmark(text, asked, view)
 
 
 def arrived() -> Bookmark | None:

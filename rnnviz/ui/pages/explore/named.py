@@ -4,6 +4,7 @@ first of them. A model whose card confirms none has none.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,19 +25,10 @@ KEPT = ("hidden", "cell")
 class Named:
     """One unit, and what was found of it, the best first."""
 
-    findings: tuple[Recorded, ...]
-
-    @property
-    def quantity(self) -> str:
-        return self.findings[0].quantity
-
-    @property
-    def layer(self) -> int:
-        return self.findings[0].layer
-
-    @property
-    def unit(self) -> int:
-        return self.findings[0].unit
+    quantity: str
+    layer: int
+    unit: int
+    findings: Sequence[Recorded]
 
 
 def of(model: Network) -> tuple[Named, ...]:
@@ -51,7 +43,7 @@ def of(model: Network) -> tuple[Named, ...]:
         known = one.quantity in KEPT and one.quantity in live.quantities(config.cell)
         if there and known and one.verdict == "remembers":
             found.setdefault((one.quantity, one.layer, one.unit), []).append(one)
-    return tuple(Named(tuple(same)) for same in list(found.values())[:MOST])
+    return tuple(Named(*where, same) for where, same in list(found.items())[:MOST])
 
 
 def among(found: tuple[Named, ...], quantity: str, layer: int) -> list[int]:

@@ -54,7 +54,7 @@ def _live(context: Context, memoryless: NumpyModel | None) -> None:
         looks = arrived.looks if arrived else Ask(**first(session.named))
         ask = replace(looks, client=ask.client, seq=ask.seq, text=text)  # a key may have come meanwhile
         extra |= {"text": text, "offer": state[_OFFERED][0], "opening": opening(context.model)}
-        extra |= {"arrival": arrived.to_json()} if arrived else {}
+        extra |= {"arrival": arrived.view} if arrived else {}
     with link.lock:
         link.serve(_answer(session, static, digest))
         data = session.answer(ask, static, digest, temperature=TEMPERATURE, **extra)
