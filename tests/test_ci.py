@@ -26,50 +26,52 @@ def run(steps: str) -> tuple[int, list[str], Path]:
     return done.returncode, lines, Path(found[1])
 
 
-def test_every_step_is_named_with_what_came_of_it() -> None:
-    status, lines, made = run(
-        'no() { skipped "nobody is there"; }\n'
-        'step "the first" true\nstep "asking" no\nstep "last" [ -d "$made" ]'
-    )
-    assert status == 0
-    assert lines == ["done      the first", "SKIPPED   asking (nobody is there)", "done      last"]
-    assert not made.exists()
+NO = 'no() { skipped "nobody is there"; }\n'
+MORE = """work() {
+cd /nowhere && true
+echo not here
+false | cat
+touch "$made/went-on"
+}
+try "fine" true
+try "work" work
+try "worse" bash -c "exit 3"
+try "went on" [ -e "$made/went-on" ]
+step "last" true"""
+PROGRAMS = {
+    "every step is named": (
+        f'{NO}step "the first" true\nstep "asking" no\nstep "last" [ -d "$made" ]',
+        0,
+        ["done      the first", "SKIPPED   asking (nobody is there)", "done      last"],
+    ),
+    "what comes after a failure is tried too": (
+        MORE,
+        1,
+        ["done      fine", "FAILED    work", "FAILED    worse", "FAILED    went on", "done      last"],
+    ),
+    **{
+        f"the first failure ends it: {failing}": (
+            f'work() {{\n{failing}\n}}\nstep "fine" true\nstep "work" work\nstep "never" true',
+            status,
+            ["done      fine", "FAILED    work"],
+        )
+        for failing, status in {
+            "exit 3": 3,
+            "false; true": 1,
+            "false | cat": 1,
+            "cd /nowhere && true": 1,
+            'echo "$nothing"': 1,
+            "pip() { return 4; }; pip install this && true": 4,
+        }.items()
+    },
+}
 
 
-@pytest.mark.parametrize(
-    ("failing", "status"),
-    [
-        ("exit 3", 3),
-        ("false; true", 1),
-        ("false | cat", 1),
-        ("cd /nowhere && true", 1),
-        ('echo "$nothing"', 1),
-        ("pip() { return 4; }; pip install this && true", 4),
-    ],
-)
-def test_the_first_failure_ends_it_and_is_named(failing: str, status: int) -> None:
-    ended, lines, made = run(
-        f'work() {{\n{failing}\n}}\nstep "fine" true\nstep "work" work\nstep "never" true'
-    )
-    assert ended == status
-    assert lines == ["done      fine", "FAILED    work"]
-    assert not made.exists()
-
-
-def test_what_comes_after_a_failure_is_tried_too() -> None:
-    status, lines, made = run(
-        'work() {\ncd /nowhere && true\necho not here\nfalse | cat\ntouch "$made/went-on"\n}\n'
-        'try "fine" true\ntry "work" work\ntry "worse" bash -c "exit 3"\n'
-        'try "went on" [ -e "$made/went-on" ]\nstep "last" true'
-    )
-    assert status == 1
-    assert lines == [
-        "done      fine",
-        "FAILED    work",
-        "FAILED    worse",
-        "FAILED    went on",
-        "done      last",
-    ]
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_ends_with_what_came_of_each_step(program: str) -> None:
+    steps, status, lines = PROGRAMS[program]
+    ended, said, made = run(steps)
+    assert (ended, said) == (status, lines)
     assert not made.exists()
 
 

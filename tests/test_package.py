@@ -42,13 +42,6 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         rnnviz.nonsense  # noqa: B018
 
 
-def test_a_name_that_is_gone_says_what_to_write_instead() -> None:
-    with pytest.raises(
-        AttributeError, match=r"^rnnviz\.adapt_state_dict is gone: load .* give those to rnnviz\."
-    ):
-        rnnviz.adapt_state_dict  # noqa: B018
-
-
 @pytest.mark.parametrize(
     "first",
     [

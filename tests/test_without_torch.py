@@ -1,12 +1,9 @@
 """torch is needed to train, not to look."""
 
-import ast
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,42 +40,37 @@ sys.meta_path.insert(0, Hidden())
 """
 
 
-@cache
-def imported_at_once() -> dict[str, set[str]]:
-    """What each module imports when it is imported itself."""
-    found = {}
-    for path in (ROOT / "rnnviz").rglob("*.py"):
-        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        found[name] = set(_imports(ast.parse(path.read_text()).body))
-    return found
-
-
-def _imports(body: list[ast.stmt]) -> Iterator[str]:
-    for node in body:
-        if isinstance(node, ast.Import):
-            yield from (each.name for each in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{each.name}" for each in node.names)
-        elif isinstance(node, ast.Try | ast.With) or (
-            isinstance(node, ast.If) and "TYPE_" not in ast.dump(node.test)
-        ):
-            yield from _imports(node.body)
-
-
-def test_the_rooms_that_import_torch_at_once_are_known() -> None:
-    found, torch = imported_at_once(), {"torch"}
-    while more := {name for name, names in found.items() if names & torch} - torch:
-        torch |= more
-    ours = {name.removeprefix("rnnviz.") for name in torch - {"torch"}}
-    assert {name for name in ours if not name.startswith("training.")} == NEEDS_TORCH
-
-
 def python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", HIDDEN + code, *arguments],
         cwd=ROOT, capture_output=True, text=True, timeout=120, env={**os.environ, "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
+
+
+IMPORTS = """
+import importlib, json, pkgutil, rnnviz
+
+found, walk = [], pkgutil.walk_packages(rnnviz.__path__, "rnnviz.")
+for module in walk:
+    if ".script" in module.name or module.name.endswith("__main__"):
+        continue  # they run something
+    try:
+        importlib.import_module(module.name)
+    except rnnviz.TorchMissingError:
+        found.append(module.name)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        found.append(module.name)
+print(json.dumps(found))
+"""
+
+
+def test_the_rooms_that_import_torch_at_once_are_known() -> None:
+    done = python(IMPORTS)
+    assert done.returncode == 0, done.stderr
+    found = {name.removeprefix("rnnviz.") for name in json.loads(done.stdout)}
+    assert {name for name in found if name.partition(".")[0] != "training"} == NEEDS_TORCH
 
 
 def test_models_are_read_looked_into_and_kept_and_the_rest_says_what_it_needs(tmp_path: Path) -> None:
