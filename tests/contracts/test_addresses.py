@@ -11,7 +11,6 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.ngram import NgramModel
@@ -20,9 +19,8 @@ from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.learn.session import Lecture
 from tests.conftest import TEXT, tiny
 from tests.runs.made_runs import made
-from tests.ui.apptest import addressed, components, settled
+from tests.ui.apptest import addressed, components, opened, settled
 
-SCRIPT = Path(__file__).resolve().parents[2] / "rnnviz" / "ui" / "script" / "main.py"
 ROWS = json.loads(Path(__file__).with_name("addresses.json").read_text("utf-8"))
 LECTURE = [row for row in ROWS if row[1] == "step"]
 FILES = [row for row in ROWS if row[1] in ("redirect", "file")]
@@ -59,12 +57,7 @@ def own(networks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def arrived(address: str) -> AppTest:
     """The app as somebody finds it who opens an address."""
-    app = AppTest.from_file(SCRIPT, default_timeout=120)
-    app.context = {"locale": "en-GB"}
-    for key, value in query(address).items():
-        app.query_params[key] = value
-    app._page_hash = calc_hash(urlsplit(address).path[1:] or "explore")
-    return app.run()
+    return opened(urlsplit(address).path[1:] or "explore", **query(address))
 
 
 def test_no_address_has_left_the_table() -> None:

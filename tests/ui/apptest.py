@@ -1,11 +1,25 @@
 """What tests of several pages do with the app in AppTest."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from rnnviz.ui.browser.payload import unpack
+
+SCRIPT = Path(__file__).resolve().parents[2] / "rnnviz" / "ui" / "script" / "main.py"
+
+
+def opened(page: str, *, locale: str = "en-GB", **query: str) -> AppTest:
+    """The app as somebody finds it who comes to a page, with a browser's locale and query parameters."""
+    app = AppTest.from_file(SCRIPT, default_timeout=120)
+    app.context = {"locale": locale}
+    for name, value in query.items():
+        app.query_params[name] = value
+    app._page_hash = calc_hash(page)  # switch_page knows files only, and our pages are functions
+    return app.run()
 
 
 def clean(app: AppTest) -> None:

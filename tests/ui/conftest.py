@@ -17,14 +17,14 @@ from rnnviz.runs import api as runs
 from rnnviz.runs import visitors
 from rnnviz.runs.folder import VISITOR, Description
 from rnnviz.training import estimate
-from rnnviz.ui.hosting import person
+from rnnviz.ui.hosting import cookies, person, setting
 from rnnviz.ui.hosting.person import Person
 from rnnviz.ui.jobs import store
 from tests.runs.made_runs import made
+from tests.ui.apptest import opened
 from tests.ui.persons import LECTURER, Is
 
 SHIPPED = checkpoint.folders()[-1]
-SCRIPT = Path(__file__).resolve().parents[2] / "rnnviz" / "ui" / "script" / "main.py"
 
 Open = Callable[..., AppTest]
 
@@ -54,16 +54,7 @@ def shipped(only_tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def open_app(only_tiny_models: Path) -> Iterator[Open]:
-    """Open the app on a page ("explore", "perplexity"), with a browser's locale and query parameters."""
-
-    def opened(page: str = "explore", *, locale: str = "en-GB", **query: str) -> AppTest:
-        app = AppTest.from_file(SCRIPT, default_timeout=120)
-        app.context = {"locale": locale}
-        for name, value in query.items():
-            app.query_params[name] = value
-        app._page_hash = calc_hash(page)  # switch_page knows files only, and our pages are functions
-        return app.run()
-
+    """Open the app on a page ("explore", "perplexity"); see apptest.opened."""
     yield opened
     st.cache_resource.clear()
 
@@ -89,6 +80,20 @@ def everything(app: AppTest) -> str:
     for kind in ("title", "header", "subheader", "markdown", "caption", "error", "warning", "info", "code"):
         parts += [str(element.value) for element in app.get(kind)]
     return "\n".join(parts)
+
+
+HALL = "the lecturer's own key"
+
+
+@pytest.fixture
+def hosted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The app serves visitors; HALL makes a lecturer."""
+    monkeypatch.setenv("RNNVIZ_HOSTED", "1")
+    monkeypatch.setenv("RNNVIZ_KEY", HALL)
+    monkeypatch.setattr(cookies, "ROUNDS", 10)  # of what makes keys slow to try
+    setting.key.cache_clear()
+    yield
+    setting.key.cache_clear()
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Who is who where the app serves others, as requests meet the door."""
 
 import re
-from collections.abc import Iterator
 from html import unescape
 
 import pytest
@@ -16,8 +15,10 @@ from rnnviz.ui.hosting import allowed, cookies, limits, person, setting
 from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies
 from rnnviz.ui.hosting.door import Door
 from rnnviz.ui.hosting.person import ALONE, HEADER, NOBODY, Person, heard
+from tests.ui.conftest import HALL as KEY
 
-KEY = "the lecturer's own key"
+pytestmark = pytest.mark.usefixtures("hosted")
+
 ADDRESS = "http://hall.example"
 STREAM = "ws://hall.example/_stcore/stream"
 
@@ -40,16 +41,6 @@ def app() -> Door:
 def browser(of: Door | None = None, address: str = ADDRESS) -> TestClient:
     """Somebody's browser: cookies of its own; it doesn't follow redirects."""
     return TestClient(of or app(), base_url=address, follow_redirects=False)
-
-
-@pytest.fixture(autouse=True)
-def _hosted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("RNNVIZ_HOSTED", "1")
-    monkeypatch.setenv("RNNVIZ_KEY", KEY)
-    monkeypatch.setattr(cookies, "ROUNDS", 10)  # of what makes keys slow to try
-    setting.key.cache_clear()
-    yield
-    setting.key.cache_clear()
 
 
 def seen(client: TestClient, **headers: str) -> Person:

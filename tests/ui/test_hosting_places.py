@@ -14,10 +14,10 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from rnnviz.ui.hosting import allowed, cookies, setting, traffic, uploads
+from rnnviz.ui.hosting import allowed, traffic, uploads
 from rnnviz.ui.hosting.door import Door
+from tests.ui.conftest import HALL as KEY
 
-KEY = "the lecturer's own key"
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 
@@ -34,14 +34,10 @@ async def stream(websocket: WebSocket) -> None:
 
 
 @pytest.fixture
-def door(monkeypatch: pytest.MonkeyPatch) -> Iterator[Door]:
+def door(hosted: None, monkeypatch: pytest.MonkeyPatch) -> Door:
     """The way into an app with one place."""
-    monkeypatch.setenv("RNNVIZ_HOSTED", "1")
-    monkeypatch.setenv("RNNVIZ_KEY", KEY)
     monkeypatch.setenv("RNNVIZ_CAPACITY", "1")
-    monkeypatch.setattr(cookies, "ROUNDS", 10)  # of what makes keys slow to try
-    setting.key.cache_clear()
-    yield Door(
+    return Door(
         Starlette(
             routes=[
                 WebSocketRoute("/_stcore/stream", stream),
@@ -51,7 +47,6 @@ def door(monkeypatch: pytest.MonkeyPatch) -> Iterator[Door]:
         ),
         beside=("/live",),
     )
-    setting.key.cache_clear()
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from rnnviz.ui.room.listener import Listener
 from rnnviz.ui.room.phones import COOKIE, Phones
 from rnnviz.ui.room.room import Question, Room
 from rnnviz.ui.room.rooms import new_code
+from tests.runs.processes import until
 from tests.ui.phones import CODE, SHUT, SOON, Phone, hang_up, shut
 
 COLOURS = Question("colour", "Which <b>colour</b>?", ("red", "green", "blue"))
@@ -77,14 +78,6 @@ def one(port: int) -> Phone:
     found = Phone(port)
     found.open()
     return found
-
-
-def until(room: Room, phones: int) -> None:
-    """Wait until so many phones are in the room."""
-    end = time.monotonic() + SOON
-    while room.shown()["phones"] != phones:
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 # ---- what is served ----
@@ -199,7 +192,7 @@ def test_a_phone_that_hangs_up_is_there_no_longer(room: Room, port: int, one: Ph
         phone_there.listen()
     assert room.shown()["phones"] == 2
     hang_up()
-    until(room, 0)
+    until(lambda: room.shown()["phones"] == 0)
 
 
 def test_a_phone_in_two_tabs_is_one_phone(room: Room, port: int, one: Phone) -> None:

@@ -16,7 +16,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from rnnviz.errors import ConfigError
 from rnnviz.ui import entry
-from rnnviz.ui.hosting import cookies, greeting, setting
+from rnnviz.ui.hosting import greeting
 from rnnviz.ui.room import listener as room_listener
 from rnnviz.ui.room import phones as room_phones
 from rnnviz.ui.room import rooms
@@ -163,14 +163,11 @@ def test_without_a_network_or_beyond_the_most_rooms_it_is_said_why(monkeypatch: 
 
 
 @pytest.fixture
-def hall(monkeypatch: pytest.MonkeyPatch) -> Iterator[ASGIApp]:
+def hall(hosted: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[ASGIApp]:
     """What meets a request to a hosted app in which no visitor has a place."""
-    for name, value in {"HOSTED": "1", "KEY": "the key of this test's hall", "CAPACITY": "0"}.items():
-        monkeypatch.setenv(f"RNNVIZ_{name}", value)
-    monkeypatch.setattr(cookies, "ROUNDS", 10)
+    monkeypatch.setenv("RNNVIZ_CAPACITY", "0")
     monkeypatch.setattr(greeting, "addresses", lambda: ["http://192.168.1.5:8501", "http://10.0.0.3:8501"])
     monkeypatch.setattr(room_phones, "TARRY", 0.0)
-    setting.key.cache_clear()
     app: ASGIApp = Starlette(
         routes=[*rooms.routes(), Route("/{path:path}", lambda _: PlainTextResponse("the app"))]
     )
@@ -178,7 +175,6 @@ def hall(monkeypatch: pytest.MonkeyPatch) -> Iterator[ASGIApp]:
         app = one.cls(app, *one.args, **one.kwargs)
     yield app
     rooms.close_all()
-    setting.key.cache_clear()
 
 
 def test_where_the_app_is_hosted_its_own_port_has_the_room_and_phones_get_nothing_more(hall: ASGIApp) -> None:

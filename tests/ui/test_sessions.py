@@ -3,8 +3,6 @@
 import os
 import subprocess
 import sys
-import threading
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,17 +12,8 @@ import requests
 from rnnviz.ui.server import sessions
 from rnnviz.ui.server.sessions import Sessions, close
 from tests.browser.driving import ROOT, serve
+from tests.runs.processes import until
 from tests.ui.visitor import Visitor
-
-LOOKS = 600
-
-
-def until(true: Callable[[], bool]) -> bool:
-    """Whether it becomes true within a minute."""
-    pause, looks = threading.Event(), LOOKS
-    while not true() and (looks := looks - 1):
-        pause.wait(60 / LOOKS)
-    return true()
 
 
 class Clock:
@@ -109,10 +98,10 @@ def test_what_a_reader_held_goes_although_nobody_else_leaves(models_folder: Path
         sizes = [len(f"{name}: the time machine. ") * 50 for name in ("theirs", "mine")]
         assert uploaded(url) == sum(sizes)
         leaves.leave()
-        assert until(lambda: uploaded(url) == sizes[0])
+        until(lambda: uploaded(url) == sizes[0])
         assert stays.find("metric", "Perplexity of theirs")
         stays.leave()
-        assert until(lambda: uploaded(url) == 0)
+        until(lambda: uploaded(url) == 0)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")

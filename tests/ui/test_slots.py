@@ -24,6 +24,7 @@ from rnnviz.ui.jobs.worker import Check, Job, Jobs, Slots, Step
 from rnnviz.ui.pages.train import forecast
 from rnnviz.ui.pages.train.settings import Recipe
 from rnnviz.ui.pages.train.texts import Chosen
+from tests.runs.processes import until
 from tests.ui.conftest import Open, everything
 from tests.ui.test_jobs import SOON, Endless, simple
 
@@ -40,14 +41,6 @@ class Held:
         self.began.set()
         while not self.go.wait(0.01):
             yield Step(0.5)
-
-
-def until(true: Callable[[], bool]) -> bool:
-    """Whether it becomes true soon."""
-    turn, end = threading.Event(), 500
-    while not true() and (end := end - 1):
-        turn.wait(SOON / 500)
-    return true()
 
 
 def asked(jobs: Jobs, name: str, log: list[str]) -> tuple[Held, Job]:
@@ -76,10 +69,10 @@ def test_whose_turn_is_next(places: int, came: list[str], served: list[str]) -> 
         page, first = name[:2], name == "lecturer"
         jobs = pages.setdefault(page, Jobs(places=slots, owner=page[0], first=first))
         helds[name], _job = asked(jobs, name, log)
-        assert until(partial(lambda n: len(log) == n, min(places, len(helds))))
+        until(partial(lambda n: len(log) == n, min(places, len(helds))))
     for n in range(places, len(came)):
         helds[log[n - 1]].go.set()
-        assert until(partial(lambda n: len(log) > n, n))
+        until(partial(lambda n: len(log) > n, n))
     for held in helds.values():
         held.go.set()
     assert all(jobs.stopped(SOON) for jobs in pages.values())
@@ -92,12 +85,12 @@ def test_no_more_jobs_are_at_work_than_there_are_places_and_the_others_know_thei
     all_asked = []
     for n, jobs in enumerate(sessions):
         all_asked.append(asked(jobs, f"job {n}", log))
-        assert until(lambda n=n: len(log) == min(n + 1, 2))  # type: ignore[misc]
+        until(lambda n=n: len(log) == min(n + 1, 2))  # type: ignore[misc]
     assert [job.state for _held, job in all_asked] == ["running"] * 2 + ["waiting"] * 3
     assert [places.before(job) for _held, job in all_asked] == [None, None, 0, 1, 2]
     all_asked[1][0].go.set()
     assert all_asked[2][0].began.wait(SOON)
-    assert until(lambda: places.before(all_asked[4][1]) == 1)
+    until(lambda: places.before(all_asked[4][1]) == 1)
     assert all_asked[3][1].seconds == 0.0  # what waits takes no time
     for held, _job in all_asked:
         held.go.set()
@@ -123,7 +116,7 @@ def test_how_long_a_job_waits_is_told_at_the_pace_that_was_measured(monkeypatch:
         return [places.seconds(job) for job in jobs]
 
     assert told() == [None] * 5  # nothing was measured yet
-    assert until(lambda: jobs[0].step.fraction == 0.5)
+    until(lambda: jobs[0].step.fraction == 0.5)
     clock[0] += 10.0  # for 50 bytes, so 0.2 seconds each
     assert told() == [None, *map(pytest.approx, (10.0, 50.0, 60.0)), None]  # of the fourth's kind none was
     assert "yours is next · it begins within a minute" in progress.words(jobs[1], 0)
@@ -131,7 +124,7 @@ def test_how_long_a_job_waits_is_told_at_the_pace_that_was_measured(monkeypatch:
     assert "it begins in about 4 minutes" in progress.beginning(250.0)
     helds[0].go.set()
     assert helds[1].began.wait(SOON)
-    assert until(lambda: jobs[1].step.fraction == 0.5)
+    until(lambda: jobs[1].step.fraction == 0.5)
     assert told()[2] == pytest.approx(20.0)  # half of 200 bytes, at the first one's pace
     for held in helds:
         held.go.set()
@@ -143,10 +136,10 @@ def test_jobs_hear_how_many_compute_beside_them() -> None:
     heard, log = list[int](), list[str]()
     places = Slots(2, computing=heard.append)
     helds = [asked(Jobs(places=places, owner=n), f"job {n}", log) for n in range(3)]
-    assert until(lambda: heard == [1, 2])
+    until(lambda: heard == [1, 2])
     for held, _job in helds:
         held.go.set()
-    assert until(lambda: heard[-1] == 0)
+    until(lambda: heard[-1] == 0)
     assert max(heard) == 2
     assert worker.shared()._say is threads.share
 
@@ -289,12 +282,12 @@ def test_the_page_says_how_many_come_first_and_can_be_told_to_give_up(open_app: 
         assert "1 before yours" in bar.proto.text
         assert "it begins" not in bar.proto.text  # nobody knows when
         newcomer.cancel(["another"])
-        assert until(lambda: "yours is next" in app.run().get("progress")[0].proto.text)
+        until(lambda: "yours is next" in app.run().get("progress")[0].proto.text)
         next(b for b in app.button if b.label == "Cancel").click().run()
         app.run()
         assert "cancelled, so it has no perplexity" in everything(app)
     next(b for b in app.button if b.label == "Score it again").click().run()
-    assert until(lambda: bool(app.run().metric))
+    until(lambda: bool(app.run().metric))
 
 
 def grown(job: Callable[[Check], Generator[Step, None, None]]) -> float:
