@@ -6,26 +6,26 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple, TypeVar
+from typing import Any, BinaryIO, Literal, NamedTuple, TypeVar
 
 from rnnviz.errors import ConfigError, RnnvizError
-from rnnviz.networks.progress import run
+from rnnviz.networks.progress import mapped, run
 from rnnviz.reading.rows import RowScore, Scored, score_rows
-from rnnviz.reading.scoring import LanguageModel, Progress, Report, perplexity
+from rnnviz.reading.scoring import LanguageModel, Progress, Report, score
 from rnnviz.reports import baselines
 from rnnviz.reports.interval import Interval, Sums, interval
 from rnnviz.reports.record import Record, record
 from rnnviz.reports.score import Compared, RowsScore, Score, best, uniform
 from rnnviz.text.row_files import RowFile, format_of, open_rows
 
-Item = TypeVar("Item")
+R = TypeVar("R")
+Steps = Generator[Progress, None, R]
 Bar = Callable[[str], AbstractContextManager[Callable[[Progress], None] | None]]
 """What shows how far the work of this title is."""
 
@@ -102,11 +102,14 @@ class Scoring:
                 return error
 
         # Many texts are read at once by a cluster alone; a file of rows keeps it busy by itself.
-        for are_rows, group in groupby(files, lambda file: self.format(file) is not None):
-            for file, found in _in_order(one, group, 1 if are_rows else self.at_once):
-                if add is not None and isinstance(found, Score) and not isinstance(found, RowsScore):
-                    add(_as_row(found.report), file)
-                yield file, found
+        with ThreadPoolExecutor(self.at_once) as pool:
+            for are_rows, group in groupby(files, lambda file: self.format(file) is not None):
+                names = list(group)
+                alone = are_rows or self.at_once == 1
+                for file, found in zip(names, (map if alone else pool.map)(one, names), strict=True):
+                    if add is not None and isinstance(found, Score) and not isinstance(found, RowsScore):
+                        add(_as_row(found.report), file)
+                    yield file, found
 
     def format(self, file: str) -> Literal["jsonl", "csv", "parquet"] | None:
         """The format of a file of rows; None for a text."""
@@ -127,22 +130,14 @@ class Scoring:
 
     def _rows(self, file: RowFile, add: Callable[[Scored, str], None] | None) -> Score:
         each = None if add is None else lambda scored: add(scored, file.name)
-        with self.bar(file.name) as progress:
-            steps = score_rows(self.model, file, precise=self.precise, each=each, own=add is not None)
-            report = run(steps, progress)
-        compared = []
+        steps = score_rows(self.model, file, precise=self.precise, each=each, own=add is not None)
+        report = self._run(file.name, steps)
+        compared: list[Compared] = []
         if self.compare:
-            compared = [_compared(report, "model", "the model")]
-            for kind, about, other in self.others:
-                with self.bar(f"{file.name}: {other.name}") as progress:
-                    its = run(score_rows(other, file, precise=self.precise), progress)
-                compared.append(_compared(its, kind, about))
-        return RowsScore(
-            report,
-            guess=uniform(self.model.vocabulary, report),
-            compared=best(compared),
-            learned=self.learned,
-        )
+            rivals = [(other, score_rows(other.model, file, precise=self.precise)) for other in self.others]
+            compared = best(self._rivals(report, rivals))
+        guess = uniform(self.model.vocabulary, report)
+        return RowsScore(report, guess=guess, compared=compared, learned=self.learned)
 
     def _text(self, file: str, keep: Callable[[Record], None] | None) -> Score:
         source = self.source(file)
@@ -152,15 +147,16 @@ class Scoring:
             )
         if not self.compare and keep is None:
             sums = Sums()
-            report = self._score(self.model, source, file, file, self.precise, costs=sums.add)
-            return self._scored(report, interval(sums))
+            steps = score(
+                self.model, source, encoding=self.encoding, name=file, precise=self.precise, costs=sums.add
+            )
+            return self._scored(self._run(file, steps), interval(sums))
         with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
             place = Path(folder) / "record"
-            with self.bar(file) as progress:
-                steps = record(
-                    self.model, source, place, encoding=self.encoding, name=file, precise=self.precise
-                )
-                scored = run(steps, progress)
+            making = record(
+                self.model, source, place, encoding=self.encoding, name=file, precise=self.precise
+            )
+            scored = self._run(file, making)
             if keep is not None:
                 keep(scored)
             compared = self._compare(scored, source) if self.compare else []
@@ -170,66 +166,29 @@ class Scoring:
         guess = uniform(self.model.vocabulary, report)
         return Score(report, lies, guess, compared, learned=self.learned, normaliser=self.model.normaliser)
 
-    def _score(
-        self,
-        model: LanguageModel,
-        source: str | BinaryIO,
-        name: str,
-        title: str,
-        precise: bool,
-        costs: Callable[..., None] | None = None,
-    ) -> Report:
-        with self.bar(title) as progress:
-            return perplexity(
-                model,
-                source,
-                encoding=self.encoding,
-                progress=progress,
-                name=name,
-                precise=precise,
-                costs=costs,
-            )
-
     def _compare(self, scored: Record, source: str | BinaryIO) -> list[Compared]:
         report = scored.report
-        rows = [_compared(report, "model", "the model")]
-        for kind, about, other in self.others:
-            title = f"{report.file}: {other.name}"
-            its = self._score(other, source, report.file, title, report.precise)
-            rows.append(_compared(its, kind, about))
-        with self.bar(f"{report.file}: gzip, xz") as show:
+        how: Any = {"encoding": self.encoding, "name": report.file, "precise": report.precise}
+        rivals = [(other, score(other.model, source, **how)) for other in self.others]
+        rows = self._rivals(report, rivals)
+        measuring = mapped(
+            baselines.measuring(scored, self.model.vocabulary),
+            lambda done: Progress(done, 0, math.nan, done, report.characters, 0.0),
+        )
+        return best([*rows, *self._run(f"{report.file}: gzip, xz", measuring)])
 
-            def step(done: int) -> None:
-                if show is not None:
-                    show(Progress(done, 0, math.nan, done, report.characters, 0.0))
+    def _rivals(self, report: Report, rivals: Iterable[tuple[Other, Steps[Report]]]) -> list[Compared]:
+        """What the file costs under the model, and under each of the `rivals` that score it."""
+        rows = [Compared(report.model, "model", "the model", report.perplexity, report.bits_per_character)]
+        for other, steps in rivals:
+            its = self._run(f"{report.file}: {other.model.name}", steps)
+            figures = its.perplexity, its.bits_per_character
+            rows.append(Compared(its.model, other.kind, other.about, *figures))
+        return rows
 
-            rows += run(baselines.measuring(scored, self.model.vocabulary), step)
-        return best(rows)
-
-
-def _in_order(
-    do: Callable[[Item], Score | RnnvizError], items: Iterable[Item], at_once: int
-) -> Iterator[tuple[Item, Score | RnnvizError]]:
-    """Each item and what `do` makes of it, in order, `at_once` of them under way together."""
-    if at_once == 1:
-        yield from ((item, do(item)) for item in items)
-        return
-    with ThreadPoolExecutor(at_once) as pool:
-        waiting: deque[tuple[Item, Future[Score | RnnvizError]]] = deque()
-        try:
-            for item in items:
-                waiting.append((item, pool.submit(do, item)))
-                if len(waiting) >= at_once:
-                    first, future = waiting.popleft()
-                    yield first, future.result()
-            for first, future in waiting:
-                yield first, future.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _compared(report: Report, kind: str, about: str) -> Compared:
-    return Compared(report.model, kind, about, report.perplexity, report.bits_per_character)
+    def _run(self, title: str, steps: Steps[R]) -> R:
+        with self.bar(title) as progress:
+            return run(steps, progress)
 
 
 def _as_row(report: Report) -> Scored:
