@@ -213,8 +213,7 @@ class _Work:
         return _Batch(rows, texts, Window(ids.astype(np.int32), before + _lengths(texts), before))
 
     def _normalised(self, texts: Sequence[str]) -> list[str]:
-        feed, finish = self._normaliser.feed, self._normaliser.finish
-        return [feed(text) + finish() if "\r" in text else text for text in texts]
+        return [self._normaliser.feed(text) + self._normaliser.finish() for text in texts]
 
     def take(self, batch: _Batch, found: Doubles) -> Scored:
         """The scores of a batch, by its costs (k, 3)."""

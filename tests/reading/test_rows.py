@@ -19,7 +19,7 @@ from rnnviz.reading.scoring import LanguageModel, UniformModel, perplexity
 from rnnviz.text import row_files
 from rnnviz.text.row_files import open_rows
 from rnnviz.text.vocabulary import Vocabulary
-from tests.conftest import TEXT
+from tests.conftest import TEXT, tiny
 
 
 @pytest.fixture(params=["tiny-gru", "tiny-lstm", "tiny-3gram"])
@@ -74,6 +74,15 @@ def test_a_row_costs_what_its_text_costs(model: Any, given: str | None, precise:
     assert report.normalised == sum(one.normalised for one in alone)
     assert report.given_characters == sum(one.given_characters for one in alone)
     assert report.precise == precise
+
+
+def test_a_row_is_normalised_as_its_text_is() -> None:
+    model = tiny("gru")
+    model.normaliser = "typography"
+    text = "“The time”"
+    (one,), report = scored(model, file_of([{"text": text}]))
+    assert (report.normalised, report.unknown) == (2, 2)
+    assert one.perplexity == pytest.approx(perplexity(model, text=text).perplexity, rel=1e-4)
 
 
 def test_how_rows_are_batched_makes_no_difference(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
