@@ -226,13 +226,14 @@ test("a heat map's pixels are those of their units, and their means where severa
   }
 });
 
-test("a view is mounted again where one was shown, hidden until it is laid out", (context) => {
+test("a view is mounted again where one was shown, hidden until it is laid out; a call that was overtaken ends nothing", (context) => {
   Object.assign(globalThis, { document: { createElement: () => ({}) } });
   context.after(() => Object.assign(globalThis, { document: undefined }));
   const root = /** @type {any} */ ({ hidden: true, innerHTML: "", before: () => {} });
   const parent = { querySelector: () => root };
   /** @type {unknown[]} */
   const begun = [];
+  let closed = 0;
   class View {
     /** @param {{ hidden: boolean }} place */
     constructor(place) {
@@ -244,7 +245,9 @@ test("a view is mounted again where one was shown, hidden until it is laid out",
       begun.push(memory);
     }
     memory = () => "what was here";
-    close = () => {};
+    close = () => {
+      closed++;
+    };
     update() {
       this.root.hidden = false;
     }
@@ -257,6 +260,9 @@ test("a view is mounted again where one was shown, hidden until it is laid out",
       /** @type {any} */ (about),
     );
   mount()();
+  const overtaken = mount();
   mount();
+  overtaken(); // as Streamlit does once the modules are there
   assert.deepEqual(begun, [true, undefined, true, "what was here"]);
+  assert.equal(closed, 1);
 });

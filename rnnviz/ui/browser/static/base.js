@@ -26,6 +26,8 @@ function onPixels(tell) {
 export class BaseView {
   /** @type {Uint8Array | undefined} */
   data;
+  /** @type {Component | undefined} Streamlit's newest call */
+  component;
   /** @type {ResizeObserver | undefined} */
   observer;
 

@@ -47,8 +47,11 @@ export function enter(component, View, about) {
     views.set(parent, view);
   }
   const shown = view;
+  shown.component = component;
   shown.update(component);
   return () => {
+    // Where modules took long to load, Streamlit ends a call after a newer one has come, at the same place.
+    if (shown.component !== component) return;
     end(shown, about);
     views.delete(parent);
   };
