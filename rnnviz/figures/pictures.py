@@ -143,7 +143,15 @@ def _ranked(
 
 def _listing(theme: Theme, names: Sequence[str], **more: Any) -> Figure:
     ends, ticks = [len(names) - 0.4, -0.6], list(range(len(names)))
-    return axis(theme, range=ends, showgrid=False, tickvals=ticks, ticktext=escaped(names), **more)
+    return axis(
+        theme,
+        range=ends,
+        showgrid=False,
+        tickvals=ticks,
+        ticktext=escaped(names),
+        ticklabeloverflow="allow",  # each stands inside: Plotly would measure one after another
+        **more,
+    )
 
 
 def _colour(n: int, theme: Theme) -> str:

@@ -48,7 +48,6 @@ def section(view: View) -> None:
 
 @fragment
 def _change(view: View) -> None:
-    at = cursor(dashboard.asked(KEY), view, len(view.text) - 1)
     change = _controls(view)
     if change is None:
         changed.wanted(view)
@@ -63,7 +62,7 @@ def _change(view: View) -> None:
         effect = found(EFFECT, view, change=change)
         if effect is not None:
             findings.show(effect)
-    _show(view, after, at, change)
+    _show(view, after, change)
     _elsewhere(view, change)
 
 
@@ -125,7 +124,10 @@ def _perplexities(before: float, now: float) -> None:
     )
 
 
-def _show(view: View, after: Trace, at: int, change: units.Intervention) -> None:
+@fragment
+def _show(view: View, after: Trace, change: units.Intervention) -> None:
+    """The text with the change, and how it goes on from the character that is looked at."""
+    at = cursor(dashboard.asked(KEY), view, len(view.text) - 1)
     drawn = changed.drawn(view)
     plain = kept(
         view.key("on", at, view.context.temperature),

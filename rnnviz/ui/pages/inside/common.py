@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import streamlit as st
 
@@ -32,6 +32,7 @@ from rnnviz.ui.packed import unpack
 from rnnviz.ui.words import title, titles
 
 T = TypeVar("T")
+P = ParamSpec("P")
 LONGEST = gradients.memory.MAX_SQUARE  # characters of the text at most: as many as a whole connectivity takes
 REMEMBERED = 40  # results of a session
 
@@ -109,15 +110,17 @@ def cursor(ask: Ask, view: View, otherwise: T) -> int | T:
     return otherwise if at is None else at
 
 
-def fragment(section: Callable[[View], None]) -> Callable[[View], None]:
-    """A part of the page that is redrawn by itself and shows its own errors."""
+def fragment(section: Callable[P, None]) -> Callable[P, None]:
+    """A part of the page that is redrawn by itself and shows its own errors. One in another is redrawn alone
+    for what is clicked in it, with what it was given: that has to be all that it shows of the other's fields.
+    """
 
     @st.fragment
     @functools.wraps(section)
-    def run(view: View) -> None:
+    def run(*given: P.args, **named: P.kwargs) -> None:
         with working("inside", f"{section.__module__}.{section.__name__}"):
             try:
-                section(view)
+                section(*given, **named)
             except Exception as error:
                 trouble.show(error)
 

@@ -37,7 +37,6 @@ SURPRISAL = Scale("sequential", 0.0, SURPRISAL_FULL)
 
 @fragment
 def section(view: View) -> None:
-    at = cursor(dashboard.asked(KEY), view, len(view.text) - 1)
     own = view.context.info
     before = _("{model}, untrained").format(model=title(own))
     made = {before: lambda: untrained(view)} if has_torch.installed() else {}
@@ -63,9 +62,15 @@ def section(view: View) -> None:
         st.info(_("Choose one or two networks to compare with this one."), icon=":material/compare:")
         return
     done = found(COMPARE, view, networks=networks)
-    if done is None:
-        return
-    st.markdown(findings.told(done.sentences()))
+    if done is not None:
+        st.markdown(findings.told(done.sentences()))
+        _compared(view, done, networks)
+
+
+@fragment
+def _compared(view: View, done: units.Comparison, networks: Held) -> None:
+    """The text as each network reads it, and how each goes on."""
+    at = cursor(dashboard.asked(KEY), view, len(view.text) - 1)
     running, *expected = done.panels(at)
     dashboard.mount(
         KEY,

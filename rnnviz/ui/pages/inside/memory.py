@@ -137,7 +137,6 @@ def _at(view: View, *keys: str) -> int:
 @fragment
 def _predictions(view: View) -> None:
     """What predictions rest on, and how far back that goes."""
-    at = _at(view, KEY, ADDED)
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     asked = left.text_input(
         _("Probability of which character"),
@@ -152,17 +151,15 @@ def _predictions(view: View) -> None:
         networks = beside(view, _("Compare with"), "beside", usual)
     read = found(CONNECTIVITY, view, networks=networks, target=target)
     if read is not None:
-        reached = {name: one.reach for name, one in read.items() if one.reach}
-        _say(reached)
-        _connectivity(view, read, reached, at, target)
+        _say(_reached(read))
+        _connectivity(view, read, target)
         _how_far(view, networks)
-        _attribution(view, at, target)
 
 
-def _connectivity(
-    view: View, read: dict[str, Reading], reached: dict[str, Reach], at: int, target: str | None
-) -> None:
+@fragment
+def _connectivity(view: View, read: dict[str, Reading], target: str | None) -> None:
     """The text in the colours of each network, and the pictures of all predictions and of how they fade."""
+    at = _at(view, KEY, ADDED)
     texts, pictures = [], []
     for name, one in read.items():
         label = _("{model}: each character's share of the gradient of log P(“{c}”), character {n}")
@@ -178,7 +175,7 @@ def _connectivity(
         pictures += left
     panels = [findings.panel(one, height=380, width=3 if len(pictures) < 3 else 2) for one in pictures]
     wide = 3 if len(pictures) == 1 else 6
-    panels += [findings.panel(one, height=380, width=wide) for one in fading(reached.items())]
+    panels += [findings.panel(one, height=380, width=wide) for one in fading(_reached(read).items())]
     dashboard.mount(
         KEY,
         texts=texts,
@@ -186,6 +183,11 @@ def _connectivity(
         at=at,
         scale=("sequential", _("0.01 % of all"), "100 %"),
     )
+    _attribution(view, at, target)
+
+
+def _reached(read: dict[str, Reading]) -> dict[str, Reach]:
+    return {name: one.reach for name, one in read.items() if one.reach}
 
 
 def _of(name: str, panel: Found) -> Found:

@@ -151,14 +151,13 @@ LONGER = replace(SCAN, name="longer", shared=False)
 
 @fragment
 def section(view: View) -> None:
-    ask = dashboard.asked(KEY)
     if (clicked := dashboard.asked(FOUND).pick(view.H, "ranking")) is not None:
         UNIT.put(clicked)
     if LAYER.get() != view.layer:
         st.rerun()  # a unit of another layer was chosen: the layer's own widget stands outside this part
     if (named := address.asked("unit")) is not None:
         st.session_state[_NAMED] = named
-    spans, at = _spans(view, ask), cursor(ask, view, None)
+    spans = SPANS.now(of=view.text)
     top, card, below = st.container(), st.container(), st.container()
     with top:
         looked, picked = _looked(view)
@@ -182,7 +181,7 @@ def section(view: View) -> None:
         own = Source(CARD) if view.context.info.card.get("text") else PAGE
         report = longer or found(SCAN, view, own, layer=view.layer, quantity=looked)
         marked = spans if asked and asked.target == SPAN else []
-        _card(view, looked, unit, along, at, marked, None if report is None else report[view.layer, unit])
+        _card(view, looked, unit, along, marked, None if report is None else report[view.layer, unit])
 
 
 def _looked(view: View) -> tuple[str, DeltaGenerator]:
@@ -300,20 +299,17 @@ def _best(view: View, asked: Question | None, looked: str) -> int:
     return kept(view.key("best", view.layer, asked, looked), search)
 
 
-def _spans(view: View, ask: dashboard.Ask) -> tuple[tuple[int, int], ...]:
-    spans = SPANS.now(of=view.text)
-    new = ask.span(len(view.text))
-    if new is None:
-        return spans
+def _select(new: tuple[int, int]) -> None:
+    """Add a passage to those that are selected, and look for it."""
     merged: list[tuple[int, int]] = []
-    for start, stop in sorted([*spans, new]):
+    for start, stop in sorted([*SPANS.get(), new]):
         if merged and start <= merged[-1][1]:
             merged[-1] = merged[-1][0], max(stop, merged[-1][1])
         else:
             merged.append((start, stop))
     SPANS.put(tuple(merged))
     TARGET.put(SPAN)  # whatever model this is: a selection is a question
-    return SPANS.now(of=view.text)
+    st.rerun()  # the question stands outside the card
 
 
 def _card(
@@ -321,13 +317,36 @@ def _card(
     looked: str,
     unit: int,
     along: tuple[str, units.Direction] | None,
-    at: int | None,
     spans: Sequence[tuple[int, int]],
     report: units.UnitReport | None,
 ) -> None:
-    """The text coloured by the unit, how its values lie, what moves it and what it speaks for, where it is
-    highest and lowest; and all units, similar ones together.
+    """What the unit does in the text, and where in a corpus it is highest and lowest."""
+    _coloured(view, looked, unit, along, spans, report)
+    if report is not None:
+        st.caption(findings.told(report.sentences()))
+        for column, name in zip(st.columns(2), ("highest", "lowest"), strict=True):
+            with column:
+                st.markdown(f"**{findings.tell(words(f'unit.{name}'))}**")
+                places = report.top if name == "highest" else report.bottom
+                dashboard.mount(f"inside.{name}", texts=_places(view.scale(looked), places), quiet=True)
+
+
+@fragment
+def _coloured(
+    view: View,
+    looked: str,
+    unit: int,
+    along: tuple[str, units.Direction] | None,
+    spans: Sequence[tuple[int, int]],
+    report: units.UnitReport | None,
+) -> None:
+    """The text coloured by the unit, how its values lie, what moves it and what it speaks for; and all units,
+    similar ones together.
     """
+    ask = dashboard.asked(KEY)
+    if (new := ask.span(len(view.text))) is not None:
+        _select(new)
+    at = cursor(ask, view, None)
     scale = view.scale(looked)
     states = units.activations(view.trace, layer=view.layer, quantity=looked)
     values, label = states[:, unit], _("{quantity} of unit {n}").format(quantity=quantities()[looked], n=unit)
@@ -361,13 +380,6 @@ def _card(
         select=True,
         scale=dashboard.ends(scale),
     )
-    if report is not None:
-        st.caption(findings.told(report.sentences()))
-        for column, name in zip(st.columns(2), ("highest", "lowest"), strict=True):
-            with column:
-                st.markdown(f"**{findings.tell(words(f'unit.{name}'))}**")
-                places = report.top if name == "highest" else report.bottom
-                dashboard.mount(f"inside.{name}", texts=_places(view.scale(looked), places), quiet=True)
 
 
 def _pushes(view: View, unit: int, along: tuple[str, units.Direction] | None, at: int | None) -> Panel:

@@ -3,7 +3,7 @@
 import { address } from "../../../browser/static/address.js";
 import { BaseView } from "../../../browser/static/base.js";
 import { rules } from "../../../browser/static/coloured.js";
-import { find, make } from "../../../browser/static/dom.js";
+import { find, make, put } from "../../../browser/static/dom.js";
 import { Numbers } from "../../../browser/static/numbers.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
 import { appearance, dress } from "../../../browser/static/theme.js";
@@ -165,7 +165,7 @@ export class View extends BaseView {
     if (!this.head) return;
     const theme = dress(this.root, this.head.themes);
     const { name } = theme;
-    this.style.textContent = rules(theme.palettes, theme);
+    put(this.style, rules(theme.palettes, theme)); // the same once more would have all of it styled and painted anew
     for (const text of this.texts) text.paint(this.head.levels, theme.palettes[text.about.palette].length);
     this.legend(theme);
     this.width = this.root.clientWidth;
