@@ -29,7 +29,7 @@ ANSWERS = """async ([sources, packed, asks]) => {
     at[name] = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
   }
   const { unpack } = await import(at['ui/browser/static/wire.js']);
-  const { answers } = await import(at['ui/standalone/worker.js']);
+  const { answers } = await import(at['ui/standalone/model.js']);
   const { header, arrays } = unpack(Uint8Array.from(atob(packed), (c) => c.charCodeAt(0)));
   const own = answers(header.made, arrays);
   const text = (values) => {
@@ -139,7 +139,7 @@ def test_the_app_gives_it_away(page: Page, app_url: str) -> None:
 
 def test_in_a_browser_too_every_number_is_the_core_s(page: Page, tmp_path: Path) -> None:
     golden.write(tmp_path)
-    sources = [*modules("ui/standalone/worker.js").items(), *modules("ui/browser/static/wire.js").items()]
+    sources = [*modules("ui/standalone/model.js").items(), *modules("ui/browser/static/wire.js").items()]
     for path in sorted(tmp_path.glob("*.golden")):
         content, blocks = path.read_bytes(), list[bytes]()
         while content:

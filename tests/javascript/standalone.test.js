@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { unpack } from "../../rnnviz/ui/browser/static/wire.js";
 import { Network, Reading, weigh, write } from "../../rnnviz/ui/standalone/engine.js";
-import { Thread } from "../../rnnviz/ui/standalone/thread.js";
-import { answers, tensors } from "../../rnnviz/ui/standalone/worker.js";
+import { answers, tensors } from "../../rnnviz/ui/standalone/model.js";
+import { Reader } from "../../rnnviz/ui/standalone/reader.js";
 
 const CLOSE = 1e-4;
 const folder = mkdtempSync(join(tmpdir(), "rnnviz-"));
@@ -89,28 +89,6 @@ for (const file of files) {
   });
 }
 
-test("a worker that dies loses nothing: the page reads on", async (context) => {
-  class Dying {
-    /** @type {((event: object) => void) | undefined} */
-    onerror;
-    constructor() {
-      setTimeout(() => this.onerror?.({ preventDefault() {} }));
-    }
-    postMessage() {}
-    terminate() {}
-  }
-  Object.assign(globalThis, { Worker: Dying });
-  context.after(() => Object.assign(globalThis, { Worker: undefined }));
-  const text = "The Time Traveller (for so it will be convenient to speak of him) ".repeat(300);
-  const parts = {
-    ...page(),
-    plotly: async () => "",
-    say: (/** @type {unknown} */ why) => assert.fail(String(why)),
-  };
-  const told = await new Promise((resolve) => new Thread(parts, resolve, () => {}).ask({ text }));
-  assert.deepEqual(told, answers(parts.made, parts.arrays).answer({ text }));
-});
-
 test("characters are drawn as often as the core's weights say", () => {
   const { made, arrays } = page();
   const { reading } = answers(made, arrays);
@@ -141,7 +119,7 @@ test("characters are drawn as often as the core's weights say", () => {
 /** The first network's page. */
 function page() {
   const { header, arrays } = unpack(blocks(files[0])[0]);
-  return { made: header.made, arrays, sources: [], load: () => ({}), begin: "", markup: "", styles: "" };
+  return { made: header.made, arrays };
 }
 
 test("a text that is given up half-way leaves no trace", () => {
@@ -154,13 +132,9 @@ test("a text that is given up half-way leaves no trace", () => {
   assert.deepEqual(one.answer(second), other.answer(second));
 });
 
-test("a long text is read aside, and a newer one takes its place", async () => {
+test("a long text is read a little at a time, and a newer one takes its place", async () => {
   const long = "The Time Traveller (for so it will be convenient to speak of him) ".repeat(300);
-  const parts = {
-    ...page(),
-    plotly: async () => "",
-    say: (/** @type {unknown} */ why) => assert.fail(String(why)),
-  };
+  const { made, arrays } = page();
   /** @type {any[]} */
   const heard = [];
   /** @type {number[]} */
@@ -169,13 +143,15 @@ test("a long text is read aside, and a newer one takes its place", async () => {
     new Promise((resolve) => {
       const hear = (/** @type {any} */ answer) => {
         heard.push(answer);
-        if (heard.length === 1) thread.ask({ text: `${long}!`, seq: 3, base: 1 });
-        else resolve();
+        if (answer.header.seq === 2) reader.ask({ text: `${long}!`, seq: 3, base: 2 });
+        if (answer.header.seq === 3) resolve();
       };
-      const thread = new Thread(parts, hear, (done, length) => shares.push(done / length));
-      thread.ask({ text: long, seq: 1 });
-      assert.ok(thread.away); // the page doesn't wait for it
-      thread.ask({ text: `Now ${long}`, seq: 2 });
+      const reader = new Reader(answers(made, arrays), hear, (done, length) => shares.push(done / length));
+      reader.ask({ text: "The", seq: 0 });
+      assert.equal(heard.shift().header.seq, 0); // a short one is answered at once
+      reader.ask({ text: long, seq: 1 });
+      assert.equal(heard.length, 0); // the page doesn't wait for it
+      reader.ask({ text: `Now ${long}`, seq: 2 });
     })
   );
   assert.deepEqual(
@@ -183,9 +159,10 @@ test("a long text is read aside, and a newer one takes its place", async () => {
     [2, 3],
   );
   assert.ok(shares.length > 1 && shares.every((share) => share > 0 && share < 1));
-  const fresh = answers(parts.made, parts.arrays);
+  const fresh = answers(made, arrays);
+  fresh.answer({ text: "The", seq: 0 });
   assert.deepEqual(heard[0], fresh.answer({ text: `Now ${long}`, seq: 2 }));
-  assert.deepEqual(heard[1], fresh.answer({ text: `${long}!`, seq: 3, base: 1 }));
+  assert.deepEqual(heard[1], fresh.answer({ text: `${long}!`, seq: 3, base: 2 }));
 });
 
 test("a draw follows the weights", () => {

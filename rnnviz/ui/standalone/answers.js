@@ -1,6 +1,7 @@
 // What the Explore view asks, answered from the engine: rnnviz/ui/pages/explore/session.py in the browser. An answer
 // holds what the view hasn't got: of the text, what follows the common prefix; of the window, everything.
 
+import { commonPrefix } from "../browser/static/characters.js";
 import { Reading, weigh, write } from "./engine.js";
 
 /** @import { Shape } from "../pages/explore/static/types" */
@@ -60,7 +61,7 @@ export class Answers {
   tell(ask, { text, ids, why }) {
     const { made, network, reading } = this;
     const { fixed } = made;
-    const kept = shared(ids, this.told);
+    const kept = commonPrefix(ids, this.told);
     this.told = ids;
     this.revision += 1;
     const length = ids.length;
@@ -247,14 +248,6 @@ export class Answers {
 
 /** @param {number} from @param {number} to @returns {number[]} */
 const range = (from, to) => Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
-
-/** How many leading entries two lists share. @param {number[]} one @param {number[]} other */
-function shared(one, other) {
-  const both = Math.min(one.length, other.length);
-  let i = 0;
-  while (i < both && one[i] === other[i]) i++;
-  return i;
-}
 
 /** @param {Float32Array[]} parts */
 function joined(parts) {

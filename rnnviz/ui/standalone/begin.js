@@ -1,4 +1,4 @@
-// The page's one script, and the worker's: everything else is packed beside it. Plain, as it is no module.
+// The page's one script: everything else is packed beside it. Plain, as it is no module.
 
 /**
  * Make modules of sources; a NUL before an import's address marks one of those before it.
@@ -34,7 +34,6 @@ function say(error) {
 }
 
 async function page() {
-  const begin = `(${inWorker})();${load}`;
   const [packed, weights] = await Promise.all([unpacked("packed"), unpacked("weights")]);
   const length = new DataView(packed.buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(packed.subarray(4, 4 + length)));
@@ -46,29 +45,7 @@ async function page() {
   ]);
   const { arrays } = unpack(weights);
   const plotly = () => unpacked("plotly");
-  start({ made, arrays, markup, styles, plotly, sources, load, begin, say }, document);
-}
-
-/** What the worker does at first: it takes the modules in, then the texts that have come meanwhile. */
-function inWorker() {
-  /** @type {object[]} */
-  const waiting = [];
-  /** @type {((ask: object) => void) | undefined} */
-  let answer;
-  self.onunhandledrejection = ({ reason }) => {
-    throw reason; // which the page hears
-  };
-  self.onmessage = ({ data }) => {
-    if (data.sources)
-      import(load(data.sources)[data.entry]).then(({ serve }) => {
-        const tell = (/** @type {object} */ message, /** @type {Transferable[]} */ transfer) =>
-          self.postMessage(message, { transfer });
-        answer = serve(data.made, data.arrays, tell);
-        for (const ask of waiting) answer?.(ask);
-      });
-    else if (answer) answer(data);
-    else waiting.push(data);
-  };
+  start({ made, arrays, markup, styles, plotly, say }, document);
 }
 
 if (typeof DecompressionStream !== "undefined") page().catch(say); // else what stands there already is true

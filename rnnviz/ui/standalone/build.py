@@ -49,7 +49,7 @@ TABLES = 2 << 20
 TEMPERATURE = 1.0
 
 _POLICY = (
-    "default-src 'none'; script-src '{hash}' blob:; worker-src blob:; style-src 'unsafe-inline'; "
+    "default-src 'none'; script-src '{hash}' blob:; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
 )
 _PAGE = """<!doctype html>
@@ -127,7 +127,7 @@ def parts(
             "normaliser": NORMALISERS[model.normaliser],
             "unknownCost": model.vocabulary.unknown_cost,
         },
-        "sources": _sources(),
+        "sources": list(modules("ui/standalone/page.js").items()),
         "markup": (VIEW / "view.html").read_text("utf-8"),
         "styles": "".join(
             (folder / name).read_text("utf-8") for folder, name in ((KIT, "kit.css"), (VIEW, "view.css"))
@@ -142,13 +142,6 @@ def yardstick(info: checkpoint.ModelInfo) -> NgramModel | None:
         if (other.name, other.kind) == (info.card.get("ngram"), "ngram"):
             return cast(NgramModel, checkpoint.load_numpy(other.path))
     return None
-
-
-def _sources() -> list[tuple[str, str]]:
-    found: dict[str, str] = {}
-    for entry in ("page.js", "worker.js"):
-        found |= modules(f"ui/standalone/{entry}")
-    return list(found.items())
 
 
 def _weights(path: Path) -> dict[str, npt.NDArray[Any]]:

@@ -4,17 +4,14 @@
 //   share     of each node: the first summand of P; the last entry is that of "never seen", 0
 //   backoff   of each node as a context; of "never seen", 1
 
+import { leading } from "../browser/static/characters.js";
+
 /** @import { Level } from "./types" */
 
 /** The node of a key; the last one, "never seen", where there is none. @param {Level} level @param {number} key */
 function find({ keys, share }, key) {
-  let [low, high] = [0, keys.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (keys[middle] < key) low = middle + 1;
-    else high = middle;
-  }
-  return keys[low] === key ? low : share.length - 1;
+  const at = leading(keys.length, (i) => keys[i] < key);
+  return keys[at] === key ? at : share.length - 1;
 }
 
 export class Counts {

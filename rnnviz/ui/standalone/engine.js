@@ -6,9 +6,10 @@
 //
 // A text that changes is read anew from where it differs: a keystroke costs one character.
 
+import { commonPrefix } from "../browser/static/characters.js";
 import { affine, affines, hasCell, Layer } from "./cells.js";
 
-/** @import { Config, Left, State, Tensors } from "./types" */
+/** @import { Config, Left, Tensors } from "./types" */
 
 const FIRST = 256; // rows that there is room for at first
 const REACH = 64; // characters that are left out: gradients/occlusion.py, LAST
@@ -173,9 +174,7 @@ export class Reading {
    */
   *steps(ids, why = null) {
     const { network } = this;
-    let kept = 0;
-    const both = Math.min(ids.length, this.done);
-    while (kept < both && ids[kept] === this.ids[kept]) kept++;
+    const kept = Math.min(this.done, commonPrefix(ids, this.ids));
     if (this.left && kept <= this.left.at) this.left = null;
     this.grow(ids.length);
     this.ids = ids;
@@ -223,18 +222,6 @@ export class Reading {
       return (whole - logs[ids[t]]) / Math.LN2;
     });
     this.left = { at: t, bits };
-  }
-
-  /** All that has been read, for another thread, which goes on from there. @returns {State} */
-  give() {
-    const { ids, done, rows, hidden, cells, nll, rank, entropy, left } = this;
-    return { ids, done, rows, hidden, cells, nll, rank, entropy, left };
-  }
-
-  /** Go on from where another has stopped. @param {State} state */
-  take(state) {
-    Object.assign(this, state);
-    this.ahead = -1;
   }
 
   /** log P (V,) after t characters. @param {number} t */

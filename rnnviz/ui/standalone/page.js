@@ -2,7 +2,8 @@
 
 import { servePlotly } from "../browser/static/plotly.js";
 import { View } from "../pages/explore/static/view.js";
-import { Thread } from "./thread.js";
+import { answers } from "./model.js";
+import { Reader } from "./reader.js";
 
 /** @import { Ask, Parts, Told } from "./types" */
 
@@ -16,7 +17,7 @@ class Alone extends View {
 
 /** @param {Parts} parts @param {Document} page */
 export function start(parts, page) {
-  const { made, markup, styles, plotly } = parts;
+  const { made, arrays, markup, styles, plotly, say } = parts;
   const [host, bar] = [page.querySelector("main"), page.querySelector("progress")];
   if (!host || !bar) return;
   const shadow = host.attachShadow({ mode: "open" });
@@ -37,13 +38,13 @@ export function start(parts, page) {
     bar.hidden = true;
     view.hear(/** @type {any} */ (data));
   };
-  const thread = new Thread(parts, hear, (done, length) => {
+  const reader = new Reader(answers(made, arrays), hear, (done, length) => {
     link.long = true; // a newer text may take this one's place
     link.wait();
     bar.hidden = false;
     bar.value = done / length;
   });
-  link.send = (ask) => thread.ask(/** @type {Ask} */ (ask));
+  link.send = (ask) => void reader.ask(/** @type {Ask} */ (ask)).catch(say);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     view.recolour();
     view.editor?.resized();

@@ -64,37 +64,10 @@ export type Answer = Omit<Header, "numbers"> & { numbers: Numbers };
 /** weight:NAME, level:K.keys|share|backoff, rows:ORDER,LAYER,QUANTITY */
 export type Arrays = Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>;
 
-/** What has been read of a text: the fields of Reading. */
-export interface State {
-  ids: number[];
-  done: number;
-  rows: number;
-  hidden: Float32Array;
-  cells: Float32Array | undefined;
-  nll: Float32Array;
-  rank: Uint32Array;
-  entropy: Float32Array;
-  left: Left | null;
-}
-
 /** What character `at` costs more without each of those before it, bits. */
 export interface Left {
   at: number;
   bits: Float32Array;
-}
-
-/** What a thread is asked to read: a text's symbols, and one of them to be asked about. */
-export interface Wanted {
-  ids: number[];
-  why: number | null;
-  state?: State;
-}
-
-/** What the worker tells: how far it is, or what it has read. */
-export interface Heard {
-  state?: State;
-  done?: number;
-  length?: number;
 }
 
 /** What the view is told. */
@@ -111,10 +84,6 @@ export interface Parts {
   styles: string;
   /** the library's source, unpacked when it is wanted */
   plotly: () => Promise<BlobPart>;
-  sources: [string, string][];
-  /** the modules' addresses by name */
-  load: (sources: [string, string][]) => Record<string, string>;
-  begin: string;
   /** tell the reader what went wrong */
   say: (error: unknown) => void;
 }

@@ -62,7 +62,7 @@ export function running(code) {
   return plain || !HIDDEN.test(character) ? character : `‹${codeName(code).slice(2)}›`;
 }
 
-/** The number of leading entries that two arrays share. @param {string[]} one @param {string[]} other */
+/** The number of leading entries that two arrays share. @template T @param {T[]} one @param {T[]} other */
 export function commonPrefix(one, other) {
   const length = Math.min(one.length, other.length);
   let i = 0;

@@ -1,0 +1,48 @@
+// A model made of a page's arrays.
+
+import { Answers } from "./answers.js";
+import { Counts } from "./counts.js";
+import { Network } from "./engine.js";
+
+/** @import { Arrays, Level, Made, Tensors } from "./types" */
+
+/** A number of 16 bits as IEEE 754 has it. @param {number} half */
+function widened(half) {
+  const [sign, exponent, fraction] = [half >> 15 ? -1 : 1, (half >> 10) & 31, half & 1023];
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : (2 ** -14 * fraction) / 1024);
+}
+
+const WIDE = Float32Array.from({ length: 65536 }, (_, half) => widened(half));
+
+/** What begins with `kind`, without it. @param {Arrays} arrays @param {string} kind */
+const of = (arrays, kind) =>
+  Object.entries(arrays).flatMap(([name, values]) =>
+    name.startsWith(kind) ? [/** @type {const} */ ([name.slice(kind.length), values])] : [],
+  );
+
+/** A model's weights, stored in 16 bits or in 32. @param {Arrays} arrays @returns {Tensors} */
+export function tensors(arrays) {
+  return Object.fromEntries(
+    of(arrays, "weight:").map(([name, values]) => {
+      const wide = values instanceof Float32Array ? values : Float32Array.from(values, (half) => WIDE[half]);
+      return [name, wide];
+    }),
+  );
+}
+
+/** @param {Made} made @param {Arrays} arrays @returns {Answers} */
+export function answers(made, arrays) {
+  /** @type {Record<string, Record<string, unknown>>} */
+  const levels = {};
+  for (const [name, values] of of(arrays, "level:")) {
+    const [k, part] = name.split(".");
+    levels[k] = { ...levels[k], [part]: values };
+  }
+  const tables = /** @type {Level[]} */ (/** @type {unknown} */ (Object.values(levels))); // in order: keys are digits
+  const network = new Network(made.config, tensors(arrays));
+  const rows = Object.fromEntries(of(arrays, "rows:"));
+  const counts = tables.length ? new Counts(network.V, tables) : null;
+  const reach = Object.fromEntries(of(arrays, "reach:"));
+  return new Answers(/** @type {Made} */ ({ ...made, rows, reach }), network, counts);
+}
