@@ -26,7 +26,6 @@ GUARDED = {
     ("rooms", "open_for"): "rooms",
     ("rooms", "claim"): "rooms",
     ("modelfile", "copy"): "models",
-    ("work", "fetching"): "corpora",
 }
 """Calls, and functions handed on, that write, delete, start or fetch: who makes them asks what is allowed."""
 

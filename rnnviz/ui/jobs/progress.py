@@ -23,22 +23,19 @@ def bar(jobs: Jobs, keys: Sequence[Hashable], name: str, stops: Mapping[Hashable
     """The progress of these jobs; redraws the page when one begins or ends. `name` is unique on the page.
     `stops` end a job where it is, with what it has found so far, which is shown.
     """
-    waits = all(job.state == "waiting" for job in jobs.busy(keys))
+    busy = jobs.busy(keys)
+    waits = all(job.state == "waiting" for job in busy)
     st.fragment(_bar, run_every=SELDOM if waits else EVERY, key=f"progress-{name}")(
-        jobs, keys, name, waits, stops
+        jobs, keys, name, len(busy), waits, stops
     )
 
 
 def _bar(
-    jobs: Jobs, keys: Sequence[Hashable], name: str, waits: bool, stops: Mapping[Hashable, Event]
+    jobs: Jobs, keys: Sequence[Hashable], name: str, drawn: int, waits: bool, stops: Mapping[Hashable, Event]
 ) -> None:
-    mark = f"progress.{name}"
     busy = jobs.busy(keys)
-    before = st.session_state.get(mark)
-    st.session_state[mark] = len(busy) if busy else None
     now = next((job for job in busy if job.state == "running"), busy[0]) if busy else None
-    if now is None or (before is not None and len(busy) < before) or (waits and now.state == "running"):
-        st.session_state[mark] = None
+    if now is None or len(busy) < drawn or (waits and now.state == "running"):
         st.rerun()
     left, right = st.columns([6, 1], vertical_alignment="center")
     left.progress(min(max(now.step.fraction, 0.0), 1.0), text=words(now, len(busy) - 1))
