@@ -264,11 +264,9 @@ def alive() -> Iterator[Callable[[str, str], None]]:
 
 
 def test_a_run_that_trains_can_be_stopped_and_not_deleted(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch, alive: Callable[[str, str], None]
+    open_app: Open, alive: Callable[[str, str], None]
 ) -> None:
     alive("one", "start")
-    stopped = []
-    monkeypatch.setattr(runs, "stop", stopped.append)
     app = open_app("train")
     header, _ = sent(app)
     assert header["alive"]
@@ -279,7 +277,7 @@ def test_a_run_that_trains_can_be_stopped_and_not_deleted(
         "train-stop",
     ]
     button(app, "train-stop").click().run()
-    assert stopped == ["one"]
+    assert RunFolder(runs.find("one").path).stop.exists()
     assert button(app, "train-stop").disabled
     assert "stopping" in everything(app)
 

@@ -22,13 +22,13 @@ from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.shown import RUN, Shown, called
 from rnnviz.ui.trouble import plain
 
-_TROUBLE, _STOPPING = "train.trouble", "train.stopping"
+_TROUBLE = "train.trouble"
 
 
 def show(shown: Shown, explore: Any) -> None:
     """Name, state and buttons; below them what was found, and what went wrong with the last click."""
-    run, state = shown.run, st.session_state
-    stopping = shown.alive and state.get(_STOPPING) == shown.id
+    run = shown.run
+    stopping = run is not None and run.alive and RunFolder(run.path).stop.exists()
     stands = _("stopping …") if stopping else say.state(shown.state)
     told = (
         f"{say.ICONS[shown.state]} **{stands}**",
@@ -49,7 +49,7 @@ def show(shown: Shown, explore: Any) -> None:
             _over(run, explore)
     if said := _found(shown):
         st.markdown(said)
-    if (error := state.pop(_TROUBLE, None)) is not None:
+    if (error := st.session_state.pop(_TROUBLE, None)) is not None:
         trouble.show(error)
 
 
@@ -93,8 +93,8 @@ def _stopping(run: runs.Run, stopping: bool) -> None:
         key="train-stop",
         disabled=stopping,
         help=help,
-        on_click=_stop,
-        args=(run.id,),
+        on_click=_do,
+        args=(runs.stop, run.id, allowed.to_change),
     )
 
 
@@ -115,7 +115,11 @@ def _over(run: runs.Run, explore: Any) -> None:
         )
     if run.state != "finished" and not run.logged and allowed.to_resume():
         st.button(
-            _("Resume"), icon=":material/play_arrow:", key="train-resume", on_click=_resume, args=(run.id,)
+            _("Resume"),
+            icon=":material/play_arrow:",
+            key="train-resume",
+            on_click=_do,
+            args=(runs.resume, run.id, lambda run: allowed.to_resume()),
         )
     # Question and answer are of this run alone: those of another one are other widgets, and closed.
     mine = f"{run.id}.{run.created}"
@@ -188,26 +192,15 @@ def file_of(run: runs.Run) -> Path | None:
     return next((path for path in (*finished, folder.best) if path.is_file()), None)
 
 
-def _stop(id: str) -> None:
-    _do(runs.stop, id, allowed.to_change)
-    st.session_state[_STOPPING] = id
-
-
-def _resume(id: str) -> None:
-    st.session_state.pop(_STOPPING, None)
-    _do(runs.resume, id, lambda run: allowed.to_resume())
-
-
 def _delete(id: str, created: float) -> None:
-    if _do(partial(runs.delete, created=created), id, allowed.to_change):
+    _do(partial(runs.delete, created=created), id, allowed.to_change)
+    if _TROUBLE not in st.session_state:
         RUN.put(None)  # so that nobody is told that it is missing
 
 
-def _do(action: Callable[[str], None], id: str, may: Callable[[runs.Run], bool]) -> bool:
+def _do(action: Callable[[str], None], id: str, may: Callable[[runs.Run], bool]) -> None:
     try:
         allowed.insist(may(runs.find(id)))
         action(id)
     except RnnvizError as error:
         st.session_state[_TROUBLE] = error
-        return False
-    return True
