@@ -214,7 +214,7 @@ def small_recipe() -> tuple[Recipe, Chosen]:
 
 
 def test_a_speed_that_was_not_measured_for_one_visitor_is_for_the_next(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(forecast, "QUIET", 0.0)
     answers = iter([TrainingError("the processor was busy"), 5_000.0])
@@ -234,6 +234,7 @@ def test_a_speed_that_was_not_measured_for_one_visitor_is_for_the_next(
         assert jobs.wait([asked.job.key], 60)
         known = forecast.of(text, recipe, measure=True)
         assert (known.speed, known.job) == (expected, None)  # nothing more to wait for
+    assert "the processor was busy" in caplog.text
 
 
 def test_ten_visitors_who_choose_the_same_recipe_share_one_trial(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """What a run would take: parameters, memory, speed, time; measured once, in the background."""
 
+import logging
 import time
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from functools import partial
 
 import streamlit as st
 
+from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.networks.config import TrainConfig
 from rnnviz.training import estimate
@@ -19,6 +21,8 @@ from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.settings import Recipe
 from rnnviz.ui.pages.train.texts import Chosen
 from rnnviz.ui.words import duration
+
+log = logging.getLogger("rnnviz")
 
 QUIET = 1.5  # seconds that a choice must stand before its speed is measured
 
@@ -58,7 +62,11 @@ def _measuring(config: TrainConfig, symbols: int, check: Check) -> Steps[float]:
         time.sleep(0.05)
         yield Step(0.0)
     check()
-    return float(estimate.measured(config, symbols, check=check))
+    try:
+        return float(estimate.measured(config, symbols, check=check))
+    except RnnvizError as error:  # the page then says what it knows without
+        log.warning("the speed could not be measured: %s", error)
+        raise
 
 
 def show(text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
