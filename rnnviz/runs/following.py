@@ -55,21 +55,6 @@ def read(given: Any, watched: str) -> Trace:
     return trace(model, watched)
 
 
-def parameters(given: Any) -> int | None:
-    """How many it has, if it is one of torch's modules."""
-    model = current(given)
-    parameters = getattr(model, "parameters", None)
-    return sum(p.numel() for p in parameters()) if callable(parameters) else None
-
-
-def readable(given: Any) -> Any:
-    """The model as it is now, if rnnviz can read it; else None."""
-    found: Any = None
-    with contextlib.suppress(RnnvizError):
-        found = current(given)
-    return found if hasattr(found, "vocabulary") else None
-
-
 LARGEST = 600.0
 """Nats whose perplexity is still a number."""
 
@@ -169,9 +154,11 @@ class Followed:
         self._log = self._held.enter_context(tensorboard.opened(self._description.log_to, folder))
         self._watching = snapshots.Watching(folder)
         self._began = self._next = time.monotonic()
-        about = {"parameters": parameters(self._model), "total_steps": self._total}
-        model = readable(self._model)
-        if model is not None:
+        model = current(self._model)
+        parameters = getattr(model, "parameters", None)  # of one of torch's modules
+        count = sum(p.numel() for p in parameters()) if callable(parameters) else None
+        about = {"parameters": count, "total_steps": self._total}
+        if hasattr(model, "vocabulary"):
             about |= {"vocabulary": model.vocabulary.size, "uniform": model.vocabulary.size}
         self._write(
             "start", time=time.time(), pid=os.getpid(), resumed_at=0, total_characters=self._total, **about
@@ -238,9 +225,9 @@ class Followed:
         if self._losses:
             self._progress()
         self._snapshot(keep=True)
-        model = readable(self._model)
-        if model is not None:
-            with contextlib.suppress(RnnvizError, OSError):  # a network of a Python function can't be saved
+        with contextlib.suppress(RnnvizError, OSError):  # a network of a Python function can't be saved
+            model = current(self._model)
+            if hasattr(model, "vocabulary"):
                 checkpoint.save(model, folder.best)
         said: dict[str, Any] = {"event": "finished", "reason": ""}
         if isinstance(error, KeyboardInterrupt) or (error is None and folder.stop.exists()):
