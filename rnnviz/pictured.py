@@ -37,11 +37,10 @@ class Pictured:
 def _brief(value: Any) -> str:
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return f"<{value.dtype} {tuple(value.shape)}>" if value.shape else repr(value.item())
-    if isinstance(value, tuple | list | dict | set | frozenset) and len(value) > FEW:
+    many = isinstance(value, tuple | list | dict | set | frozenset)
+    if many and (len(value) > FEW or len(repr(value)) > WIDEST):
         return f"<{type(value).__name__} of {len(value):,}>"
     whole = repr(value)
     if len(whole) <= WIDEST:
         return whole
-    if isinstance(value, tuple | list | dict | set | frozenset):
-        return f"<{type(value).__name__} of {len(value):,}>"
     return whole[: WIDEST - 1] + "…" if isinstance(value, str) else f"<{type(value).__name__}>"

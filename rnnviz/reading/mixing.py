@@ -22,7 +22,6 @@ Shape letters: n symbols, V symbols of both vocabularies, K parts of a weight.
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +36,7 @@ from rnnviz.networks.prediction import WholePredictions
 from rnnviz.reading.language_model import LanguageModel, scorer_of
 from rnnviz.reading.reader import ScoringReader, reader
 from rnnviz.reading.signature import digest_of, signature
-from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary
+from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
     from rnnviz.reading.reader import Readable
@@ -147,10 +146,9 @@ def _whole(model: LanguageModel, *, precise: bool) -> WholePredictions:
 
 def _shared(own: Vocabulary, both: Vocabulary) -> tuple[Ids, Doubles]:
     """Of each symbol of both: a model's own symbol, and what its log P gets added, as a share of `<unk>`."""
-    others = UNICODE_SCALAR_VALUES - len(own.characters)  # what its <unk> stands for
     index = np.concatenate([[UNKNOWN], own.encode("".join(both.characters))])
-    share = np.where(index == UNKNOWN, -math.log(others), 0.0)
-    share[UNKNOWN] += math.log(UNICODE_SCALAR_VALUES - len(both.characters))
+    share = np.where(index == UNKNOWN, -own.unknown_cost, 0.0)
+    share[UNKNOWN] += both.unknown_cost
     return index, share
 
 
