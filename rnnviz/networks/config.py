@@ -44,10 +44,9 @@ def span(cell: str, activation: str) -> str:
 def between(config: object, kind: type, **limits: tuple[float, float]) -> None:
     """Raise ConfigError for a setting that is no number of the kind, int or float, within its limits."""
     for name, (low, high) in limits.items():
-        value = getattr(config, name)
-        if (
-            isinstance(value, bool) or not isinstance(value, (int, kind)) or not low <= value <= high
-        ):  # nor NaN
+        value: Any = getattr(config, name)
+        fits = isinstance(value, (int, kind)) and not isinstance(value, bool)
+        if not fits or not low <= value <= high:  # nor NaN
             received = {"name": name, "low": low, "high": high, "value": value}
             if kind is int:
                 raise ConfigError(

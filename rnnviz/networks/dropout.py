@@ -37,8 +37,9 @@ class Dropout:
 def drop(x: Tensor, p: float, generator: torch.Generator, *, rows: bool = False) -> Tensor:
     """`x` with entries (or whole rows) set to zero with probability p and the rest scaled by 1/(1-p).
 
-    p is rounded to 1/65,536: four 16-bit numbers from each 64-bit draw take a third of `bernoulli_`'s time. On a
-    processor numpy's SFC64 draws them, seeded anew from `generator`, in half the time of torch's Mersenne twister.
+    p is rounded to 1/65,536: four 16-bit numbers from each 64-bit draw take a third of `bernoulli_`'s time.
+    On a processor numpy's SFC64 draws them, seeded by `generator`, in half the time of torch's Mersenne
+    twister.
     """
     threshold = round(p * 65_536)
     if threshold == 0:
@@ -47,7 +48,7 @@ def drop(x: Tensor, p: float, generator: torch.Generator, *, rows: bool = False)
     lowest = threshold - 32_768  # of the draws that keep
     size = (count + 3) // 4
     if x.is_cpu:
-        seed = torch.randint(2**63 - 1, (), generator=generator).item()
+        seed = int(torch.randint(2**63 - 1, (), generator=generator))
         draws = torch.from_numpy(SFC64(seed).random_raw(size).view(np.int64))
     else:
         draws = torch.empty(size, dtype=torch.int64, device=x.device)

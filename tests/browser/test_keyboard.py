@@ -9,8 +9,8 @@ from tests.browser.conftest import Live
 from tests.browser.test_accessible import settle
 
 STOPS = 80  # of the Tab key: more than any page has before what is looked for
-# The name, classes and element that has the focus, and whether it looks otherwise than without. A table draws its
-# focus some frames after it has it: it is looked for again, a second in all.
+# The name, classes and element that has the focus, and whether it looks otherwise than without. A table draws
+# its focus some frames after it has it: it is looked for again, a second in all.
 FOCUSED = """async () => {
     let at = document.activeElement;
     while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
