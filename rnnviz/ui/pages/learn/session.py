@@ -90,7 +90,7 @@ class Lecture:
         """
         fields = wish if isinstance(wish, Mapping) else {}
         ask = self.take(wish)
-        step, before, seq = self.step, self.state, fields.get("seq")
+        step, seq = self.step, fields.get("seq")
         sent: dict[str, Any] = {
             "client": str(fields.get("client", ""))[:64],
             "seq": seq if type(seq) is int else 0,
@@ -102,24 +102,20 @@ class Lecture:
             **static,
         }
         try:
-            self._keep(controls.taken(step.controls, before, ask))
-            sent |= self._drawn()
-            sent["formula"] = symbols.typeset(step.written(self.values))
+            state = controls.taken(step.controls, self.state, ask)
+            values = controls.shown(step.controls, state)
+            sent |= self._drawn(values) | {"formula": symbols.typeset(step.written(values))}
+            self._set |= {self._key(name): value for name, value in state.items()}
         except RnnvizError as error:
-            self._keep(before)
             sent |= {"error": describe(error), "notice": "", "code": None, "formula": ""}
         sent["note"] = self._note()
         sent["query"] = self.query()
         data = json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return data.encode(errors="replace")  # a client's name may be half a character
 
-    def _keep(self, state: State) -> None:
-        for name, value in state.items():
-            self._set[self._key(name)] = value
-
-    def _drawn(self) -> dict[str, Any]:
+    def _drawn(self, values: State) -> dict[str, Any]:
         """The step's picture, or the question that stands before it, what to notice, and the code."""
-        step, values = self.step, self.values
+        step = self.step
         data: dict[str, Any] = {"key": step.key, "controls": []}
         if step.question:
             options = [_(one) for one in step.question.options]
