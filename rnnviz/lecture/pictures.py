@@ -313,14 +313,9 @@ def graph(
     )
 
 
-def button(words: str, ask: Mapping[str, Any], look: str = "") -> Node:
-    """A button inside a picture: a click asks for these controls' values."""
-    return node("button", words=words, ask=dict(ask), look=look)
-
-
-def link(words: str, step: str, look: str = "") -> Node:
-    """A button that leads to another step's picture, by its name; what that step asks counts as answered."""
-    return node("link", words=words, step=step, look=look)
+def button(words: str, ask: Mapping[str, Any], look: str = "", step: str | None = None) -> Node:
+    """A button inside a picture: a click asks for these controls' values, of another step by its name."""
+    return node("button", words=words, ask=dict(ask), look=look, step=step)
 
 
 def room(key: str, without: Node, prompt: Node) -> Node:

@@ -34,22 +34,6 @@ def nats(model: Model, text: str) -> Doubles:
     return costs(model.score(ids), ids, model.vocabulary)
 
 
-def expected(model: Model, text: str, first: int | None = None) -> Doubles:
-    """P of every symbol after the first n characters, n from `first` (None: T) to T: (T + 1 - first, V).
-
-    >>> model = NgramModel.fit("abab", order=2)
-    >>> expected(model, "aba").sum(axis=1).round(6).tolist()
-    [1.0]
-    """
-    first = len(text) if first is None else first
-    if isinstance(model, NgramModel):
-        ids = model.vocabulary.encode(text)
-        rows = np.array([model.log_probs(ids[:n]) for n in range(first, len(ids) + 1)])
-    else:
-        rows = trace(model, text).log_probs_at(first, len(text) + 1).astype(np.float64)
-    return np.asarray(np.exp(rows), np.float64)
-
-
 def likeliest(P: Doubles, n: int) -> list[int]:
     """The n likeliest of P (V,), the likeliest first.
 

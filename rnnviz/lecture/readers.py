@@ -18,8 +18,10 @@ from rnnviz.telling import DEFAULT
 
 T = TypeVar("T")
 
-KINDS = ("mlp", "rnn", "gru", "lstm", "6gram")
-SHIPPED = {"en": ("timemachine", KINDS), "zh": ("chinese", ("gru", "6gram"))}
+SHIPPED = {
+    "en": ("timemachine", ("mlp", "rnn", "gru", "lstm", "6gram")),
+    "zh": ("chinese", ("gru", "6gram")),
+}
 
 
 def spoken(texts: Mapping[str, T]) -> T:
@@ -27,20 +29,16 @@ def spoken(texts: Mapping[str, T]) -> T:
     return texts.get(language(), texts[DEFAULT])
 
 
-def kinds() -> tuple[str, ...]:
-    """The kinds of models that read the session's language, each one of KINDS."""
-    return spoken(SHIPPED)[1]
-
-
-def kind_names() -> dict[str, str]:
-    """What the session's kinds are called, for a choice."""
+def kinds() -> dict[str, str]:
+    """The kinds of models that read the session's language, and what they are called."""
     names = {"mlp": "MLP", "rnn": "RNN", "gru": "GRU", "lstm": "LSTM", "6gram": _("6-gram")}
-    return {kind: names[kind] for kind in kinds()}
+    return {kind: names[kind] for kind in spoken(SHIPPED)[1]}
 
 
 def reader(kind: str) -> Any:
     """The model of a kind that reads the session's language; its first where that kind doesn't."""
-    return load(f"{spoken(SHIPPED)[0]}-{kind if kind in kinds() else kinds()[0]}")
+    name, there = spoken(SHIPPED)
+    return load(f"{name}-{kind if kind in there else there[0]}")
 
 
 def load(name: str) -> Any:

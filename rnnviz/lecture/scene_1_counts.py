@@ -8,7 +8,7 @@ from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import line_of_text, slider
 from rnnviz.lecture.pictures import bars, cells, column, graph, line, plot, row, strip, tex, text
 from rnnviz.lecture.prediction import chances, likeliest, nats, trace
-from rnnviz.lecture.readers import kind_names, kinds, reader, spoken
+from rnnviz.lecture.readers import kinds, reader, spoken
 from rnnviz.lecture.said import fixed, in_full, rough
 from rnnviz.lecture.steps import Drawn, step
 from rnnviz.networks.ngram import NgramModel
@@ -66,7 +66,7 @@ def book(n: int) -> Drawn:
     seen = [V, *counted.seen]  # different n-grams in the book
     # show
     flat = [network.parameter_count] * len(n_grams)
-    name = kind_names().get("rnn", "GRU")
+    name = kinds().get("rnn", "GRU")
     share = f"{rough(100 * seen[n - 1] / table[n - 1])} %"
     lines = [
         line(table, _("table"), xs=n_grams, colour="ngram", dots=True, stands="V"),
@@ -120,7 +120,7 @@ def memory(sentence: str, n: int) -> Drawn:
     # show
     held = {kind: reader(kind).card["held_out"]["bits_per_character"] for kind in networks}
     held["6gram"] = spoken(HELD_OUT)[n - 1]
-    names = kind_names() | {"6gram": _("{n}-gram").format(n=n)}
+    names = kinds() | {"6gram": _("{n}-gram").format(n=n)}
     legend = _(
         "the stronger the colour, the more bits (−log₂ P); framed: {count} of {all} contexts were"
         " never counted"
@@ -176,7 +176,7 @@ def state(first: str, t: int) -> Drawn:
     units = _("{n} numbers").format(n=len(after))
     parts = {
         "before": (tex(r"\s{h_t-1}"), strip(before, "h_t-1"), text(units, "quiet")),
-        "f": (tex(r"\s{f}"), text(kind_names().get("rnn", "GRU"), "quiet")),
+        "f": (tex(r"\s{f}"), text(kinds().get("rnn", "GRU"), "quiet")),
         "after": (tex(r"\s{h_t.state}"), strip(after, "h_t.state"), text(units, "quiet")),
         "next": (tex(r"\s{P}(\s{x_t+1} \mid \s{h_t.state})"), bars(rows)),
         "x": (tex(r"\s{x_t}"), text(visible(first[t - 1]), "big mono pinned", "x_t", visible(first[t - 1]))),
@@ -225,7 +225,7 @@ def any(first: str, second: str, t: int) -> Drawn:
     V = network.vocabulary.size
     numbers = {"everything": V ** (t + 1), "last": V**2, "network": network.parameter_count}
     # show
-    name = kind_names().get("rnn", "GRU")
+    name = kinds().get("rnn", "GRU")
     rules = [
         ("everything", "ngram", _("store everything"), r"= (\s{h_t-1},\ \s{x_t})", _("|V|ᵗ⁺¹ entries")),
         ("last", "came", _("the last character"), r"= \s{x_t}", _("|V|² entries")),

@@ -34,10 +34,11 @@ from rnnviz.lecture.pictures import (
     tex,
     text,
 )
-from rnnviz.lecture.prediction import expected, nats
-from rnnviz.lecture.readers import kind_names, kinds, load, reader, recorded, spoken
+from rnnviz.lecture.prediction import nats, trace
+from rnnviz.lecture.readers import kinds, load, reader, recorded, spoken
 from rnnviz.lecture.said import fixed, rough, ten_to
 from rnnviz.lecture.steps import Drawn, Letter, Question, step
+from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.report import costs
 from rnnviz.text.characters import visible
 
@@ -60,7 +61,7 @@ SHORT = {
 _CHANCE = r"\s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_1})"
 _OVER = r"_{\s{t}=1}^{\s{T}}"
 _MEAN = rf"\exp\Bigl(-\tfrac{{1}}{{\s{{T}}}}\textstyle\sum{_OVER} \log {_CHANCE}\Bigr)"
-_KIND = choice(kind_names, lambda: spoken({"en": "lstm", "zh": "gru"}), N_("model"))
+_KIND = choice(kinds, lambda: spoken({"en": "lstm", "zh": "gru"}), N_("model"))
 
 
 def _shown(ending: str) -> str:
@@ -88,7 +89,7 @@ def rain(kind: str, ending: str) -> Drawn:
     nll = [nats(model, begin + one)[len(begin) :] for one in endings]
     perplexity = [np.exp(cost.mean()) for cost in nll]
     # show
-    name, V = kind_names()[kind], reader("gru").vocabulary.size
+    name, V = kinds()[kind], reader("gru").vocabulary.size
     reads = [
         _("A model that writes this knows words and sense."),
         _("A model that writes this can spell words, but misses the sense."),
@@ -190,7 +191,7 @@ def bits(kind: str, stored: str) -> Drawn:
     curve = -p * np.log2(q) - (1 - p) * np.log2(1 - q)
     entropy = curve.min()
     # show
-    names, vocabulary = kind_names(), reader("gru").vocabulary
+    names, vocabulary = kinds(), reader("gru").vocabulary
     ids = vocabulary.encode(stored)
     flat = np.full(len(ids), -math.log(vocabulary.size))
     uniform = costs(flat, ids, vocabulary).mean() / math.log(2)
@@ -523,8 +524,11 @@ def played(hidden: str, history: str) -> tuple[list[int], str]:
 def probabilities(kind: str, sentence: int) -> Doubles:
     """(n, 27) P of ALPHABET before each hidden letter of a sentence, for a model of *The Time Machine*."""
     model, (given, hidden) = load(f"timemachine-{kind}"), SENTENCES[sentence]
-    rows = expected(model, (given + hidden)[:-1], len(given))[:, model.vocabulary.encode(ALPHABET)]
-    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+    read, symbols = given + hidden, model.vocabulary.encode(ALPHABET)
+    counting = isinstance(model, NgramModel)
+    log_probs = model.predictions(model.vocabulary.encode(read)) if counting else trace(model, read).log_probs
+    P = np.exp(log_probs[len(given) : len(read), symbols].astype(np.float64))
+    return P / P.sum(axis=1, keepdims=True)
 
 
 def pays(kind: str, sentence: int) -> Doubles:

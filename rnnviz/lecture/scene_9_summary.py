@@ -4,13 +4,13 @@ import numpy as np
 
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine
-from rnnviz.lecture.pictures import column, link, row, text
+from rnnviz.lecture.pictures import button, column, row, text
 from rnnviz.lecture.prediction import trace
 from rnnviz.lecture.readers import load
 from rnnviz.lecture.said import fixed, percent, rough
 from rnnviz.lecture.scene_3_recurrence import BOTH, ENDINGS
 from rnnviz.lecture.scene_7_backwards import TEXT, state_gradients
-from rnnviz.lecture.steps import Drawn, step
+from rnnviz.lecture.steps import PICK, SEEN, Drawn, step
 
 TITLE = N_("What to take home")
 
@@ -90,7 +90,7 @@ def points() -> Drawn:
     ]
     listed = [
         row(
-            link(number, name, look="large strong model"),
+            button(number, {PICK: SEEN}, "large strong model", name),  # its picture, not its question
             text(says, "strong"),
             text(of, "quiet"),
             sizes=[1, 3.2, 3.2],

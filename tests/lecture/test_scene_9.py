@@ -10,7 +10,7 @@ from rnnviz.lecture.scene_9_summary import points
 from rnnviz.lecture.scenes import place, scenes
 from tests.lecture.test_steps import parts, values
 
-LINKS = [one for one in parts(points()[0]) if one["kind"] == "link"]
+LINKS = [one for one in parts(points()[0]) if one["kind"] == "button"]
 
 
 @pytest.mark.parametrize("link", LINKS, ids=lambda one: one["step"])

@@ -11,10 +11,18 @@ import pytest
 
 from rnnviz.lecture import scene_7_backwards
 from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine, drawn
-from rnnviz.lecture.prediction import expected
+from rnnviz.lecture.prediction import trace
 from rnnviz.lecture.readers import load, recorded
 from rnnviz.lecture.scene_5_word import descended
 from rnnviz.lecture.small import unroll
+
+
+def expected(name: str, text: str) -> npt.NDArray[np.float64]:
+    """P (V,) of what comes after a text, by a model of *The Time Machine*."""
+    model = load(f"timemachine-{name}")
+    if name == "6gram":
+        return np.exp(model.log_probs(model.vocabulary.encode(text)))
+    return np.exp(np.asarray(trace(model, text).log_probs[-1], np.float64))
 
 
 def vector(values: npt.ArrayLike, digits: int = 2) -> str:
@@ -156,11 +164,11 @@ TEXTS = "and where", "in the atmosphere"
 def two_texts() -> list[str]:
     apart = {}
     for cell in ("rnn", "mlp", "gru"):
-        model = load(f"timemachine-{cell}")
-        one, other = (expected(model, text)[-1] for text in TEXTS)
+        one, other = (expected(cell, text) for text in TEXTS)
         apart[cell] = np.abs(one - other).max()
         if cell == "rnn":
-            assert [model.vocabulary.symbol(int(p.argmax())) for p in (one, other)] == [" ", "d"]
+            symbol = load("timemachine-rnn").vocabulary.symbol
+            assert [symbol(int(p.argmax())) for p in (one, other)] == [" ", "d"]
     assert TEXTS[0][-4:] == TEXTS[1][-4:]
     assert apart["rnn"] > 0.5
     return [fixed(apart[cell]) for cell in ("rnn", "mlp", "gru")]
@@ -217,8 +225,7 @@ def exercises() -> list[str]:
     changed = text[:-20] + "x" + text[-19:]
     moved = {}
     for kind in ("lstm", "6gram"):
-        model = load(f"timemachine-{kind}")
-        moved[kind] = np.abs(expected(model, text)[-1] - expected(model, changed)[-1]).sum() / 2
+        moved[kind] = np.abs(expected(kind, text) - expected(kind, changed)).sum() / 2
     multiplied = r"by ([\d.,]*\d(?: × 10\S+)?)"
     said = {rho: re.findall(multiplied, scene_7_backwards.dial(rho, 40, 1)[1]) for rho in (0.8, 1.2)}
     generator = np.random.default_rng(1)

@@ -8,7 +8,7 @@ import katex from "../../../browser/katex/katex.mjs";
 import { make } from "../../../browser/static/dom.js";
 import { loadPlotly, react } from "../../../browser/static/plotly.js";
 import { OPTIONS } from "./formula.js";
-import { answered, question, SEEN } from "./question.js";
+import { answered, question } from "./question.js";
 
 /** @import { Board } from "./board.js" */
 /** @import { KitAnswer, KitNode } from "./types" */
@@ -239,17 +239,10 @@ class Pen {
   }
 
   /** @param {KitNode} node */
-  button({ words, ask, look }) {
+  button({ words, ask, look, step }) {
     const made = Object.assign(make("button", looks("ln-button", look), words), { type: "button" });
     made.dataset.key = `button.${words}`;
-    made.onclick = () => this.ask(ask);
-    return made;
-  }
-
-  /** @param {KitNode} node */
-  link({ words, step, look }) {
-    const made = Object.assign(make("button", looks("ln-button", look), words), { type: "button" });
-    made.onclick = () => this.board.visit(step, { pick: SEEN }); // to its picture, not to its question
+    made.onclick = () => (step ? this.board.visit(step, ask) : this.ask(ask));
     return made;
   }
 

@@ -7,7 +7,7 @@ import { make } from "../../../browser/static/dom.js";
 
 const LETTERS = "ABCDEF";
 const OPEN = -2; // of the control `pick`: rnnviz/lecture/steps.py
-export const SEEN = -1;
+const SEEN = -1;
 
 /**
  * The room's votes for each option, in percent, once they are revealed.
