@@ -133,6 +133,17 @@ def test_a_scene_keeps_what_was_set_while_others_are_shown_and_its_steps_share_i
     assert answered(lecture, {"go": "one"})["query"]["seed"] == "9"
 
 
+def test_what_is_asked_as_it_is_sets_nothing_back() -> None:
+    lecture, bars = Lecture({"step": "game", PICK: "0"}), [0.5] * 6
+    answered(lecture, {"ask": {"case": "zero"}})
+    answered(lecture, {"ask": {"p": bars}})
+    assert (lecture.values["case"], lecture.values["p"]) == ("own", bars)
+    answered(lecture, {"ask": {"case": "own"}})
+    assert lecture.values["p"] == bars
+    answered(lecture, {"ask": {"case": "network"}})
+    assert lecture.values["p"] is None
+
+
 def test_a_step_beyond_the_last_is_the_last() -> None:
     lecture = Lecture({"scene": "4"})
     assert answered(lecture, {"step": 99})["step"] == len(scenes()[3].steps) - 1
