@@ -124,7 +124,6 @@ class Followed:
         self._description, self._model, self._total = description, model, total
         self._folder: RunFolder | None = None
         self._held = contextlib.ExitStack()
-        self._log: tensorboard.Take | None = None
         self._losses: list[Any] = []  # of the calls that no event speaks of yet
         self._now: dict[str, Any] = {"step": 0, "characters": 0}  # what the newest call said
         self._told = 0, 0.0  # characters and seconds of the newest event
@@ -286,8 +285,7 @@ class Followed:
             return
         with self._disk():
             event_log.append(self._in_block().events, {"event": event, **values})
-            if self._log is not None:
-                self._log(event, values)
+            self._log(event, values)
 
     @contextlib.contextmanager
     def _disk(self) -> Any:

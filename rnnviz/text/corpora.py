@@ -143,10 +143,6 @@ selectors sched tokenize textwrap fractions heapq csv glob queue timeit
 PYTHON_MODULES = tuple(_MODULES.split())
 
 
-def _library() -> Path:
-    return Path(sysconfig.get_path("stdlib"))
-
-
 def _module_file(library: Path, module: str) -> Path:
     # Found by path, not imported: importing runs code, and a file of the same name nearby would shadow it.
     base = library.joinpath(*module.split("."))
@@ -158,7 +154,7 @@ def source() -> tuple[str, tuple[str, ...]]:
 
     Raises CorpusError where most are missing.
     """
-    parts, skipped, library = [], [], _library()
+    parts, skipped, library = [], [], Path(sysconfig.get_path("stdlib"))
     for module in PYTHON_MODULES:
         try:
             code = _module_file(library, module).read_text(encoding="utf-8")
