@@ -106,9 +106,9 @@ def test_a_key_that_is_answered_while_the_page_runs_does_not_take_its_texts_plac
 ) -> None:
     static = page._static
 
-    def meanwhile(session: LiveSession) -> tuple[dict[str, Any], str]:
+    def meanwhile(session: LiveSession, *more: Any) -> tuple[dict[str, Any], str]:
         session.answer(Ask(text="typed just before"), {}, "d", temperature=1)
-        return static(session)
+        return static(session, *more)
 
     monkeypatch.setattr(page, "_static", meanwhile)
     header, _ = sent(open_app("explore", model="tiny-gru", text=pack("of the address")))

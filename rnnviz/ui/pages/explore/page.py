@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.i18n import language
+from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.ui import address, better, model_cache, presenting, sidebar
 from rnnviz.ui.browser.component import ASK, Component, asked
@@ -24,22 +25,20 @@ KEY = "live"
 TEMPERATURE = 1.0  # at first, the bars are the network's own
 _component = Component("live")
 _LINK, _SESSION, _OFFERED = "explore.link", "explore.session", "explore.offered"
-_LISTED = "explore.listed"  # the networks to choose from: looked up by whole runs, not by every keystroke
 
 
 def page(context: Context) -> None:
     st.html(f"<style>{_STYLE}{presenting.style(KEY)}</style>")
     bookmark.arrive(context.network)
-    networks = [info for info in model_cache.listed()[0] if info.kind != "ngram"]
-    st.session_state[_LISTED] = networks
-    _live(context, model_cache.memoryless(context.network, networks))
+    networks = [info for info in model_cache.listed()[0] if info.kind != "ngram"]  # not by every keystroke
+    _live(context, networks, model_cache.memoryless(context.network, networks))
 
 
 @st.fragment
-def _live(context: Context, memoryless: NumpyModel | None) -> None:
+def _live(context: Context, networks: list[ModelInfo], memoryless: NumpyModel | None) -> None:
     state, arrived = st.session_state, bookmark.arrived()
     session, text = _session(context, memoryless, arrived)
-    static, digest = _static(session)
+    static, digest = _static(session, networks)
     # Without an ask this is a full run of the page: send everything, the text too.
     ask = Ask.from_json(asked(KEY) or {"fresh": True})
     if arrived:  # by Back, say: an ask that comes along is of the view that was left
@@ -117,13 +116,12 @@ def _glance(context: Context, text: str) -> dict[str, object]:
     return {"state": "failed" if job.state in OVER else "pending"}
 
 
-def _static(session: LiveSession) -> tuple[dict[str, Any], str]:
+def _static(session: LiveSession, networks: list[ModelInfo]) -> tuple[dict[str, Any], str]:
     """What the browser needs once: words, colours, symbols, axes; and its digest."""
-    listed = st.session_state.get(_LISTED, [])
-    mark = (session, language(), [info.path for info in listed])
+    mark = (session, language(), [info.path for info in networks])
     kept = st.session_state.get("explore.static")
     if kept is None or kept[0] != mark:
-        kept = (mark, *fixed(session.model, session.yardstick, TEMPERATURE, listed, session.memoryless))
+        kept = (mark, *fixed(session.model, session.yardstick, TEMPERATURE, networks, session.memoryless))
         st.session_state["explore.static"] = kept
     return kept[1], kept[2]
 

@@ -89,7 +89,7 @@ class Watch:
     def __init__(self, id: str, born: float = 0.0) -> None:
         self.id, self.born, self.link = id, born, Link()
         self.events: list[dict[str, Any]] = []
-        self._read = self._changes = 0
+        self._read = 0
         self._mark: object = None
         self._now: Snapshot | None = None
         self._sent = ""
@@ -97,9 +97,7 @@ class Watch:
     def refresh(self, shown: Shown) -> None:
         """Read what is new."""
         new, self._read = shown.follow(self._read)
-        if new:
-            runs.merge(self.events, new)
-            self._changes += len(new)
+        runs.merge(self.events, new)
         mark = shown.mark()
         if mark is not None and mark != self._mark:
             self._now, self._mark = _snapshot(shown, None), mark
@@ -149,7 +147,7 @@ class Watch:
             "steps": steps,
             "frames": [_frame(key, frame, rows, scale, symbols, arrays) for key, frame in frames.items()],
             "symbols": ["", *list(symbols)[1:]],
-            "drawn": self._changes,
+            "drawn": self._read,
             "client": str(ask.get("client", ""))[:64],
             "seq": seq if type(seq) is int else 0,
             "digest": digest,
