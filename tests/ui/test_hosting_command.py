@@ -105,9 +105,6 @@ def test_a_setting_that_makes_no_sense_ends_the_command_with_its_sentence(
         setting.check()
     assert run(["host", "--capacity", "-3"], more=[host]) == 1
     assert "RNNVIZ_CAPACITY is a whole number from 0 to 10000; received '-3'" in capsys.readouterr().err
-    monkeypatch.setenv("RNNVIZ_PROCESSES", "3")
-    assert run(["host"], more=[host]) == 1
-    assert "asks for 3 processes, and this version of the app is always one" in capsys.readouterr().err
 
 
 def test_names_have_commas_between_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rnnviz import i18n, telling
+from rnnviz import i18n
 from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.ui import model_cache, model_card, sidebar, trouble
@@ -94,8 +94,6 @@ def test_the_card_stands_beside_its_yardsticks_and_all_models_can_score(open_app
 
 
 def test_the_language_is_the_addresss_or_the_browsers(open_app: Open) -> None:
-    locales = {"en-GB": "en", "zh-CN": "zh", "zh_TW": "zh", "de-DE": "en", "": "en"}
-    assert {locale: telling.match(locale) for locale in locales} == locales
     for locale, query, language in (
         ("zh_TW", {}, "zh"),
         ("zh-CN", {"lang": "en"}, "en"),

@@ -34,22 +34,6 @@ def refused(room: Room, phone: str, number: object, answer: object) -> tuple[int
     return caught.value.status_code, caught.value.detail
 
 
-def test_a_phone_has_one_vote_and_may_change_it_until_the_question_closes() -> None:
-    room = Room()
-    number = asked(room, COLOURS)
-    room.vote("a", number, 0)
-    room.vote("b", number, 0)
-    room.vote("a", number, 2)
-    room.vote("a", number, 2)
-    assert counts(room) == [1, 0, 1]
-    assert room.heard("a")["mine"] == 2
-    room.reveal(number)
-    assert refused(room, "a", number, 0) == (409, "closed")
-    assert refused(room, "c", number, 0) == (409, "closed")
-    assert counts(room) == [1, 0, 1]
-    assert room.heard("a")["state"] == "closed"
-
-
 def test_phones_learn_neither_counts_nor_others_answers_nor_the_right_one_too_early() -> None:
     room = Room()
     number = asked(room, Question("q", "?", ("x", "y"), right=1))
@@ -59,6 +43,8 @@ def test_phones_learn_neither_counts_nor_others_answers_nor_the_right_one_too_ea
     assert (heard["mine"], heard["right"]) == (None, None)
     room.reveal(number)
     assert room.heard("b")["right"] == 1
+    assert refused(room, "a", number, 1) == refused(room, "c", number, 0) == (409, "closed")
+    assert counts(room) == [1, 0]
 
 
 @pytest.mark.parametrize("other", [None, Question("another", "?", ("x", "y"))])
