@@ -78,7 +78,7 @@ async def reap() -> None:
     or a little less, as Streamlit closes none that it has given up; on the server's event loop, for ever.
     """
     keep: float = st.get_option("server.disconnectedSessionTTL")
-    often = pause(keep)
+    often = min(OFTEN, max(SELDOM, keep / 4))
     while True:
         await asyncio.sleep(often)
         server = runtime.get_instance()
@@ -103,15 +103,6 @@ def close(sessions: Iterable[str], one: Callable[[str], None]) -> None:
             one(session)
         except Exception:
             log.exception("a session that is gone could not be closed")
-
-
-def pause(keep: float) -> float:
-    """How many seconds lie between two looks where sessions are kept for `keep` seconds.
-
-    >>> pause(120), pause(4), pause(0)
-    (10.0, 1.0, 0.5)
-    """
-    return min(OFTEN, max(SELDOM, keep / 4))
 
 
 # What these need takes a fifth of a second to import: not before the first page is looked for.
