@@ -62,9 +62,10 @@ def open_app(only_tiny_models: Path) -> Iterator[Open]:
 @pytest.fixture(autouse=True)
 def _nothing_scored() -> Iterator[None]:
     """What one test scored is not known to the next."""
-    store.shared().clear()
+    store.shared.cache_clear()
     yield
-    store.shared().clear()
+    if (scratch := vars(store.shared())["_scratch"]) is not None:
+        scratch.remove()
 
 
 def turn(app: AppTest, page: str) -> AppTest:

@@ -142,14 +142,6 @@ class Store:
                 self._scratch = Scratch()
             return self._scratch.path / uuid.uuid4().hex
 
-    def clear(self) -> None:
-        with self._lock:
-            self._results.clear()
-            self._held.clear()
-            if self._scratch is not None:
-                self._scratch.remove()
-                self._scratch = None
-
 
 def _remove(folder: Path | None) -> None:
     if folder is not None:  # open files can be read to the end
