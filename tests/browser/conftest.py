@@ -138,17 +138,24 @@ class Live:
         self.area.fill(text)
         self.painted(len(text))
 
+    def press(self, *keys: str) -> None:
+        """Keys one after the other, wherever the focus is."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def caret(self, t: int) -> None:
+        """Put the caret before character t, with keys."""
+        self.area.press("Control+Home")
+        self.press(*t * ["ArrowRight"])
+
+    def reads(self, text: str) -> None:
+        """Wait until a text stands there, and its picture."""
+        expect(self.area).to_have_value(text)
+        self.painted(len(text))
+
     def number(self, name: str) -> str:
         """One of the numbers under the text area."""
         return self.page.get_by_test_id(f"rnnviz-{name}").inner_text()
-
-    def next(self) -> list[tuple[str, str]]:
-        """The next characters' bars: (mark, probability as shown)."""
-        rows = self.page.locator(".rv-next-list li:not(.rv-none)")
-        return [
-            (row.locator(".rv-symbol").inner_text(), row.locator(".rv-chance").inner_text())
-            for row in rows.all()
-        ]
 
     def column(self, share: float, panel: str = "states") -> tuple[float, float]:
         """A point of the figure: `share` of the way along it, inside a panel."""

@@ -30,10 +30,6 @@ def test_a_foreign_text_is_said_to_be_and_read_by_another_model_in_one_click(
     live.painted(len(TEXT) + 1)  # the conversation goes on
 
 
-def test_a_text_of_its_own_kind_is_not(live: Live) -> None:
-    expect(live.page.locator(".rv-note")).to_have_count(0)
-
-
 def test_an_example_names_and_chooses_its_model_and_says_what_to_notice(page: Page, app_url: str) -> None:
     Live(page, app_url, "timemachine-gru")
     examples = page.get_by_role("group", name="Examples").get_by_role("button")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -9,72 +10,84 @@ import rnnviz
 from rnnviz.text.characters import visible
 from rnnviz.ui.pages.explore.session import LIMIT
 from tests.browser.conftest import Live
-from tests.browser.test_explore import MODEL
+from tests.browser.test_explore import MODEL, OPENING, perplexity
 
 SENTENCE = "His grey eyes shone and twinkled. "
-
-
-def bars(text: str, t: int) -> list[tuple[str, str]]:
-    """The two highest bars that the page must show after t characters of a text."""
-    return [
-        (visible(symbol), f"{probability:.1%}".replace("%", " %"))
-        for symbol, probability in rnnviz.trace(MODEL, text).top(t, 2)
-    ]
 
 
 def expect_bars(live: Live, t: int) -> None:
     """Wait until the bars tell what comes after t characters of the text that is there."""
     rows = live.page.locator(".rv-next-list li")
-    for i, (symbol, chance) in enumerate(bars(live.text, t)):
-        expect(rows.nth(i).locator(".rv-symbol")).to_have_text(symbol)
-        expect(rows.nth(i).locator(".rv-chance")).to_have_text(chance)
+    for row, (symbol, p) in enumerate(rnnviz.trace(MODEL, live.text).top(t, 2)):
+        expect(rows.nth(row).locator(".rv-symbol")).to_have_text(visible(symbol))
+        expect(rows.nth(row).locator(".rv-chance")).to_have_text(f"{p:.1%}".replace("%", " %"))
 
 
-def paste(live: Live, times: int) -> None:
-    """With the keys, what was copied."""
-    for _ in range(times):
-        live.page.keyboard.press("Control+v")
+EDITS = {
+    "typed at the end": (["End", *" was here"], f"{OPENING} was here", 27),
+    "deleted at the beginning": (["Home", *4 * ["Delete"]], "Time Traveller", 0),
+    "all deleted": (["Control+a", "Delete"], "", 0),
+}
+
+
+@pytest.mark.parametrize(("keys", "text", "caret"), EDITS.values(), ids=EDITS)
+def test_what_keys_write_is_read_and_the_caret_stays(
+    live: Live, keys: list[str], text: str, caret: int
+) -> None:
+    live.press(*keys)
+    live.reads(text)
+    assert live.number("perplexity") == perplexity(text)
+    assert live.area.evaluate("(e) => e.selectionStart") == caret
+    expect_bars(live, caret)
 
 
 @pytest.mark.usefixtures("anew")
 @pytest.mark.parametrize("unit", ["His grey eyes shone. ", "🐒 eyes shone. "])
 def test_too_long_a_paste_is_cut_and_undone_step_by_step(live: Live, unit: str) -> None:
     text = unit * (9_000 // len(unit))
+    twice, at = text + text, len(text) + 10
     live.write(text)
-    for key in ("Control+a", "Control+c", "Control+Home"):
-        live.page.keyboard.press(key)
-    paste(live, 1)
-    live.painted(2 * len(text))
-    for _ in range(10):
-        live.page.keyboard.press("ArrowRight")
-    paste(live, 1)
-    live.painted(LIMIT)
-    expect(live.page.get_by_role("link", name="Perplexity page")).to_be_visible()
+    live.press("Control+a", "Control+c", "Control+Home", "Control+v")
+    live.reads(twice)
+    live.press(*10 * ["ArrowRight"], "Control+v")
     # What stood there stays, as where a field is full: of what was pasted comes what there is room for.
-    kept, room, at = text + text, LIMIT - 2 * len(text), len(text) + 10
-    assert live.text == kept[:at] + text[:room] + kept[at:]
-    for length in (2 * len(text), len(text), 18):
-        live.page.keyboard.press("Control+z")
-        live.painted(length)
-    assert live.text == "The Time Traveller"
+    full = twice[:at] + text[: LIMIT - len(twice)] + twice[at:]
+    live.reads(full)
+    expect(live.page.get_by_role("link", name="Perplexity page")).to_be_visible()
+    assert live.number("characters") == "20,000"
+    assert live.number("perplexity") == perplexity(full)
+    assert live.page.locator(".rv-editor *").count() < 20  # not an element for every character
+    live.press("Control+a", "Control+x")
+    live.reads("")
+    for before in (full, twice, text, OPENING):
+        live.press("Control+z")
+        live.reads(before)
     expect(live.page.locator(".rv-limit")).to_be_hidden()
-    for length in (len(text), 2 * len(text), LIMIT):
-        live.page.keyboard.press("Control+Shift+z")
-        live.painted(length)
+    for after in (text, twice, full):
+        live.press("Control+Shift+z")
+        live.reads(after)
+
+
+@pytest.mark.usefixtures("anew")
+def test_words_are_undone_one_by_one(live: Live) -> None:
+    live.area.press("End")
+    live.press(*" was here")
+    for text in (f"{OPENING} was ", f"{OPENING} ", OPENING):
+        live.press("Control+z")
+        live.reads(text)
+    live.press("Control+Shift+z")
+    live.reads(f"{OPENING} ")
 
 
 def test_a_full_field_takes_no_key_and_can_be_undone(live: Live) -> None:
     text = (SENTENCE * 600)[: LIMIT - 1]
     live.write(text)
-    live.page.keyboard.press("Control+Home")
-    live.page.keyboard.type("ab")
-    live.painted(LIMIT)
-    expect(live.page.locator(".rv-limit")).to_be_visible()
-    assert live.text == "a" + text
+    live.press("Control+Home", "a", "b")
+    live.reads("a" + text)
+    expect(live.page.locator(".rv-limit")).to_contain_text("20,000")
     assert live.area.evaluate("(e) => e.selectionStart") == 1
-    live.page.keyboard.press("Control+z")
-    live.painted(LIMIT - 1)
-    assert live.text == text
+    live.press("Control+z")
+    live.reads(text)
     expect(live.page.locator(".rv-limit")).to_be_hidden()
 
 
@@ -96,106 +109,85 @@ def test_escape_lets_go_wherever_the_focus_is(live: Live) -> None:
         live.page.mouse.click(*live.column(2.5 / 24))
         expect(pinned).to_be_visible()
         focus()
-        live.page.keyboard.press("Escape")
+        live.press("Escape")
         expect(pinned).to_be_hidden()
 
 
-def test_escape_that_closes_a_list_lets_nothing_go(live: Live) -> None:
-    live.page.mouse.click(*live.column(2.5 / 24))
-    live.page.get_by_test_id("stSidebar").get_by_role("combobox").click()
-    expect(live.page.get_by_role("option", name="tiny-lstm")).to_be_visible()
-    live.page.keyboard.press("Escape")
-    expect(live.page.get_by_role("option", name="tiny-lstm")).to_be_hidden()
-    expect(live.page.locator(".rv-pinned")).to_be_visible()
+def test_escape_that_closes_a_list_or_the_menu_lets_nothing_go(live: Live) -> None:
+    page, pinned = live.page, live.page.locator(".rv-pinned")
+    page.mouse.click(*live.column(2.5 / 24))
+    for opens, opened in (
+        (page.get_by_test_id("stSidebar").get_by_role("combobox"), page.get_by_role("option").first),
+        (page.get_by_test_id("stMainMenu").get_by_role("button"), page.get_by_test_id("stMainMenuPopover")),
+    ):
+        opens.click()
+        expect(opened).to_be_visible()
+        live.press("Escape")
+        expect(opened).to_be_hidden()
+        expect(pinned).to_be_visible()
+    live.press("Escape")
+    expect(pinned).to_be_hidden()
 
 
-def test_escape_that_closes_the_menu_lets_nothing_go(live: Live) -> None:
-    live.page.mouse.click(*live.column(2.5 / 24))
-    live.page.get_by_test_id("stMainMenu").get_by_role("button").click()
-    menu = live.page.get_by_test_id("stMainMenuPopover")
-    expect(menu).to_be_visible()
-    live.page.keyboard.press("Escape")
-    expect(menu).to_be_hidden()
-    expect(live.page.locator(".rv-pinned")).to_be_visible()
-    live.page.keyboard.press("Escape")
-    expect(live.page.locator(".rv-pinned")).to_be_hidden()
+CARET = [
+    (["End"], 18),
+    (9 * ["ArrowLeft"], 9),
+    (["End", *3 * ["Shift+ArrowLeft"]], 15),  # of a selection, the end that moves
+    (3 * ["Shift+ArrowRight"], 18),
+]
 
 
-def test_the_bars_are_about_the_caret(live: Live) -> None:
-    live.area.press("End")
-    expect_bars(live, 18)
-    for _ in range(9):
-        live.page.keyboard.press("ArrowLeft")
-    expect_bars(live, 9)
-    expect(live.page.locator(".rv-next-before")).to_have_text("…he·Time·")
-    expect(live.page.locator(".rv-next-list .rv-came .rv-symbol")).to_have_text("T")
-    live.page.keyboard.type("old ")
-    live.painted(22)
-    assert live.text == "The Time old Traveller"
-    expect_bars(live, 13)
-    live.page.keyboard.press("End")
-    expect_bars(live, 22)
-
-
-def test_the_number_of_now_is_the_carets(live: Live) -> None:
-    live.area.press("Home")
-    entropy = rnnviz.trace(MODEL, live.text).entropy / 0.6931471805599453
-    expect(live.page.get_by_test_id("rnnviz-entropy")).to_have_text(f"{entropy[0]:.2f}")
-    live.page.keyboard.press("End")
-    expect(live.page.get_by_test_id("rnnviz-entropy")).to_have_text(f"{entropy[18]:.2f}")
-
-
-def test_a_selection_is_about_the_end_that_moves(live: Live) -> None:
-    live.area.press("End")
-    for _ in range(3):
-        live.page.keyboard.press("Shift+ArrowLeft")
-    expect_bars(live, 15)
-    for _ in range(3):
-        live.page.keyboard.press("Shift+ArrowRight")
-    expect_bars(live, 18)
-
-
-def test_a_held_arrow_key_is_followed_before_it_is_let_go(live: Live) -> None:
-    live.area.press("End")
-    live.page.keyboard.down("ArrowLeft")
-    live.page.keyboard.down("ArrowLeft")  # repeats
+def test_bars_and_entropy_are_about_the_caret(live: Live) -> None:
+    nats = rnnviz.trace(MODEL, OPENING).entropy
+    for keys, t in CARET:
+        live.press(*keys)
+        expect_bars(live, t)
+        expect(live.page.get_by_test_id("rnnviz-entropy")).to_have_text(f"{nats[t] / np.log(2):.2f}")
+    expect(live.page.locator(".rv-next-foot")).to_be_empty()  # it stands among the numbers
+    for _ in range(2):  # held, it repeats
+        live.page.keyboard.down("ArrowLeft")
     expect_bars(live, 16)
     live.page.keyboard.up("ArrowLeft")
+    live.caret(9)
+    expect(live.page.locator(".rv-next-before")).to_have_text("…he·Time·")
+    expect(live.page.locator(".rv-next-list .rv-came .rv-symbol")).to_have_text("T")
+    live.press(*"old ")
+    live.reads("The Time old Traveller")
+    expect_bars(live, 13)
 
 
-def test_the_start_of_a_long_text_is_shown_when_the_caret_goes_there(live: Live) -> None:
+def test_a_long_texts_window_is_where_the_caret_goes_and_where_a_hand_moves_it(live: Live) -> None:
     live.write(SENTENCE * 20)
-    where = live.page.locator(".rv-where")
-    expect(where).to_contain_text("to 680 of")
-    live.page.keyboard.press("Control+Home")
-    expect(where).to_contain_text("characters 1 to")
-    expect_bars(live, 0)
-    live.page.keyboard.press("Control+End")
-    expect(where).to_contain_text("to 680 of")
-    expect_bars(live, 680)
-
-
-def test_a_window_moved_by_hand_comes_back_with_the_caret(live: Live) -> None:
-    live.write(SENTENCE * 20)
-    where = live.page.locator(".rv-where")
-    live.page.locator(".rv-range").fill("0")
-    expect(where).to_contain_text("characters 1 to")
-    live.area.focus()
-    expect(where).to_contain_text("characters 1 to")
-    live.page.keyboard.press("ArrowLeft")
-    expect(where).to_contain_text("to 680 of")
-    expect_bars(live, 679)
+    page, where, first, last = live.page, live.page.locator(".rv-where"), "characters 1 to", "to 680 of"
+    steps: list[tuple[Callable[[], None], str, int | None]] = [
+        (lambda: live.press("Control+Home"), first, 0),
+        (lambda: live.press("Control+End"), last, 680),
+        (lambda: page.locator(".rv-range").fill("0"), first, None),
+        (lambda: live.area.focus(), first, None),
+        (lambda: live.press("ArrowLeft"), last, 679),
+        (lambda: page.locator(".rv-range").fill("0"), first, None),
+        (lambda: page.get_by_role("button", name="follow the caret").click(), last, 679),
+    ]
+    for step, said, t in steps:
+        step()
+        expect(where).to_contain_text(said)
+        if t is not None:
+            expect_bars(live, t)
+    page.locator(".rv-range").fill("0")
+    expect(where).to_contain_text(first)
+    page.mouse.move(*live.column(0.002))
+    expect(live.readout).to_contain_text("character 1 ·")
 
 
 def test_the_caret_wins_over_a_pointer_that_rests(live: Live) -> None:
     live.page.mouse.move(*live.column(2.5 / 24))
     expect(live.readout).to_contain_text("character 3")
     live.area.press("End")
-    live.page.keyboard.press("ArrowLeft")
+    live.press("ArrowLeft")
     expect(live.readout).to_be_empty()
     expect_bars(live, 17)
-    live.page.keyboard.type("e")
-    live.painted(19)
+    live.press("e")
+    live.reads("The Time Travelleer")
     expect_bars(live, 18)
     live.page.mouse.move(*live.column(4.5 / 24))
     expect(live.readout).to_contain_text("character 5")

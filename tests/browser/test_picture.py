@@ -7,13 +7,14 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import SCREEN, Live
-from tests.browser.driving import box_of
+from tests.browser.driving import box_of, changed, until
 
 UNITS = 256
 FEW = 8
 LEAVE = "Leave the presentation"
 RATIOS = (1, 1.25, 2)
 """How many pixels of the screen make one of the page."""
+WIDTH = "(e) => e.getBoundingClientRect().width"
 DRAWN = "(e) => Math.abs(e.width - e.clientWidth * devicePixelRatio) < 1"
 
 
@@ -87,27 +88,21 @@ def test_it_opens_on_the_units_that_change_least_often_and_all_are_one_click_awa
 
 
 def test_a_model_without_a_named_unit_says_so_and_any_unit_can_colour_the_text(live: Live) -> None:
-    colours = live.page.get_by_role("group", name="Text colour").get_by_role("button")
+    page, legend = live.page, live.page.locator(".rv-key-tint")
+    colours = page.get_by_role("group", name="Text colour").get_by_role("button")
     expect(colours).to_have_text(["Surprise", "Any unit", "Why this letter?"])
-    expect(live.colour).to_have_text("Surprise")
-    expect(live.page.locator(".rv-caption")).to_contain_text("No named unit, on text it never read")
-    first = live.page.locator(".rv-scale span").first.inner_text()
-    live.page.get_by_role("button", name="Any unit").click()
-    expect(live.colour).to_have_text(f"unit {first}")
-    expect(live.page.get_by_text(f"Unit {first}, one of {UNITS} numbers in this network")).to_be_visible()
-    live.page.get_by_role("button", name="Surprise").click()
-    expect(live.colour).to_have_text("Surprise")
-
-
-def test_a_legend_says_what_the_colour_behind_the_text_is(live: Live) -> None:
-    legend = live.page.locator(".rv-key-tint")
-    expect(legend).to_have_text("010 bits")
-    heat = box_of(live.page.locator(".rv-heat"))
-    live.page.mouse.click(heat["x"] + 30, heat["y"] + 30)
-    expect(legend).to_have_text("lowhigh")  # of a unit's values
-    live.page.keyboard.press("Escape")
-    live.page.keyboard.press("Escape")
-    expect(legend).to_have_text("010 bits")
+    expect(page.locator(".rv-caption")).to_contain_text("No named unit, on text it never read")
+    first = page.locator(".rv-scale span").first.inner_text()
+    for colour, shown, ends in (
+        ("Surprise", "Surprise", "010 bits"),
+        ("Any unit", f"unit {first}", "lowhigh"),  # of a unit's values
+        ("Surprise", "Surprise", "010 bits"),
+    ):
+        page.get_by_role("button", name=colour).click()
+        expect(live.colour).to_have_text(shown)
+        expect(legend).to_have_text(ends)
+        said = page.get_by_text(f"Unit {first}, one of {UNITS} numbers in this network")
+        expect(said).to_be_visible(visible=colour == "Any unit")
 
 
 def test_the_words_agree_with_the_lines(live: Live) -> None:
@@ -145,12 +140,11 @@ def test_a_named_unit_colours_the_text_and_leads_to_inside(page: Page, app_url: 
     expect(page.locator(".rv-scale span").first).to_have_text("Open brackets")
     expect(page.get_by_text("Type ( and watch")).to_be_visible()
     live.write("def look(at, the):\n    return at(the")
-    look = "(canvas) => canvas.toDataURL()"
-    before = page.locator(".rv-tint").evaluate(look)
+    tint, look = page.locator(".rv-tint"), "(canvas) => canvas.toDataURL()"
+    before = tint.evaluate(look)
     live.area.press("End")
-    page.keyboard.type(", at)")
-    live.painted(len(live.text))
-    assert page.locator(".rv-tint").evaluate(look) != before
+    live.press(*", at)")
+    changed(tint, look, before)
     heat = box_of(page.locator(".rv-heat"))
     page.mouse.click(heat["x"] + 20, heat["y"] + 5)
     expect(live.readout).to_contain_text("unit 7:")
@@ -188,38 +182,30 @@ def test_presenting_shows_nothing_but_text_picture_and_bars(live: Live) -> None:
         expect(page.locator(hidden)).to_be_hidden()
     for shown in (".rv-text", ".rv-heat", ".rv-next"):
         expect(page.locator(shown)).to_be_visible()
-    after = box_of(page.locator(".rv-heat"))
-    assert after["width"] > before["width"]
-    assert overflow(live) <= 0
+    until(page.locator(".rv-heat"), WIDTH, lambda width: width > before["width"])
+    assert page.get_by_test_id("stMain").evaluate("(e) => e.scrollHeight - e.clientHeight") <= 0
     assert smallest(live.root) >= 20
     live.area.press("End")
-    page.keyboard.type(" p")  # a letter where one writes
+    live.press(*" p")  # a letter where one writes
     live.painted(len(live.text))
-    page.keyboard.press("Escape")
+    live.press("Escape")
     expect(sidebar).to_be_visible()
     expect(page).not_to_have_url(re.compile("present"))
-    live.figure.focus()
-    page.keyboard.press("p")
+    live.figure.press("p")
     expect(sidebar).to_be_hidden()
     page.get_by_role("button", name=LEAVE).click()
     expect(sidebar).to_be_visible()
-    assert box_of(page.locator(".rv-heat"))["width"] == before["width"]
+    until(page.locator(".rv-heat"), WIDTH, lambda width: width == before["width"])
 
 
-def test_presenting_keeps_the_caret_in_sight(live: Live) -> None:
-    page = live.page
+def test_an_address_can_present_and_the_caret_stays_in_sight(page: Page, app_url: str) -> None:
+    live = Live(page, f"{app_url}/?model=tiny-lstm&present=1")
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    page.get_by_role("button", name=LEAVE).click()
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
     live.write("one\ntwo\nthree")  # the last of three lines, where a projector has room for two
     page.get_by_role("button", name="Present").click()
-    expect(page.get_by_role("button", name=LEAVE)).to_be_visible()
-    hidden = "(e) => e.scrollHeight - e.clientHeight - e.scrollTop"
-    page.wait_for_function(f"(e) => ({hidden})(e) < 2", arg=live.area.element_handle())
-
-
-def test_an_address_can_present(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/?model=tiny-lstm&present=1")
-    expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", "18")
-    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
-    expect(page.get_by_role("button", name=LEAVE)).to_be_visible()
+    until(live.area, "(e) => e.scrollHeight - e.clientHeight - e.scrollTop", lambda hidden: hidden < 2)
     page.goto(f"{app_url}/perplexity?present=1")  # which doesn't
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
@@ -241,12 +227,8 @@ def test_a_run_is_presented_by_its_picture_curve_bars_and_sample_alone(page: Pag
     for shown in (".rt-heat", ".rt-curve", ".rv-next", ".rt-sample"):
         expect(page.locator(shown)).to_be_visible()
     hidden = (page.get_by_test_id("stSidebar"), page.get_by_role("button", name="Start"), page.locator("h1"))
-    for one in (
-        *hidden,
-        page.locator(".rt-numbers"),
-        page.locator(".rt-steps"),
-        page.get_by_role("button", name="Open in Explore"),
-    ):
+    explore = page.get_by_role("button", name="Open in Explore")
+    for one in (*hidden, explore, page.locator(".rt-numbers"), page.locator(".rt-steps")):
         expect(one).to_be_hidden()
     assert smallest(view) >= 20
     assert box_of(view)["height"] <= SCREEN["height"]
@@ -257,11 +239,6 @@ def test_a_run_is_presented_by_its_picture_curve_bars_and_sample_alone(page: Pag
     expect(page).to_have_url(re.compile("shipped"))
     page.get_by_role("button", name="Present").click()
     expect(hidden[0]).to_be_hidden()
-
-
-def overflow(live: Live) -> float:
-    """Pixels of the page that don't fit on the screen."""
-    return float(live.page.get_by_test_id("stMain").evaluate("(e) => e.scrollHeight - e.clientHeight"))
 
 
 def smallest(view: Locator) -> float:

@@ -10,7 +10,7 @@ import rnnviz
 from rnnviz.gradients.occlusion import left_out
 from rnnviz.text.characters import visible
 from tests.browser.conftest import Live
-from tests.browser.driving import box_of
+from tests.browser.driving import box_of, changed, until
 from tests.conftest import tiny, tiny_card
 
 MODEL = tiny("gru", card=tiny_card())
@@ -27,9 +27,12 @@ def test_hovering_a_column_lights_its_character_and_says_what_was_expected(live:
         re.compile(rf"character 5 · unit \d+: .* · “T”: surprisal {bits:.2f} bits")
     )
     expect(notice).to_be_hidden()
-    top = [visible(symbol) for symbol, _ in trace.top(4, 3)]
-    assert [symbol for symbol, _ in live.next()[:3]] == top
-    assert framed(live, "point", 4)
+    symbols = live.page.locator(".rv-next-list li:nth-child(-n + 3) .rv-symbol")
+    expect(symbols).to_have_text([visible(symbol) for symbol, _ in trace.top(4, 3)])
+    expect(live.page.locator(".rv-next-foot")).to_have_text(
+        f"undecided: {trace.entropy[4] / np.log(2):.2f} bits"
+    )
+    framed(live, "point", 4)
     expect(live.page.locator(".rv-next-head")).to_contain_text("Expected after The·")
     expect(live.page.locator(".rv-next-list .rv-came .rv-symbol")).to_have_text("T")
     live.page.mouse.move(5, 5)
@@ -50,31 +53,33 @@ def test_a_click_pins_and_escape_lets_go(live: Live) -> None:
     live.page.mouse.move(5, 5)
     expect(live.readout).to_contain_text("character 3 ·")
     expect(live.readout).to_contain_text("Escape unpins")
-    assert framed(live, "pin", 2)
-    live.page.keyboard.press("Escape")
+    framed(live, "pin", 2)
+    live.press("Escape")
     expect(live.readout).to_be_empty()
     expect(live.page.locator(".rv-pinned")).to_be_hidden()
 
 
-def test_a_click_on_a_row_colours_the_text_by_that_unit(live: Live) -> None:
-    by_surprisal = colours(live)
-    live.page.mouse.click(*live.column(2.5 / 24))
-    unit = coloured_by(live)
-    live.page.mouse.move(*live.column(9.5 / 24))
-    expect(live.readout).to_contain_text("unit ")
+def test_a_click_on_a_row_colours_the_text_by_that_unit_and_marks_the_row(live: Live) -> None:
+    page, by_surprisal = live.page, colours(live)
     live.more()
-    live.page.locator(".rv-order").select_option("index")
+    expect(page.locator(".rv-zoom")).to_be_hidden()  # a dozen units need no magnifying
+    page.locator(".rv-order").select_option("index")
     live.more(shown=False)
-    live.page.mouse.move(*live.column(9.5 / 24, "perplexity"))
-    value = rnnviz.trace(MODEL, live.text).hidden[9, 0, unit]
-    found = re.search(r"unit (\d+): (−?)([\d.]+)", live.readout.inner_text())
+    expect(page.locator(".rv-scale span")).to_have_text(list(map(str, range(12))))
+    page.mouse.click(*live.column(2.5 / 24))
+    unit = coloured_by(live)
+    assert unit in (5, 6)  # the middle of twelve rows
+    mark, heat = box_of(page.locator(".rv-row")), box_of(page.locator(".rv-heat"))
+    assert abs(mark["y"] + mark["height"] / 2 - heat["y"] - heat["height"] * (unit + 0.5) / 12) < 3
+    page.mouse.move(*live.column(9.5 / 24, "perplexity"))
+    expect(live.readout).to_contain_text(f"character 10 · unit {unit}: ")
+    found = re.search(r"unit \d+: (−?[\d.]+)", live.readout.inner_text())
     assert found is not None
-    assert int(found[1]) == unit
-    assert float(("-" if found[2] else "") + found[3]) == pytest.approx(value, abs=0.01)
-    by_unit = colours(live)
-    assert by_unit != by_surprisal
-    live.page.get_by_role("button", name="Surprise").click()
-    expect(live.page.locator(".rv-row")).to_be_hidden()
+    value = rnnviz.trace(MODEL, live.text).hidden[9, 0, unit]
+    assert float(found[1].replace("−", "-")) == pytest.approx(value, abs=0.01)
+    changed(page.locator(".rv-tint"), PAINTED, by_surprisal)
+    page.get_by_role("button", name="Surprise").click()
+    expect(page.locator(".rv-row")).to_be_hidden()
     coloured(live, by_surprisal)
 
 
@@ -98,16 +103,15 @@ def test_a_click_on_a_letter_tells_what_it_rests_on_until_the_next_key(live: Liv
     for t in (9, 12):
         live.page.mouse.click(*middle(live, t))
         expect(caption).to_have_text(re.compile(rests(live, t)))
-        assert framed(live, "pin", t)
+        framed(live, "pin", t)
     expect(ask).to_have_attribute("aria-pressed", "true")
-    assert colours(live) != plain
+    changed(live.page.locator(".rv-tint"), PAINTED, plain)
     live.page.mouse.move(*middle(live, 11))
     bits = f"{left_out(rnnviz.trace(MODEL, live.text), 12)[11]:.2f}".replace("-", "−")
     expect(live.readout).to_have_text(
         f"character 12 · without “{live.text[11]}”, “{live.text[12]}” costs {bits} bits more"
     )
-    live.page.keyboard.press("End")
-    live.page.keyboard.type("s")
+    live.press("End", "s")
     live.painted(19)
     expect(caption).to_have_text(said)
     expect(live.page.locator(".rv-pinned")).to_be_hidden()
@@ -117,12 +121,10 @@ def test_a_click_on_a_letter_tells_what_it_rests_on_until_the_next_key(live: Liv
 def test_a_button_asks_about_the_letter_before_the_caret_and_escape_ends_it(live: Live) -> None:
     caption, ask = live.page.locator(".rv-caption"), live.page.get_by_role("button", name="Why this letter?")
     plain, said = colours(live), caption.inner_text()
-    live.area.press("Home")
-    for _ in range(5):
-        live.page.keyboard.press("ArrowRight")
+    live.caret(5)
     ask.press("Enter")
     expect(caption).to_have_text(re.compile(rests(live, 4)))
-    live.page.keyboard.press("Escape")
+    live.press("Escape")
     expect(caption).to_have_text(said)
     expect(ask).to_have_attribute("aria-pressed", "false")
     coloured(live, plain)
@@ -143,45 +145,42 @@ def test_who_drags_over_letters_selects_and_asks_nothing(live: Live) -> None:
     )
 
 
+MIDDLE = """(mirror, t) => {
+    const range = document.createRange();
+    range.setStart(mirror.firstChild, t);
+    range.setEnd(mirror.firstChild, t + 1);
+    const box = range.getBoundingClientRect();
+    return [box.left + box.width / 2, box.top + box.height / 2];
+}"""
+
+
 def middle(live: Live, t: int) -> tuple[float, float]:
     """Where character t of the text stands on the screen (as long as all have one UTF-16 unit)."""
-    x, y = live.page.locator(".rv-mirror").evaluate(
-        """(mirror, t) => {
-          const range = document.createRange();
-          range.setStart(mirror.firstChild, t);
-          range.setEnd(mirror.firstChild, t + 1);
-          const box = range.getBoundingClientRect();
-          return [box.left + box.width / 2, box.top + box.height / 2];
-        }""",
-        t,
-    )
+    x, y = live.page.locator(".rv-mirror").evaluate(MIDDLE, t)
     return x, y
 
 
-def framed(live: Live, kind: str, t: int) -> bool:
-    """Whether the frame of a kind stands around character t, and no other."""
-    mark = live.page.locator(f".rv-{kind}")
-    expect(mark).to_be_visible()
-    box = box_of(mark)
-    x, y = middle(live, t)
-    return (
-        box["width"] < 20
-        and box["x"] < x < box["x"] + box["width"]
-        and box["y"] < y < box["y"] + box["height"]
-    )
+AROUND = """(mark, [x, y]) => {
+    const { left, right, top, bottom, width } = mark.getBoundingClientRect();
+    return width < 20 && left < x && x < right && top < y && y < bottom;
+}"""
+PAINTED = "(canvas) => canvas.toDataURL()"
+
+
+def framed(live: Live, kind: str, t: int) -> None:
+    """Wait until the frame of a kind stands around character t, and no other."""
+    expect(live.page.locator(f".rv-{kind}")).to_be_visible()
+    until(live.page.locator(f".rv-{kind}"), AROUND, bool, middle(live, t))
 
 
 def colours(live: Live) -> str:
     """All colours behind the text."""
-    return str(live.page.locator(".rv-tint").evaluate("(canvas) => canvas.toDataURL()"))
+    return str(live.page.locator(".rv-tint").evaluate(PAINTED))
 
 
 def coloured(live: Live, colours: str) -> None:
     """Wait until all colours behind the text are these: they are painted with the next frame."""
-    live.page.wait_for_function(
-        "([canvas, wanted]) => canvas.toDataURL() === wanted",
-        arg=[live.page.locator(".rv-tint").element_handle(), colours],
-    )
+    until(live.page.locator(".rv-tint"), PAINTED, lambda found: found == colours)
 
 
 def test_the_colour_stands_behind_its_character(live: Live) -> None:
@@ -234,17 +233,3 @@ def test_colours_follow_every_key_as_if_all_boxes_were_measured_again(
             live.page.keyboard.insert_text(key)
         live.painted(len(live.text))
         assert live.area.evaluate(REMEASURED), key
-
-
-def test_a_chosen_unit_is_marked_in_its_row(live: Live) -> None:
-    live.more()
-    expect(live.page.locator(".rv-zoom")).to_be_hidden()  # a dozen units need no magnifying
-    live.page.locator(".rv-order").select_option("index")
-    live.more(shown=False)
-    expect(live.page.locator(".rv-scale span")).to_have_text(list(map(str, range(12))))
-    live.page.mouse.click(*live.column(0.3))
-    chosen = coloured_by(live)
-    assert chosen in (5, 6)  # the middle of twelve rows
-    mark, heat = box_of(live.page.locator(".rv-row")), box_of(live.page.locator(".rv-heat"))
-    middle_of_mark = mark["y"] + mark["height"] / 2
-    assert abs(middle_of_mark - heat["y"] - heat["height"] * (chosen + 0.5) / 12) < 3
