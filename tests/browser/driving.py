@@ -148,6 +148,16 @@ def drag(text: Locator, first: int, last: int) -> None:
     mouse.up()
 
 
+def click_table(table: Locator, x: float, y: float) -> None:
+    """Click in a table, once it has been drawn and knows the pointer."""
+    table.scroll_into_view_if_needed()
+    box, mouse = box_of(table), table.page.mouse
+    mouse.move(box["x"] + x, box["y"] + y)
+    expect(table.get_by_test_id("stElementToolbar")).to_be_visible()
+    mouse.down()
+    mouse.up()
+
+
 HIGHLIGHTED = """(element, name) => [...CSS.highlights].flatMap(([key, all]) =>
     !key.startsWith(`ct-${name}`) ? [] : [...all]
         .filter((range) => element.contains(range.startContainer))
@@ -176,6 +186,11 @@ def until(element: Locator, look: str, wanted: Callable[[Any], bool], arg: objec
 def until_highlighted(element: Locator, name: str, length: int) -> None:
     """Wait until so many UTF-16 units bear a highlight."""
     until(element, HIGHLIGHTED, lambda pieces: sum(len(one[1]) for one in pieces) == length, name)
+
+
+def expect_highlighted(element: Locator, name: str, pieces: list[str]) -> None:
+    """Wait until these pieces of an element's coloured texts, and no others, bear a highlight."""
+    until(element, HIGHLIGHTED, lambda found: [text for _start, text, _name in found] == pieces, name)
 
 
 def changed(element: Locator, look: str, before: object) -> Any:

@@ -2,8 +2,9 @@
 
 import json
 import os
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,18 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.progress import run
 from rnnviz.reports.column_files import BLOCK, ColumnFiles
 from rnnviz.reports.record import record
-from tests.browser.driving import HIGHLIGHTED, box_of, drag, highlighted, letter, make_anew, serve
+from tests.browser.driving import (
+    HIGHLIGHTED,
+    box_of,
+    click_table,
+    drag,
+    expect_highlighted,
+    highlighted,
+    letter,
+    make_anew,
+    serve,
+    until,
+)
 from tests.conftest import TEXT, tiny
 
 COLUMNS = ("codes.u4", "nll.f4", "rank.i4", "entropy.f4")
@@ -164,9 +176,9 @@ def test_a_character_is_told_about_as_a_trace_says(page: Page, url: str) -> None
     viewer.go(position + 1)
     said = viewer.told(position)
     assert f"character {position + 1:,} of {len(trace):,}" in said
-    assert f"{trace.nll[position] / np.log(2):.2f} bits" in said
-    assert f"{trace.entropy[position] / np.log(2):.2f} bits" in said
-    rows = viewer.page.locator(".vw-top li")
+    for nats in (trace.nll[position], trace.entropy[position]):
+        assert f"{nats / np.log(2):.2f} bits" in said
+    rows = page.locator(".vw-top li")
     expect(rows).to_have_count(6)
     chance = rows.first.locator(".rv-chance").inner_text()
     assert float(chance.removesuffix(" %")) == pytest.approx(100 * trace.top(position, 1)[0][1], rel=0.02)
@@ -175,8 +187,7 @@ def test_a_character_is_told_about_as_a_trace_says(page: Page, url: str) -> None
     # An emoji is one character, however many units a browser counts.
     emoji = TEXTS["odd"].index("\U0001f467")
     viewer.go(emoji + 1)
-    assert "U+1F467" in viewer.told(emoji)
-    assert "not in the model's vocabulary" in viewer.told(emoji)
+    assert re.search(r"U\+1F467[^$]*not in the model's vocabulary", viewer.told(emoji))
 
 
 def test_pointing_tells_and_leaving_stops(page: Page, url: str) -> None:
@@ -196,41 +207,31 @@ def test_pointing_tells_and_leaving_stops(page: Page, url: str) -> None:
     expect(viewer.detail).to_contain_text("Point at a character")
 
 
+def shift_click(page: Page, place: tuple[float, float]) -> None:
+    page.keyboard.down("Shift")
+    page.mouse.click(*place)
+    page.keyboard.up("Shift")
+
+
 def test_a_marked_passage_says_what_it_costs_given_the_text_before(page: Page, url: str) -> None:
     viewer = Viewer(page, url, "plain")
-    text, said = TEXTS["plain"], page.locator(".vw-part")
+    pane, text, said = viewer.pane, TEXTS["plain"], page.locator(".vw-part")
     expect(said).to_contain_text("Drag over a passage")
-
-    def expected(start: int, stop: int) -> str:
-        report = rnnviz.perplexity(tiny("gru"), text=text[start:stop], given=text[:start])
-        return (
-            f"Marked: {stop - start} characters. Given the {start} before them, their perplexity is "
-            + (f"{report.perplexity:.1f}"[:3])
-        )
-
-    drag(viewer.pane, 5, 20)
-    expect(said).to_contain_text(expected(5, 21))
-    assert highlighted(viewer.pane, "passage") == [text[5:21]]
-    viewer.pane.press("Shift+ArrowLeft")
-    expect(said).to_contain_text(expected(5, 20))
-    viewer.go(5)
-    for _ in range(3):
-        viewer.pane.press("Shift+ArrowRight")
-    expect(said).to_contain_text(expected(4, 8))
-    page.keyboard.down("Shift")
-    page.mouse.click(*letter(viewer.pane, 30))
-    page.keyboard.up("Shift")
-    expect(said).to_contain_text(expected(4, 31))
-    page.mouse.click(*letter(viewer.pane, 5))
+    marks: list[tuple[Callable[[], object], int, int]] = [
+        (lambda: drag(pane, 5, 20), 5, 21),
+        (lambda: pane.press("Shift+ArrowLeft"), 5, 20),
+        (lambda: [viewer.go(5), *(pane.press("Shift+ArrowRight") for _ in range(3))], 4, 8),
+        (lambda: shift_click(page, letter(pane, 30)), 4, 31),
+    ]
+    for mark, start, stop in marks:
+        mark()
+        cost = rnnviz.perplexity(tiny("gru"), text=text[start:stop], given=text[:start]).perplexity
+        before = f"Marked: {stop - start} characters. Given the {start} before them, their perplexity is "
+        expect(said).to_contain_text(before + f"{cost:.1f}"[:3])
+        expect_highlighted(pane, "passage", [text[start:stop]])
+    page.mouse.click(*letter(pane, 5))
     assert viewer.told(5), "a click still tells about one character"
-    assert highlighted(viewer.pane, "pin") == [text[5]]
-
-
-def test_a_narrow_projector_clips_nothing(page: Page, url: str) -> None:
-    Viewer(page, url, "plain")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
-    pane = page.locator(".vw-pane")
-    assert pane.evaluate("e => e.scrollWidth <= e.clientWidth")
+    expect_highlighted(pane, "pin", [text[5]])
 
 
 @pytest.mark.slow
@@ -287,15 +288,9 @@ def test_a_view_made_anew_shows_the_place_where_the_reader_was(page: Page, url: 
 
 def test_a_row_of_a_table_leads_to_its_passage(page: Page, url: str) -> None:
     viewer = Viewer(page, url, "late")  # what surprises most stands at the end
-    table = page.get_by_test_id("stDataFrame")
-    table.scroll_into_view_if_needed()
-    box = box_of(table)
-    page.mouse.move(box["x"] + 400, box["y"] + 53)
-    expect(page.get_by_test_id("stElementToolbar").last).to_be_visible()  # it knows the pointer
-    page.mouse.down()
-    page.mouse.up()
+    click_table(page.get_by_test_id("stDataFrame"), 400, 53)
     viewer.at(1, len(TEXTS["late"]))
-    assert highlighted(viewer.pane, "passage")
+    until(viewer.pane, HIGHLIGHTED, bool, "passage")
     # Another run of the page leaves a reader where he or she is.
     viewer.go(1)
     viewer.at(0, 0)
@@ -311,13 +306,15 @@ def test_where_a_reader_has_few_colours_only_marks_are_left(page: Page, url: str
     viewer = Viewer(page, url, "line")
     viewer.go(3)
     viewer.told(2)
-    assert highlighted(viewer.pane, "pin") == ["r"]
-    assert highlighted(viewer.pane, "surprisal") == []
+    expect_highlighted(viewer.pane, "pin", ["r"])
+    expect_highlighted(viewer.pane, "surprisal", [])
     page.emulate_media(forced_colors="none")
 
 
-def test_two_models_colour_the_difference(page: Page, url: str) -> None:
+def test_two_models_colour_the_difference_and_a_narrow_projector_clips_nothing(page: Page, url: str) -> None:
     viewer = Viewer(page, url, "plain", "&versus=1")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert viewer.pane.evaluate("e => e.scrollWidth <= e.clientWidth")
     colour = page.get_by_role("combobox", name="Colour")
     assert colour.locator("option").all_inner_texts() == ["surprisal", "rank", "difference"]
     for mode in ("versus", "rank", "surprisal"):
