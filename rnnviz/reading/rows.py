@@ -10,7 +10,7 @@ Shape letters: k rows, n symbols.
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import tee
 from typing import Any, NamedTuple
@@ -158,13 +158,13 @@ def score_rows(
     work, clock = _Work(model, file), Clock()
     # A cluster's model asks for windows ahead of what it gives back: `tee` keeps those that wait.
     batches, ahead = tee(work.batches(own))
-    windows = (batch.window for batch in ahead)
+    windows = (window for _rows, window in ahead)
     if hasattr(model, "window_costs"):
         costs = model.window_costs(windows, precise)
     else:
         costs = map(WindowScorer(model, precise), windows)
-    for batch, found in zip(batches, costs, strict=True):
-        scored = work.take(batch, found)
+    for (rows, window), found in zip(batches, costs, strict=True):
+        scored = work.take(rows, window.given, found)
         if each is not None:
             each(scored)
         if clock.due():
@@ -172,14 +172,6 @@ def score_rows(
     if work.totals.characters:
         yield work.totals.progress(share=1)
     return work.report(precise)
-
-
-class _Batch(NamedTuple):
-    """Rows on their way to the model and back, their texts normalised."""
-
-    rows: Rows
-    texts: list[str]
-    window: Window
 
 
 class _Work:
@@ -193,15 +185,15 @@ class _Work:
         self._rows = 0
         self._examples: list[tuple[int, TextError]] = []
 
-    def batches(self, own: bool) -> Iterator[_Batch]:
-        """The file's rows, in order; a damaged file ends early."""
+    def batches(self, own: bool) -> Iterator[tuple[Rows, Window]]:
+        """The file's rows in order, their texts normalised; a damaged file ends early."""
         try:
             for rows in self._file.batches(own=own):
                 yield self._prepare(rows)
         except TextError as error:
             self._damage = error
 
-    def _prepare(self, rows: Rows) -> _Batch:
+    def _prepare(self, rows: Rows) -> tuple[Rows, Window]:
         texts, given = self._normalised(rows.texts), self._normalised(rows.given)
         for n, text in enumerate(texts):
             if not text and rows.faults[n] is None:
@@ -210,29 +202,30 @@ class _Work:
         vocabulary: Vocabulary = self._model.vocabulary
         ids = vocabulary.encode("".join(part for pair in zip(given, texts, strict=True) for part in pair))
         before = _lengths(given)
-        return _Batch(rows, texts, Window(ids.astype(np.int32), before + _lengths(texts), before))
+        window = Window(ids.astype(np.int32), before + _lengths(texts), before)
+        return replace(rows, texts=texts), window
 
     def _normalised(self, texts: Sequence[str]) -> list[str]:
         return [self._normaliser.feed(text) + self._normaliser.finish() for text in texts]
 
-    def take(self, batch: _Batch, found: Doubles) -> Scored:
-        """The scores of a batch, by its costs (k, 3)."""
+    def take(self, rows: Rows, given: Ids, found: Doubles) -> Scored:
+        """The scores of k rows, by their costs (k, 3) and how long the contexts are, (k,)."""
         finite = np.isfinite(found).all(axis=1)
         if not finite.all():
-            raise no_probability(self._model.name, 1, len(batch.texts[int(finite.argmin())]))
-        scores, rows = [], batch.rows
-        sums = zip(batch.texts, rows.faults, batch.window.given.tolist(), found.tolist(), strict=True)
-        for number, (text, fault, given, (known, nats, unknown)) in enumerate(sums, rows.start):
+            raise no_probability(self._model.name, 1, len(rows.texts[int(finite.argmin())]))
+        scores = []
+        sums = zip(rows.texts, rows.faults, given.tolist(), found.tolist(), strict=True)
+        for number, (text, fault, before, (known, nats, unknown)) in enumerate(sums, rows.start):
             if fault is None:
                 nats += known + unknown * self._model.vocabulary.unknown_cost
-                scores.append(self._count(number, text, given, int(unknown), nats, known))
+                scores.append(self._count(number, text, before, int(unknown), nats, known))
                 continue
             self._left_out[fault.kind] += 1
             if len(self._examples) < EXAMPLES:
                 self._examples.append((number, fault.error))
             scores.append(RowScore(number, fault=fault.error))
         self._rows += len(scores)
-        return Scored(scores, batch.texts, rows.own)
+        return Scored(scores, rows.texts, rows.own)
 
     def _count(
         self, number: int, text: str, given: int, unknown: int, nats: float, nats_known: float

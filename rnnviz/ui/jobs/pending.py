@@ -54,7 +54,7 @@ class Pending(Generic[R]):
             st.error(describe(job.error), icon=":material/error:")
         elif job.state == "cancelled":
             said = _("**{name}**: cancelled.").format(name=plain(job.title))
-            progress.offer(said, _("Start again"), f"again-{name}", lambda: job.of.forget([job.key]))
+            progress.offer(job.of, job.key, said, _("Start again"), f"again-{name}")
         else:
             progress.bar(job.of, [job.key], name)
         return None

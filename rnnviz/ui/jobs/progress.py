@@ -1,13 +1,15 @@
 """What stands in for a result: a progress bar with Cancel, or why there is no result."""
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from threading import Event
 from types import MappingProxyType
+from typing import Any
 
 import streamlit as st
 
 from rnnviz.i18n import _, ngettext
+from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Job, Jobs
 from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import duration, rounded
@@ -65,13 +67,16 @@ def _so_far(job: Job, name: str, stop: Event) -> None:
         )
 
 
-def offer(
-    said: str, label: str, key: str, on_click: Callable[[], None], icon: str = ":material/cancel:"
-) -> None:
-    """What is missing, beside the button that makes it again."""
+def offer(jobs: Jobs, key: Any, said: str, label: str, name: str, icon: str = ":material/cancel:") -> None:
+    """What is missing, beside a button, `name`d uniquely on the page, that makes it again."""
+
+    def again() -> None:
+        store.shared().forget(key)
+        jobs.forget([key])
+
     with st.container(horizontal=True, vertical_alignment="center"):
         st.info(said, icon=icon)
-        st.button(label, key=key, icon=":material/replay:", on_click=on_click)
+        st.button(label, key=name, icon=":material/replay:", on_click=again)
 
 
 def words(job: Job, waiting: int) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from rnnviz.networks.numpy_model import weights_of
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.networks.torch_model import CharModel
+    from rnnviz.reports.column_files import ColumnFiles
 
 EXACT = 20_000
 """Up to this many characters from the beginning, predictions are exact."""
@@ -35,14 +36,6 @@ _KEPT = 4  # stretches
 State = tuple[Floats, Floats | None]
 
 
-class Readable(Protocol):
-    """A text of any length, read in stretches, such as a Record."""
-
-    def __len__(self) -> int: ...
-
-    def text(self, start: int, stop: int) -> str: ...
-
-
 @dataclass(frozen=True)
 class Prediction:
     """The most probable characters at a place: (symbol, probability), best first; `<unk>` by its name."""
@@ -54,7 +47,7 @@ class Prediction:
 class Expected:
     """The predictions of one model along a text."""
 
-    def __init__(self, model: CharModel | NumpyModel | NgramModel, text: Readable) -> None:
+    def __init__(self, model: CharModel | NumpyModel | NgramModel, text: ColumnFiles) -> None:
         self.model, self._text = model, text
         self._tops = lru_cache(_KEPT)(self._top)
         self._states: dict[int, State] = {}  # before the stretches near the beginning

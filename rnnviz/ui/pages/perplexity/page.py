@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from functools import partial
 from threading import Event
 
 import streamlit as st
@@ -182,7 +181,7 @@ def _without_figures(jobs: Jobs, text: Text, job: Job) -> None:
         encodings.mend(text)
         return
     said = _("**{name}**: cancelled, so it has no perplexity.").format(name=name)
-    progress.offer(said, _("Score it again"), f"again-{text.name}", partial(jobs.forget, [job.key]))
+    progress.offer(jobs, job.key, said, _("Score it again"), f"again-{text.name}")
 
 
 # Figures and text need a projector's full width.

@@ -286,13 +286,8 @@ def _table(found: RowsScored, mark: str) -> None:
 def _downloads(jobs: Jobs, text: Text, found: RowsScored, key: Key) -> None:
     """Every row with its figures, as files."""
     if not found.complete:
-
-        def again() -> None:
-            store.shared().forget(key)
-            jobs.forget([key])
-
         said = _("The tables of **{name}** had to make room for other texts.").format(name=plain(text.name))
-        progress.offer(said, _("Score it again"), f"rows-again-{text.name}", again)
+        progress.offer(jobs, key, said, _("Score it again"), f"rows-again-{text.name}")
         return
     if not allowed.to_download():
         st.caption(download.none())

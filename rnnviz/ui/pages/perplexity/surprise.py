@@ -27,7 +27,7 @@ from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.context import Context
 from rnnviz.ui.fields import Field
-from rnnviz.ui.jobs import progress, store
+from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import work
@@ -62,16 +62,12 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Secon
 
 def offer_reading(jobs: Jobs, key: Key, name: str) -> None:
     """A button for a text whose figures are there but whose characters had to make room for others."""
-
-    def read() -> None:
-        store.shared().forget(key)
-        jobs.forget([key])
-
     said = _(
         "The perplexity of **{name}** is kept, but the values of its characters had to make room for "
         "other texts."
     ).format(name=plain(name))
-    progress.offer(said, _("Read it again"), f"read-again-{name}", read, icon=":material/inventory_2:")
+    icon = ":material/inventory_2:"
+    progress.offer(jobs, key, said, _("Read it again"), f"read-again-{name}", icon)
 
 
 def draw(record: Record, model: Model, other: tuple[Record, Model] | None = None) -> None:
