@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import random
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,20 +66,14 @@ def language(request: HTTPConnection) -> str:
 
 
 def preferred(header: str) -> str:
-    """The language of an Accept-Language header.
+    """The first language of an Accept-Language header that is one of ours: browsers write what they prefer
+    first.
 
-    >>> preferred("fr, zh-CN;q=0.8, en;q=0.9"), preferred("zh-TW,zh;q=0.9"), preferred("zh;q=x")
-    ('en', 'zh', 'en')
+    >>> preferred("fr, zh-CN;q=0.9, en;q=0.8"), preferred("zh_TW"), preferred("de"), preferred(";q=x")
+    ('zh', 'zh', 'en', 'en')
     """
-    found: list[tuple[float, int, str]] = []
-    for part in header[:1000].split(","):
-        locale, _, weight = part.partition(";q=")
-        name = locale.strip().replace("_", "-").split("-")[0].lower()
-        try:
-            found.append((-float(weight or 1), len(found), name))
-        except ValueError:
-            continue
-    return next((name for _, _, name in sorted(found) if name in telling.LANGUAGES), telling.DEFAULT)
+    names = (re.split("[-_;]", part.strip())[0].lower() for part in header[:1000].split(","))
+    return next((name for name in names if name in telling.LANGUAGES), telling.DEFAULT)
 
 
 def _up(request: HTTPConnection) -> str:
