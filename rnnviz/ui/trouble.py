@@ -42,10 +42,10 @@ def _told(value: object) -> object:
 
 
 def describe(error: Exception, file: str = "") -> str:
-    """What went wrong and what to do, safe as Markdown; a leading file name `file` keeps its case."""
+    """What went wrong and what to do, safe as Markdown; a leading address or file name keeps its case."""
     if isinstance(error, RnnvizError):
         message = sentence(error)
-        if not (file and message.startswith(file)):
+        if not message.startswith((file or "http", "http")):
             message = message[:1].upper() + message[1:]
         return plain(message)
     if isinstance(error, ModuleNotFoundError) and error.name == "torch":

@@ -193,6 +193,7 @@ def test_what_an_error_says_is_not_markup() -> None:
     for character in "![](<>*:$":
         assert f"\\{character}" in shown
     assert "memory" in trouble.describe(MemoryError())
+    assert trouble.describe(CheckpointError("https://a.b is gone")).startswith("https")
 
 
 def test_a_card_with_nothing_or_nonsense_in_it_is_no_error(
