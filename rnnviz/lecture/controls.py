@@ -75,7 +75,12 @@ def whole(low: int, high: int) -> Valid:
     """A whole number in low … high, as a number or its digits."""
 
     def valid(value: object) -> int | None:
-        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 6:
+        if (
+            isinstance(value, str)
+            and value.isascii()
+            and value.removeprefix("-").isdigit()
+            and len(value) < 6
+        ):
             value = int(value)
         return value if type(value) is int and low <= value <= high else None
 

@@ -527,8 +527,8 @@ def probabilities(kind: str, sentence: int) -> Doubles:
     read, symbols = given + hidden, model.vocabulary.encode(ALPHABET)
     counting = isinstance(model, NgramModel)
     log_probs = model.predictions(model.vocabulary.encode(read)) if counting else trace(model, read).log_probs
-    P = np.exp(log_probs[len(given) : len(read), symbols].astype(np.float64))
-    return P / P.sum(axis=1, keepdims=True)
+    P: Doubles = np.exp(log_probs[len(given) : len(read), symbols].astype(np.float64))
+    return np.asarray(P / P.sum(axis=1, keepdims=True))
 
 
 def pays(kind: str, sentence: int) -> Doubles:

@@ -177,7 +177,7 @@ def step(
     """Make a step of a function of its controls' values: see the module. `asked`: what it asks the room."""
     controls = dict(given)
     if isinstance(ask, Question):
-        controls[PICK] = Control(_picked, OPEN)
+        controls[PICK] = Control(whole(OPEN, 9), OPEN)
 
     def keep(make: Callable[..., Drawn]) -> Callable[..., Drawn]:
         made = Step(make, title, formula, say, ask, covers, minutes, appendix, asked, controls)
@@ -185,10 +185,6 @@ def step(
         return make
 
     return keep
-
-
-def _picked(value: object) -> int | None:
-    return next((one for one in (OPEN, SEEN) if value in (one, str(one))), whole(0, 9)(value))
 
 
 def of_module(name: str) -> list[Step]:
