@@ -140,6 +140,8 @@ export class View extends BaseView {
       this.store.digest = "";
       this.link.wanted = true;
     } else if (text !== undefined) meet(this, text, header);
+    // It was asked for before the view was laid out, and now there is room for more.
+    if (whole && !this.root.hidden && this.narrow) this.link.wanted = true;
     this.link.answered(header);
     if (whole && header.continuations) this.writing.take(header.continuations);
     if (whole) this.frames.ask();
@@ -376,6 +378,12 @@ export class View extends BaseView {
     return this.figure.columns(this.store.length, this.store.fixed.symbols.length);
   }
 
+  /** Whether the picture has room for more of the text than is there. */
+  get narrow() {
+    const { store } = this;
+    return store.stop - store.start < Math.min(this.columns, store.length);
+  }
+
   redraw() {
     if (!this.store.head || this.root.hidden || !this.figure?.box) return;
     const { store, drawn, figure, columns } = this;
@@ -436,6 +444,6 @@ export class View extends BaseView {
     stage.style.height = `${height}px`;
     this.layOut();
     this.redraw();
-    if (store.stop - store.start < Math.min(this.columns, store.length)) this.link.ask();
+    if (this.narrow) this.link.ask();
   }
 }
