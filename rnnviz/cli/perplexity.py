@@ -9,7 +9,7 @@ import contextlib
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -349,8 +349,9 @@ def _write(table: str | None, page: str | None, scored: Record) -> None:
         export.html(scored, scored.report, page)
 
 
-@contextlib.contextmanager
-def _table(scoring: Scoring, output: str, files: Sequence[str]) -> Iterator[RowTable]:
+def _table(
+    scoring: Scoring, output: str, files: Sequence[str]
+) -> contextlib.AbstractContextManager[RowTable]:
     """The table that rows are written to."""
     from rnnviz.figures import row_table
 
@@ -362,8 +363,7 @@ def _table(scoring: Scoring, output: str, files: Sequence[str]) -> Iterator[RowT
                 if scoring.format(file) is not None:
                     rows.append(scoring.rows(file))
         own = row_table.kinds(rows)
-    with row_table.writing(output, own) as table:
-        yield table
+    return row_table.writing(output, own)
 
 
 def _identity(path: str) -> tuple[int, int] | None:

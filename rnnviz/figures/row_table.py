@@ -23,7 +23,7 @@ import io
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -135,15 +135,11 @@ class RowTable:
             self._add_parquet(scored, name)
             return
         own = scored.own if isinstance(scored.own, list) else _dicts(scored.own)
-        scores = [_values(score, name) for score in scored.scores]
-        if self._format == "csv":
-            rows = (
-                [*(_cell(row.get(c)) for c in self._own), *values]
-                for row, values in zip(own, scores, strict=True)
-            )
-            export.add(self._text, rows)
-            return
-        for row, values in zip(own, scores, strict=True):
+        for row, score in zip(own, scored.scores, strict=True):
+            values = _values(score, name)
+            if self._format == "csv":
+                export.add(self._text, [[*(_cell(row.get(c)) for c in self._own), *values]])
+                continue
             line = _json({**row, **dict(zip(self._names(row), values, strict=True))})
             # Half a surrogate pair is no UTF-8; as an escape it is JSON.
             self._file.write(f"{line}\n".encode("utf-8", "backslashreplace"))
@@ -198,12 +194,8 @@ class RowTable:
 @contextmanager
 def writing(target: str, own: Kinds) -> Iterator[RowTable]:
     """A table at a path, which gets its new content once all of it is written. Raises ExportError."""
-    with files.replacing(target) as file:
-        table = RowTable(file, format_of(target), own)
-        try:
-            yield table
-        finally:
-            table.close()
+    with files.replacing(target) as file, closing(RowTable(file, format_of(target), own)) as table:
+        yield table
 
 
 def _arrow_type(pa: Any, kind: Any) -> Any:

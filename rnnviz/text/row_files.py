@@ -117,7 +117,7 @@ class RowFile:
         with opened_source(source, name) as file:
             self.bytes_total = size_of(file, name)
         self._open(encoding)
-        self._first = next(self.tables(), [])
+        self._first: Any = next(self.tables(), [])
 
     def _open(self, encoding: str | None) -> None:
         """Read what stands before the rows."""
@@ -208,7 +208,8 @@ class RowFile:
                 size += len(text) + len(before)
                 if size >= CHARACTERS or end == len(rows):
                     kept = self.own(table[begin:end]) if own else None
-                    yield Rows(start + begin, *map(list, zip(*rows[begin:end], strict=True)), kept)
+                    here, contexts, faults = map(list, zip(*rows[begin:end], strict=True))
+                    yield Rows(start + begin, here, contexts, faults, kept)
                     begin, size = end, 0
             start += len(rows)
 

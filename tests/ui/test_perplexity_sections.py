@@ -76,7 +76,7 @@ def test_several_texts_against_several_models(open_app: Open) -> None:
 
 def test_who_was_told_the_text_and_who_is_not_scored_win_nothing() -> None:
     def bar(name: str, bits: float | None, *, rival: bool = True) -> Bar:
-        return Bar(name, "", "model", bits, None if bits is None else 2**bits, rival)
+        return Bar(name, "", "model", bits, rival)
 
     shown = [bar("waits", None), bar("poor", 3.0), bar("told", 1.0, rival=False), bar("good", 2.0)]
     assert [one.name for one in comparison.ordered(shown)] == ["good", "poor", "told", "waits"]
@@ -87,7 +87,7 @@ def test_who_was_told_the_text_and_who_is_not_scored_win_nothing() -> None:
     assert comparison.best([bar("alone", 1.0), bar("told", 0.5, rival=False)]) is None
     lengths = re.findall(r"<i( class='beyond')? style='width:([\d.]+)%'", comparison.html(shown, 2.0))
     assert lengths == [("", "86.96"), (" class='beyond'", "100.00"), ("", "43.48")]
-    markup = comparison.html([Bar("<img src=x>", "' onclick='x", "model", 2.0, 4.0), bar("b", 3.0)])
+    markup = comparison.html([Bar("<img src=x>", "' onclick='x", "model", 2.0), bar("b", 3.0)])
     assert "<img" not in markup
     assert "' onclick" not in markup
 

@@ -253,7 +253,6 @@ class Bar:
     about: str
     kind: str
     bits: float | None
-    perplexity: float | None
     rival: bool = True
 
 
@@ -263,9 +262,9 @@ def _bar(context: Context, row: Row, texts: Texts, found: Cells) -> Bar:
     rival = row.baseline != "unigram"  # it was told the text beforehand
     known = [(row.figures(found[row.name, text.name]), one.report.characters) for text, one in texts]
     if None in [figures for figures, _n in known]:
-        return Bar(row.name, row.about, kind, None, None, rival)
+        return Bar(row.name, row.about, kind, None, rival)
     bits = sum(figures[1] * n for figures, n in known if figures) / sum(n for _figures, n in known)
-    return Bar(row.name, row.about, kind, bits, of_sum(bits * math.log(2), 1), rival)
+    return Bar(row.name, row.about, kind, bits, rival)
 
 
 def ordered(bars: Sequence[Bar]) -> list[Bar]:
@@ -301,14 +300,15 @@ def html(bars: Sequence[Bar], full: float | None = None) -> str:
 def _row(bar: Bar, longest: float, wins: bool) -> str:
     wording = escape(_("best"))
     name = escape(bar.name) + (f" <b>★ {wording}</b>" if wins else "")
-    if bar.bits is None or bar.perplexity is None:
+    if bar.bits is None:
         value, line, exact = _("not scored yet"), "", bar.about
     else:
-        value = rounded(bar.perplexity)
+        perplexity = of_sum(bar.bits * math.log(2), 1)
+        value = rounded(perplexity)
         beyond = " class='beyond'" if bar.bits > longest else ""
         line = f"<i{beyond} style='width:{min(100.0, 100 * bar.bits / longest):.2f}%'></i>"
         exact = _("{about}: perplexity {perplexity}, {bits} bits per character").format(
-            about=bar.about, perplexity=rounded(bar.perplexity, 3), bits=f"{bar.bits:.3f}"
+            about=bar.about, perplexity=rounded(perplexity, 3), bits=f"{bar.bits:.3f}"
         )
     return (
         f"<li class='{bar.kind}{' best' if wins else ''}' title='{escape(exact, quote=True)}'>"

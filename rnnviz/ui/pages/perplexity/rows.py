@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -87,8 +87,7 @@ def scoring(info: ModelInfo, text: Text, column: str, given: str | None, check: 
             tables = []
             for format in FORMATS:
                 out = stack.enter_context(private(folder / f"scored.{format}"))
-                tables.append(RowTable(out, format, own))
-                stack.callback(tables[-1].close)
+                tables.append(stack.enter_context(closing(RowTable(out, format, own))))
 
             def take(scored: Scored) -> None:
                 for table in tables:
