@@ -1,6 +1,6 @@
 """Record: a scored text of any length, whose columns lie on disk while it is looked at. See
-`rnnviz.reports.column_files` for the files. Only its owner can read them. They appear when they are complete;
-a cancelled or failed record leaves nothing.
+`rnnviz.reports.column_files` for the files. Only its owner can read them. A cancelled or failed record leaves
+nothing.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
@@ -16,7 +15,7 @@ from typing import BinaryIO
 import numpy as np
 
 from rnnviz.arrays import Array, Doubles
-from rnnviz.errors import ConfigError, TextError
+from rnnviz.errors import TextError
 from rnnviz.reading.scoring import LanguageModel, Piece, Progress, Report, Sum, score
 from rnnviz.reports import analysis
 from rnnviz.reports.analysis import surprising_passages
@@ -54,38 +53,31 @@ def record(
 ) -> Generator[Progress, None, Record]:
     """Score a text into a new `folder`: yields and raises as `score`, whose arguments it takes, returns the
     Record; closing cancels.
-    Raises ConfigError if `folder` exists, TextError where it can't be written.
+    Raises TextError where `folder` can't be made or written.
     """
     target = Path(folder)
-    if target.exists():
-        raise ConfigError(
-            "{target} exists already; choose another folder for the record, or remove it", target=target
-        )
     with _writing(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=f".{target.name}-", suffix=".partial", dir=target.parent))
+        target.mkdir(mode=0o700, parents=True)  # one that is there is somebody else's
     try:
-        with _writing(target):
-            with contextlib.ExitStack() as stack:
-                files = {c: stack.enter_context(private(partial / filename(c))) for c in COLUMNS}
-                writer = _Writer(files)
-                report = yield from score(
-                    model,
-                    path,
-                    text=text,
-                    encoding=encoding,
-                    name=name,
-                    each=writer.add,
-                    precise=precise,
-                    piece=piece,
-                    enough=enough,
-                )
-                writer.finish()
-            partial.rename(target)
+        with _writing(target), contextlib.ExitStack() as stack:
+            files = {c: stack.enter_context(private(target / filename(c))) for c in COLUMNS}
+            writer = _Writer(files)
+            report = yield from score(
+                model,
+                path,
+                text=text,
+                encoding=encoding,
+                name=name,
+                each=writer.add,
+                precise=precise,
+                piece=piece,
+                enough=enough,
+            )
+            writer.finish()
         return Record(target, report)
-    finally:
-        # Left only by a failure or a cancellation.
-        shutil.rmtree(partial, ignore_errors=True)
+    except BaseException:  # cancelled, say
+        shutil.rmtree(target, ignore_errors=True)
+        raise
 
 
 class _Writer:
