@@ -111,13 +111,13 @@ def test_what_is_wrong_with_a_row_costs_that_row() -> None:
     bad = [
         b'{"text": null}', b'{"text": 3}', b'{"text": ["a"]}', b'{"other": "a"}', b'{"text": "a"', b"[1]",
         b'"text"', b'{"text": "\\ud800"}', b"\xff\xfe", b"[" * 100_000, b'{"text": ' + b"9" * 5000 + b"}",
-        b"NaN", b"\0",
+        b"NaN", b"\0", b'{"text": "\xff"}',
     ]  # fmt: skip
     data = b"\n".join(part for row in bad for part in (row, b'{"text": "good"}'))
     file = rows_of(data, "a.jsonl", column="text")
     assert faults(file)[::2] == [
         "null", "type", "type", "missing", "broken", "broken", "broken", "surrogate", "broken", "broken",
-        "broken", "broken", "broken",
+        "broken", "broken", "broken", "broken",
     ]  # fmt: skip
     assert not any(faults(file)[1::2])
     assert texts(file)[1::2] == ["good"] * len(bad)
@@ -126,7 +126,9 @@ def test_what_is_wrong_with_a_row_costs_that_row() -> None:
     assert said[1] == "its text is a number, no text"
     assert said[3] == "it has no text"
     assert said[4].startswith("line 9 is no JSON: Expecting")
+    assert said[-1] == "line 27 is not UTF-8"
     assert all("\n" not in one and len(one) < 250 for one in said)
+    assert faults(rows_of(b'{"text": "a", "before": null}', "a.jsonl", given="before")) == ["null"]
 
 
 def test_what_is_wrong_with_a_record_costs_that_record() -> None:
@@ -149,6 +151,10 @@ def test_a_row_too_long_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (texts(file), faults(file)) == ([TEXTS[0], "", TEXTS[1]], ["", "long", ""])
     file = rows_of(parquet([{"text": "a b"}, long]), "a.parquet")
     assert faults(file) == ["", "long"]
+    batches = rows_of(comma([{"text": "a b"}, long]), "a.csv").batches()
+    assert next(batches).texts == ["a b"], "a line of CSV may hide where the next begins"
+    with pytest.raises(TextError, match=r"a\.csv has a line longer than 1,000 characters"):
+        next(batches)
 
 
 def test_batches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
