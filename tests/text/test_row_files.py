@@ -155,6 +155,8 @@ def test_a_row_too_long_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     assert next(batches).texts == ["a b"], "a line of CSV may hide where the next begins"
     with pytest.raises(TextError, match=r"a\.csv has a line longer than 1,000 characters"):
         next(batches)
+    endless = rows_of(b"text\n" + b"x" * 400_000, "b.jsonl", column="text")
+    assert max(map(len, endless.lines("strict"))) < 100_000, "it is never held whole"
 
 
 def test_batches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
