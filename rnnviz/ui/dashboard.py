@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, fields
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -91,6 +91,16 @@ class Panel:
     link: str = ""
     pick: str = ""
     picks: Sequence[Any] = ()
+
+    @cached_property
+    def figures(self) -> dict[str, Figure]:
+        """By theme; drawn once, however often the panel is shown."""
+        return {name: self.figure(theme=theme) for name, theme in THEMES.items()}
+
+    @cached_property
+    def finding(self) -> str:
+        """What it shows, in words."""
+        return alternative(self.figures["light"])
 
 
 @dataclass(frozen=True)
@@ -253,12 +263,11 @@ def mount(
 
 
 def _drawn(panel: Panel, pool: dict[str, Array]) -> dict[str, Any]:
-    figures = {name: panel.figure(theme=theme) for name, theme in THEMES.items()}
     return {
-        **{name: value for name, value in vars(panel).items() if name != "figure"},
+        **{one.name: getattr(panel, one.name) for one in fields(panel) if one.name != "figure"},
         "picks": list(panel.picks),
-        "finding": alternative(figures["light"]),
-        "figures": _named(figures, pool),
+        "finding": panel.finding,
+        "figures": _named(panel.figures, pool),
     }
 
 

@@ -288,6 +288,7 @@ export class ColouredText {
   /** Mark passages, or none. @param {Mark} mark @param {Span[]} spans */
   mark(mark, spans) {
     if (mark === "pin" && spans[0]?.[0] !== this.pin) this.end = null;
+    if (String(spans) === String(this.marks[mark] ?? "")) return; // or the text would be painted anew
     this.marks[mark] = spans;
     for (const shown of this.shown.values()) this.frame(shown, mark);
   }

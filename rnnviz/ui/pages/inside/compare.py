@@ -64,11 +64,11 @@ def section(view: View) -> None:
     done = found(COMPARE, view, networks=networks)
     if done is not None:
         st.markdown(findings.told(done.sentences()))
-        _compared(view, done, networks)
+        _compared(view, done, _heats(view, done, networks))
 
 
 @fragment
-def _compared(view: View, done: units.Comparison, networks: Held) -> None:
+def _compared(view: View, done: units.Comparison, heats: list[dashboard.Panel]) -> None:
     """The text as each network reads it, and how each goes on."""
     at = cursor(dashboard.asked(KEY), view, len(view.text) - 1)
     running, *expected = done.panels(at)
@@ -76,7 +76,7 @@ def _compared(view: View, done: units.Comparison, networks: Held) -> None:
         KEY,
         texts=_texts(done),
         panels=[
-            *_heats(view, done, networks),
+            *heats,
             findings.panel(running),
             *(findings.panel(one, height=270, width=6 // len(expected)) for one in expected),
         ],

@@ -24,7 +24,7 @@ from rnnviz.networks.progress import Share, mapped
 from rnnviz.reading.trace import tracing
 from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, findings
-from rnnviz.ui.dashboard import Text, ends, painted
+from rnnviz.ui.dashboard import Panel, Text, ends, painted
 from rnnviz.ui.fields import Field
 from rnnviz.ui.pages.inside import sources
 from rnnviz.ui.pages.inside.common import (
@@ -151,20 +151,16 @@ def _predictions(view: View) -> None:
         networks = beside(view, _("Compare with"), "beside", usual)
     read = found(CONNECTIVITY, view, networks=networks, target=target)
     if read is not None:
-        _say(_reached(read))
-        _connectivity(view, read, target)
+        reached = {name: one.reach for name, one in read.items() if one.reach}
+        _say(reached)
+        _connectivity(view, read, target, _panels(view, read, reached))
         _how_far(view, networks)
 
 
-@fragment
-def _connectivity(view: View, read: dict[str, Reading], target: str | None) -> None:
-    """The text in the colours of each network, and the pictures of all predictions and of how they fade."""
-    at = _at(view, KEY, ADDED)
-    texts, pictures = [], []
+def _panels(view: View, read: dict[str, Reading], reached: dict[str, Reach]) -> list[Panel]:
+    """The pictures of all predictions and of how they fade."""
+    pictures = []
     for name, one in read.items():
-        label = _("{model}: each character's share of the gradient of log P(“{c}”), character {n}")
-        label = label.format(model=name, c=visible(target or view.text[at]), n=f"{at + 1:,}")
-        texts.append(_shares(view, one.shares(at, target), label, f"{name}, %"))
         (panel,) = one.square.panels()
         pictures.append(_of(name, panel) if len(read) > 1 else panel)
     if view.cell in CELLS and CELLS[view.cell].linear:
@@ -175,7 +171,18 @@ def _connectivity(view: View, read: dict[str, Reading], target: str | None) -> N
         pictures += left
     panels = [findings.panel(one, height=380, width=3 if len(pictures) < 3 else 2) for one in pictures]
     wide = 3 if len(pictures) == 1 else 6
-    panels += [findings.panel(one, height=380, width=wide) for one in fading(_reached(read).items())]
+    return panels + [findings.panel(one, height=380, width=wide) for one in fading(reached.items())]
+
+
+@fragment
+def _connectivity(view: View, read: dict[str, Reading], target: str | None, panels: list[Panel]) -> None:
+    """The text in the colours of each network, the pictures, and what each character adds."""
+    at = _at(view, KEY, ADDED)
+    texts = []
+    for name, one in read.items():
+        label = _("{model}: each character's share of the gradient of log P(“{c}”), character {n}")
+        label = label.format(model=name, c=visible(target or view.text[at]), n=f"{at + 1:,}")
+        texts.append(_shares(view, one.shares(at, target), label, f"{name}, %"))
     dashboard.mount(
         KEY,
         texts=texts,
@@ -184,10 +191,6 @@ def _connectivity(view: View, read: dict[str, Reading], target: str | None) -> N
         scale=("sequential", _("0.01 % of all"), "100 %"),
     )
     _attribution(view, at, target)
-
-
-def _reached(read: dict[str, Reading]) -> dict[str, Reach]:
-    return {name: one.reach for name, one in read.items() if one.reach}
 
 
 def _of(name: str, panel: Found) -> Found:

@@ -321,7 +321,21 @@ def _card(
     report: units.UnitReport | None,
 ) -> None:
     """What the unit does in the text, and where in a corpus it is highest and lowest."""
-    _coloured(view, looked, unit, along, spans, report)
+    drawn = [] if report is None else [findings.panel(p, height=230, width=2) for p in report.panels()]
+    together = heat_panel(
+        "clustered",
+        _("{quantity}, units that move together side by side").format(quantity=quantities()[looked]),
+        units.activations(view.trace, layer=view.layer, quantity=looked),
+        view.key("order", view.layer, looked),
+        view.scale(looked),
+        _(
+            "A band of similar rows is a group of units that move together: look for the characters "
+            "where a band changes colour."
+        ),
+        _("all similar units side by side: each row has only two neighbours."),
+        height=260,
+    )
+    _coloured(view, looked, unit, along, spans, drawn, together)
     if report is not None:
         st.caption(findings.told(report.sentences()))
         for column, name in zip(st.columns(2), ("highest", "lowest"), strict=True):
@@ -338,7 +352,8 @@ def _coloured(
     unit: int,
     along: tuple[str, units.Direction] | None,
     spans: Sequence[tuple[int, int]],
-    report: units.UnitReport | None,
+    drawn: list[dashboard.Panel],
+    together: dashboard.Panel,
 ) -> None:
     """The text coloured by the unit, how its values lie, what moves it and what it speaks for; and all units,
     similar ones together.
@@ -353,28 +368,12 @@ def _coloured(
     if along is not None:
         values, scale = direction.coloured(view, along[1])
         label = _("value along {name}, minus its mean").format(name=along[0])
-    drawn = [] if report is None else [findings.panel(p, height=230, width=2) for p in report.panels()]
     if view.layer == int(view.model.config.layers) - 1 and (along is None or looked == "hidden"):
-        drawn.append(findings.panel(_pushes(view, unit, along, at), height=230, width=2))
-    drawn.append(
-        heat_panel(
-            "clustered",
-            _("{quantity}, units that move together side by side").format(quantity=quantities()[looked]),
-            states,
-            view.key("order", view.layer, looked),
-            view.scale(looked),
-            _(
-                "A band of similar rows is a group of units that move together: look for the characters "
-                "where a band changes colour."
-            ),
-            _("all similar units side by side: each row has only two neighbours."),
-            height=260,
-        )
-    )
+        drawn = [*drawn, findings.panel(_pushes(view, unit, along, at), height=230, width=2)]
     dashboard.mount(
         KEY,
         texts=[dashboard.painted(view.text, values, scale, label)],
-        panels=drawn,
+        panels=[*drawn, together],
         at=at,
         spans=spans,
         select=True,

@@ -210,7 +210,7 @@ export class View extends BaseView {
     const t = this.hover ?? this.at;
     for (const text of this.texts) text.mark(t, this.at);
     for (const panel of this.panels.values()) panel.mark(t);
-    this.said.textContent = t === null ? this.say(this.head.select ? "idle.select" : "idle") : this.tell(t);
+    put(this.said, t === null ? this.say(this.head.select ? "idle.select" : "idle") : this.tell(t));
   }
 
   /** What is known of a character. @param {number} t */
