@@ -1,6 +1,6 @@
 // The Explore page's view in a notebook: a kernel answers in the server's place. anywidget calls `render`.
 
-import { servePlotly } from "../ui/browser/static/plotly.js";
+import { again, mount } from "../ui/pages/explore/static/alone.js";
 import { View } from "../ui/pages/explore/static/view.js";
 
 const HEIGHT = 560; // pixels of the picture: a cell has no window to fill
@@ -54,33 +54,18 @@ export function widget(styles, markup) {
     // The notebook hears keys too, and would take letters for its commands.
     el.setAttribute("data-lm-suppress-shortcuts", "true");
     const host = el.appendChild(document.createElement("div"));
-    const shadow = host.attachShadow({ mode: "open" });
-    const style = document.createElement("style");
-    style.textContent = COLOURS + styles;
-    const root = document.createElement("div");
-    root.className = "rv rnnviz";
-    root.dataset.testid = "rnnviz-live";
-    root.dataset.height = String(HEIGHT);
-    root.hidden = true;
-    root.innerHTML = markup;
-    shadow.append(style, root);
-
-    servePlotly(() => plotlyOf(model));
-    const view = new View(root, Promise.resolve());
+    const look = { styles: COLOURS + styles, markup, height: HEIGHT };
+    const view = mount(host, View, look, () => plotlyOf(model));
     view.link.send = (ask) => model.send({ kind: "ask", ask });
     /** @param {{ kind: string, client?: string }} message @param {DataView[]} buffers */
     const hear = ({ kind, client }, buffers) => {
       if (kind === "answer" && client === view.link.client) view.hear(bytes(buffers[0]));
     };
     model.on("msg:custom", hear);
-    const again = () => {
-      view.recolour();
-      view.editor?.resized();
-    };
-    const themes = new MutationObserver(again);
+    const themes = new MutationObserver(() => again(view));
     themes.observe(document.body, { attributeFilter: THEME });
     // While JupyterLab changes its theme it hides all cells, where no letter has a place.
-    const shown = new IntersectionObserver((seen) => seen.some((each) => each.isIntersecting) && again());
+    const shown = new IntersectionObserver((seen) => seen.some((each) => each.isIntersecting) && again(view));
     shown.observe(host);
     view.link.ask();
     return () => {

@@ -279,13 +279,3 @@ test("a view that ends closes it, and asks nothing any more", () => {
   mock.timers.tick(60_000);
   assert.deepEqual([asked, Socket.made.length], [[], 1]);
 });
-
-test("where the browser allows no connection everything goes to the page", () => {
-  Object.assign(globalThis, {
-    WebSocket: () => {
-      throw new SyntaxError("refused");
-    },
-  });
-  opened().ask();
-  assert.deepEqual(asked, [1]);
-});

@@ -63,7 +63,7 @@ class Browser:
     def take(self, header: dict[str, Any], new: dict[str, np.ndarray]) -> None:
         known, old = header["known"], self.arrays
         arrays = {name: new[name] for name in ("reshaped", "beside") if name in new}
-        for name in ("ids", "nll", "rank", "ngram", "memoryless"):
+        for name in ("ids", "nll", "ngram", "memoryless"):
             if name in new:
                 arrays[name] = np.concatenate([old[name][:known], new[name]]) if known else new[name]
         if "unit" in new:

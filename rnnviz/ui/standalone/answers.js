@@ -103,7 +103,6 @@ export class Answers {
     const arrays = {
       ids: Uint32Array.from(ids.slice(same)),
       nll: reading.nll.slice(same, length),
-      rank: reading.rank.slice(same, length),
       states: this.levels(joined(states), quantity, layer),
       next: Uint32Array.from(most.flatMap((best) => best.ids)),
       chances: Float32Array.from(most.flatMap((best) => best.logs.map(Math.exp))),

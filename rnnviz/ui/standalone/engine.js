@@ -121,7 +121,6 @@ export class Reading {
     this.hidden = new Float32Array(FIRST * width);
     this.cells = network.hasCell ? new Float32Array(FIRST * width) : undefined;
     this.nll = new Float32Array(FIRST); // of character t, nats
-    this.rank = new Uint32Array(FIRST); // 1: the most probable came
     this.entropy = new Float32Array(FIRST); // of the prediction after t characters, nats
     this.prediction = new Float32Array(network.V);
     const zeros = new Float32Array(width);
@@ -153,17 +152,14 @@ export class Reading {
   grow(length) {
     if (length + 1 <= this.rows) return;
     this.rows = Math.max(length + 1, 2 * this.rows);
-    /** @template {Float32Array | Uint32Array} A @param {A} old @param {number} each @returns {A} */
-    const larger = (old, each) => {
-      const Kind = /** @type {new (length: number) => A} */ (old.constructor);
-      const made = new Kind(this.rows * each);
+    const larger = (/** @type {Float32Array} */ old, /** @type {number} */ each) => {
+      const made = new Float32Array(this.rows * each);
       made.set(old);
       return made;
     };
     this.hidden = larger(this.hidden, this.width);
     if (this.cells) this.cells = larger(this.cells, this.width);
     this.nll = larger(this.nll, 1);
-    this.rank = larger(this.rank, 1);
     this.entropy = larger(this.entropy, 1);
   }
 
@@ -181,11 +177,7 @@ export class Reading {
     for (this.done = kept; this.done < ids.length; yield this.done) {
       const t = this.done++;
       this.look(t);
-      const came = this.prediction[ids[t]];
-      let rank = 1;
-      for (const log of this.prediction) if (log > came) rank++;
-      this.nll[t] = -came + (ids[t] === 0 ? this.unknownCost : 0);
-      this.rank[t] = rank;
+      this.nll[t] = -this.prediction[ids[t]] + (ids[t] === 0 ? this.unknownCost : 0);
       network.step(ids[t], this.row(t), this.row(t + 1), this.cell(t), this.cell(t + 1));
     }
     this.look(ids.length);

@@ -1,6 +1,6 @@
 // The Explore view in a page of its own: an engine answers in the server's place.
 
-import { servePlotly } from "../browser/static/plotly.js";
+import { again, mount } from "../pages/explore/static/alone.js";
 import { View } from "../pages/explore/static/view.js";
 import { answers } from "./model.js";
 import { Reader } from "./reader.js";
@@ -20,18 +20,8 @@ export function start(parts, page) {
   const { made, arrays, markup, styles, plotly, say } = parts;
   const [host, bar] = [page.querySelector("main"), page.querySelector("progress")];
   if (!host || !bar) return;
-  const shadow = host.attachShadow({ mode: "open" });
-  const root = page.createElement("div");
-  root.className = "rv rnnviz";
-  root.dataset.testid = "rnnviz-live";
-  root.hidden = true;
-  root.innerHTML = markup;
-  const style = page.createElement("style");
-  style.textContent = styles;
-  shadow.append(style, root);
-
-  servePlotly(async () => URL.createObjectURL(new Blob([await plotly()], { type: "text/javascript" })));
-  const view = new Alone(root, Promise.resolve());
+  const library = async () => URL.createObjectURL(new Blob([await plotly()], { type: "text/javascript" }));
+  const view = mount(host, Alone, { styles, markup }, library);
   const { link } = view;
   const hear = (/** @type {Told} */ data) => {
     link.long = false;
@@ -45,10 +35,7 @@ export function start(parts, page) {
     bar.value = done / length;
   });
   link.send = (ask) => void reader.ask(/** @type {Ask} */ (ask)).catch(say);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    view.recolour();
-    view.editor?.resized();
-  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => again(view));
   page.title = `${made.fixed.model} · rnnviz`;
   link.ask();
 }

@@ -130,11 +130,7 @@ export class Link {
     this.token = token;
     const address = new URL(ADDRESS, window.location.origin);
     address.protocol = address.protocol.replace("http", "ws");
-    const socket = connection(address, token);
-    if (!socket) {
-      this.failed = TRIES;
-      return;
-    }
+    const socket = new WebSocket(address, token);
     this.socket = socket;
     socket.binaryType = "arraybuffer";
     socket.onopen = () => this.socket === socket && this.opened(socket);
@@ -170,14 +166,5 @@ export class Link {
     this.socket = null;
     this.ready = false;
     socket?.close();
-  }
-}
-
-/** A connection, unless the browser allows none. @param {URL} address @param {string} token */
-function connection(address, token) {
-  try {
-    return new WebSocket(address, token);
-  } catch {
-    return null;
   }
 }

@@ -24,9 +24,6 @@ export function appearance(root) {
   return found;
 }
 
-/** @type {WeakMap<HTMLElement, string>} the colours that a view has */
-const dressed = new WeakMap();
-
 /**
  * Give a view the page's colours: its theme, and each colour as --rv-… for the style sheet.
  * @template {{ [name: string]: unknown }} T
@@ -36,11 +33,8 @@ const dressed = new WeakMap();
  */
 export function dress(root, themes) {
   const name = appearance(root);
-  const colours = Object.entries(themes[name]).filter(([, colour]) => typeof colour === "string");
-  const mark = colours.flat().join();
-  if (dressed.get(root) === mark && root.dataset.theme === name) return themes[name];
-  dressed.set(root, mark);
-  for (const [key, colour] of colours) root.style.setProperty(`--rv-${key}`, String(colour));
+  for (const [key, colour] of Object.entries(themes[name]))
+    if (typeof colour === "string") root.style.setProperty(`--rv-${key}`, colour);
   root.dataset.theme = name;
   return themes[name];
 }

@@ -271,7 +271,6 @@ class LiveSession:
         arrays = {
             "ids": trace.ids[same:].astype(self._symbols),
             "nll": trace.nll[same:].astype("<f4"),
-            "rank": np.minimum(trace.rank[same:], np.iinfo(self._symbols).max).astype(self._symbols),
         }
         if self.yardstick is not None:
             arrays["ngram"] = self._ngram[same:].astype("<f4")

@@ -49,7 +49,6 @@ export class Figure {
     this.marks = { cursor: find(root, "div.rv-cursor"), pinned: find(root, "div.rv-pinned") };
     this.rowMark = find(root, "div.rv-row");
     this.heat = new Heat(find(root, "canvas.rv-heat"), find(root, "canvas.rv-strip"));
-    this.key = find(root, "span.rv-key-states");
     this.lines = find(root, "canvas.rv-lines");
     this.scale = find(root, "div.rv-scale");
     this.titles = /** @type {const} */ (["states", "perplexity"]).map((name) =>

@@ -2,33 +2,21 @@
 // And whose text counts when the page was run anew: the server's, or what is here.
 
 /** @import { History } from "./history.js" */
-/** @import { Answer, Shape } from "./types" */
+/** @import { Answer } from "./types" */
 /** @import { View } from "./view.js" */
 
 /**
  * @typedef {object} Memory
  * @property {unknown} offer the text that the page had offered
  * @property {string | undefined} session the server's that knew it
- * @property {{ pin: number | null, why: boolean, quantity: string, layer: number, order: string, unit: number | null, memoryless: boolean, shape: Shape }} looks
+ * @property {View["looks"]} looks
  * @property {{ text: string, by: string, history: History, selection: [number, number] }} written
  */
 
 /** @param {View} view @returns {Memory} */
-export function remember({
-  offer,
-  session,
-  pin,
-  why,
-  quantity,
-  layer,
-  order,
-  unit,
-  memoryless,
-  shape,
-  editor,
-}) {
+export function remember(view) {
+  const { offer, session, looks, editor } = view;
   const { text, by, history, area } = editor;
-  const looks = { pin, why, quantity, layer, order, unit, memoryless, shape };
   return {
     offer,
     session,

@@ -37,7 +37,6 @@ export class Store {
   head;
   nll = new Column(Float32Array);
   symbols = new Column(Uint32Array);
-  ranks = new Column(Uint32Array);
   counted = new Running();
   predicted = new Running();
   forgetful = new Running();
@@ -81,7 +80,6 @@ export class Store {
     if (!this.fixed || this.digest !== header.digest) return false;
     this.symbols.put(known, arrays.ids);
     this.nll.put(known, arrays.nll);
-    this.ranks.put(known, arrays.rank);
     this.predicted.put(known, arrays.nll);
     this.hasCounts = Boolean(arrays.ngram);
     if (arrays.ngram) this.counted.put(known, arrays.ngram);
@@ -121,11 +119,6 @@ export class Store {
   /** @param {number} t */
   probability(t) {
     return Math.exp(-this.nll.data[t]);
-  }
-
-  /** @param {number} t */
-  rank(t) {
-    return this.ranks.data[t];
   }
 
   /** How many bits more the character that `why` is about costs without character t, if that was found out. @param {number} t */

@@ -87,7 +87,6 @@ export interface Answer extends Header {
 export interface Arrays {
   ids: Uint32Array;
   nll: Float32Array;
-  rank: Uint32Array;
   ngram?: Float32Array;
   memoryless?: Float32Array;
   unit?: Uint8Array;

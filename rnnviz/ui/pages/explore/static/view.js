@@ -147,6 +147,12 @@ export class View extends BaseView {
     if (whole) this.frames.ask();
   }
 
+  /** What is asked for, and kept for a view that is made anew. */
+  get looks() {
+    const { pin, why, quantity, layer, order, unit, memoryless, shape } = this;
+    return { pin, why, quantity, layer, order, unit, memoryless, shape };
+  }
+
   memory() {
     return this.editor ? remember(this) : this.before;
   }
@@ -217,27 +223,17 @@ export class View extends BaseView {
 
   wish() {
     if (!this.editor) return { fresh: true };
-    const { store, quantity, layer, order, unit, pin, why, shape, writing } = this;
-    const memoryless = this.memoryless && store.fixed.memoryless !== null;
+    const { store, writing } = this;
+    const { shape, ...looks } = this.looks;
+    const memoryless = looks.memoryless && store.fixed.memoryless !== null;
     this.asked = this.editor.points;
     // A view that isn't laid out yet has no width: what fits is asked for when it has.
     const all = this.figure.columns(this.asked.length, store.fixed.symbols.length);
     const columns = this.root.hidden ? Math.max(1, store.stop - store.start) : all;
     this.start = this.place(this.asked.length, columns);
-    const looks = {
-      start: this.start,
-      columns,
-      quantity,
-      layer,
-      order,
-      unit,
-      pin,
-      why,
-      memoryless,
-      ...shape,
-    };
+    const view = { ...looks, memoryless, ...shape, start: this.start, columns };
     const wanted = { write: writing.wanted, at: writing.at, ...this.controls.advice.wishes() };
-    return { text: this.editor.text, ...looks, base: store.revision, static: store.digest, ...wanted };
+    return { text: this.editor.text, ...view, base: store.revision, static: store.digest, ...wanted };
   }
 
   /** The window's first character. @param {number} length @param {number} columns */

@@ -1,0 +1,30 @@
+// The Explore view where no Streamlit mounts it: in a page of its own, and in a notebook.
+
+import { make } from "../../../browser/static/dom.js";
+import { servePlotly } from "../../../browser/static/plotly.js";
+
+/** @import { View } from "./view.js" */
+
+/**
+ * A view in a shadow root of `host`; it asks nothing yet.
+ * @template {View} V
+ * @param {HTMLElement} host @param {new (root: HTMLElement, styled: Promise<unknown>) => V} View
+ * @param {{ styles: string, markup: string, height?: number }} look the markup is constant, and the only text that is parsed
+ * @param {() => Promise<string>} plotly the library's address, or "" if there is none
+ */
+export function mount(host, View, { styles, markup, height }, plotly) {
+  const root = make("div", "rv rnnviz");
+  root.dataset.testid = "rnnviz-live";
+  if (height) root.dataset.height = String(height);
+  root.hidden = true;
+  root.innerHTML = markup;
+  host.attachShadow({ mode: "open" }).append(make("style", "", styles), root);
+  servePlotly(plotly);
+  return new View(root, Promise.resolve());
+}
+
+/** The page around a view has other colours. @param {View} view */
+export function again(view) {
+  view.recolour();
+  view.editor?.resized();
+}
