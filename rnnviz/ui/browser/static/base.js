@@ -30,6 +30,8 @@ export class BaseView {
   component;
   /** @type {ResizeObserver | undefined} */
   observer;
+  /** @type {Untyped} the memory of the view that stood here before */
+  before;
 
   /** @param {HTMLElement} root @param {Promise<unknown>} styled resolves when the view can be shown */
   constructor(root, styled) {
@@ -74,8 +76,10 @@ export class BaseView {
   /** What a view that is made anew in this one's place will want to know. @returns {Untyped} */
   memory() {}
 
-  /** @param {Untyped} _memory of the view that stood here before */
-  recall(_memory) {}
+  /** @param {Untyped} memory */
+  recall(memory) {
+    this.before = memory;
+  }
 
   /** What is wanted of the server now. @returns {object} */
   wish() {

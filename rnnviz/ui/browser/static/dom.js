@@ -26,6 +26,14 @@ export function make(tag, name, ...inside) {
   return element;
 }
 
+/** A button that does something. @param {string} text @param {() => void} act @param {string} [name] its class */
+export function button(text, act, name) {
+  const made = make("button", name, text);
+  made.type = "button";
+  made.onclick = act;
+  return made;
+}
+
 /** Change an element's text, if it is another. @param {Node} node @param {string} text */
 export function put(node, text) {
   if (node.textContent !== text) node.textContent = text;

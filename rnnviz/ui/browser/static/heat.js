@@ -62,8 +62,6 @@ export function columnAt(x, W, columns) {
 }
 
 export class Heat {
-  /** @type {Map<string[], Uint32Array>} */
-  tables = new Map();
   /** @type {ImageData | undefined} */
   image;
   pixels = new Uint32Array();
@@ -88,7 +86,7 @@ export class Heat {
       this.pixels = new Uint32Array(this.image.data.buffer);
     }
     const { pixels } = this;
-    const table = this.table(colours);
+    const table = Uint32Array.from(colours, pixel);
     const gap = width / columns >= 9 ? Math.round(W / width) : 0;
     const edges = Array.from({ length: last - first + 1 }, (_, i) => edge(i, W, columns));
     pixels.fill(pixel(background));
@@ -104,16 +102,6 @@ export class Heat {
         pixels.copyWithin(y * W, begin, begin + W);
     }
     pen.putImageData(this.image, 0, 0);
-  }
-
-  /** @param {string[]} colours */
-  table(colours) {
-    let table = this.tables.get(colours);
-    if (!table) {
-      table = Uint32Array.from(colours, pixel);
-      this.tables.set(colours, table);
-    }
-    return table;
   }
 
   /**

@@ -8,20 +8,12 @@ export function luma(colour) {
   return 0.299 * r + 0.587 * g + 0.114 * b;
 }
 
-/** @type {Map<string, "light" | "dark">} what pages behind views were found to be, by their background */
-const known = new Map();
-
 /** @param {Element} root @returns {"light" | "dark"} */
 export function appearance(root) {
   const background = getComputedStyle(root).getPropertyValue("--st-background-color").trim();
-  let found = known.get(background);
-  if (!found) {
-    const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
-    pen.fillStyle = background || "#ffffff"; // which is read back as #rrggbb
-    found = luma(String(pen.fillStyle)) < 0.5 ? "dark" : "light";
-    known.set(background, found);
-  }
-  return found;
+  const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
+  pen.fillStyle = background || "#ffffff"; // which is read back as #rrggbb
+  return luma(String(pen.fillStyle)) < 0.5 ? "dark" : "light";
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { together } from "../../../browser/static/alternative.js";
 import { visible } from "../../../browser/static/characters.js";
-import { find, make, options, put } from "../../../browser/static/dom.js";
+import { button, find, make, options, put } from "../../../browser/static/dom.js";
 import { label } from "../../../browser/static/words.js";
 import { Advice } from "./advice.js";
 import { NETWORK } from "./history.js";
@@ -39,36 +39,24 @@ export class Controls {
     find(root, "textarea.rv-text").placeholder = say("placeholder");
     this.advice = new Advice(view, say);
     find(root, "div.rv-chips").replaceChildren(...fixed.examples.map((example) => this.chip(example)));
-    this.choose(
-      "quantity",
-      Object.keys(fixed.quantities),
-      (name) => say(`quantity.${name}`),
-      (quantity) => ({ quantity }),
-    );
-    const layers = Array.from({ length: fixed.layers }, (_, i) => i);
-    this.choose(
-      "layer",
-      layers,
-      (i) => say("layer.n", { n: i }),
-      (layer) => ({ layer: Number(layer) }),
-    );
+    const quantities = Object.keys(fixed.quantities).map((name) => [name, say(`quantity.${name}`)]);
+    this.choose("quantity", quantities, (quantity) => view.choose({ quantity }));
+    const layers = Array.from({ length: fixed.layers }, (_, n) => [n, say("layer.n", { n })]);
+    this.choose("layer", layers, (layer) => view.choose({ layer: Number(layer) }));
     find(root, "label.rv-layers").hidden = fixed.layers === 1;
     const some = fixed.few < fixed.units;
-    /** @type {Record<string, string>} */
-    const orders = {
-      steady: some ? "order.steady" : "order.slow",
-      alike: "order.alike",
-      index: "order.index",
-    };
-    const order = this.choose("order", Object.keys(orders), (name) => say(orders[name], { n: fixed.few }));
-    order.onchange = () => this.order(order.value);
+    const orders = [
+      ["steady", say(some ? "order.steady" : "order.slow", { n: fixed.few })],
+      ["alike", say("order.alike")],
+      ["index", say("order.index")],
+    ];
+    this.choose("order", orders, (order) => this.order(order));
     this.all = find(root, "button.rv-all");
     this.all.hidden = !some;
     this.all.onclick = () => this.order(view.order === "steady" ? "alike" : "steady");
-    const zoom = this.choose("zoom", [0, ...ROWS.filter((count) => count < fixed.units)], (n) =>
-      n ? String(n) : say("zoom.all", { n: fixed.units }),
-    );
-    zoom.onchange = () => view.zoom(Number(zoom.value));
+    const fewer = ROWS.filter((count) => count < fixed.units).map((count) => [count, String(count)]);
+    const zooms = [[0, say("zoom.all", { n: fixed.units })], ...fewer];
+    this.choose("zoom", zooms, (count) => view.zoom(Number(count)));
     view.figure.zoomTo(0, 0);
     this.fold = find(root, "button.rv-fold");
     this.fold.onclick = () => view.fold();
@@ -88,62 +76,46 @@ export class Controls {
     this.legend(fixed);
   }
 
-  /** Its title names the model that it chooses, if that is another. @param {Example} example */
-  chip(example) {
-    const chip = make("button", "", example.name);
-    chip.type = "button";
-    const { model } = example;
-    if (model) chip.title = this.say("examples.turn", { name: this.view.store.fixed.titles[model] ?? model });
-    chip.onclick = () => this.advice.show(example);
-    return chip;
+  /** @param {string} text @param {string} title @param {() => void} act */
+  button(text, title, act) {
+    return Object.assign(button(text, act), { title });
   }
 
-  /**
-   * @template {string | number} V
-   * @param {string} name @param {V[]} values @param {(value: V) => string} text
-   * @param {(value: string) => Partial<View>} [changes] what choosing it changes
-   * @returns {HTMLSelectElement}
-   */
-  choose(name, values, text, changes) {
+  /** Its title names the model that it chooses, if that is another. @param {Example} example */
+  chip(example) {
+    const { model, name } = example;
+    const { titles } = this.view.store.fixed;
+    const title = model ? this.say("examples.turn", { name: titles[model] ?? model }) : "";
+    return this.button(name, title, () => this.advice.show(example));
+  }
+
+  /** @param {string} name @param {(string | number)[][]} list [value, text] @param {(value: string) => void} act */
+  choose(name, list, act) {
     const select = find(this.root, `select.rv-${name}`);
-    options(
-      select,
-      values.map((value) => [value, text(value)]),
-      values[0],
-    );
-    if (changes) select.onchange = () => this.view.choose(changes(select.value));
-    return select;
+    options(select, /** @type {[string | number, string][]} */ (list), list[0][0]);
+    select.onchange = () => act(select.value);
   }
 
   /** What can colour the text: the named units, surprise, and the unit that is chosen. @param {Fixed} fixed */
   colours({ named }) {
     const { view, say } = this;
-    const button = (
-      /** @type {string} */ text,
-      /** @type {string} */ title,
-      /** @type {() => void} */ act,
-    ) => {
-      const made = make("button", "", text);
-      made.type = "button";
-      made.title = title;
-      made.onclick = act;
-      return made;
-    };
     this.tinting = [
       ...named.map(({ name, about, quantity, layer, unit }) => ({
-        button: button(name, about, () => view.choose({ quantity, layer, unit })),
+        button: this.button(name, about, () => view.choose({ quantity, layer, unit })),
         is: () => view.unit === unit && view.quantity === quantity && view.layer === layer,
       })),
       {
-        button: button(say("colour.surprisal"), say("caption.surprisal"), () => view.choose({ unit: null })),
+        button: this.button(say("colour.surprisal"), say("caption.surprisal"), () =>
+          view.choose({ unit: null }),
+        ),
         is: () => view.unit === null,
       },
     ];
-    this.reason = button(say("why"), say("why.help"), () => {
+    this.reason = this.button(say("why"), say("why.help"), () => {
       const { pin, here, store, why } = view;
       if (store.length) view.wonder(why ? null : (pin ?? Math.max(0, here - 1)));
     });
-    this.any = button(say("colour.any"), say("colour.any.help"), () =>
+    this.any = this.button(say("colour.any"), say("colour.any.help"), () =>
       view.choose({ unit: view.store.unitAt(view.store.named.length) }),
     );
     this.caption = find(this.root, "p.rv-caption");

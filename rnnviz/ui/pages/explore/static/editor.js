@@ -18,8 +18,6 @@ export class Editor {
   composing = false;
   /** @type {string[]} the characters that the colours are about */
   answered = [];
-  /** @type {[start: number, end: number]} how many of them stand at the start and the end of what is here now */
-  shared = [0, 0];
   /** @type {(t: number) => string} */
   colourOf = () => "";
   /** @type {(t: number) => boolean} */
@@ -177,7 +175,6 @@ export class Editor {
 
   /** Know a text, each character with the colour it had: the new colours come with the answer. @param {string} text */
   take(text, list = Array.from(text)) {
-    this.shared = edges(this.answered, list);
     this.text = text;
     this.points = list;
     this.astral = list.length !== text.length;
@@ -235,7 +232,6 @@ export class Editor {
    */
   paint(colourOf, unknownOf, list, pens) {
     Object.assign(this, { colourOf, unknownOf, pens, answered: list });
-    this.shared = edges(list, this.points);
     this.draw();
   }
 
@@ -246,29 +242,18 @@ export class Editor {
 
   drawNow() {
     this.frame = 0;
-    const { tint, text, points } = this;
+    const { tint, text, points, answered, kept, by } = this;
     if (tint.points !== points) tint.follow(text, points, this.astral, ...edges(tint.points, points));
     if (this.seeking) tint.reveal(this.caret);
     this.seeking = false;
-    const [start, tail] = this.shared;
-    const behind = points.length - tail;
-    const ahead = this.answered.length - points.length;
-    const was = (/** @type {number} */ t) => (t < start ? t : t >= behind ? t + ahead : -1);
+    const was = places(answered, points);
+    const wrote = places(kept, points); // others while an input method is at work
     tint.draw(
       (t) => (was(t) < 0 ? "" : this.colourOf(was(t))),
       (t) => was(t) >= 0 && this.unknownOf(was(t)),
-      this.writtenOf(),
+      (t) => by[wrote(t)] === NETWORK,
       this.pens,
     );
-  }
-
-  /** Whether the network wrote a character. @returns {(t: number) => boolean} */
-  writtenOf() {
-    const { by, kept, points } = this;
-    if (kept === points) return (t) => by[t] === NETWORK;
-    const [start, tail] = edges(kept, points); // an input method is at work
-    const ahead = kept.length - points.length;
-    return (t) => (t < start ? by[t] : t >= points.length - tail ? by[t + ahead] : HUMAN) === NETWORK;
   }
 
   focus() {
@@ -284,6 +269,16 @@ export class Editor {
 /** The marks of a text after a step. @param {string} by @param {Step} step */
 function spliced(by, { at, outBy, intoBy }) {
   return by.slice(0, at) + intoBy + by.slice(at + outBy.length);
+}
+
+/**
+ * Where a character of the second list stood in the first; -1 for what lies between what they share.
+ * @param {string[]} from @param {string[]} to @returns {(t: number) => number}
+ */
+function places(from, to) {
+  if (from === to) return (t) => t;
+  const [start, tail] = edges(from, to);
+  return (t) => (t < start ? t : t >= to.length - tail ? t + from.length - to.length : -1);
 }
 
 /**

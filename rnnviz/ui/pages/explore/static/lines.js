@@ -41,7 +41,7 @@ export function drawLines(canvas, store, { first, last, columns }, { inner, line
   pen.fillStyle = traces.surprisal.fillcolor;
   pen.fill();
   stroke(pen, traces.surprisal.line);
-  const arrows = { room, n, edge: 0, colour: traces.surprisal.line.color };
+  const arrows = { room, n, colour: traces.surprisal.line.color };
   beyond(pen, (i) => store.bits(first + i) * tall > lines, arrows);
 
   // Perplexities: lines, cut off where the axis ends.
@@ -63,7 +63,7 @@ export function drawLines(canvas, store, { first, last, columns }, { inner, line
     if (n === 1) pen.lineTo(room, y(0));
     stroke(pen, trace.line);
     pen.setLineDash([]);
-    beyond(pen, (i) => y(i) < 0, { room, n, edge: 0, colour: trace.line.color });
+    beyond(pen, (i) => y(i) < 0, { room, n, colour: trace.line.color });
   }
   pen.restore();
 }
@@ -71,18 +71,18 @@ export function drawLines(canvas, store, { first, last, columns }, { inner, line
 /**
  * Arrows along an upper edge, wherever what is drawn goes on beyond it.
  * @param {CanvasRenderingContext2D} pen @param {(i: number) => boolean} is
- * @param {{ room: number, n: number, edge: number, colour: string }} place
+ * @param {{ room: number, n: number, colour: string }} place
  */
-function beyond(pen, is, { room, n, edge, colour }) {
+function beyond(pen, is, { room, n, colour }) {
   pen.fillStyle = colour;
   const step = Math.max(1, Math.round(APART / room));
   for (let i = 0; i < n; i += step) {
     if (!is(i)) continue;
     const x = (i + 0.5) * room;
     pen.beginPath();
-    pen.moveTo(x, edge);
-    pen.lineTo(x + ARROW, edge + 2 * ARROW);
-    pen.lineTo(x - ARROW, edge + 2 * ARROW);
+    pen.moveTo(x, 0);
+    pen.lineTo(x + ARROW, 2 * ARROW);
+    pen.lineTo(x - ARROW, 2 * ARROW);
     pen.fill();
   }
 }

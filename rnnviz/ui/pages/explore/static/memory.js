@@ -57,7 +57,7 @@ export function meet(view, text, { offer, session }) {
     editor.set(text);
     view.drawn = editor.points;
     if (before && (moved || before.offer === offer)) restore(view, before);
-    view.before = null;
+    view.before = undefined;
   } else if (editor.text !== text) link.wanted = true;
   view.bookmark.meet(moved);
 }

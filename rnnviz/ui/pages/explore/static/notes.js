@@ -1,6 +1,6 @@
 // Sentences under the text, each in a line of its own, there only while they are true.
 
-import { find, make, put } from "../../../browser/static/dom.js";
+import { button, find, make, put } from "../../../browser/static/dom.js";
 
 export class Notes {
   /** @type {Record<string, HTMLElement>} */
@@ -15,22 +15,17 @@ export class Notes {
 
   /**
    * Say a sentence, or with "" none, in the line of this name; a button after it does what it says.
-   * @param {string} name @param {string} sentence @param {{ text: string, act: () => void }} [button]
+   * @param {string} name @param {string} sentence @param {{ text: string, act: () => void }} [offer]
    */
-  tell(name, sentence, button) {
+  tell(name, sentence, offer) {
     if (!sentence && !this.lines[name]) return;
     this.lines[name] ??= this.place.appendChild(make("p", `rv-note rv-note-${name}`, make("span")));
     const line = this.lines[name];
     const [said, old] = line.children;
-    if (said.textContent === sentence && (old?.textContent ?? "") === (button?.text ?? "")) return;
+    if (said.textContent === sentence && (old?.textContent ?? "") === (offer?.text ?? "")) return;
     put(said, sentence);
     old?.remove();
-    if (button) {
-      const made = make("button", "", button.text);
-      made.type = "button";
-      made.onclick = button.act;
-      line.append(made);
-    }
+    if (offer) line.append(button(offer.text, offer.act));
     line.hidden = !sentence;
     this.moved();
   }

@@ -62,8 +62,6 @@ export class Store {
   why = null;
   /** @type {Uint16Array | null} */
   rows = null;
-  /** @type {Uint16Array | null} */
-  rowOf = null;
 
   /**
    * Take an answer in. False if it continues one that never arrived here: then everything must be asked again.
@@ -103,7 +101,6 @@ export class Store {
     this.start = start;
     this.stop = stop;
     this.rows = arrays.rows ?? null;
-    this.rowOf = null;
     return true;
   }
 
@@ -191,15 +188,7 @@ export class Store {
 
   /** The row of a unit. @param {number} unit */
   row(unit) {
-    if (!this.rows) return unit;
-    if (!this.rowOf) {
-      const rowOf = new Uint16Array(this.units);
-      this.rows.forEach((u, row) => {
-        rowOf[u] = row;
-      });
-      this.rowOf = rowOf;
-    }
-    return this.rowOf[unit];
+    return this.rows ? this.rows.indexOf(unit) : unit;
   }
 
   /** The last of a scale's colours: figures/themes.py has one fewer than LEVELS steps. */

@@ -23,7 +23,6 @@ import { behindText } from "./tint.js";
 import { around, heightFor } from "./window.js";
 import { Writing } from "./writing.js";
 
-/** @import { Memory } from "./memory.js" */
 /** @import { Answer, Arrays, LiveTheme, Place, Shape } from "./types" */
 
 const OPEN = "[role='dialog'], [role='listbox'], [role='menu']"; // what Escape closes
@@ -64,8 +63,6 @@ export class View extends BaseView {
   session;
   follow = true;
   shape = PLAIN;
-  /** @type {Memory | null} of the view that stood here before */
-  before = null;
   told = 0; // the place that the bars are about
   start = 0;
   quantity = "hidden";
@@ -155,11 +152,6 @@ export class View extends BaseView {
 
   memory() {
     return this.editor ? remember(this) : this.before;
-  }
-
-  /** @param {Memory | null} memory */
-  recall(memory) {
-    this.before = memory;
   }
 
   /** Make the parts when the first answer is here; give them other words when the language changes. */

@@ -1,7 +1,7 @@
 // What is written by itself: by the network on from the caret, letter by letter, or in three ways side by side to
 // choose from; and the reader's own text once more.
 
-import { find, make, put, still } from "../../../browser/static/dom.js";
+import { button, find, make, put, still } from "../../../browser/static/dom.js";
 import { digit } from "../../../browser/static/next.js";
 
 /** @import { Say } from "../../../browser/static/words.js" */
@@ -131,12 +131,11 @@ export class Writing {
   offer(texts) {
     this.list.replaceChildren(
       ...texts.map((text, i) => {
-        const button = make("button", "rv-way", make("kbd", "", String(i + 1)), make("bdi", "", text));
-        button.type = "button";
-        button.ariaLabel = this.say("ways.take", { n: i + 1, text });
-        button.onmousedown = (event) => event.preventDefault();
-        button.onclick = () => this.pick(text);
-        return make("li", "", button);
+        const way = button("", () => this.pick(text), "rv-way");
+        way.append(make("kbd", "", String(i + 1)), make("bdi", "", text));
+        way.ariaLabel = this.say("ways.take", { n: i + 1, text });
+        way.onmousedown = (event) => event.preventDefault();
+        return make("li", "", way);
       }),
     );
     this.panel.hidden = false;

@@ -32,7 +32,7 @@ export class View extends BaseView {
   answer;
   ready = false; // whether style sheet and typefaces are here
   /** @type {[page: Uint8Array, newest: Uint8Array] | undefined} what the view that stood here before had heard */
-  before;
+  before = undefined;
   /** @type {Uint8Array | undefined} */
   newest;
   /** @type {string | undefined} the name of a step to go to, until it is on its way */
@@ -110,11 +110,6 @@ export class View extends BaseView {
 
   memory() {
     return [this.data, this.newest];
-  }
-
-  /** @param {[Uint8Array, Uint8Array] | undefined} memory */
-  recall(memory) {
-    this.before = memory;
   }
 
   /** Made anew, it is handed the page's answer again: newer ones came over its own connection. @param {Uint8Array} data */

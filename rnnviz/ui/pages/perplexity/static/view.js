@@ -39,8 +39,6 @@ export class View extends BaseView {
   /** @type {Mode} */
   mode = "surprisal";
   digest = "";
-  /** @type {{ digest: string, place: number } | undefined} of the view that stood here before */
-  before;
   jumped = 0;
   first = false; // nothing of this text has been shown
   width = 0;
@@ -70,11 +68,6 @@ export class View extends BaseView {
   /** The page's own answer, with which a view is made anew, is the first: others came over its connection. */
   memory() {
     return { digest: this.digest, place: this.text?.place() };
-  }
-
-  /** @param {{ digest: string, place: number } | undefined} memory */
-  recall(memory) {
-    this.before = memory;
   }
 
   /** @param {boolean} is */

@@ -11,8 +11,8 @@ const LARGE = 20; // pixels of type for a projector
 export class Chart {
   /** @type {number | null} characters read at the mark */
   at = null;
-  /** @type {((characters: number) => number) | null} where that is, in pixels */
-  left = null;
+  /** @type {Untyped} Plotly's own, which knows where values stand */
+  axis;
 
   /** @param {HTMLElement} root */
   constructor(root) {
@@ -22,29 +22,26 @@ export class Chart {
   }
 
   /** @param {Figure} figure @param {Curves} arrays @param {boolean} large for a projector */
-  draw(figure, arrays, large = false) {
+  async draw(figure, arrays, large = false) {
     const { clientWidth: width, clientHeight: height } = this.root;
     if (width < 50) return;
     const { data, layout } = structuredClone(figure);
     if (large) enlarge(layout);
     for (const trace of data) [trace.x, trace.y] = [trace.x, trace.y].map((name) => gaps(arrays[name]));
     Object.assign(layout, { width, height });
-    const { l, r } = layout.margin;
-    const [low, high] = layout.xaxis.range;
-    const log = layout.xaxis.type === "log";
-    this.left = (c) => {
-      const share = ((log ? Math.log10(Math.max(c, 1e-9)) : c) - low) / (high - low);
-      return l + (width - l - r) * Math.max(0, Math.min(1, share));
-    };
-    react(this.plot, data, layout);
+    await react(this.plot, data, layout);
+    this.axis = /** @type {Untyped} */ (this.plot)._fullLayout?.xaxis;
     this.point(this.at);
   }
 
   /** Mark how far training was when the picture on the left was taken; null for now. @param {number | null} characters */
   point(characters) {
     this.at = characters;
-    this.mark.hidden = characters === null || !this.left;
-    if (characters !== null && this.left) place(this.mark, { left: this.left(characters) });
+    const { axis } = this;
+    this.mark.hidden = characters === null || !axis;
+    if (characters === null || !axis) return;
+    const x = axis.d2p(Math.max(characters, 1e-9)); // an axis of logarithms has no 0
+    place(this.mark, { left: axis._offset + Math.max(0, Math.min(axis._length, x)) });
   }
 
   close() {
