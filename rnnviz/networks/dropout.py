@@ -4,9 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
-import numpy as np
 import torch
-from numpy.random import SFC64
 from torch import Tensor
 
 
@@ -38,20 +36,13 @@ def drop(x: Tensor, p: float, generator: torch.Generator, *, rows: bool = False)
     """`x` with entries (or whole rows) set to zero with probability p and the rest scaled by 1/(1-p).
 
     p is rounded to 1/65,536: four 16-bit numbers from each 64-bit draw take a third of `bernoulli_`'s time.
-    On a processor numpy's SFC64 draws them, seeded by `generator`, in half the time of torch's Mersenne
-    twister.
     """
     threshold = round(p * 65_536)
     if threshold == 0:
         return x
     count, scale = x.shape[0] if rows else x.numel(), 65_536 / (65_536 - threshold)
     lowest = threshold - 32_768  # of the draws that keep
-    size = (count + 3) // 4
-    if x.is_cpu:
-        seed = int(torch.randint(2**63 - 1, (), generator=generator))
-        draws = torch.from_numpy(SFC64(seed).random_raw(size).view(np.int64))
-    else:
-        draws = torch.empty(size, dtype=torch.int64, device=x.device)
-        draws.random_(-(2**63), None, generator=generator)
+    draws = torch.empty((count + 3) // 4, dtype=torch.int64, device=x.device)
+    draws.random_(-(2**63), None, generator=generator)
     keep = draws.view(torch.int16)[:count].clamp_(lowest - 1, lowest).sub_(lowest - 1)  # 0 or 1
     return x * keep.to(x.dtype).mul_(scale).view((-1, 1) if rows else x.shape)
