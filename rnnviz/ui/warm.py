@@ -1,5 +1,9 @@
 """Work around the first visit: the first page's imports while the browser opens; later, while nobody asks for
 anything, torch's, which take longer than a page should take to appear and are needed for scoring only.
+
+Packages that import all of their modules are there before any of it: where a thread begins with such a
+package and another with one of its modules, each waits for the other, and Python ends that with half of a
+module.
 """
 
 from __future__ import annotations
@@ -10,6 +14,9 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
+
+import rnnviz.gradients
+import rnnviz.units  # noqa: F401
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

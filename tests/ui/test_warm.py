@@ -1,6 +1,8 @@
 """What is made ready before anybody asks for it, and when it stands back."""
 
 import importlib
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -51,6 +53,24 @@ def test_what_can_wait_is_done_a_piece_at_a_time(only_tiny_models: Path) -> None
     assert later == [*(step.shown for scene in scenes() for step in scene.steps), importlib.import_module]
     for piece in pieces[: len(models)]:
         piece()
+
+
+def test_no_package_that_imports_its_modules_is_left_to_threads() -> None:
+    """One thread may hold it while another holds a module of it that the first needs."""
+    left = """
+import importlib, sys
+from pathlib import Path
+import rnnviz.ui.entry
+here = Path(rnnviz.__file__).parents[1]
+for path in sorted((here / "rnnviz").rglob("__init__.py")):
+    name = ".".join(path.relative_to(here).parent.parts)
+    if name not in sys.modules and name != "rnnviz.cli":  # which no page imports
+        importlib.import_module(name)
+        if any(other.startswith(f"{name}.") for other in sys.modules):
+            print(name)
+"""
+    ended = subprocess.run([sys.executable, "-c", left], capture_output=True, text=True, check=True)
+    assert ended.stdout == ""
 
 
 def test_every_message_of_a_websocket_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
