@@ -69,7 +69,7 @@ PROMISES: dict[str, list[str]] = {
         "ui/test_forgetting.py::test_a_reader_can_have_all_texts_forgotten_at_once"
     ],
     "quote what a spreadsheet would compute": [
-        "ui/test_perplexity_sections.py::test_a_file_whose_name_is_a_formula_is_text_in_a_spreadsheet"
+        "figures/test_export.py::test_a_name_that_is_a_formula_is_text_in_a_spreadsheet"
     ],
     "A file may have 200 MB; a visitor's text 1 MB unless `RNNVIZ_TEXT_MB` says more, five at a time": [
         f"{HERE}::test_numbers_are_the_codes",

