@@ -117,14 +117,17 @@ class RowFile:
         with opened_source(source, name) as file:
             self.bytes_total = size_of(file, name)
         self._open(encoding)
-        self._first: Any = next(self.tables(), [])
+        self._first: Any = next(self.tables(most=LONGEST), [])
 
     def _open(self, encoding: str | None) -> None:
         """Read what stands before the rows."""
 
-    def tables(self, columns: Sequence[str] = (), *, whole: bool = False) -> Iterator[Any]:
-        """Some rows at a time from the beginning: all columns if `whole`, at least `columns`, and without
-        these at least all that may hold texts. Raises TextError where the file turns out to be damaged, after
+    def tables(
+        self, columns: Sequence[str] = (), *, whole: bool = False, most: int = CHARACTERS
+    ) -> Iterator[Any]:
+        """Some rows at a time from the beginning, with some `most` characters where rows have their own
+        length: all columns if `whole`, at least `columns`, and without these at least all that may hold
+        texts. Raises TextError where the file turns out to be damaged, after
         the rows before.
         """
         raise NotImplementedError
@@ -287,7 +290,9 @@ class _Lines(RowFile):
         """One after the other, from the beginning."""
         raise NotImplementedError
 
-    def tables(self, columns: Sequence[str] = (), *, whole: bool = False) -> Iterator[list[Row | Fault]]:
+    def tables(
+        self, columns: Sequence[str] = (), *, whole: bool = False, most: int = CHARACTERS
+    ) -> Iterator[list[Row | Fault]]:
         table: list[Row | Fault] = []
         size = 0
         try:
@@ -295,7 +300,7 @@ class _Lines(RowFile):
                 table.append(row)
                 cells = [] if isinstance(row, Fault) else row.values()
                 size += sum(len(cell) for cell in cells if isinstance(cell, str))
-                if len(table) == ROWS or size >= CHARACTERS:
+                if len(table) == ROWS or size >= most:
                     yield table
                     table, size = [], 0
         except TextError:
@@ -312,14 +317,21 @@ class _Lines(RowFile):
         return [{} if isinstance(row, Fault) else row for row in table]
 
     def lines(self, errors: str) -> Iterator[str]:
-        """The file's lines; the beginning of one that is longer than LONGEST."""
+        """The file's lines; of one that is longer than LONGEST its beginning, as soon as that is read."""
         with opened_source(self.source, self.name) as file:
-            waiting = ""
+            waiting, long = "", False
             for text in decoded(unpacked(file, self.name), self.name, self.encoding or "", CHUNK, errors):
                 self.bytes_read = file.tell()
-                *lines, waiting = (waiting + text).split("\n")
-                yield from (f"{line}\n" for line in lines)
-                waiting = waiting[: LONGEST + 1]
+                *ended, rest = text.split("\n")
+                for line in ended:
+                    if not long:
+                        yield f"{waiting}{line}\n"
+                    waiting, long = "", False
+                if not long:
+                    waiting += rest
+                if len(waiting) > LONGEST:
+                    yield waiting
+                    waiting, long = "", True
             if waiting:
                 yield waiting
 
@@ -329,8 +341,9 @@ class JsonLines(_Lines):
 
     format = "jsonl"
 
-    def _open(self, encoding: str | None) -> None:
-        first = self.own(next(self.tables(), []))
+    def __init__(self, source: Source, name: str, encoding: str | None) -> None:
+        super().__init__(source, name, encoding)
+        first = self.own(self._first)
         self.columns = tuple(islice(dict.fromkeys(chain.from_iterable(first)), FIELDS))
 
     def rows(self) -> Iterator[Row | Fault]:
@@ -507,7 +520,9 @@ class Parquet(RowFile):
         self._at_once = int(max(1, min(ROWS, BYTES * self.rows / max(1, sum(sizes)))))
         self.columns = tuple(self.schema.names)
 
-    def tables(self, columns: Sequence[str] = (), *, whole: bool = False) -> Iterator[Any]:
+    def tables(
+        self, columns: Sequence[str] = (), *, whole: bool = False, most: int = CHARACTERS
+    ) -> Iterator[Any]:
         columns = columns or [field.name for field in self.schema if _is_text(field.type)]
         done = 0
         with opened_source(self.source, self.name) as file:

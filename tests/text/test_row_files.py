@@ -155,8 +155,16 @@ def test_a_row_too_long_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     assert next(batches).texts == ["a b"], "a line of CSV may hide where the next begins"
     with pytest.raises(TextError, match=r"a\.csv has a line longer than 1,000 characters"):
         next(batches)
-    endless = rows_of(b"text\n" + b"x" * 400_000, "b.jsonl", column="text")
-    assert max(map(len, endless.lines("strict"))) < 100_000, "it is never held whole"
+    endless = rows_of(b"text\n" + b"x" * 400_000 + b"\nafter", "b.jsonl", column="text")
+    found = endless.lines("strict")
+    assert [len(next(found)), 1000 < len(next(found)) < 100_000] == [5, True], "it is never held whole"
+    assert endless.bytes_read < 100_000, "it is told at once"
+    assert list(found) == ["after"]
+
+
+def test_a_long_first_row_does_not_choose_the_column_alone() -> None:
+    first, others = {"id": "x" * row_files.CHARACTERS}, [{"id": str(n), "text": "a b"} for n in range(10)]
+    assert rows_of(lines([first, *others]), "a.jsonl", column=None).column == "text"
 
 
 def test_batches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,6 +200,7 @@ def test_a_packed_file_that_was_cut_off_gives_what_comes_before(ending: str) -> 
             there = zlib.decompressobj(31).decompress(data[: len(data) * 2 // 3])
             lost = len(there) - sum(len(json.dumps({"text": text})) + 1 for text in found)
             assert lost <= files.BUFFER, "all that can be unpacked but for one buffer"
+            assert rows_of(data[:3000], f"{name}.gz", column=None).columns, "however short"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ from rnnviz.runs import unit_findings
 from rnnviz.ui import examples
 from rnnviz.ui.browser.payload import pack, unpack
 from rnnviz.ui.pages.explore import fixed, named, rows
-from rnnviz.ui.pages.explore.session import LIMIT, SHORT, Ask, LiveSession
+from rnnviz.ui.pages.explore.session import LIMIT, SHORT, WIDEST, Ask, LiveSession
+from tests.browser.driving import ROOT
 from tests.conftest import TEXT, in_numpy, tiny
 from tests.ui.apptest import clean, sent
 from tests.ui.conftest import Open, everything
@@ -474,3 +475,9 @@ def test_a_network_without_a_named_unit_says_what_was_looked_for_and_why_there_i
         ({unit_findings.KEY: {"unanswered": {"quotes": "<b>", "brackets": 3}}}, ""),
     ):
         assert fixed.fixed(replace(LSTM_SHIPPED, card=card), None, 0.8)[0]["unnamed"] == said
+
+
+def test_the_browser_asks_for_no_more_columns_than_there_are() -> None:
+    """It would ask again and again for what it never gets."""
+    figure = ROOT / "rnnviz/ui/pages/explore/static/figure.js"
+    assert f"const WIDEST = {WIDEST};" in figure.read_text("utf-8")

@@ -26,6 +26,7 @@ from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.dashboard import Panel, Text, ends, painted
 from rnnviz.ui.fields import Field
+from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.pages.inside import sources
 from rnnviz.ui.pages.inside.common import (
     AT,
@@ -155,6 +156,9 @@ def _predictions(view: View) -> None:
         _say(reached)
         _connectivity(view, read, target, _panels(view, read, reached))
         _how_far(view, networks)
+    else:
+        with working("inside", f"{__name__}._connectivity"):
+            pass  # what it asked for, of another prediction, is not wanted any more: the new one comes first
 
 
 def _panels(view: View, read: dict[str, Reading], reached: dict[str, Reach]) -> list[Panel]:

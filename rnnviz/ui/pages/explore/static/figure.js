@@ -10,6 +10,7 @@ import { drawLines } from "./lines.js";
 /** @import { Store } from "./store.js" */
 /** @import { Box, LiveTheme, Place } from "./types" */
 
+const WIDEST = 400; // columns: session.py takes no more
 // In pixels: room for the axes' numbers, a title's and the letters' lines, what a column needs for its letter and
 // for a Chinese one, what a row needs for its number, and the numbers' own size.
 const USUAL = { left: 46, names: 108, title: 18, strip: 18, narrow: 8.6, wide: 14, legible: 9, number: 12 };
@@ -65,7 +66,7 @@ export class Figure {
   columns(length, symbols) {
     const { left, narrow, wide } = this.size;
     const width = this.box ? this.box.inner : this.root.clientWidth - left - RIGHT;
-    const most = Math.max(12, Math.floor(width / (symbols > 1000 ? wide : narrow)));
+    const most = Math.min(WIDEST, Math.max(12, Math.floor(width / (symbols > 1000 ? wide : narrow))));
     return STEPS.find((few) => few < most && length <= few) ?? most;
   }
 
