@@ -414,7 +414,7 @@ def decoded(file: BinaryIO, name: str, encoding: str, chunk: int, errors: str = 
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     marked, size, data = encoding.startswith("utf"), 0, b"begin"
     while data:
-        data = _read(file, chunk, name, some=True)
+        data = _read(file, chunk, name)
         size += len(data)
         try:
             text = decoder.decode(data, not data)
@@ -506,11 +506,9 @@ def size_of(file: BinaryIO, name: str) -> int:
     return size
 
 
-def _read(file: BinaryIO, size: int, name: str, *, some: bool = False) -> bytes:
-    """`size` bytes, or `some` of them: what a packed file gives before the place where it is damaged."""
-    read = getattr(file, "read1", file.read) if some else file.read
+def _read(file: BinaryIO, size: int, name: str) -> bytes:
     try:
-        return bytes(read(size))
+        return file.read(size)
     except OSError as error:
         raise TextError(
             "{name} can't be read ({strerror}); copy it elsewhere and try again",

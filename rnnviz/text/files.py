@@ -198,7 +198,7 @@ def unpacked(file: BinaryIO, name: str) -> BinaryIO:
         return file
     counted = _Counted(file)
     stream = gzip.GzipFile(fileobj=counted) if kind == ".gz" else _zstandard(counted)
-    return io.BufferedReader(_Guarded(stream, counted, name, kind), BUFFER)
+    return _Unpacked(_Guarded(stream, counted, name, kind), BUFFER)
 
 
 def check(name: str, size: int, packed: int) -> None:
@@ -225,6 +225,13 @@ class _Counted(io.RawIOBase):
         data = self._file.read(size)
         self.count += len(data)
         return data
+
+
+class _Unpacked(io.BufferedReader):
+    """Reads give what there is, if less than was asked for: what follows may be damaged."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return self.read1(-1 if size is None else size)
 
 
 class _Guarded(io.RawIOBase):

@@ -132,6 +132,41 @@ def test_how_long_a_job_waits_is_told_at_the_pace_that_was_measured(monkeypatch:
         assert session.wait([job.key], SOON)
 
 
+def test_what_stands_behind_a_cancelled_job_begins_if_it_needs_no_place() -> None:
+    places, log = Slots(1), list[str]()
+    others, mine = Jobs(places=places, owner="other"), Jobs(places=places, owner="me")
+    first, _ = asked(others, "first", log)
+    asked(mine, "waits", log)
+    download = Held("download", log)
+    mine.ask("download", "", download, kind="download")
+    assert not download.began.is_set()
+    mine.cancel(["waits"])
+    assert download.began.wait(SOON)
+    first.go.set()
+    download.go.set()
+    assert mine.stopped(SOON)
+
+
+@pytest.mark.parametrize("what", ["a library panics", "the system has no thread"])
+def test_a_place_is_given_back_whatever_ends_its_job(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def panics(check: Check) -> Generator[Step, None, None]:
+        yield Step(0.1)
+        raise SystemExit("no memory")
+
+    def starts(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    places = Slots(1)
+    with monkeypatch.context() as patch:
+        if what == "the system has no thread":
+            patch.setattr(threading.Thread, "start", starts)
+        job = Jobs(places=places, owner="a").ask("job", "", panics)
+    until(lambda: job.state == "failed")
+    held, _ = asked(Jobs(places=places, owner="b"), "next", [])
+    assert held.began.wait(SOON)
+    held.go.set()
+
+
 def test_jobs_hear_how_many_compute_beside_them() -> None:
     heard, log = list[int](), list[str]()
     places = Slots(2, computing=heard.append)

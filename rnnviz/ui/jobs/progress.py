@@ -28,7 +28,7 @@ def bar(jobs: Jobs, keys: Sequence[Hashable], name: str, stops: Mapping[Hashable
     busy = jobs.busy(keys)
     waits = all(job.state == "waiting" for job in busy)
     st.fragment(_bar, run_every=SELDOM if waits else EVERY, key=f"progress-{name}")(
-        jobs, keys, name, len(busy), waits, stops
+        jobs, keys, name, len(keys), waits, stops
     )
 
 

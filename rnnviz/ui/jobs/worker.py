@@ -129,7 +129,7 @@ class Slots:
         """Begin a job once it has a place, and its page no other at work."""
         with self.changed:
             self._jobs.append(job)
-            self._begin()
+            self.begin()
 
     def at_work(self) -> list[Job]:
         """The jobs that have a thread, unwanted ones too until they notice it."""
@@ -177,11 +177,16 @@ class Slots:
         busy = TURNS if len(placed) >= self.places else set(placed) & set(self._alone)
         return next((job for job in self._queue() if job.kind not in busy), None)
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Begin what has a place by now, and tell that something may have changed."""
         while (job := self._next()) is not None:
             job.state, job.began = "running", time.monotonic()
             self._say(len(self._placed()))
-            threading.Thread(target=self._run, args=(job,), name="rnnviz-jobs", daemon=True).start()
+            try:
+                threading.Thread(target=self._run, args=(job,), name="rnnviz-jobs", daemon=True).start()
+            except RuntimeError as error:  # the system has no thread left; the place is for the next
+                job.end("failed", error=error)
+                self._jobs.remove(job)
         self.changed.notify_all()
 
     def _run(self, job: Job) -> None:
@@ -191,24 +196,26 @@ class Slots:
             result = _finish(job)
         except Cancelled:
             state = "cancelled"
-        except Exception as raised:
-            state, error = "failed", raised
+        except BaseException as raised:  # a library's panic, say: the place is given back all the same
+            state, error = "failed", raised if isinstance(raised, Exception) else RuntimeError(repr(raised))
             if not isinstance(raised, RnnvizError):
                 log.error("%s failed", job.title, exc_info=raised)
             raised.__traceback__ = None  # its frames would hold on to what the job read
         with self.changed:
             job.end(state, result, error)
             self.changed.notify_all()
-        memory.give_back()
-        with self.changed:
             if (pace := job.pace) is not None:
                 if len(self._paces) >= WORKS:
                     self._paces.clear()
                 self._paces[job.work] = pace
-            self._jobs.remove(job)
-            self._jobs.sort(key=lambda other: other.of is job.of)
-            self._say(len(self._placed()))
-            self._begin()
+        try:
+            memory.give_back()
+        finally:
+            with self.changed:
+                self._jobs.remove(job)
+                self._jobs.sort(key=lambda other: other.of is job.of)
+                self._say(len(self._placed()))
+                self.begin()
 
 
 @cache
@@ -272,7 +279,7 @@ class Jobs:
         with self._changed:
             for job in self.busy(keys):
                 job.end("cancelled")
-            self._changed.notify_all()
+            self.places.begin()  # what stood behind one that waited
 
     def forget(self, keys: Iterable[Hashable]) -> None:
         """Drop these jobs, as if never asked for."""

@@ -139,7 +139,7 @@ def show(context: Context, jobs: Jobs, scored: Texts, closer: Text) -> None:
     keys = [one.job.key for one in started.values() if one.job is not None]
     jobs.wait(keys, PATIENCE)
     found = cells(False)
-    if busy := list(dict.fromkeys(job.key for job in jobs.busy(keys))):
+    if busy := list(dict.fromkeys(one.job.key for one in found.values() if one.job and one.waits)):
         progress.bar(jobs, busy, "against")
     elif any(one.job is not None and one.job.state == "cancelled" for one in found.values()):
         st.info(_("Cancelled: press **Compare** to go on."), icon=":material/cancel:")
