@@ -343,13 +343,14 @@ def _presence() -> Callable[[], bool]:
     session = person.session()
     if not session or not runtime.exists():
         return lambda: True
-    seen = time.monotonic()
+    missing: float | None = None  # since when: nobody may have asked for long before
 
     def there() -> bool:
-        nonlocal seen
-        now = time.monotonic()
+        nonlocal missing
         if runtime.exists() and runtime.get_instance().is_active_session(session):
-            seen = now
-        return now - seen <= GRACE
+            missing = None
+            return True
+        missing = missing or time.monotonic()
+        return time.monotonic() - missing <= GRACE
 
     return there

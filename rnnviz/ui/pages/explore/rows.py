@@ -1,6 +1,6 @@
 """Which units the heat map begins with, and in which order: found on a text that the model writes itself, so
-that it works for every model, without the text it was trained on. Kept for all readers, of as many models as
-are in memory.
+that it works for every model, without the text it was trained on. Kept for all readers, of the twelve models
+that were shown last.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def of(text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
     if fast or found.refusal or not measure or text.toy or not allowed.to_measure():
         return Forecast(found, fast, None)
     make = partial(_measuring, config, text.symbols)
-    trial = ask(key, "", make, patience=0, shared=True, kind="trial")
+    trial = ask(key, "the trial of a recipe's speed", make, patience=0, shared=True, kind="trial")
     return Forecast(found, trial.value, trial.job if trial.waits else None)
 
 
