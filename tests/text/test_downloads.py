@@ -126,7 +126,6 @@ def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(corpora.REMOTE, page, remote)
     monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(corpora, "CONNECT", 5)
-    monkeypatch.setattr(corpora, "STALL", 0.3)
 
 
 def kept(folder: Path) -> list[bytes]:
@@ -169,7 +168,7 @@ def test_an_altered_cache_is_noticed_and_restored(server: Server, tmp_path: Path
     [
         ("altered", "arrived with the wrong checksum"),
         ("too_large", "has more than 272,000 bytes"),
-        ("stalling", "stalled for 0.3 s after 1,000 of 272,000 bytes"),
+        ("stalling", "stalled for 1 s after 1,000 of 272,000 bytes"),
         ("dying", "was cut off after 1,000 of 272,000 bytes"),
         ("reset", r"was cut off after [\d,]+ of 272,000 bytes"),
         ("half", "was cut off after 1,000 of 272,000 bytes"),
@@ -179,8 +178,10 @@ def test_an_altered_cache_is_noticed_and_restored(server: Server, tmp_path: Path
     ],
 )
 def test_a_download_that_fails_says_how_and_leaves_what_was_there(
-    page: str, message: str, server: Server, tmp_path: Path
+    page: str, message: str, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if page in ("stalling", "silent"):  # a busy machine may answer late
+        monkeypatch.setattr(corpora, "STALL", 1.0)
     old = corpora.REMOTE[page].path
     old.parent.mkdir(parents=True)
     old.write_bytes(b"an older edition")
