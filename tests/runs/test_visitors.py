@@ -1,6 +1,5 @@
 """Runs of a hosted app's visitors: apart from others, ended by themselves, gone with their owner."""
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -74,7 +73,7 @@ def test_their_queue_is_their_own() -> None:
 
 
 def test_a_run_goes_with_its_owner_and_not_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = time.monotonic()
+    now = 1000.0  # whole seconds are added to it, and compared: no rounding
     monkeypatch.setattr(visitors, "time", SimpleNamespace(monotonic=lambda: now))
     hers, his = made("hers", owner="ann"), made("his", owner="bob")
     made("class")
