@@ -113,15 +113,17 @@ def test_holding_units_changes_the_probabilities(page: Page, app_url: str) -> No
 
 def test_the_cursor_moves_with_the_arrow_keys(page: Page, app_url: str) -> None:
     board = open_part(page, app_url, "memory")
+    expect(board.locator("[data-name=reach]")).to_be_visible()  # the gates stand first while it is computed
     figures = board.locator(".bd-panel").count()
     expect(board.locator(".bd-plot .main-svg:first-child")).to_have_count(
         figures
     )  # those below the window too
     board.evaluate(MOVED)
     text = text_of(board)
-    page.mouse.click(*letter(text, 7))
-    expect(board.locator(".bd-text b").first).to_contain_text("character 8")
-    page.keyboard.press("ArrowRight")
+    page.mouse.click(*letter(text, 1))
+    expect(board.locator(".bd-text b").first).to_contain_text("character 2")
+    for _ in range(7):
+        page.keyboard.press("ArrowRight", delay=40)  # faster than answers come
     expect(board.locator(".bd-text b").first).to_contain_text("character 9")
     (pinned,) = text.evaluate(HIGHLIGHTED, "pin")
     assert pinned[0] == 8

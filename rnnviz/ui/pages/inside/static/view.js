@@ -88,7 +88,7 @@ export class View extends BaseView {
   receive(header, arrays) {
     this.head = header;
     this.arrays = arrays;
-    this.at = header.at;
+    if (!this.link.wanted) this.at = header.at; // else the reader has gone on meanwhile
     this.say = sayer(header.words);
     this.numbers = new Numbers(header.language);
     label(this.root, this.say);
