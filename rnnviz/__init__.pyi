@@ -88,44 +88,44 @@ from .networks.config import (
 from .networks.ngram import NgramModel as NgramModel
 from .networks.torch_model import CharModel as CharModel
 from .notebook.live import live as live
-from .reading.cluster import cluster as cluster
-from .reading.dynamic import dynamic as dynamic
-from .reading.mixing import mix as mix
-from .reading.rows import (
-    RowScore as RowScore,
-)
-from .reading.rows import (
-    RowsReport as RowsReport,
-)
-from .reading.rows import (
-    score_rows as score_rows,
-)
-from .reading.sampling import (
-    reshaped as reshaped,
-)
-from .reading.sampling import (
-    sample as sample,
-)
-from .reading.scoring import (
+from .runs.saving import save as save
+from .scoring.cluster import cluster as cluster
+from .scoring.dynamic import dynamic as dynamic
+from .scoring.mixing import mix as mix
+from .scoring.perplexity import (
     Report as Report,
 )
-from .reading.scoring import (
+from .scoring.perplexity import (
     UniformModel as UniformModel,
 )
-from .reading.scoring import (
+from .scoring.perplexity import (
     perplexity as perplexity,
 )
-from .reading.trace import (
+from .scoring.rows import (
+    RowScore as RowScore,
+)
+from .scoring.rows import (
+    RowsReport as RowsReport,
+)
+from .scoring.rows import (
+    score_rows as score_rows,
+)
+from .scoring.sampling import (
+    reshaped as reshaped,
+)
+from .scoring.sampling import (
+    sample as sample,
+)
+from .scoring.trace import (
     Trace as Trace,
 )
-from .reading.trace import (
+from .scoring.trace import (
     Tracer as Tracer,
 )
-from .reading.trace import (
+from .scoring.trace import (
     trace as trace,
 )
-from .reading.trace_many import trace_many as trace_many
-from .runs.saving import save as save
+from .scoring.trace_many import trace_many as trace_many
 from .text.row_files import open_rows as open_rows
 from .text.vocabulary import Vocabulary as Vocabulary
 from .training.trainer import (

@@ -40,13 +40,13 @@ from rnnviz.figures import training
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.compression import compress, decompress
-from rnnviz.reading.trace import Trace
-from rnnviz.reports import contamination
-from rnnviz.reports.record import record
 from rnnviz.runs import api as runs
 from rnnviz.runs import choice, queue, replay, snapshots, training_state
 from rnnviz.runs.folder import RunFolder
+from rnnviz.scoring import contamination
+from rnnviz.scoring.compression import compress, decompress
+from rnnviz.scoring.record import record
+from rnnviz.scoring.trace import Trace
 from rnnviz.text import corpora
 from rnnviz.training.trainer import Trainer
 from tests.conftest import TEXT, in_numpy, tiny, tiny_card

@@ -45,9 +45,9 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 @pytest.mark.parametrize(
     "first",
     [
-        "import rnnviz.reading.trace",
-        "from rnnviz.reading.trace import Tracer",
-        "import rnnviz.reading.sampling",
+        "import rnnviz.scoring.trace",
+        "from rnnviz.scoring.trace import Tracer",
+        "import rnnviz.scoring.sampling",
         "pass",
     ],
 )

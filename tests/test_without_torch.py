@@ -23,7 +23,7 @@ NEEDS_TORCH = {
             "compiled", "custom", "dropout", "torch_engine", "torch_model",
         )
     ),
-    "reading.dynamic",
+    "scoring.dynamic",
     "runs.distributed", "runs.journal", "runs.training_state",
 }  # fmt: skip
 """What may import torch as soon as it is imported, and training/; all others where they compute with it."""

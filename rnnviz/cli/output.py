@@ -23,7 +23,7 @@ from rnnviz.text.files import printable, without_folders
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.reading.scoring import Progress
+    from rnnviz.scoring.perplexity import Progress
 
 R = TypeVar("R")
 

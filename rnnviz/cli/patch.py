@@ -97,7 +97,7 @@ def patch(
       python -m rnnviz patch --model python-gru --source "name = 'the" --target "name = the value" --to 10 \\
           --direction difference:quotes --corpus python-source --unclosed line
     """
-    from rnnviz.reading import sampling
+    from rnnviz.scoring import sampling
 
     model = network(on)
     read = rnnviz.trace(model, source)

@@ -1,5 +1,5 @@
 """`python -m rnnviz perplexity`: score files, compare models on them, and write the results. The numbers are
-exactly those of rnnviz.reports.many; a file that can't be scored doesn't stop the others.
+exactly those of rnnviz.scoring.many_files; a file that can't be scored doesn't stop the others.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from rnnviz.errors import ModelNotFoundError, RnnvizError, TextError
 
 if TYPE_CHECKING:
     from rnnviz.figures.row_table import RowTable
-    from rnnviz.reading.scoring import LanguageModel
-    from rnnviz.reports.many import Other, Scoring
-    from rnnviz.reports.record import Record
-    from rnnviz.reports.score import Score
+    from rnnviz.scoring.many_files import Other, Scoring
+    from rnnviz.scoring.perplexity import LanguageModel
+    from rnnviz.scoring.record import Record
+    from rnnviz.scoring.score import Score
 
 PLACE = "{file}"  # in an output's name: where the scored file's name goes
 
@@ -76,7 +76,7 @@ class Learning:
 
 @dataclass(frozen=True)
 class Read:
-    """How files are read; what the fields of `rnnviz.reports.many.Scoring` are called."""
+    """How files are read; what the fields of `rnnviz.scoring.many_files.Scoring` are called."""
 
     encoding: Annotated[str | None, "the files' encoding (default: found for each file)"] = None
     precise: Annotated[
@@ -198,8 +198,8 @@ def perplexity(
             _print(found, shown, alone=len(named) == 1)
             scores.append(found)
     if len(scores) > 1 and not shown.json:
-        from rnnviz.reports.interval import averages
-        from rnnviz.reports.score import averaged
+        from rnnviz.scoring.interval import averages
+        from rnnviz.scoring.score import averaged
 
         print(told(averaged(averages([each.report for each in scores]))))
         if compare:
@@ -232,15 +232,15 @@ def _scoring(
     scheduler: str | None,
 ) -> Scoring:
     """The models that files are scored with, and how."""
-    from rnnviz.reports.many import Scoring
+    from rnnviz.scoring.many_files import Scoring
 
     model: LanguageModel = load(on)
     if learning.dynamic:
-        from rnnviz.reading.dynamic import dynamic
+        from rnnviz.scoring.dynamic import dynamic
 
         model = dynamic(model)
     if learning.mix is not None:
-        from rnnviz.reading.mixing import mix
+        from rnnviz.scoring.mixing import mix
 
         model = mix(model, load(on, learning.mix))
     others = _others(on, model, compare, learning) if compare else []
@@ -263,7 +263,7 @@ def _scoring(
     )
     if scheduler is None:
         return scoring
-    from rnnviz.reading.cluster import cluster
+    from rnnviz.scoring.cluster import cluster
 
     machines = stack.enter_context(cluster(scheduler))
     return replace(
@@ -277,7 +277,7 @@ def _scoring(
 
 def _others(on: OnDevice, model: LanguageModel, compare: Sequence[str], learning: Learning) -> list[Other]:
     """The models to compare with and what they are, with the model's own n-gram if it is installed."""
-    from rnnviz.reports.many import Other
+    from rnnviz.scoring.many_files import Other
 
     others = {name: load(on, name) for name in compare if learning.option or name != on.model}
     found = [Other("model", "another model", other) for other in others.values()]
@@ -292,7 +292,7 @@ def _others(on: OnDevice, model: LanguageModel, compare: Sequence[str], learning
 
 def _print(found: Score, shown: Shown, *, alone: bool) -> None:
     """A file's figures as soon as they are known; `alone`, what may be said of them, too."""
-    from rnnviz.reports.score import RowsScore
+    from rnnviz.scoring.score import RowsScore
 
     report = found.report
     complain_of_guess(report.file, report.encoding, report.certainty)

@@ -23,7 +23,7 @@ def sample(
     ] = None,
 ) -> None:
     """Continue a text."""
-    from rnnviz.reading.sampling import stream
+    from rnnviz.scoring.sampling import stream
 
     model = load(on)
     prompt = read_text(STANDARD_INPUT, None) if prompt == STANDARD_INPUT else prompt

@@ -15,7 +15,7 @@ def sketch(
 ) -> None:
     """Store in a model file which text it was trained on, as hashes that hold no text."""
     from rnnviz.networks import checkpoint, modelfile
-    from rnnviz.reports import contamination
+    from rnnviz.scoring import contamination
     from rnnviz.text import corpora
 
     path = checkpoint.find(model)

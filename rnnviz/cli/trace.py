@@ -130,7 +130,7 @@ def _expected(traced: rnnviz.Trace) -> Columns:
 
 def _values(traced: rnnviz.Trace, asked: Columns, layer: int | None) -> Iterator[Columns]:
     """The rows of `Trace.to_frame`, at most ROWS at a time or those of one character."""
-    from rnnviz.reading import tidy
+    from rnnviz.scoring import frames as tidy
 
     for name, values in asked.items():
         each = values.shape[2] * (values.shape[1] if layer is None else 1)

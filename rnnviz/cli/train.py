@@ -172,8 +172,8 @@ def _corpus(about: About, now: Now) -> Any:
 def _count(about: About, now: Now, given: Mapping[str, Any], order: int) -> int:
     """`--cell ngram`: count instead of train."""
     from rnnviz.networks.ngram import NgramModel
-    from rnnviz.reports import contamination
     from rnnviz.runs.card import make_card
+    from rnnviz.scoring import contamination
     from rnnviz.text.characters import normalise
     from rnnviz.text.vocabulary import Vocabulary
 

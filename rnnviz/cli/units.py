@@ -96,7 +96,7 @@ def units(
 ) -> None:
     """Find the units of a network that respond to something in a text."""
     from rnnviz.networks.progress import Share, mapped
-    from rnnviz.reading.trace import tracing
+    from rnnviz.scoring.trace import tracing
     from rnnviz.units import claims, controls
 
     model = network(of)

@@ -45,9 +45,9 @@ from rnnviz.text.row_files import parquet_library as parquet_library
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from rnnviz.reading.scoring import Report
-    from rnnviz.reports.analysis import Curve
-    from rnnviz.reports.record import Record
+    from rnnviz.scoring.breakdown import Curve
+    from rnnviz.scoring.perplexity import Report
+    from rnnviz.scoring.record import Record
 
 # Tables as CSV, safe to open in a spreadsheet: it would compute a file's name that begins like a formula.
 

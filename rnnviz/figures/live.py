@@ -17,7 +17,7 @@ from rnnviz.figures import themes
 from rnnviz.figures.frame import Figure, axis, layout, line
 from rnnviz.figures.themes import Scale, Theme
 from rnnviz.networks.config import KINDS
-from rnnviz.reading.trace import Trace
+from rnnviz.scoring.trace import Trace
 
 # Which units to show, and in which order.
 #

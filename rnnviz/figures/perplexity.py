@@ -11,7 +11,7 @@ import numpy as np
 
 from rnnviz.figures.frame import Figure, axis, layout, line, log_axis, written
 from rnnviz.figures.themes import LIGHT, Theme
-from rnnviz.reports.analysis import Curve
+from rnnviz.scoring.breakdown import Curve
 
 PALE = 0.45
 """How strong the rolling line is beside the running one."""

@@ -34,7 +34,7 @@ from rnnviz.text.row_files import JsonLines, Parquet, RowFile, parquet_library
 from rnnviz.text.row_files import values as column_values
 
 if TYPE_CHECKING:
-    from rnnviz.reading.rows import RowScore, Scored
+    from rnnviz.scoring.rows import RowScore, Scored
 
 Format = Literal["parquet", "jsonl", "csv"]
 FORMATS: tuple[Format, ...] = ("parquet", "jsonl", "csv")

@@ -13,7 +13,7 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats, Ids
 from rnnviz.networks.numpy_engine import NetworkReader, Weights, side_by_side
 from rnnviz.networks.threads import ours
-from rnnviz.reading.trace import Trace
+from rnnviz.scoring.trace import Trace
 
 LAST = 64
 """Characters before a prediction that are left out: a 384-unit LSTM reads on without each in 50 ms."""

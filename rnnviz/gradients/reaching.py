@@ -23,7 +23,7 @@ from rnnviz.gradients.memory import MAX_ROW, Connectivity, largest
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Clock, Share
 from rnnviz.pictured import Pictured
-from rnnviz.reading.resampling import Resampled, resample
+from rnnviz.scoring.bootstrap import Resampled, resample
 
 LAGS = 100
 """Characters that a prediction may rest on, unless asked otherwise."""

@@ -12,8 +12,8 @@ from rnnviz.arrays import Doubles
 from rnnviz.lecture.said import percent
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model
-from rnnviz.reading import trace as tracing
-from rnnviz.reading.scoring import costs
+from rnnviz.scoring import trace as tracing
+from rnnviz.scoring.perplexity import costs
 from rnnviz.text.characters import normalise, visible
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -23,7 +23,7 @@ trace = lru_cache(maxsize=64)(tracing.trace)
 
 @lru_cache(maxsize=256)
 def nats(model: Model, text: str) -> Doubles:
-    """The cost of each character of `text` (T,), by the rule of `rnnviz.reading.scoring`.
+    """The cost of each character of `text` (T,), by the rule of `rnnviz.scoring.perplexity`.
 
     >>> nats(NgramModel.fit("abab", order=2), "aba").shape
     (3,)

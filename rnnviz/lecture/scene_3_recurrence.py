@@ -31,7 +31,7 @@ from rnnviz.lecture.prediction import chances, likeliest, trace
 from rnnviz.lecture.readers import load
 from rnnviz.lecture.said import fixed, in_full, percent
 from rnnviz.lecture.steps import Drawn, Question, step
-from rnnviz.reading.trace import Trace
+from rnnviz.scoring.trace import Trace
 from rnnviz.text.characters import visible
 
 TITLE = N_("With a hidden state")

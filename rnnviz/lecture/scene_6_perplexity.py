@@ -39,7 +39,7 @@ from rnnviz.lecture.readers import kinds, load, reader, recorded, spoken
 from rnnviz.lecture.said import fixed, rough, ten_to
 from rnnviz.lecture.steps import Drawn, Letter, Question, step
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.report import costs
+from rnnviz.scoring.report import costs
 from rnnviz.text.characters import visible
 
 TITLE = N_("Perplexity")

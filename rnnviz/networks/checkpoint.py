@@ -197,7 +197,7 @@ def save(
 ) -> Path:
     """Write `model` to `path`, all of it or nothing, and return the path; `half` stores weights as float16.
 
-    `sketch`, by default the model's own, is of its training text, see `rnnviz.reports.contamination`; `card`
+    `sketch`, by default the model's own, is of its training text, see `rnnviz.scoring.contamination`; `card`
     takes the place of the model's. Raises CheckpointError if the name or the folder can't be used.
 
     >>> import tempfile

@@ -39,7 +39,7 @@ class NgramModel(Pictured):
     """A character n-gram model of order 1 to 6: the next character is predicted from the order - 1 before it.
 
     `normaliser` names a text's normalisation before encoding; `card` is plain JSON data on the model's
-    origin; `sketch` is of its text, see `rnnviz.reports.contamination`.
+    origin; `sketch` is of its text, see `rnnviz.scoring.contamination`.
 
     >>> import rnnviz
     >>> model = rnnviz.NgramModel.fit("abracadabra", order=3)

@@ -23,7 +23,7 @@ from rnnviz.figures.themes import LIGHT, SURPRISAL_FULL, palette, ramp
 from rnnviz.findings import Bars, Finding
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.trace import Trace
+from rnnviz.scoring.trace import Trace
 from rnnviz.text.characters import visible
 
 COLUMN, HEAT, STRIP, LEFT = 9, 180, 18, 54  # in SVG units

@@ -3,9 +3,9 @@
 from typing import Any
 
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.scoring import perplexity
 from rnnviz.runs import event_log
 from rnnviz.runs.folder import RunFolder
+from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.estimate import COUNTED
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from rnnviz.networks import checkpoint, has_torch, modelfile
-from rnnviz.reading.scoring import LanguageModel, perplexity
 from rnnviz.runs import choice as choices
 from rnnviz.runs import unit_findings
+from rnnviz.scoring.perplexity import LanguageModel, perplexity
 from rnnviz.text import files
 from rnnviz.text.corpora import Corpus, sha256
 from rnnviz.units.claims import ENOUGH, MARGIN, Verdict
@@ -112,7 +112,7 @@ chosen, a model is trained on the first 90 % and measured on the held-out text, 
 character, and every character counts, the unknown ones too. *Uniform* is what a uniform guess gives, |V|.
 This page is written by `python -m rnnviz models --markdown`, and `python -m rnnviz models --check` computes
 its figures again. So that the app can say when a text was trained on, each file holds hashes of some of its
-training text's 24-grams (`rnnviz.reports.contamination`), and no text.
+training text's 24-grams (`rnnviz.scoring.contamination`), and no text.
 
 `NAME.snapshots.safetensors` shows how a model came about (`rnnviz.runs.replay`): what it made of one sentence
 at moments of the training below, from the random beginning to the weights that ship, and its perplexity on

@@ -12,7 +12,7 @@ from typing import Any
 
 from rnnviz.errors import CheckpointError, RnnvizError
 from rnnviz.networks import checkpoint
-from rnnviz.reading.scoring import perplexity
+from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
 
 CLOSE = 1e-4

@@ -55,8 +55,8 @@ def finish(
     looked for as long as `naming_seconds`, 0 for not at all. Raises TrainingError if there is no model, and
     what scoring and saving raise.
     """
-    from rnnviz.reports import contamination
     from rnnviz.runs.card import make_card
+    from rnnviz.scoring import contamination
 
     if path is None:
         path = Path(description.output or folder.finished / f"{description.name}{modelfile.SUFFIX}")

@@ -21,10 +21,10 @@ from typing import Any
 from rnnviz.errors import ConfigError, ExportError, RnnvizError, TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.config import TrainConfig
-from rnnviz.reading.trace import Trace, trace
 from rnnviz.runs import api, event_log, snapshots, tensorboard
 from rnnviz.runs.event_log import PROGRESS
 from rnnviz.runs.folder import Description, RunFolder, reason
+from rnnviz.scoring.trace import Trace, trace
 from rnnviz.text import corpora
 
 # The model of a training loop as it is now: one that rnnviz reads, a function that returns one, or none.

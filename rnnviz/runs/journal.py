@@ -20,12 +20,12 @@ import torch
 
 from rnnviz.networks import checkpoint, threads
 from rnnviz.networks.torch_model import CharModel
-from rnnviz.reading.trace import trace
 from rnnviz.runs import event_log, queue, training_state
 from rnnviz.runs.event_log import PROGRESS
 from rnnviz.runs.folder import RunFolder
 from rnnviz.runs.snapshots import Watching
 from rnnviz.runs.tensorboard import Take
+from rnnviz.scoring.trace import trace
 from rnnviz.training.trainer import LARGEST, StepReport, Trainer
 
 LONG, SLOW_PROGRESS = 1200.0, 1.0

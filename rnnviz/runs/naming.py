@@ -11,8 +11,8 @@ from typing import Any
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import run
-from rnnviz.reading.trace import tracing
 from rnnviz.runs import unit_findings
+from rnnviz.scoring.trace import tracing
 from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import Corpus, sha256
 from rnnviz.units.claims import ENOUGH, Search, holm

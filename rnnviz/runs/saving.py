@@ -44,7 +44,7 @@ def save(
                checksum, the file a sketch by which the app tells that a text was trained on
     held_out   a text that it wasn't trained on: the model is scored on it, all of it, as it will be stored
     sketch     of the training text, by default that of `corpus` or the model's own, see
-               `rnnviz.reports.contamination`
+               `rnnviz.scoring.contamination`
 
     Raises CheckpointError if the name or the folder can't be used, ConfigError for a held-out text that is
     part of `corpus`, and for a network whose step is a Python function; and what reading and scoring raise.
@@ -60,7 +60,7 @@ def save(
     refuse(model)
     card: dict[str, Any] = {"parameters": model.parameter_count, **model.card}
     if corpus is not None:
-        from rnnviz.reports import contamination
+        from rnnviz.scoring import contamination
 
         text: Corpus = as_corpus(corpus)
         card |= {

@@ -18,13 +18,13 @@ import numpy as np
 
 from rnnviz.arrays import Arrays, Floats
 from rnnviz.errors import RnnvizError, TrainingError
-from rnnviz.reading.scoring import running
 from rnnviz.runs.folder import DAMAGED, RunFolder, reason
+from rnnviz.scoring.perplexity import running
 from rnnviz.text import files
 from rnnviz.text.vocabulary import UNKNOWN_SYMBOL
 
 if TYPE_CHECKING:
-    from rnnviz.reading.trace import Trace
+    from rnnviz.scoring.trace import Trace
 
 
 SHARE = 0.03

@@ -15,7 +15,7 @@ from rnnviz.units.targets import KINDS, PYTHON_KINDS, Target, Unclosed, describe
 from rnnviz.units.unit import activations
 
 if TYPE_CHECKING:
-    from rnnviz.reading.trace import Trace
+    from rnnviz.scoring.trace import Trace
 
 KEY = "units"
 """Of a card: {"command": the command that made them, "text": of what, "findings": those that stand, "others":

@@ -16,8 +16,8 @@ from rnnviz.networks import compiled
 from rnnviz.networks.config import Engine, Precision, TrainConfig
 from rnnviz.networks.threads import ALIKE, HOPELESS, Threads, worth_trying
 from rnnviz.networks.torch_model import pick_device
-from rnnviz.reading.sampling import sample
-from rnnviz.reading.scoring import perplexity
+from rnnviz.scoring.perplexity import perplexity
+from rnnviz.scoring.sampling import sample
 from rnnviz.training import optimiser
 from rnnviz.training.batches import cuts
 from rnnviz.training.reporting import early_steps

@@ -26,8 +26,8 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.dropout import Dropout
 from rnnviz.networks.threads import Threads
 from rnnviz.networks.torch_model import State, pick_device, untrained
-from rnnviz.reading.sampling import sample
-from rnnviz.reading.scoring import score
+from rnnviz.scoring.perplexity import score
+from rnnviz.scoring.sampling import sample
 from rnnviz.text.characters import normalise
 from rnnviz.text.checked import check_text, received
 from rnnviz.text.corpora import SHORTEST_SPLIT, Split, as_corpus

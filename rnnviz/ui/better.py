@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rnnviz.errors import CheckpointError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.reading.scoring import perplexity
+from rnnviz.scoring.perplexity import perplexity
 from rnnviz.ui import model_cache
 from rnnviz.ui.jobs.store import Key, checksum
 from rnnviz.ui.jobs.worker import Job, Step, Steps, of_session

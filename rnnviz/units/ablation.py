@@ -40,8 +40,8 @@ from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share
 from rnnviz.pictured import Brief, Pictured
-from rnnviz.reading import scoring
-from rnnviz.reading.resampling import Resampled, from_correlation, resample
+from rnnviz.scoring import perplexity
+from rnnviz.scoring.bootstrap import Resampled, from_correlation, resample
 from rnnviz.text.characters import normalise
 from rnnviz.units import directions
 from rnnviz.units.directions import Direction
@@ -123,13 +123,13 @@ class Ablation(Brief, Pictured):
     @property
     def baseline(self) -> float:
         """The perplexity of the whole network."""
-        return scoring.of_sum(self.nats, self.characters)
+        return perplexity.of_sum(self.nats, self.characters)
 
     @cached_property
     def perplexity(self) -> Doubles:
         """(U,) without each unit."""
         without = self.nats + self.sums.sum(axis=(0, 1))
-        return np.array([scoring.of_sum(float(nats), self.characters) for nats in without])
+        return np.array([perplexity.of_sum(float(nats), self.characters) for nats in without])
 
     @property
     def order(self) -> Ids:
@@ -373,7 +373,7 @@ def ablate(
                 done += top.shape[0] * top.shape[1]
                 if clock.due():
                     yield Share(done / total)
-        nats = float(scoring.costs(-whole[:end], ids[:end], model.vocabulary).sum())
+        nats = float(perplexity.costs(-whole[:end], ids[:end], model.vocabulary).sum())
         sums, counts = by_passage(extra[:end], passage_of(len(ids)), target)
         asked, rest = sums[..., : len(which)], sums[..., len(which) :]
         beside = Ablation(layer, np.arange(controls), nats, rest, counts, name) if controls else None

@@ -1,6 +1,6 @@
 """Several networks on the same text, character by character; or one, at two moments of its training.
 
-Costs include unknown characters' (see `rnnviz.reading.scoring`), so networks with different vocabularies
+Costs include unknown characters' (see `rnnviz.scoring.perplexity`), so networks with different vocabularies
 compare. Shape letters: M models, T time steps.
 """
 
@@ -15,7 +15,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import Bars, Json, Lines, Number, Panel, Said, Table, count, say, words
 from rnnviz.networks.numpy_model import Network
 from rnnviz.pictured import Pictured
-from rnnviz.reading.trace import Trace, trace
+from rnnviz.scoring.trace import Trace, trace
 from rnnviz.text.characters import visible
 
 LISTED = 8

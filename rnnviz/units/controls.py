@@ -17,7 +17,7 @@ from rnnviz.networks import untrained as networks
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.networks.untrained import Fresh
-from rnnviz.reading.trace import Trace, tracing
+from rnnviz.scoring.trace import Trace, tracing
 from rnnviz.units.claims import Search
 from rnnviz.units.evidence import weigh
 from rnnviz.units.searching import SHIFTS, Searcher

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from rnnviz.arrays import Doubles, Mask
 from rnnviz.deprecated import gone
 from rnnviz.errors import ConfigError
-from rnnviz.reading.trace import Trace
+from rnnviz.scoring.trace import Trace
 from rnnviz.units.targets import Target
 from rnnviz.units.unit import Unit, activations, check_layer, check_units
 

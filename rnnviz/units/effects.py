@@ -26,7 +26,7 @@ from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share
 from rnnviz.pictured import Brief, Pictured
-from rnnviz.reading.resampling import Resampled
+from rnnviz.scoring.bootstrap import Resampled
 from rnnviz.text.characters import normalise
 from rnnviz.units import directions
 from rnnviz.units.ablation import (

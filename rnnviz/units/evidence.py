@@ -22,7 +22,7 @@ Scores move on other text of the same kind:
     correlation  through each character's part in the mean product of ranks (Hájek's projection)
 
 Both are, to first order, means of what each character adds. So a lead is a mean too, and intervals follow
-from how far the means of passages lie apart (`rnnviz.reading.passages`). Of pieces of real texts the share
+from how far the means of passages lie apart (`rnnviz.scoring.passages`). Of pieces of real texts the share
 whose interval held the score, and the lead over an untrained unit, on the whole text, and what a moving-block
 bootstrap, blocks by Politis and White (2004), held of the score (`scores` of `tests/benchmarks/claims.py`):
 
@@ -49,9 +49,9 @@ from rnnviz.arrays import Array, Doubles, Ids, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.networks.progress import Share, run
 from rnnviz.networks.threads import worth_trying_alone
-from rnnviz.reading.passages import OCTAVES, all_text
-from rnnviz.reading.resampling import from_correlation, means, starts
-from rnnviz.reading.trace import Trace
+from rnnviz.scoring.bootstrap import from_correlation, means, starts
+from rnnviz.scoring.passages import OCTAVES, all_text
+from rnnviz.scoring.trace import Trace
 from rnnviz.units import ranking
 from rnnviz.units.claims import Evidence, Report, Rival, Search, Simpler
 from rnnviz.units.searching import SHIFTS, Searcher, Split
@@ -67,7 +67,7 @@ STABILITY = 200
 """Texts drawn anew to see which unit ranks first."""
 
 SCORE, LEAD = (-0.6, 0.2), (-0.7, 0.2)
-"""Mean and standard deviation of s (see `rnnviz.reading.passages`) that scores have in real texts, and leads,
+"""Mean and standard deviation of s (see `rnnviz.scoring.passages`) that scores have in real texts, and leads,
 of which what a text does to both is no part."""
 
 FEWEST = 20

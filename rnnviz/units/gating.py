@@ -24,8 +24,8 @@ from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Json, Lines, Number, Panel, Points, Said, Table, count, say, span, words
 from rnnviz.networks.config import KINDS
 from rnnviz.pictured import Brief, Pictured
-from rnnviz.reading.resampling import Resampled, resample
-from rnnviz.reading.trace import Trace
+from rnnviz.scoring.bootstrap import Resampled, resample
+from rnnviz.scoring.trace import Trace
 from rnnviz.units.unit import activations, check_layer
 
 LOW, HIGH = 0.1, 0.9

@@ -31,8 +31,8 @@ from rnnviz.findings import Json
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share
-from rnnviz.reading.signature import digest_of, signature
-from rnnviz.reading.trace import Trace, trace
+from rnnviz.scoring.signature import digest_of, signature
+from rnnviz.scoring.trace import Trace, trace
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import code_points

@@ -20,8 +20,8 @@ from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_engine import Changes, Weights, combined
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.pictured import Brief
-from rnnviz.reading import sampling
-from rnnviz.reading.trace import Trace, Tracer
+from rnnviz.scoring import sampling
+from rnnviz.scoring.trace import Trace, Tracer
 from rnnviz.text.checked import received
 from rnnviz.units import directions
 from rnnviz.units.directions import Direction, Span

@@ -37,7 +37,7 @@ from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped
 from rnnviz.networks.untrained import Fresh
 from rnnviz.pictured import Brief, Pictured
-from rnnviz.reading.trace import Trace, tracing
+from rnnviz.scoring.trace import Trace, tracing
 from rnnviz.text.characters import visible
 from rnnviz.units import controls
 from rnnviz.units.controls import COPIES, of_all

@@ -30,8 +30,8 @@ from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_engine import Change, Changes, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network
 from rnnviz.pictured import Brief, Pictured
-from rnnviz.reading import sampling
-from rnnviz.reading.trace import Trace, Tracer, trace
+from rnnviz.scoring import sampling
+from rnnviz.scoring.trace import Trace, Tracer, trace
 from rnnviz.text.characters import visible
 from rnnviz.units import directions
 from rnnviz.units.directions import Direction

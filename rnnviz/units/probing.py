@@ -32,7 +32,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, one_row, say, words
 from rnnviz.networks.progress import Share, run
 from rnnviz.pictured import Pictured
-from rnnviz.reading.trace import Trace
+from rnnviz.scoring.trace import Trace
 from rnnviz.units import evidence, ranking
 from rnnviz.units.claims import ENOUGH, MARGIN, Found, Measure, Rival, measured
 from rnnviz.units.directions import Direction

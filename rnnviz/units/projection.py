@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
 from rnnviz.pictured import Brief
-from rnnviz.reading.trace import Trace
+from rnnviz.scoring.trace import Trace
 from rnnviz.units.unit import activations
 
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from rnnviz.arrays import Array, Doubles, Integers, Mask
 from rnnviz.errors import ConfigError
-from rnnviz.reading.trace import Trace
+from rnnviz.scoring.trace import Trace
 from rnnviz.text.checked import received
 from rnnviz.units import ranking
 from rnnviz.units.claims import ENOUGH, LEVEL, Found, Search

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rnnviz.arrays import Floats, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS, Cell
-from rnnviz.reading.trace import Trace
+from rnnviz.scoring.trace import Trace
 
 
 class Unit(NamedTuple):

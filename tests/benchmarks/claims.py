@@ -40,9 +40,9 @@ from rnnviz.networks.checkpoint import find, load_numpy
 from rnnviz.networks.modelfile import read_tensors
 from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.networks.numpy_model import NumpyModel
-from rnnviz.reading.resampling import resample
-from rnnviz.reading.scoring import pieces as read_in_pieces
-from rnnviz.reports.interval import interval
+from rnnviz.scoring.bootstrap import resample
+from rnnviz.scoring.interval import interval
+from rnnviz.scoring.perplexity import pieces as read_in_pieces
 from rnnviz.text import corpora
 from rnnviz.units import evidence, ranking
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from rnnviz.networks.checkpoint import load
-from rnnviz.reading.scoring import perplexity
+from rnnviz.scoring.perplexity import perplexity
 from tests.browser.driving import box_of, click_table, tabs
 
 

@@ -15,8 +15,8 @@ from playwright.sync_api import Page, expect
 import rnnviz
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.progress import run
-from rnnviz.reports.column_files import BLOCK, ColumnFiles
-from rnnviz.reports.record import record
+from rnnviz.scoring.column_files import BLOCK, ColumnFiles
+from rnnviz.scoring.record import record
 from tests.browser.driving import (
     HIGHLIGHTED,
     box_of,
@@ -53,8 +53,8 @@ import json
 import streamlit as st
 from pathlib import Path
 from rnnviz.networks.checkpoint import load
-from rnnviz.reading.scoring import Report
-from rnnviz.reports.record import Record
+from rnnviz.scoring.perplexity import Report
+from rnnviz.scoring.record import Record
 from rnnviz.ui.pages.perplexity import surprise
 
 st.set_page_config(layout="wide")

@@ -11,10 +11,10 @@ import pytest
 
 from rnnviz.cli import output
 from rnnviz.networks.checkpoint import load
-from rnnviz.reading.dynamic import dynamic
-from rnnviz.reading.mixing import mix
-from rnnviz.reading.scoring import perplexity, pieces
-from rnnviz.reports.interval import interval
+from rnnviz.scoring.dynamic import dynamic
+from rnnviz.scoring.interval import interval
+from rnnviz.scoring.mixing import mix
+from rnnviz.scoring.perplexity import perplexity, pieces
 from tests.cli.conftest import Run
 from tests.conftest import TEXT
 

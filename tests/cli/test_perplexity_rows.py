@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rnnviz.networks.checkpoint import load
-from rnnviz.reading.scoring import perplexity
+from rnnviz.scoring.perplexity import perplexity
 from tests.cli.conftest import Run
 from tests.conftest import TEXT
 

@@ -12,7 +12,7 @@ import pytest
 
 from rnnviz import cli
 from rnnviz.networks import checkpoint
-from rnnviz.reading.scoring import perplexity
+from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
 from tests.cli.conftest import ROOT, Run, process
 from tests.training.test_trainer import CORPUS, TEXT, same

@@ -10,9 +10,9 @@ import pytest
 import rnnviz
 from rnnviz.errors import CheckpointError, DecodingError
 from rnnviz.networks import checkpoint
-from rnnviz.reading.compression import decompress
 from rnnviz.runs import api as runs
 from rnnviz.runs.folder import RunFolder
+from rnnviz.scoring.compression import decompress
 from tests.runs.processes import train
 
 HERE = Path(__file__).parent

@@ -13,10 +13,10 @@ from rnnviz.figures import export
 from rnnviz.networks.checkpoint import read_info, save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.scoring import perplexity
 from rnnviz.runs import api as runs
 from rnnviz.runs import follow
 from rnnviz.runs.folder import Description, RunFolder
+from rnnviz.scoring.perplexity import perplexity
 from rnnviz.ui.pages.perplexity import download
 from rnnviz.ui.pages.train import compare
 from tests.runs.processes import events, progressed, train, until

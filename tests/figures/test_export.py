@@ -20,10 +20,10 @@ import pytest
 from rnnviz.errors import ConfigError, ExportError
 from rnnviz.figures import export
 from rnnviz.networks.checkpoint import load
-from rnnviz.reading.scoring import pieces
-from rnnviz.reports.record import Record
+from rnnviz.scoring.perplexity import pieces
+from rnnviz.scoring.record import Record
 from tests.conftest import TEXT
-from tests.reports.recorded import recorded, told
+from tests.scoring.recorded import recorded, told
 
 # What a table could trip over: quotes, separators, line ends, NUL, formulas, the words for "nothing there".
 NUL = "\0" if pd.__version__ >= "3.1" else ""  # older ones read none
@@ -161,7 +161,7 @@ def test_without_pyarrow_parquet_says_what_to_install(
 def test_the_module_loads_neither_pandas_nor_pyarrow(tmp_path: Path) -> None:
     source = of_length(3, tmp_path)
     code = (
-        "import sys\nfrom rnnviz.figures import export\nfrom rnnviz.reports.column_files import ColumnFiles\n"
+        "import sys\nfrom rnnviz.figures import export\nfrom rnnviz.scoring.column_files import ColumnFiles\n"
         f"export.per_character(ColumnFiles({str(source.folder)!r}), {str(tmp_path / 'out.csv')!r})\n"
         "heavy = {'pandas', 'pyarrow', 'plotly', 'jinja2', 'streamlit', 'torch'}\n"
         "print(sorted(heavy & set(sys.modules)))"

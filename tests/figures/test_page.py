@@ -15,11 +15,11 @@ from rnnviz.figures import export
 from rnnviz.figures import export as pages
 from rnnviz.figures.export import curve
 from rnnviz.networks.checkpoint import load
-from rnnviz.reports.analysis import Curve
-from rnnviz.reports.record import Record
+from rnnviz.scoring.breakdown import Curve
+from rnnviz.scoring.record import Record
 from rnnviz.text.characters import printable
 from tests.conftest import TEXT
-from tests.reports.recorded import recorded
+from tests.scoring.recorded import recorded
 
 EVIL = (
     "</pre><script>alert(1)</script>&amp;\"'<img src=x onerror=alert(2)>\n\n]]><!-- "

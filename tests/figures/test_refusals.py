@@ -9,7 +9,7 @@ import pytest
 
 from rnnviz.errors import ConfigError, ExportError
 from rnnviz.figures import export
-from rnnviz.reports.record import Record
+from rnnviz.scoring.record import Record
 from tests.refused import one_sentence
 
 

@@ -23,7 +23,7 @@ from rnnviz.gradients import (
 )
 from rnnviz.gradients.memory import Rows
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.scoring import UniformModel
+from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.units import run
 from tests.conftest import TEXT, tiny

@@ -15,7 +15,7 @@ from rnnviz.networks.batched_scoring import CHUNK, LEAST, ROWS, SHORTEST, CharSc
 from rnnviz.networks.prediction import Scores
 from rnnviz.networks.progress import run
 from rnnviz.networks.torch_model import TorchEngine
-from rnnviz.reading import scoring
+from rnnviz.scoring import perplexity as scoring
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.tuning import own_python
 from tests.conftest import tiny

@@ -25,8 +25,8 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Cell
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
-from rnnviz.reading.sampling import sample
-from rnnviz.reading.trace import trace
+from rnnviz.scoring.sampling import sample
+from rnnviz.scoring.trace import trace
 from tests.conftest import TEXT, in_numpy, tiny, tiny_card
 
 CARD = {"corpus": "x", "held_out": {"perplexity": 4.2}}

@@ -14,11 +14,11 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.prediction import entropy, normalised, rank
 from rnnviz.networks.torch_model import CharModel
-from rnnviz.reading.scoring import UniformModel, pieces
-from rnnviz.reading.trace import trace
+from rnnviz.scoring.perplexity import UniformModel, pieces
+from rnnviz.scoring.trace import trace
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
-from tests.reports.recorded import recorded
+from tests.scoring.recorded import recorded
 
 OTHER = "A traveller! He is 道 quiet; zzz Time.\n" * 3
 

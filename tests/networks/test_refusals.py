@@ -19,7 +19,7 @@ from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.torch_model import pick_device
-from rnnviz.reading.compression import compress
+from rnnviz.scoring.compression import compress
 from tests.conftest import tiny
 from tests.networks.test_adapter import CHARACTERS, GRU, N
 from tests.networks.test_custom import echo, gru_loop, layers

@@ -10,10 +10,10 @@ from typing import Any
 
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
-from rnnviz.reading.trace import trace
 from rnnviz.runs import event_log, queue, visitors
 from rnnviz.runs.folder import Description, RunFolder, home
 from rnnviz.runs.snapshots import of, to_bytes
+from rnnviz.scoring.trace import trace
 from rnnviz.text import files
 from tests.conftest import tiny, tiny_card
 

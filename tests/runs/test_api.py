@@ -23,12 +23,12 @@ from rnnviz.networks import checkpoint, compiled
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.threads import Threads
-from rnnviz.reading.scoring import perplexity
 from rnnviz.runs import api as runs
 from rnnviz.runs import journal, training_state
 from rnnviz.runs import process as run_process
 from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.runs.journal import Journal
+from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training import speed

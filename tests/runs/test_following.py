@@ -16,9 +16,9 @@ import rnnviz
 from rnnviz import cli
 from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint
-from rnnviz.reading.trace import trace
 from rnnviz.runs import api as runs
 from rnnviz.runs import event_log, following, snapshots
+from rnnviz.scoring.trace import trace
 from tests.conftest import tiny
 from tests.runs.test_tensorboard import scalars
 

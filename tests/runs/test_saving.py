@@ -9,7 +9,7 @@ from torch import nn
 
 import rnnviz
 from rnnviz.networks.checkpoint import load_numpy
-from rnnviz.reports import contamination
+from rnnviz.scoring import contamination
 
 CORPUS = "the machine that remembers what it has read, and forgets. " * 5
 UNSEEN = "it reads that the machine forgets"

@@ -10,10 +10,10 @@ import pytest
 
 import rnnviz
 from rnnviz.networks import checkpoint
-from rnnviz.reading import scoring
 from rnnviz.runs import card as model_card
 from rnnviz.runs import check
 from rnnviz.runs import replay as run_replay
+from rnnviz.scoring import perplexity as scoring
 from rnnviz.text import corpora
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rnnviz.reading.trace import trace
 from rnnviz.runs.folder import RunFolder
 from rnnviz.runs.snapshots import Watching, of, read, to_bytes
+from rnnviz.scoring.trace import trace
 from tests.conftest import tiny
 
 

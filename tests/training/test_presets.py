@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from rnnviz.reading.sampling import sample
-from rnnviz.reading.scoring import perplexity
+from rnnviz.scoring.perplexity import perplexity
+from rnnviz.scoring.sampling import sample
 from rnnviz.text import corpora
 from rnnviz.training.presets import PRESETS, TOY, dropout, fitting, preset, twice
 from rnnviz.training.trainer import SURE, train

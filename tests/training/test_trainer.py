@@ -15,9 +15,9 @@ from rnnviz.networks import compiled
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Cell, Engine, Precision, TrainConfig
 from rnnviz.networks.dropout import Dropout
-from rnnviz.reading.scoring import perplexity
 from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.runs.training_state import restore, save
+from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
 from rnnviz.training.batches import Cuts, Streams, beginnings
 from rnnviz.training.optimiser import has_bfloat16

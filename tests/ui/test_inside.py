@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
 from rnnviz.networks.checkpoint import save
-from rnnviz.reading.sampling import sample
-from rnnviz.reading.trace import trace
 from rnnviz.runs import unit_findings
+from rnnviz.scoring.sampling import sample
+from rnnviz.scoring.trace import trace
 from rnnviz.text import corpora
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.browser.payload import unpack

@@ -8,7 +8,7 @@ import pytest
 
 from rnnviz import units
 from rnnviz.networks.checkpoint import save
-from rnnviz.reading.trace import trace
+from rnnviz.scoring.trace import trace
 from rnnviz.ui.pages.inside import changed
 from rnnviz.units import ablation
 from tests.conftest import TEXT, tiny, tiny_card

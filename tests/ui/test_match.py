@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
-from rnnviz.reading.trace import trace
+from rnnviz.scoring.trace import trace
 from rnnviz.text import corpora
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import match, sources

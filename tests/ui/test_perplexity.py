@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.checkpoint import load
-from rnnviz.reading.scoring import Report, perplexity, pieces
-from rnnviz.reports.interval import averages, interval
+from rnnviz.scoring.interval import averages, interval
+from rnnviz.scoring.perplexity import Report, perplexity, pieces
 from rnnviz.text import corpora
 from rnnviz.ui.examples import TEXTS
 from rnnviz.ui.packed import pack

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.checkpoint import load
-from rnnviz.reading.scoring import perplexity
+from rnnviz.scoring.perplexity import perplexity
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.perplexity import rows
 from rnnviz.ui.pages.perplexity.rows import RowsScored

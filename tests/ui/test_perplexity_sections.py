@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import install
 from rnnviz.networks.checkpoint import load
-from rnnviz.reports.score import uniform
+from rnnviz.scoring.score import uniform
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step

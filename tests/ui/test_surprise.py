@@ -9,10 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.scoring import perplexity
+from rnnviz.scoring.perplexity import perplexity
 from rnnviz.ui.pages.perplexity.surprise import KEPT, ScoredText, kind_names, one_line
 from tests.conftest import TEXT, tiny
-from tests.reports.recorded import recorded
+from tests.scoring.recorded import recorded
 from tests.ui.apptest import sent
 
 GRU = tiny("gru", name="tiny-gru")

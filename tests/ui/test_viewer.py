@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 import rnnviz
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.reports.analysis import difference
-from rnnviz.reports.record import Record
+from rnnviz.scoring.breakdown import difference
+from rnnviz.scoring.record import Record
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.perplexity import expected
 from rnnviz.ui.pages.perplexity.expected import Expected
 from rnnviz.ui.pages.perplexity.viewer import CHUNK, MOST, Ask, ViewerSession
 from tests.conftest import TEXT, tiny
-from tests.reports.recorded import recorded
+from tests.scoring.recorded import recorded
 
 GRU = tiny("gru", name="gru")
 NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")

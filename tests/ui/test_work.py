@@ -9,8 +9,8 @@ import pytest
 from rnnviz.networks.checkpoint import ModelInfo, read_info, save
 from rnnviz.networks.modelfile import rewrite
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.scoring import score
-from rnnviz.reports import contamination
+from rnnviz.scoring import contamination
+from rnnviz.scoring.perplexity import score
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Cancelled, Step
 from rnnviz.ui.pages.perplexity import work
@@ -30,7 +30,7 @@ def info(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelInfo:
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     monkeypatch.setattr("rnnviz.text.decoding.CHUNK", 200)
     for stretch in (
-        "rnnviz.reports.column_files.STRETCH",
+        "rnnviz.scoring.column_files.STRETCH",
         "rnnviz.ui.pages.perplexity.work.BLOCK",
     ):
         monkeypatch.setattr(stretch, 200)

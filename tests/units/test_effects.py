@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.reading.resampling import resample
+from rnnviz.scoring.bootstrap import resample
 from rnnviz.units import Effect, Intervention, Unit, Within, directions, effect, intervene, run, target
 from tests.conftest import TEXT, tiny
 from tests.units.built import built, quoted

@@ -10,7 +10,7 @@ import torch
 import rnnviz
 from rnnviz import units
 from rnnviz.networks.torch_model import CharModel
-from rnnviz.reading import sampling
+from rnnviz.scoring import sampling
 from rnnviz.units import (
     Intervention,
     Unit,

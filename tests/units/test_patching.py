@@ -8,7 +8,7 @@ import pytest
 
 import rnnviz
 from rnnviz import units
-from rnnviz.reading import sampling
+from rnnviz.scoring import sampling
 from rnnviz.units import patching
 from tests.conftest import TEXT, tiny
 from tests.units.built import LATCHES, UNUSED, built

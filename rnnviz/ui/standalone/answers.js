@@ -283,7 +283,7 @@ function drawn(logs, k, shape, came) {
 }
 
 /**
- * Whether a text is foreign to the model: reports/contamination.py says why.
+ * Whether a text is foreign to the model: scoring/contamination.py says why.
  * @param {number | null} own bits per character of the model's own text
  * @param {number} characters @param {number} unknown @param {number | null} bits
  * @returns {"" | "unknown" | "surprise"}

@@ -251,7 +251,7 @@ export class Reading {
 }
 
 /**
- * What is drawn from: symbols, most probable first, and their weights; reading/sampling.py says why.
+ * What is drawn from: symbols, most probable first, and their weights; scoring/sampling.py says why.
  * @param {Float32Array} logs (V,) @param {{ temperature: number, top_k: number | null, top_p: number | null }} shape
  */
 export function weigh(logs, { temperature, top_k, top_p }) {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rnnviz.figures import live
 from rnnviz.figures.themes import LEVELS, REASON_FULL, SURPRISAL_FULL, THEMES
 from rnnviz.i18n import _, language
-from rnnviz.reports import contamination
+from rnnviz.scoring import contamination
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.pages.explore import named
 from rnnviz.ui.pages.explore.examples import examples, for_view

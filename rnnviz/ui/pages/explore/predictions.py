@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.figures import live
-from rnnviz.reading.sampling import Shape, reshaped
-from rnnviz.reading.trace import Trace
+from rnnviz.scoring.sampling import Shape, reshaped
+from rnnviz.scoring.trace import Trace
 
 Rows = tuple[npt.NDArray[Any], ...]  # arrays with a row a prediction each
 R = TypeVar("R")  # what has been read: a Trace, or two

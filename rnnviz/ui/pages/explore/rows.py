@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.figures.live import seriate, steady
-from rnnviz.reading.sampling import sample
-from rnnviz.reading.trace import Trace, Tracer
+from rnnviz.scoring.sampling import sample
+from rnnviz.scoring.trace import Trace, Tracer
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel

@@ -18,9 +18,9 @@ from rnnviz.figures import live
 from rnnviz.gradients.occlusion import left_out
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
-from rnnviz.reading.sampling import PLAIN, Shape, resume
-from rnnviz.reading.trace import Trace, Tracer, common_prefix
-from rnnviz.reports import contamination
+from rnnviz.scoring import contamination
+from rnnviz.scoring.sampling import PLAIN, Shape, resume
+from rnnviz.scoring.trace import Trace, Tracer, common_prefix
 from rnnviz.text.characters import normalise
 from rnnviz.ui.browser import payload
 from rnnviz.ui.browser.payload import pack

@@ -17,8 +17,8 @@ from rnnviz.figures.pictures import draw
 from rnnviz.i18n import N_, _
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.reading import sampling
-from rnnviz.reading.trace import Trace
+from rnnviz.scoring import sampling
+from rnnviz.scoring.trace import Trace
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs.pending import PATIENCE

@@ -20,7 +20,7 @@ MARKED = Scale("sequential", 0.0, 5.0)  # 1 is a pale mark, of no number
 
 
 def drawn(view: View) -> dict[str, Any]:
-    """How a continuation is drawn, as `rnnviz.reading.sampling.resume` takes it: always the same."""
+    """How a continuation is drawn, as `rnnviz.scoring.sampling.resume` takes it: always the same."""
     return {"length": LENGTH, "temperature": view.context.temperature, "seed": SEED}
 
 

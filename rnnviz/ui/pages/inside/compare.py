@@ -11,7 +11,7 @@ from rnnviz.figures import live
 from rnnviz.figures.themes import SURPRISAL_FULL, Scale
 from rnnviz.i18n import _
 from rnnviz.networks import has_torch
-from rnnviz.reading import sampling
+from rnnviz.scoring import sampling
 from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.pages.inside import changed

@@ -10,7 +10,7 @@ from rnnviz import units
 from rnnviz.figures.themes import Scale
 from rnnviz.i18n import _
 from rnnviz.networks.cells import CELLS
-from rnnviz.reading import sampling
+from rnnviz.scoring import sampling
 from rnnviz.text.characters import normalise
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.fields import Field

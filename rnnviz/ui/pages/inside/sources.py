@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.i18n import _
-from rnnviz.reading.sampling import stream
+from rnnviz.scoring.sampling import stream
 from rnnviz.text import corpora
 from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable

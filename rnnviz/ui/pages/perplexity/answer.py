@@ -12,10 +12,10 @@ import streamlit as st
 from rnnviz import telling
 from rnnviz.figures.themes import DARK, LIGHT
 from rnnviz.i18n import _
-from rnnviz.reading.scoring import Report
-from rnnviz.reports.contamination import usual, why
-from rnnviz.reports.interval import averages
-from rnnviz.reports.score import averaged
+from rnnviz.scoring.contamination import usual, why
+from rnnviz.scoring.interval import averages
+from rnnviz.scoring.perplexity import Report
+from rnnviz.scoring.score import averaged
 from rnnviz.text.characters import NORMALISERS, visible
 from rnnviz.ui import better, model_cache, sidebar
 from rnnviz.ui.context import Context

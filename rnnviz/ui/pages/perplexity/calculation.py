@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from rnnviz.i18n import _
-from rnnviz.reports.record import Record
+from rnnviz.scoring.record import Record
 from rnnviz.text.characters import visible
 from rnnviz.ui.context import Context
 from rnnviz.ui.pages.perplexity.work import Scored

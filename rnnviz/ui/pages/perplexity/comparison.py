@@ -15,7 +15,7 @@ from rnnviz.figures.themes import DARK, LIGHT
 from rnnviz.i18n import _, ngettext
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.reading.scoring import of_sum
+from rnnviz.scoring.perplexity import of_sum
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.fields import Field

@@ -7,7 +7,7 @@ import streamlit as st
 
 from rnnviz.errors import install
 from rnnviz.i18n import _
-from rnnviz.reading.scoring import Report
+from rnnviz.scoring.perplexity import Report
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.hosting import allowed

@@ -10,7 +10,7 @@ import streamlit as st
 
 from rnnviz.figures import export
 from rnnviz.i18n import _, language, translations
-from rnnviz.reading.scoring import Report
+from rnnviz.scoring.perplexity import Report
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.work import Scored

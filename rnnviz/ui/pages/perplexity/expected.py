@@ -20,7 +20,7 @@ from rnnviz.networks.numpy_model import weights_of
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.networks.torch_model import CharModel
-    from rnnviz.reports.column_files import ColumnFiles
+    from rnnviz.scoring.column_files import ColumnFiles
 
 EXACT = 20_000
 """Up to this many characters from the beginning, predictions are exact."""

@@ -20,8 +20,8 @@ from rnnviz.figures.row_table import FORMATS, RowTable, kinds
 from rnnviz.findings import count, words
 from rnnviz.i18n import _
 from rnnviz.networks.progress import mapped
-from rnnviz.reading.rows import RowScore, Scored, score_rows
-from rnnviz.reports.score import RowsScore
+from rnnviz.scoring.rows import RowScore, Scored, score_rows
+from rnnviz.scoring.score import RowsScore
 from rnnviz.text.files import packing, private
 from rnnviz.text.row_files import format_of, open_rows, opened
 from rnnviz.ui import model_cache

@@ -18,8 +18,8 @@ from rnnviz.errors import RnnvizError
 from rnnviz.figures import perplexity as figures
 from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL
 from rnnviz.i18n import _, language
-from rnnviz.reports.analysis import By, Difference, difference
-from rnnviz.reports.record import Record
+from rnnviz.scoring.breakdown import By, Difference, difference
+from rnnviz.scoring.record import Record
 from rnnviz.text.characters import visible
 from rnnviz.ui import model_cache
 from rnnviz.ui.browser.component import Component, asked

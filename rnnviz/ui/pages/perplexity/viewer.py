@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.i18n import _
-from rnnviz.reports.analysis import Difference
-from rnnviz.reports.record import Record
+from rnnviz.scoring.breakdown import Difference
+from rnnviz.scoring.record import Record
 from rnnviz.ui.browser import payload
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.pages.perplexity.expected import Expected

@@ -11,12 +11,11 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.networks.progress import mapped
-from rnnviz.reading import compression
-from rnnviz.reading.scoring import Progress, Report, score
-from rnnviz.reports import baselines, contamination
-from rnnviz.reports.interval import interval
-from rnnviz.reports.record import Record, record
-from rnnviz.reports.score import Compared, Score, uniform
+from rnnviz.scoring import baselines, compression, contamination
+from rnnviz.scoring.interval import interval
+from rnnviz.scoring.perplexity import Progress, Report, score
+from rnnviz.scoring.record import Record, record
+from rnnviz.scoring.score import Compared, Score, uniform
 from rnnviz.ui import model_cache
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.pending import Pending, ask

@@ -131,7 +131,7 @@ export interface Arrival {
   cut: number | null;
 }
 
-/** How predictions are drawn from: reading/sampling.py. */
+/** How predictions are drawn from: scoring/sampling.py. */
 export interface Shape {
   temperature: number;
   top_k: number | null;

@@ -1,1 +1,0 @@
-"""A model reads a text: traces, perplexity, continuations, compression."""

@@ -1,0 +1,391 @@
+"""Where a text's perplexity comes from: its course, lines, kinds of character, and two models' difference.
+Everything streams, in constant memory. Costs are nats, as in `rnnviz.scoring.perplexity`: the sums over all
+lines, or all kinds of character, are the Report's.
+"""
+
+import math
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from rnnviz.arrays import Doubles, Integers
+from rnnviz.errors import ConfigError
+from rnnviz.scoring.column_files import STRETCH, ColumnFiles
+from rnnviz.scoring.perplexity import of_sum
+
+# Where a text surprised a model most, or least: stretches that don't overlap, cut between words and lines.
+#
+# The choice is greedy: the window with the largest sum, then the largest that overlaps none chosen, and so
+# on. A chosen window excludes a bounded number of others, so keeping the best few thousand while the text
+# streams gives the same choice as keeping all.
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Characters start .. stop - 1 and what they cost: `mean_nll` in nats a character, and e to that."""
+
+    start: int
+    stop: int
+    text: str
+    mean_nll: float
+    perplexity: float
+
+
+def surprising_passages(
+    scored: ColumnFiles, count: int = 20, length: int = 80, least: bool = False
+) -> list[Passage]:
+    """The `count` most (or least) surprising passages of about `length` characters, the extreme first. They
+    don't overlap, and begin and end between lines or words if possible within an eighth of `length`. A
+    shorter text is one passage.
+    """
+    sign = -1.0 if least else 1.0
+    found = []
+    for start, stop in choose(scored, lambda a, b: sign * scored.read("nll", a, b), count, length):
+        before, after = scored.sums([start, stop]).tolist()
+        n = stop - start
+        found.append(
+            Passage(start, stop, scored.text(start, stop), (after - before) / n, of_sum(after - before, n))
+        )
+    return sorted(found, key=lambda p: (-sign * p.mean_nll, p.start))
+
+
+def choose(
+    scored: ColumnFiles,
+    values: Callable[[int, int], Doubles],
+    count: int,
+    length: int,
+    absolute: bool = False,
+) -> list[tuple[int, int]]:
+    """(start, stop) of `count` passages with the largest sums of `values(start, stop)`, or their amount."""
+    if length >= len(scored):
+        return [(0, len(scored))]
+    reach = length // 8
+    # A chosen passage has at most length + 2 · reach characters, and excludes the windows that touch it.
+    starts = _best_windows(len(scored), values, length, count * (2 * length + 2 * reach), absolute)
+    chosen: list[tuple[int, int]] = []
+    for start in starts.tolist():
+        stop = start + length
+        if any(start < b and a < stop for a, b in chosen):
+            continue
+        low = max((b for _, b in chosen if b <= start), default=0)
+        high = min((a for a, _ in chosen if a >= stop), default=len(scored))
+        low, high = max(low, start - reach), min(high, stop + reach)
+        chosen.append(_snapped(scored, values, (start, stop), low, high, absolute))
+        if len(chosen) == count:
+            break
+    return chosen
+
+
+def _best_windows(
+    n: int, values: Callable[[int, int], Doubles], length: int, keep: int, absolute: bool
+) -> Integers:
+    """Starts of the `keep` windows of `length` values with the largest sums, largest first, then earliest."""
+    best, starts = np.empty(0), np.empty(0, np.int64)
+    windows = n - length + 1
+    for begin in range(0, windows, STRETCH):
+        end = min(begin + STRETCH, windows)
+        sums = np.concatenate([[0.0], np.cumsum(values(begin, end + length - 1), dtype=np.float64)])
+        sums = sums[length:] - sums[:-length]
+        if absolute:
+            sums = np.abs(sums)
+        # Once there are enough, only what beats the worst that is kept.
+        here = np.flatnonzero(sums > best[-1]) if len(best) == keep else np.arange(len(sums))
+        best, starts = np.concatenate([best, sums[here]]), np.concatenate([starts, here + begin])
+        order = np.lexsort((starts, -best))[:keep]
+        best, starts = best[order], starts[order]
+    return starts
+
+
+def _snapped(
+    scored: ColumnFiles,
+    values: Callable[[int, int], Doubles],
+    window: tuple[int, int],
+    low: int,
+    high: int,
+    absolute: bool,
+) -> tuple[int, int]:
+    """The stretch near `window`, within low .. high, that begins and ends at borders, with the largest mean.
+    The nearest borders could take in a costly character and make a least surprising passage a surprising
+    one. Without a border near, the window's own end stays.
+    """
+    start, stop = window
+    text = scored.text(max(low - 1, 0), min(high + 1, len(scored)))
+    # The text itself stands between two spaces.
+    text = " " * (low == 0) + text + " " * (high == len(scored))
+    space = np.array([c.isspace() for c in text])
+    word = np.array([c.isalnum() for c in text])
+    places = np.arange(low, high + 1)  # entry i of what follows is about the border before character low + i
+    begins, ends = places[~word[:-1] & ~space[1:]], places[~space[:-1] & ~word[1:]]
+    reach = (stop - start) // 8
+    begins = begins[np.abs(begins - start) <= reach] if reach else begins[:0]
+    ends = ends[np.abs(ends - stop) <= reach] if reach else ends[:0]
+    sums = np.concatenate([[0.0], np.cumsum(values(low, high), dtype=np.float64)])
+    pairs = [
+        (int(a), int(b))
+        for a in (begins if len(begins) else [start])
+        for b in (ends if len(ends) else [stop])
+        if a < b
+    ]
+
+    def mean(pair: tuple[int, int]) -> float:
+        total = float(sums[pair[1] - low] - sums[pair[0] - low])
+        return (abs(total) if absolute else total) / (pair[1] - pair[0])
+
+    return max(pairs, key=mean, default=window)
+
+
+By = Literal["line", "paragraph"]
+
+CODE_POINTS = 0x110000
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Perplexity along a text.
+
+    position  (k,)  how many characters had been read, increasing; the last is all of them
+    running   (k,)  the perplexity of those
+    rolling   (k,)  the perplexity of the last `window` of them, or of fewer at the beginning
+    """
+
+    position: Integers
+    running: Doubles
+    rolling: Doubles
+    window: int
+
+
+def curve(scored: ColumnFiles, points: int = 2000, window: int | None = None) -> Curve:
+    """At most `points` exact points of the running and rolling perplexity, evenly spaced. `window` defaults
+    to about a hundredth of the text, from 50 to 100,000 characters.
+    """
+    n = len(scored)
+    window = _round_number(n / 100) if window is None else window
+    position = np.arange(1, n + 1) if n <= points else np.linspace(1, n, points).round().astype(np.int64)
+    before = np.maximum(position - window, 0)
+    total, total_before = scored.sums(position), scored.sums(before)
+    return Curve(
+        position,
+        _perplexities(total, position),
+        _perplexities(total - total_before, position - before),
+        window,
+    )
+
+
+def _perplexities(nats: Doubles, characters: Integers) -> Doubles:
+    return np.array([of_sum(s, n) for s, n in zip(nats.tolist(), characters.tolist(), strict=True)])
+
+
+def _round_number(value: float) -> int:
+    """1, 2 or 5 times a power of ten, at most `value`, from 50 to 100,000."""
+    if value < 100:
+        return 50
+    power = 10 ** math.floor(math.log10(value))
+    return int(min(power * max(m for m in (1, 2, 5) if m * power <= value), 100_000))
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Characters start .. stop - 1, their line break among them; `bits` is their total cost."""
+
+    start: int
+    stop: int
+    characters: int
+    perplexity: float
+    bits: float
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """The first lines or paragraphs of a text; `total` counts all."""
+
+    rows: tuple[Stretch, ...]
+    total: int
+
+    def __iter__(self) -> Iterator[Stretch]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def lines(scored: ColumnFiles, by: By = "line", limit: int = 10_000) -> Stretches:
+    """The first `limit` lines, or paragraphs, with their perplexities.
+    Line breaks, and the empty lines after a paragraph, are included: together they are the text.
+    """
+    rows: list[Stretch] = []
+    total = 0
+    for starts, stops, sums in stretch_sums(scored, by):
+        total += len(starts)
+        room = limit - len(rows)
+        for start, stop, nats in zip(
+            starts[:room].tolist(), stops[:room].tolist(), sums[:room].tolist(), strict=True
+        ):
+            n = stop - start
+            rows.append(Stretch(start, stop, n, of_sum(nats, n), nats / math.log(2)))
+    return Stretches(tuple(rows), total)
+
+
+def stretch_sums(scored: ColumnFiles, by: By) -> Iterator[tuple[Integers, Integers, Doubles]]:
+    """All lines or paragraphs in batches, some empty: (starts, stops, Σ -log P in nats), (k,) each."""
+    first, carried = 0, 0.0  # of the stretch that is still open
+    last = np.array([0, 0], np.uint32)  # the two characters before; no line break before the text
+    for start, codes, nll in scored.stretches("codes", "nll"):
+        breaks = np.concatenate([last, codes]) == 10
+        cut = breaks[1:-1]
+        if by == "paragraph":
+            cut = cut & breaks[:-2] & ~breaks[2:]
+        inside = np.flatnonzero(cut)  # a stretch begins with each of these characters
+        cumulative = np.concatenate([[0.0], np.cumsum(nll, dtype=np.float64)])
+        edges = np.concatenate([[0], inside])
+        sums = cumulative[inside] - cumulative[edges[:-1]]
+        if len(inside):
+            sums[0] += carried
+            starts = np.concatenate([[first], inside[:-1] + start])
+            first, carried = int(inside[-1]) + start, 0.0
+        else:
+            starts = inside
+        yield starts, inside + start, sums
+        carried += cumulative[-1] - cumulative[edges[-1]]
+        last = np.concatenate([last, codes])[-2:]
+    yield np.array([first]), np.array([len(scored)]), np.array([carried])
+
+
+KINDS = ("letter", "capital", "space", "punctuation", "digit", "other script", "other")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """All characters of one kind: count, share of the text, perplexity and share of the bits."""
+
+    name: str
+    characters: int
+    share: float
+    perplexity: float
+    bits_share: float
+
+
+def kinds(scored: ColumnFiles) -> list[Kind]:
+    """The cost by kind of character, in the order of KINDS; kinds that don't occur are left out. Letters and
+    capitals are those of the text's most frequent script, "other script" all other letters. ASCII symbols,
+    as in programs, are punctuation; "other" is the rest: emoji, control characters.
+    """
+    counts, nats = np.zeros(CODE_POINTS, np.int64), np.zeros(CODE_POINTS)
+    for _, codes, nll in scored.stretches("codes", "nll"):
+        here = np.bincount(codes)
+        counts[: len(here)] += here
+        nats[: len(here)] += np.bincount(codes, nll)
+    points = np.flatnonzero(counts)
+    named = [_kind_and_script(chr(p)) for p in points.tolist()]
+    by_script: Counter[str] = Counter()
+    for (_, script), n in zip(named, counts[points].tolist(), strict=True):
+        if script:
+            by_script[script] += n
+    main = by_script.most_common(1)[0][0] if by_script else ""
+    sums = {kind: [0, 0.0] for kind in KINDS}
+    for (kind, script), n, cost in zip(named, counts[points].tolist(), nats[points].tolist(), strict=True):
+        row = sums["other script" if script and script != main else kind]
+        row[0] += n
+        row[1] += cost
+    all_nats = float(nats.sum())
+    return [
+        Kind(kind, int(n), n / len(scored), of_sum(s, int(n)), s / all_nats if all_nats else 0.0)
+        for kind, (n, s) in sums.items()
+        if n
+    ]
+
+
+# Chinese, Japanese and Korean texts are written in several of these at once: each row counts as one.
+_TOGETHER = dict.fromkeys(
+    ("CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "BOPOMOFO", "IDEOGRAPHIC", "HALFWIDTH"), "CJK"
+)
+
+
+def _kind_and_script(character: str) -> tuple[str, str]:
+    category = unicodedata.category(character)
+    if category[0] == "Z" or character in "\t\n\v\f\r\x85":
+        return "space", ""
+    if category[0] == "P" or (category[0] == "S" and character.isascii()):
+        return "punctuation", ""
+    if category[0] == "N":
+        return "digit", ""
+    if category[0] not in "LM":
+        return "other", ""
+    word = unicodedata.name(character, "").removeprefix("FULLWIDTH ").split(" ")[0]
+    kind = "capital" if category in ("Lu", "Lt") else "letter"
+    # An accent that stands alone belongs to whatever letter it follows.
+    return kind, "" if word in ("COMBINING", "VARIATION") else _TOGETHER.get(word, word or "?")
+
+
+def unknown_counts(scored: ColumnFiles, check: Callable[[], None] | None = None) -> list[tuple[str, int]]:
+    """The characters outside the vocabulary with their counts, most frequent first, then by code point.
+    `check` is called several times a second and may raise to cancel.
+    """
+    counts: Counter[int] = Counter()
+    for _, codes, rank in scored.stretches("codes", "rank"):
+        if check is not None:
+            check()
+        points, here = np.unique(codes[rank < 0], return_counts=True)
+        counts.update(dict(zip(points.tolist(), here.tolist(), strict=True)))
+    return [(chr(p), n) for p, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Characters start .. stop - 1; `mean` of log P_A - log P_B over them in nats: above 0 A is better."""
+
+    start: int
+    stop: int
+    text: str
+    mean: float
+
+
+class Difference:
+    """log P_A(x_t | x_<t) - log P_B(x_t | x_<t) of two models on one text, in nats: above 0 A is better."""
+
+    def __init__(self, a: ColumnFiles, b: ColumnFiles) -> None:
+        self._a, self._b = a, b
+
+    def __len__(self) -> int:
+        return len(self._a)
+
+    @property
+    def total(self) -> float:
+        """The sum over the whole text, nats."""
+        end = [len(self._a)]
+        return float(self._b.sums(end)[0] - self._a.sums(end)[0])
+
+    def values(self, start: int, stop: int) -> Doubles:
+        """The difference at characters start .. stop - 1, (stop - start,); ConfigError outside 0 .. n."""
+        a, b = self._a.read("nll", start, stop), self._b.read("nll", start, stop)
+        return np.asarray(b.astype(np.float64) - a)
+
+    def gaps(self, count: int = 20, length: int = 80) -> list[Gap]:
+        """Where the two differ most, the largest mean first; cut as surprising passages are."""
+        found = []
+        for start, stop in choose(self._a, self.values, count, length, absolute=True):
+            mean = float(self.values(start, stop).mean())
+            found.append(Gap(start, stop, self._a.text(start, stop), mean))
+        return sorted(found, key=lambda gap: (-abs(gap.mean), gap.start))
+
+
+def difference(a: ColumnFiles, b: ColumnFiles) -> Difference:
+    """Compare two records of the same text. Raises ConfigError for different texts."""
+    if len(a) != len(b):
+        raise ConfigError(
+            "two models are compared on one text; received texts of {one:,} and {other:,} characters",
+            one=len(a),
+            other=len(b),
+        )
+    for (start, ours), (_, theirs) in zip(a.stretches("codes"), b.stretches("codes"), strict=True):
+        unequal = np.flatnonzero(ours != theirs)
+        if len(unequal):
+            raise ConfigError(
+                "two models are compared on one text; these differ at "
+                "character {start:,}: score the same text with both",
+                start=start + int(unequal[0]) + 1,
+            )
+    return Difference(a, b)

@@ -1,0 +1,312 @@
+"""The same numbers from the machines of a Dask cluster.
+
+    long text    cut where this process would cut it; each stretch is a task that begins in a likely state,
+                 found from the WARM_UP symbols before it
+    seam         a stretch that did not begin in the state in which the one before it ends is scored again
+                 from there
+    rows         each batch of a file is a task
+
+So a figure is that of one process but for rounding at the seams. A worker that is lost costs time: its tasks
+go to others. Workers need the same version of rnnviz; models travel to them. The scheduler runs what it is
+sent, and workers read the texts: use a cluster that you trust.
+
+M. Rocklin, "Dask: Parallel Computation with Blocked algorithms and Task Scheduling", SciPy 2015.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+import rnnviz
+from rnnviz.arrays import Array, Doubles, Ids
+from rnnviz.errors import ClusterError, ConfigError, RnnvizError, install
+from rnnviz.networks.batched_scoring import TOLERANCE, Done
+from rnnviz.networks.checkpoint import load, save
+from rnnviz.networks.prediction import Scores, Stepwise
+from rnnviz.scoring.rows import Window, WindowScorer
+from rnnviz.text.vocabulary import Vocabulary
+
+PIECE = 1 << 19
+"""Symbols of a stretch: what one process reads at a time, so that both cut a text alike."""
+
+WARM_UP = 2048
+"""Symbols that a stretch's likely state is found from."""
+
+AT_ONCE = 16
+"""Stretches of one text that are under way together, at most: 8 million characters."""
+
+PATIENCE = 10.0
+"""Seconds to wait for a scheduler."""
+
+ALONE = 60.0
+"""Seconds of a task's time after which it is looked whether a worker is left."""
+
+Memory = tuple[Array, ...]
+"""What a scorer carries from one symbol to the next."""
+
+
+@contextlib.contextmanager
+def cluster(address: str) -> Iterator[Cluster]:
+    """The Dask cluster of the scheduler at `address`, such as "tcp://host:8786", while the block lasts.
+
+        with rnnviz.cluster("tcp://host:8786") as machines:
+            rnnviz.perplexity(machines.model(model), "book.txt")
+
+    Raises ConfigError where Dask is missing or versions differ, ClusterError where nobody answers.
+    """
+    try:
+        distributed = import_module("distributed")
+    except ImportError:
+        raise ConfigError("a cluster needs Dask: {command}", command=install("cluster")) from None
+    if not isinstance(address, str) or not address.strip():
+        raise ConfigError(
+            "a scheduler has an address, such as tcp://host:8786; received {address!r}", address=address
+        )
+    try:
+        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False, name="rnnviz")
+    except (OSError, TimeoutError, ValueError, TypeError) as error:
+        raise ClusterError(
+            "no Dask scheduler answers at {address} ({reason}); start one with `dask scheduler`, and workers "
+            "with `dask worker {address}`",
+            address=address,
+            reason=_said(error),
+        ) from None
+    try:
+        machines = Cluster(client, address)
+        machines.check()
+        yield machines
+    finally:
+        with contextlib.suppress(Exception):  # a scheduler that is gone can't be taken leave of
+            client.close(timeout=PATIENCE)
+
+
+def _said(error: Exception) -> str:
+    """An error's first line, or its kind where it says nothing."""
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+class Cluster:
+    """The workers of one scheduler. Make one with `cluster`."""
+
+    def __init__(self, client: Any, address: str) -> None:
+        self._client, self.address = client, address
+
+    def check(self) -> None:
+        """Raises ClusterError where there are no workers, ConfigError where they can't run this."""
+        try:
+            versions = set(self._client.run(version).values())
+        except Exception as error:  # whatever a worker's Python makes of it
+            raise ConfigError(
+                "a worker of {address} can't run rnnviz ({reason}): install there the version that is here",
+                address=self.address,
+                reason=_said(error),
+            ) from None
+        if not versions:
+            raise ClusterError(
+                "the scheduler at {address} has no workers; start some with `dask worker {address}`",
+                address=self.address,
+            )
+        if versions != {version()}:
+            raise ConfigError(
+                "the workers of {address} run rnnviz {theirs}, and this is {ours}; install one "
+                "version everywhere",
+                address=self.address,
+                theirs=", ".join(sorted(versions)),
+                ours=version(),
+            )
+
+    @property
+    def threads(self) -> int:
+        """How many tasks the workers do at a time, at least 1."""
+        return max(1, int(sum(self._client.nthreads().values())))
+
+    def model(self, model: Any, *, device: str = "cpu") -> ClusterModel:
+        """`model`, a CharModel or an NgramModel, read by the workers, each on its `device`."""
+        if not (hasattr(model, "state_dict") or hasattr(model, "to_tensors")):
+            raise ConfigError(
+                "a cluster reads models that can be saved; {name!r} can't, score it in this process",
+                name=getattr(model, "name", type(model).__name__),
+            )
+        # A task that returns the file, not scattered data: of that Dask keeps one copy in the end, and what a
+        # worker takes with it is lost, while a task is done again. Workers get the file from each other.
+        file = self.submit(bytes, _packed(model))
+        return ClusterModel(self, model, device, file)
+
+    def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
+        """Have a task done."""
+        return self._client.submit(task, *arguments, pure=False)
+
+    def result(self, future: Any) -> Any:
+        """What a task returned. Raises what it raised, ClusterError where the cluster lost it."""
+        while True:
+            try:
+                return future.result(timeout=ALONE)
+            except RnnvizError:
+                raise
+            except TimeoutError:  # a long task is waited for as long as there are workers
+                if not self._client.nthreads():
+                    raise self._lost("no worker is left") from None
+            except Exception as error:  # a worker killed again and again, a scheduler that ended, no memory
+                raise self._lost(_said(error)) from None
+
+    def _lost(self, reason: str) -> ClusterError:
+        return ClusterError(
+            "the cluster at {address} did not finish its work ({reason}); start its workers again, or leave "
+            "the cluster out",
+            address=self.address,
+            reason=reason,
+        )
+
+
+class ClusterModel:
+    """A model that the workers of a cluster read: it is scored as any other; see LanguageModel."""
+
+    def __init__(self, machines: Cluster, model: Any, device: str, file: Any) -> None:
+        self.name: str = model.name
+        self.vocabulary: Vocabulary = model.vocabulary
+        self.normaliser: str = model.normaliser
+        self.card: dict[str, Any] = dict(model.card)
+        self.machines, self._device, self._file = machines, device, file
+
+    def scorer(self) -> ClusterScorer:
+        """A reader of one text."""
+        return ClusterScorer(self, precise=False)
+
+    def precise_scorer(self) -> ClusterScorer:
+        """A reader in float64, one stretch after the other."""
+        return ClusterScorer(self, precise=True)
+
+    def window_costs(self, windows: Iterable[Window], precise: bool) -> Iterator[Doubles]:
+        """The costs of rows, as `rnnviz.scoring.rows.WindowScorer` finds them, in order."""
+        ahead, waiting = 2 * self.machines.threads + 2, deque[Any]()
+        for window in windows:
+            waiting.append(self.submit(score_window, window, precise))
+            if len(waiting) >= ahead:
+                yield self.machines.result(waiting.popleft())
+        while waiting:
+            yield self.machines.result(waiting.popleft())
+
+    def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
+        """Have a task done with this model."""
+        return self.machines.submit(task, self._file, self._device, *arguments)
+
+
+class ClusterScorer(Stepwise):
+    """Reads one text: its stretches are tasks, begun in likely states, and every seam is checked."""
+
+    def __init__(self, model: ClusterModel, *, precise: bool) -> None:
+        self._model, self._precise = model, precise
+        self._last = np.array([model.vocabulary.start], np.int32)
+        self._memory: Memory | None = None
+        self.piece = PIECE if precise else AT_ONCE * PIECE
+        """Characters best handed over at a time."""
+        self.unsettled = 0
+        """Characters of stretches along which rounding grew: see `rnnviz.networks.batched_scoring`."""
+
+    def advancing(self, ids: Ids, *, want: bool) -> Generator[Done, None, Scores]:
+        """`advance_details` step by step: yields Done with every stretch."""
+        text = np.concatenate([self._last, ids.astype(np.int32)])
+        starts = range(1, len(text), len(text) if self._precise else PIECE)
+
+        def stretch(begin: int, before: int, memory: Memory | None) -> Any:
+            here = text[begin - before : begin + starts.step]
+            return self._model.submit(score_stretch, here, before, memory, want, self._precise)
+
+        futures = [
+            stretch(begin, 1, self._memory) if begin == 1 else stretch(begin, min(begin, WARM_UP + 1), None)
+            for begin in starts
+        ]
+        found: list[Scores] = []
+        done = Done(0, 0.0)
+        for begin, future in zip(starts, futures, strict=True):
+            scored: ScoredStretch = self._model.machines.result(future)
+            if found and self._memory is not None and not alike(scored.first, self._memory):
+                scored = self._model.machines.result(stretch(begin, 1, self._memory))
+            self._memory = scored.end
+            self.unsettled += scored.unsettled
+            found.append(scored.scores)
+            done = done.plus(Done(len(scored.scores.log_p), -float(scored.scores.log_p.sum())))
+            yield done
+        self._last = text[-1:]
+        return Scores.joined(found)
+
+
+# What a worker does; it needs no Dask. A model travels as the bytes of its file, which each worker loads once
+# for its device.
+
+
+class ScoredStretch(NamedTuple):
+    """Its scores, the states in which it began and ended, and how many of its symbols are unsettled."""
+
+    scores: Scores
+    first: Memory
+    end: Memory
+    unsettled: int
+
+
+def version() -> str:
+    """The worker's version of rnnviz."""
+    return str(rnnviz.__version__)
+
+
+def _packed(model: Any) -> bytes:
+    """A model as the bytes of its file."""
+    with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
+        return save(model, Path(folder) / "model.safetensors").read_bytes()
+
+
+@lru_cache(maxsize=4)
+def _model(file: bytes, device: str) -> Any:
+    with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
+        path = Path(folder) / "model.safetensors"
+        path.write_bytes(file)
+        return load(path, device=device)
+
+
+def score_window(file: bytes, device: str, window: Window, precise: bool) -> Doubles:
+    """The costs of rows, (k, 3): see `rnnviz.scoring.rows.WindowScorer`."""
+    return WindowScorer(_model(file, device), precise)(window)
+
+
+def score_stretch(
+    file: bytes,
+    device: str,
+    ids: npt.NDArray[np.int32],
+    begin: int,
+    memory: Memory | None,
+    want: bool,
+    precise: bool,
+) -> ScoredStretch:
+    """Score ids[begin:], with rank and entropy if they are wanted; `begin` is at least 1.
+
+    `memory` is the state before ids[begin - 1] is read. None: a likely one is found from the symbols up to
+    there; it is exact where ids begins with the text's start symbol.
+    """
+    model, symbols = _model(file, device), ids.astype(np.int64)
+    scorer = model.precise_scorer() if precise else model.scorer()
+    if memory is not None:
+        scorer.remember(int(symbols[begin - 1]), memory)
+    elif begin > 1:
+        scorer.remember(int(symbols[0]), scorer.memory)
+        scorer.advance(symbols[1:begin])
+    first, own = scorer.memory, symbols[begin:]
+    scores = scorer.advance_details(own) if want else Scores.unranked(scorer.advance(own))
+    return ScoredStretch(scores, first, scorer.memory, getattr(scorer, "unsettled", 0))
+
+
+def alike(one: Sequence[Array], other: Sequence[Array]) -> bool:
+    """Whether two states are the same but for TOLERANCE: see `rnnviz.networks.batched_scoring`."""
+    return all(
+        x.shape == y.shape and bool((abs(x - y) <= TOLERANCE * np.maximum(abs(y), 1)).all())
+        for x, y in zip(one, other, strict=True)
+    )

@@ -1,0 +1,171 @@
+"""The perplexity of several texts together, and where that of as many characters again would lie."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.arrays import Doubles
+from rnnviz.errors import ConfigError
+from rnnviz.scoring.column_files import ColumnFiles
+from rnnviz.scoring.passages import OCTAVES, next_stretch
+from rnnviz.scoring.perplexity import Report, Sum, of_sum
+
+# The perplexity of several texts together.
+
+
+@dataclass(frozen=True)
+class Averages:
+    """Two averages of the perplexity of `texts` texts with `characters` characters in all.
+
+    micro  every character counts the same: all texts as one, exp(Σ nats / Σ characters)
+    macro  every text counts the same, however long: exp of the mean of the nats per character, which is the
+           geometric mean of the perplexities; one hopeless text doesn't decide it, as it would their mean
+    """
+
+    micro: float
+    macro: float
+    texts: int
+    characters: int
+
+
+def averages(reports: Sequence[Report]) -> Averages:
+    """The averages of scored texts, unknown characters included. Raises ConfigError for none.
+
+    >>> import rnnviz
+    >>> model = rnnviz.load("timemachine-6gram")
+    >>> texts = ["The Time Traveller smiled.", "time"]
+    >>> found = averages([rnnviz.perplexity(model, text=text) for text in texts])
+    >>> f"{found.micro:.2f} {found.macro:.2f}", found.texts, found.characters
+    ('2.16 4.66', 2, 30)
+    """
+    if not reports:
+        raise ConfigError("an average is of at least one text; received none")
+    characters, nats, means = 0, Sum(), Sum()
+    for report in reports:
+        mean = report.bits_per_character * math.log(2)
+        characters += report.characters
+        nats.add(mean * report.characters)
+        means.add(mean)
+    return Averages(
+        of_sum(nats.value, characters), of_sum(means.value, len(reports)), len(reports), characters
+    )
+
+
+SHORTEST = 2000
+"""Characters below which a text has too few passages of some length: there is no interval."""
+
+SLOPE = (-0.45, 0.2)
+"""Mean and standard deviation of s that one has seen in real texts: novels and plays, manuals, programs."""
+
+LEVEL = 0.95
+"""How often an interval holds what it is about."""
+
+WIDEST = 100.0
+"""The largest high / low that is said; beyond it, the text can't tell."""
+
+CELLS = 4096
+"""Sums that are kept of a text, at least, and fewer than twice as many."""
+
+METHOD = "the next stretch of equal length, by Haar wavelet variances over six octaves (Abry and Veitch 1998)"
+
+Reason = Literal["", "short", "drifts", "uneven"]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The perplexity of the n characters beside a text of n lies from `low` to `high` in LEVEL of all cases.
+
+    Both are None where the text can't tell, and `reason` says why: it is "short", its halves lie so far apart
+    that it "drifts", or it is too "uneven". `halves` are the perplexities of both halves, None if short.
+    """
+
+    low: float | None
+    high: float | None
+    characters: int
+    reason: Reason = ""
+    halves: tuple[float, float] | None = None
+
+
+class Sums:
+    """The sums of stretches of a text whose costs come piece by piece, in constant memory.
+
+    >>> sums = Sums()
+    >>> sums.add([1.0, 2.0]); sums.add([3.0])
+    >>> len(sums), sums.sums([0, 1, 3]).tolist()
+    (3, [0.0, 1.0, 6.0])
+    """
+
+    def __init__(self) -> None:
+        self._step, self._length, self._total = 1, 0, Sum()
+        self._cells, self._rest = np.empty(0), np.empty(0)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def add(self, costs: npt.ArrayLike) -> None:
+        """The costs of the next characters, (k,) nats."""
+        left = np.asarray(costs, np.float64)
+        self._length += len(left)
+        self._total.add(float(left.sum()))
+        while len(left):
+            room = (2 * CELLS - len(self._cells)) * self._step
+            now, left = np.concatenate([self._rest, left[:room]]), left[room:]
+            whole = len(now) // self._step * self._step
+            self._cells = np.append(self._cells, now[:whole].reshape(-1, self._step).sum(axis=1))
+            self._rest = now[whole:]
+            if len(self._cells) == 2 * CELLS:
+                self._cells = self._cells.reshape(-1, 2).sum(axis=1)
+                self._step *= 2
+
+    def sums(self, positions: npt.ArrayLike) -> Doubles:
+        """Σ of the first p costs, for each p of `positions` (k,): multiples of `step(n)`, or n."""
+        places = np.asarray(positions, np.int64)
+        before = np.concatenate([[0.0], np.cumsum(self._cells)])
+        found = before[np.minimum(places // self._step, len(self._cells))]
+        return np.asarray(np.where(places == self._length, self._total.value, found))
+
+
+def step(n: int) -> int:
+    """The characters of a cell of a text of n: what all passages that are compared are multiples of."""
+    return 1 << max(0, (n // (2 * CELLS)).bit_length())
+
+
+def interval(costs: ColumnFiles | Sums | npt.ArrayLike) -> Interval:
+    """Where the perplexity of as many characters again would lie, of a scored text or of costs in nats (n,).
+    Takes milliseconds, whatever the length.
+
+    >>> import numpy as np
+    >>> found = interval(np.random.default_rng(0).exponential(1.5, 20_000))
+    >>> found.low < 4.5 < found.high, interval([1.0, 2.0]).reason
+    (True, 'short')
+    """
+    if not isinstance(costs, ColumnFiles | Sums):
+        values, costs = costs, Sums()
+        costs.add(values)
+    n = len(costs)
+    if n < SHORTEST:
+        return Interval(None, None, n, "short")
+    mean = float(costs.sums([n])[0]) / n
+    squares = [_differences(costs, n >> octave) for octave in range(1, OCTAVES + 1)]
+    first, second = np.diff(costs.sums([0, n // 2 // step(n) * step(n), n])) / n * 2
+    halves = of_sum(float(first), 1), of_sum(float(second), 1)
+    if not any(square.any() for square in squares):
+        return Interval(of_sum(mean, 1), of_sum(mean, 1), n, halves=halves)
+    if float(squares[0][0]) > next_stretch(squares[1:], SLOPE).half_width(LEVEL) ** 2:
+        return Interval(None, None, n, "drifts", halves)
+    half = next_stretch(squares, SLOPE).half_width(LEVEL)
+    if 2 * half > math.log(WIDEST):
+        return Interval(None, None, n, "uneven", halves)
+    return Interval(of_sum(max(mean - half, 0.0), 1), of_sum(mean + half, 1), n, halves=halves)
+
+
+def _differences(costs: ColumnFiles | Sums, size: int) -> Doubles:
+    """(m_2 - m_1)² of each pair of passages of about `size` characters, nats²."""
+    size = size // step(len(costs)) * step(len(costs))
+    pairs = len(costs) // (2 * size)
+    means = np.diff(costs.sums(np.arange(2 * pairs + 1) * size)) / size
+    return np.asarray(np.square(means[1::2] - means[::2]))

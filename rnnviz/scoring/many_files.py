@@ -1,0 +1,198 @@
+"""Many files scored, texts one by one and files of rows row by row: what is wrong with one takes nothing from
+the others.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, NamedTuple, TypeVar
+
+from rnnviz.errors import ConfigError, RnnvizError
+from rnnviz.networks.progress import mapped, run
+from rnnviz.scoring import baselines
+from rnnviz.scoring.interval import Interval, Sums, interval
+from rnnviz.scoring.perplexity import LanguageModel, Progress, Report, score
+from rnnviz.scoring.record import Record, record
+from rnnviz.scoring.rows import RowScore, Scored, score_rows
+from rnnviz.scoring.score import Compared, RowsScore, Score, best, uniform
+from rnnviz.text.row_files import RowFile, format_of, open_rows
+
+R = TypeVar("R")
+Steps = Generator[Progress, None, R]
+Bar = Callable[[str], AbstractContextManager[Callable[[Progress], None] | None]]
+"""What shows how far the work of this title is."""
+
+
+class Other(NamedTuple):
+    """A model to compare with: its `kind` is model or n-gram, `about` says what it is."""
+
+    kind: str
+    about: str
+    model: LanguageModel
+
+
+def _no_bar(title: str) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """With what files are scored, and how they are read.
+
+    others         models to compare with
+    compare        with these, a uniform guess, letter frequencies and compressors too
+    encoding       of all files; None: found for each
+    column, given  of files of rows, as `rnnviz.text.row_files.open_rows` takes them
+    read_as        what the files are, whatever their names: "text", or a format of rows
+    precise        compute in float64
+    learned        whether the model learns from a text as it reads it
+    at_once        texts that are read together, by a cluster
+    source         where a file's bytes are: its path, unless it is something else
+    bar            shows progress
+
+    >>> import rnnviz
+    >>> scoring = Scoring(rnnviz.load("timemachine-gru"))
+    >>> [(file, type(found).__name__) for file, found in scoring.each(["not there.txt"])]
+    [('not there.txt', 'TextError')]
+    """
+
+    model: LanguageModel
+    others: Sequence[Other] = ()
+    compare: bool = False
+    encoding: str | None = None
+    column: str | None = None
+    given: str | None = None
+    read_as: Literal["text", "jsonl", "csv", "parquet"] | None = None
+    precise: bool = False
+    learned: bool = False
+    at_once: int = 1
+    source: Callable[[str], str | BinaryIO] = str
+    bar: Bar = _no_bar
+
+    def each(
+        self,
+        files: Iterable[str],
+        add: Callable[[Scored, str], None] | None = None,
+        keep: Mapping[str, Callable[[Record], None]] | None = None,
+    ) -> Iterator[tuple[str, Score | RnnvizError]]:
+        """The figures of each file in order, or what is wrong with it. `add` takes the scored rows of each; a
+        text is one. `keep` takes what every character of a text cost, for the files that it names.
+        """
+        kept = keep or {}
+
+        def one(file: str) -> Score | RnnvizError:
+            try:
+                if self.format(file) is None:
+                    return self._text(file, kept.get(file))
+                if file in kept:
+                    raise ConfigError(
+                        "{file} holds a text a row; --per-character and --html are of one text: leave "
+                        "them out, or add --as text",
+                        file=file,
+                    )
+                return self._rows(self.rows(file), add)
+            except RnnvizError as error:
+                return error
+
+        # Many texts are read at once by a cluster alone; a file of rows keeps it busy by itself.
+        with ThreadPoolExecutor(self.at_once) as pool:
+            for are_rows, group in groupby(files, lambda file: self.format(file) is not None):
+                names = list(group)
+                alone = are_rows or self.at_once == 1
+                for file, found in zip(names, (map if alone else pool.map)(one, names), strict=True):
+                    if add is not None and isinstance(found, Score) and not isinstance(found, RowsScore):
+                        add(_as_row(found.report), file)
+                    yield file, found
+
+    def format(self, file: str) -> Literal["jsonl", "csv", "parquet"] | None:
+        """The format of a file of rows; None for a text."""
+        if self.read_as is None:
+            return format_of(file)
+        return None if self.read_as == "text" else self.read_as
+
+    def rows(self, file: str) -> RowFile:
+        """A file of rows, opened."""
+        return open_rows(
+            self.source(file),
+            column=self.column,
+            given=self.given,
+            encoding=self.encoding,
+            name=file,
+            format=self.format(file),
+        )
+
+    def _rows(self, file: RowFile, add: Callable[[Scored, str], None] | None) -> Score:
+        each = None if add is None else lambda scored: add(scored, file.name)
+        steps = score_rows(self.model, file, precise=self.precise, each=each, own=add is not None)
+        report = self._run(file.name, steps)
+        compared: list[Compared] = []
+        if self.compare:
+            rivals = [(other, score_rows(other.model, file, precise=self.precise)) for other in self.others]
+            compared = best(self._rivals(report, rivals))
+        guess = uniform(self.model.vocabulary, report)
+        return RowsScore(report, guess=guess, compared=compared, learned=self.learned)
+
+    def _text(self, file: str, keep: Callable[[Record], None] | None) -> Score:
+        source = self.source(file)
+        if self.given is not None:
+            raise ConfigError(
+                "--given names a column, and {file} is one text without columns; leave it out", file=file
+            )
+        if not self.compare and keep is None:
+            sums = Sums()
+            steps = score(
+                self.model, source, encoding=self.encoding, name=file, precise=self.precise, costs=sums.add
+            )
+            return self._scored(self._run(file, steps), interval(sums))
+        with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
+            place = Path(folder) / "record"
+            making = record(
+                self.model, source, place, encoding=self.encoding, name=file, precise=self.precise
+            )
+            scored = self._run(file, making)
+            if keep is not None:
+                keep(scored)
+            compared = self._compare(scored, source) if self.compare else []
+            return self._scored(scored.report, interval(scored), compared)
+
+    def _scored(self, report: Report, lies: Interval, compared: Sequence[Compared] = ()) -> Score:
+        guess = uniform(self.model.vocabulary, report)
+        return Score(report, lies, guess, compared, learned=self.learned, normaliser=self.model.normaliser)
+
+    def _compare(self, scored: Record, source: str | BinaryIO) -> list[Compared]:
+        report = scored.report
+        how: Any = {"encoding": self.encoding, "name": report.file, "precise": report.precise}
+        rivals = [(other, score(other.model, source, **how)) for other in self.others]
+        rows = self._rivals(report, rivals)
+        measuring = mapped(
+            baselines.measuring(scored, self.model.vocabulary),
+            lambda done: Progress(done, 0, math.nan, done, report.characters, 0.0),
+        )
+        return best([*rows, *self._run(f"{report.file}: gzip, xz", measuring)])
+
+    def _rivals(self, report: Report, rivals: Iterable[tuple[Other, Steps[Report]]]) -> list[Compared]:
+        """What the file costs under the model, and under each of the `rivals` that score it."""
+        rows = [Compared(report.model, "model", "the model", report.perplexity, report.bits_per_character)]
+        for other, steps in rivals:
+            its = self._run(f"{report.file}: {other.model.name}", steps)
+            figures = its.perplexity, its.bits_per_character
+            rows.append(Compared(its.model, other.kind, other.about, *figures))
+        return rows
+
+    def _run(self, title: str, steps: Steps[R]) -> R:
+        with self.bar(title) as progress:
+            return run(steps, progress)
+
+
+def _as_row(report: Report) -> Scored:
+    """A text as the only row of its file."""
+    nats = report.bits_per_character * report.characters * math.log(2)
+    score = RowScore(0, report.characters, report.unknown, nats, report.words, report.given_characters)
+    return Scored([score], [""], [{}])

@@ -1,0 +1,278 @@
+"""Perplexity: the one place that defines it.
+
+    perplexity = exp( -(1/n) Σ_{t=1..n} log P(x_t | x_{t-1}, …, x_1) )
+
+n is the number of characters after normalising; the first is predicted from the start symbol. A character
+outside the vocabulary is read as `<unk>` and costs
+
+    -log P(<unk>) + log(number of Unicode scalar values outside the vocabulary)
+
+so the probabilities of all strings sum to one, no text has an infinite perplexity, and models with different
+vocabularies compare in bits per character. Memory does not grow with the text.
+
+How a text is cut and on what it is computed moves no figure by more than 1e-4 of itself, except on texts that
+make a network magnify rounding, with every step and in any order of computing: one letter repeated for ever,
+say, or a language it never read. `Report.unsettled` counts where that was noticed; `precise=True` computes in
+float64.
+"""
+
+import os
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.arrays import Doubles, Floats, Ids, Mask
+from rnnviz.errors import ConfigError, EmptyTextError, TextError
+from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
+from rnnviz.networks.numpy_engine import StateChange, combined
+from rnnviz.networks.numpy_model import weights_of
+from rnnviz.networks.prediction import Scorer, Stepwise
+from rnnviz.networks.progress import Clock, mapped, run
+from rnnviz.scoring.language_model import PIECE, advanced, scorer_of
+from rnnviz.scoring.language_model import LanguageModel as LanguageModel
+from rnnviz.scoring.language_model import UniformModel as UniformModel
+from rnnviz.scoring.report import Progress as Progress
+from rnnviz.scoring.report import Report as Report
+from rnnviz.scoring.report import Sum as Sum
+from rnnviz.scoring.report import Totals, no_probability
+from rnnviz.scoring.report import costs as costs
+from rnnviz.scoring.report import of_sum as of_sum
+from rnnviz.scoring.rows import score_rows
+from rnnviz.text.characters import normalise
+from rnnviz.text.decoding import Source, SourceText
+from rnnviz.text.row_files import is_packed_rows, open_rows
+from rnnviz.text.vocabulary import UNKNOWN
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a scored text: n characters, `start` of them before it.
+
+    nll      (n,) nats, -log P, the unknown characters' whole cost included
+    known    (n,) False for those
+    rank     (n,) one plus the number of more probable symbols; None unless asked for
+    entropy  (n,) nats, of the prediction before the character came; None unless asked for
+    """
+
+    start: int
+    text: str
+    nll: Doubles
+    known: Mask
+    bytes_read: int
+    rank: npt.NDArray[np.int32] | None = None
+    entropy: Floats | None = None
+
+
+def running(nll: npt.ArrayLike) -> Doubles:
+    """The perplexity of each prefix, (T,), of costs in nats (T,)."""
+    nll = np.asarray(nll, np.float64)
+    with np.errstate(over="ignore"):  # beyond float64 it is infinite, as in a report
+        return np.asarray(np.exp(np.cumsum(nll) / np.arange(1, len(nll) + 1)))
+
+
+def perplexity(
+    model: LanguageModel,
+    path: Source | None = None,
+    *,
+    text: str | None = None,
+    encoding: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    name: str | None = None,
+    precise: bool = False,
+    costs: Callable[[Doubles], None] | None = None,
+    given: str = "",
+    column: str | None = None,
+    change: StateChange | Sequence[StateChange] | None = None,
+) -> Report:
+    """How well `model` predicts `text`, or a file, given by its path or as a seekable binary file.
+
+    `encoding` declares the file's encoding, else it is found. `progress` is called about ten times a second,
+    and once at the end. `name` is the text's in the report. `precise` reads in sequence, in float64
+    throughout, with the weights as they are stored, which is many times slower. `costs` is given the nats of
+    the characters, (k,) at a time, in order. `given` is a context: it is read first and not counted, so that
+    the report is of log P(text | given). `change` changes a network's states as it reads.
+
+    With `column`, and for Parquet and packed files without, the file is one of rows (.jsonl, .csv, .parquet,
+    also .jsonl.gz and so on), each a text of its own: the report is a RowsReport, of all rows together.
+    `column` holds the texts ("": the only one that does), and `given` names the column of their contexts.
+    Raises TextError for a file that can't be read, DecodingError for one that is no text, EmptyTextError for
+    no characters, ConfigError for a model of your own without a `precise_scorer`.
+
+    >>> import rnnviz
+    >>> report = rnnviz.perplexity(rnnviz.load("timemachine-gru"), text="The Time Traveller smiled.")
+    >>> report.characters, report.unknown, round(report.perplexity, 1)
+    (26, 0, 2.3)
+    >>> traveller = rnnviz.perplexity(rnnviz.load("timemachine-gru"), text="Traveller", given="The Time ")
+    >>> traveller.given_characters, round(traveller.perplexity, 2)
+    (9, 1.09)
+    """
+    if isinstance(path, str) and text is None and not os.path.lexists(path):
+        start = path if len(path) <= 60 else f"{path[:60]}…"
+        raise TextError("there is no file {name!r}; if that is the text itself, write text=…", name=start)
+    if path is None and column is not None:
+        raise ConfigError("column=… names a column of a file of rows; received a text")
+    if path is not None and (column is not None or is_packed_rows(path, name)):
+        file = open_rows(path, column=column or None, given=given or None, encoding=encoding, name=name)
+        if costs is not None:
+            raise ConfigError("costs are those of one text's characters; rows have none in order")
+        if change is not None:
+            raise ConfigError("change= goes with one text; rows are read without")
+        report = run(score_rows(model, file, precise=precise), progress)
+        if report.damage is not None:
+            raise report.damage
+        return report
+    steps = score(
+        model,
+        path,
+        text=text,
+        encoding=encoding,
+        name=name,
+        precise=precise,
+        costs=costs,
+        given=given,
+        change=change,
+    )
+    return run(steps, progress)
+
+
+def score(
+    model: LanguageModel,
+    path: Source | None = None,
+    *,
+    text: str | None = None,
+    encoding: str | None = None,
+    name: str | None = None,
+    piece: int | None = None,
+    each: Callable[[Piece], None] | None = None,
+    precise: bool = False,
+    costs: Callable[[Doubles], None] | None = None,
+    given: str = "",
+    change: StateChange | Sequence[StateChange] | None = None,
+    enough: Callable[[int], bool] | None = None,
+) -> Generator[Progress, None, Report]:
+    """`perplexity` step by step: yields Progress about ten times a second and at the end, returns the Report.
+
+    `piece` is the number of characters handed to the model at a time and affects the pace alone. `each` is
+    given every Piece, with ranks and entropies, `costs` the nats of its characters. `enough` is told after
+    each piece how many characters have been read; where it is true the text ends there.
+    """
+    if change is None:
+        scorer = scorer_of(model, details=each is not None, precise=precise)
+    else:
+        scorer = _changed(model, change, precise)
+    source, clock, step = SourceText(path, text, encoding, name, model.normaliser), Clock(), None
+    totals = Totals(source)
+    totals.given = _read(model, scorer, given)
+    for part in _pieces(model, scorer, source, piece, details=each is not None):
+        if isinstance(part, Piece):
+            if each is not None:
+                each(part)
+            if costs is not None:
+                costs(part.nll)
+            totals.add(part.text, part.nll, part.known)
+            totals.read_to = part.bytes_read
+            step = totals.progress()
+            if enough is not None and enough(totals.characters):
+                break
+        if clock.due():
+            yield totals.progress() if isinstance(part, Piece) else totals.progress(*part)
+            step = None
+    if not totals.characters:
+        raise EmptyTextError(
+            "{name} has no characters, so it has no perplexity; choose another text", name=source.name
+        )
+    if step is not None:
+        yield step
+    return Report(
+        file=source.name,
+        model=model.name,
+        encoding=source.encoding,
+        certainty=source.certainty,
+        normalised=source.normaliser.changed,
+        precise=precise,
+        unsettled=getattr(scorer, "unsettled", 0),
+        **totals.figures(),
+    )
+
+
+def _changed(model: LanguageModel, change: StateChange | Sequence[StateChange], precise: bool) -> CharScorer:
+    """A reader of one text, in sequence, under a change."""
+    if precise:
+        raise ConfigError("change= reads in float32; leave precise out")
+    weights = weights_of(model)  # type: ignore[arg-type]  # which refuses what has no states
+    engine = NumpyEngine(weights, changes=combined(weights, change))
+    return CharScorer(engine, model.vocabulary.start, wide=False)
+
+
+def pieces(
+    model: LanguageModel,
+    path: Source | None = None,
+    *,
+    text: str | None = None,
+    encoding: str | None = None,
+    name: str | None = None,
+    piece: int | None = None,
+    details: bool = False,
+    given: str = "",
+) -> Iterator[Piece]:
+    """The cost of every character of a text, piece by piece; with `details` rank and entropy too.
+
+    The arguments and errors are those of `score`, but an empty text has no pieces.
+    """
+    source = SourceText(path, text, encoding, name, model.normaliser)
+    scorer = scorer_of(model, details=details, precise=False)
+    _read(model, scorer, given)
+    steps = _pieces(model, scorer, source, piece, details)
+    return (step for step in steps if isinstance(step, Piece))
+
+
+class _Doing(NamedTuple):
+    """Of a piece that is being read: see `Totals.progress`."""
+
+    characters: int
+    nats: float
+    share: float
+
+
+def _read(model: LanguageModel, scorer: Scorer, context: str) -> int:
+    """Let the scorer read a context first; returns its length, normalised."""
+    ids = model.vocabulary.encode(normalise(context, model.normaliser))
+    advanced(scorer, ids)
+    return len(ids)
+
+
+def _pieces(
+    model: LanguageModel, scorer: Scorer, source: SourceText, piece: int | None, details: bool
+) -> Iterator[Piece | _Doing]:
+    if piece is not None and piece < 1:
+        raise ConfigError("a piece is at least 1 character; received {piece}", piece=piece)
+    start = 0
+    length: int = getattr(scorer, "piece", PIECE) if piece is None else piece
+    for text in source.pieces(length):
+        ids = model.vocabulary.encode(text)
+        unknown_cost = int((ids == UNKNOWN).sum()) * model.vocabulary.unknown_cost
+        log_p, rank, entropy = yield from _scores(scorer, ids, details, unknown_cost)
+        nll = costs(log_p, ids, model.vocabulary)
+        if nll.shape != ids.shape or not np.isfinite(nll).all():
+            raise no_probability(model.name, start + 1, start + len(text))
+        yield Piece(start, text, nll, ids != UNKNOWN, source.bytes_read, rank, entropy)
+        start += len(text)
+
+
+def _scores(
+    scorer: Scorer, ids: Ids, details: bool, unknown_cost: float
+) -> Generator[_Doing, None, tuple[Doubles, npt.NDArray[np.int32] | None, Floats | None]]:
+    def doing(done: Any) -> _Doing:
+        share = done.characters / len(ids)
+        return _Doing(done.characters, done.nats + share * unknown_cost, share)
+
+    if isinstance(scorer, Stepwise):
+        scores = yield from mapped(scorer.advancing(ids, want=details), doing)
+    elif details:
+        scores = scorer.advance_details(ids)
+    else:
+        return scorer.advance(ids), None, None
+    return scores if details else (scores[0], None, None)

@@ -1,0 +1,129 @@
+"""Record: a scored text of any length, whose columns lie on disk while it is looked at. See
+`rnnviz.scoring.column_files` for the files. Only its owner can read them. A cancelled or failed record leaves
+nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Generator, Iterator, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from rnnviz.arrays import Array, Doubles
+from rnnviz.errors import TextError
+from rnnviz.scoring import breakdown as analysis
+from rnnviz.scoring.breakdown import surprising_passages
+from rnnviz.scoring.column_files import BLOCK, COLUMNS, ColumnFiles, filename
+from rnnviz.scoring.perplexity import LanguageModel, Piece, Progress, Report, Sum, score
+from rnnviz.text.decoding import Source
+from rnnviz.text.files import private
+from rnnviz.text.vocabulary import code_points
+
+
+class Record(ColumnFiles):
+    """Every character's cost, in the files of `folder`, and the text's Report. `record` makes both."""
+
+    def __init__(self, folder: str | os.PathLike[str], report: Report) -> None:
+        super().__init__(folder)
+        self.report = report
+
+    curve = analysis.curve
+    surprising_passages = surprising_passages
+    lines = analysis.lines
+    kinds = analysis.kinds
+    unknown_counts = analysis.unknown_counts
+
+
+def record(
+    model: LanguageModel,
+    path: Source | None,
+    folder: str | os.PathLike[str],
+    *,
+    text: str | None = None,
+    encoding: str | None = None,
+    name: str | None = None,
+    precise: bool = False,
+    piece: int | None = None,
+    enough: Callable[[int], bool] | None = None,
+) -> Generator[Progress, None, Record]:
+    """Score a text into a new `folder`: yields and raises as `score`, whose arguments it takes, returns the
+    Record; closing cancels.
+    Raises TextError where `folder` can't be made or written.
+    """
+    target = Path(folder)
+    with _writing(target):
+        target.mkdir(mode=0o700, parents=True)  # one that is there is somebody else's
+    try:
+        with _writing(target), contextlib.ExitStack() as stack:
+            files = {c: stack.enter_context(private(target / filename(c))) for c in COLUMNS}
+            writer = _Writer(files)
+            report = yield from score(
+                model,
+                path,
+                text=text,
+                encoding=encoding,
+                name=name,
+                each=writer.add,
+                precise=precise,
+                piece=piece,
+                enough=enough,
+            )
+            writer.finish()
+        return Record(target, report)
+    except BaseException:  # cancelled, say
+        shutil.rmtree(target, ignore_errors=True)
+        raise
+
+
+class _Writer:
+    """Writes pieces, and the sums of every block of 1,024 costs."""
+
+    def __init__(self, files: Mapping[str, BinaryIO]) -> None:
+        self._files = files
+        self._total, self._rest = Sum(), np.empty(0)
+        self._write("sums", np.zeros(1))
+
+    def add(self, piece: Piece) -> None:
+        assert piece.rank is not None
+        assert piece.entropy is not None
+        self._write("codes", code_points(piece.text))
+        nll = piece.nll.astype(COLUMNS["nll"])
+        self._write("nll", nll)
+        self._write("rank", np.where(piece.known, piece.rank, -piece.rank))
+        self._write("entropy", piece.entropy)
+        # Sums of the costs as they are stored: a stretch's sum is then that of its rows, to the last digit.
+        costs = np.concatenate([self._rest, nll.astype(np.float64)])
+        whole = len(costs) // BLOCK * BLOCK
+        self._add_sums(costs[:whole].reshape(-1, BLOCK))
+        self._rest = costs[whole:]
+
+    def finish(self) -> None:
+        """Write the whole text's sum, which seldom ends with a block."""
+        if len(self._rest):
+            self._add_sums(self._rest[None])
+
+    def _add_sums(self, rows: Doubles) -> None:
+        for value in rows.sum(axis=1).tolist():
+            self._total.add(value)
+            self._write("sums", np.array([self._total.value]))
+
+    def _write(self, column: str, values: Array) -> None:
+        self._files[column].write(values.astype(COLUMNS[column]).tobytes())
+
+
+@contextlib.contextmanager
+def _writing(target: Path) -> Iterator[None]:
+    # Reading the text raises TextErrors of its own: what is an OSError here concerns the record.
+    try:
+        yield
+    except OSError as error:
+        raise TextError(
+            "the record {target} can't be written ({strerror}); make room there, or choose another folder",
+            target=target,
+            strerror=error.strerror or error,
+        ) from None

@@ -1,0 +1,275 @@
+"""The perplexity of every row of a file, and of all of them together.
+
+    exp( -(1/n) Σ log P )     over the n characters of all rows, each row read from a text's beginning
+
+Short rows are read side by side (`rnnviz.networks.batched_scoring`), which moves no figure by more than 1e-4
+of itself. Memory does not grow with the number of rows. `rnnviz.scoring.perplexity` has the definition.
+
+Shape letters: k rows, n symbols.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import tee
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.arrays import Doubles, Ids
+from rnnviz.errors import ConfigError, EmptyTextError, RnnvizError, TextError
+from rnnviz.networks.progress import Clock
+from rnnviz.scoring.language_model import LanguageModel, advanced, scorer_of
+from rnnviz.scoring.report import Progress, Report, Totals, no_probability, of_sum
+from rnnviz.text.characters import Normaliser
+from rnnviz.text.checked import received
+from rnnviz.text.row_files import Fault, RowFile, Rows
+from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
+from rnnviz.text.words import WordCount
+
+EXAMPLES = 5  # rows left out that a report names
+
+
+class Window(NamedTuple):
+    """Rows to be scored, as they travel: the symbols of one after another (n,), int32, each row's `lengths`
+    (k,), and how many of them are its context, `given` (k,), read first and not counted.
+    """
+
+    ids: npt.NDArray[np.int32]
+    lengths: Ids
+    given: Ids
+
+
+class WindowScorer:
+    """Scores windows one after another with a model that is here."""
+
+    def __init__(self, model: LanguageModel, precise: bool) -> None:
+        self._model, self._precise = model, precise
+        scorer = scorer_of(model, details=False, precise=precise)
+        self._each = None if precise else getattr(scorer, "each", None)
+
+    def __call__(self, window: Window) -> Doubles:
+        """-Σ log P in nats of each row's known and its unknown symbols, and how many are unknown, (k, 3)."""
+        rows = np.split(window.ids.astype(np.int64), np.cumsum(window.lengths)[:-1])
+        if self._each is not None:
+            found = self._each(rows)
+        else:
+            one = partial(scorer_of, self._model, details=False, precise=self._precise)
+            found = [advanced(one(), row) for row in rows]
+        out = np.empty((len(rows), 3))
+        for n, (ids, log_p, begin) in enumerate(zip(rows, found, window.given.tolist(), strict=True)):
+            unknown, nll = ids[begin:] == UNKNOWN, -log_p[begin:]
+            out[n] = nll[~unknown].sum(), nll[unknown].sum(), unknown.sum()
+        return out
+
+
+@dataclass(frozen=True)
+class RowScore:
+    """What one row costs: `nll` nats in all. Row 0 is the first; a row with a `fault` has no figures."""
+
+    row: int
+    characters: int = 0
+    unknown: int = 0
+    nll: float = 0.0
+    words: int | None = None
+    given_characters: int = 0
+    fault: TextError | None = None
+
+    @property
+    def perplexity(self) -> float | None:
+        """exp(nll / characters); None where there are none."""
+        return of_sum(self.nll, self.characters) if self.characters else None
+
+    @property
+    def word_perplexity(self) -> float | None:
+        """exp(nll / words); None where there are none, or the language doesn't part them by spaces."""
+        return of_sum(self.nll, self.words) if self.words else None
+
+
+@dataclass(frozen=True)
+class RowsReport(Report):
+    """How well a model predicts the rows of a file: the figures are those of all characters of all rows.
+
+    rows, rows_scored  how many there are, and how many were scored
+    rows_left_out      the others, by what is wrong with them
+    column, given      where the texts, and the contexts, stood
+    column_found       whether the column was found rather than named
+    damage             why the file could not be read to its end, or None
+    examples           the first rows left out, with their numbers
+
+    `unsettled` stays 0: rounding in long rows is not examined.
+    """
+
+    rows: int = 0
+    rows_scored: int = 0
+    rows_left_out: dict[str, int] = field(default_factory=dict)
+    column: str = ""
+    given: str | None = None
+    column_found: bool = False
+    damage: RnnvizError | None = None
+    examples: tuple[tuple[int, TextError], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields in their order, as plain values."""
+        values = super().to_json()
+        del values["examples"]
+        return {**values, "damage": self.damage and str(self.damage)}
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A batch of rows, their texts as they were read, and the columns that the file has for them, `own`."""
+
+    scores: list[RowScore]
+    texts: list[str]
+    own: Any
+
+
+def score_rows(
+    model: LanguageModel,
+    file: RowFile,
+    *,
+    precise: bool = False,
+    each: Callable[[Scored], None] | None = None,
+    own: bool = False,
+) -> Generator[Progress, None, RowsReport]:
+    """Score a file of rows step by step: yields Progress about ten times a second and at the end.
+
+    `each` is given every batch of rows, in order; `own` keeps the rows' own columns with them. Raises
+    TextError where not one row can be scored, and what scoring raises.
+
+    >>> import io
+    >>> import rnnviz
+    >>> rows = io.BytesIO(b'{"said": "It is late."}\\n{"said": null}\\n{"said": "Good night."}')
+    >>> found = []
+    >>> file = rnnviz.open_rows(rows, name="rows.jsonl")
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> report = rnnviz.units.run(rnnviz.score_rows(model, file, each=lambda b: found.extend(b.scores)))
+    >>> report.rows_scored, [one.perplexity and round(one.perplexity, 1) for one in found]
+    (2, [9.5, None, 7.3])
+    """
+    if not isinstance(file, RowFile):
+        raise ConfigError(
+            "rows are what rnnviz.open_rows gives; received {received}", received=received(file)
+        )
+    scorer_of(model, details=False, precise=precise)  # refuses what can't be scored
+    work, clock = _Work(model, file), Clock()
+    # A cluster's model asks for windows ahead of what it gives back: `tee` keeps those that wait.
+    batches, ahead = tee(work.batches(own))
+    windows = (window for _rows, window in ahead)
+    if hasattr(model, "window_costs"):
+        costs = model.window_costs(windows, precise)
+    else:
+        costs = map(WindowScorer(model, precise), windows)
+    for (rows, window), found in zip(batches, costs, strict=True):
+        scored = work.take(rows, window.given, found)
+        if each is not None:
+            each(scored)
+        if clock.due():
+            yield work.totals.progress(share=1)
+    if work.totals.characters:
+        yield work.totals.progress(share=1)
+    return work.report(precise)
+
+
+class _Work:
+    """The rows of a file on their way to a model, and the sums of what comes back."""
+
+    def __init__(self, model: LanguageModel, file: RowFile) -> None:
+        self._model, self._file = model, file
+        self._normaliser = Normaliser(model.normaliser)
+        self._damage: RnnvizError | None = None
+        self.totals, self._left_out = Totals(file), Counter[str]()
+        self._rows = 0
+        self._examples: list[tuple[int, TextError]] = []
+
+    def batches(self, own: bool) -> Iterator[tuple[Rows, Window]]:
+        """The file's rows in order, their texts normalised; a damaged file ends early."""
+        try:
+            for rows in self._file.batches(own=own):
+                yield self._prepare(rows)
+        except TextError as error:
+            self._damage = error
+
+    def _prepare(self, rows: Rows) -> tuple[Rows, Window]:
+        texts, given = self._normalised(rows.texts), self._normalised(rows.given)
+        for n, text in enumerate(texts):
+            if not text and rows.faults[n] is None:
+                rows.faults[n] = Fault("empty", EmptyTextError("it has no characters"))
+                given[n] = ""
+        vocabulary: Vocabulary = self._model.vocabulary
+        ids = vocabulary.encode("".join(part for pair in zip(given, texts, strict=True) for part in pair))
+        before = _lengths(given)
+        window = Window(ids.astype(np.int32), before + _lengths(texts), before)
+        return replace(rows, texts=texts), window
+
+    def _normalised(self, texts: Sequence[str]) -> list[str]:
+        return [self._normaliser.feed(text) + self._normaliser.finish() for text in texts]
+
+    def take(self, rows: Rows, given: Ids, found: Doubles) -> Scored:
+        """The scores of k rows, by their costs (k, 3) and how long the contexts are, (k,)."""
+        finite = np.isfinite(found).all(axis=1)
+        if not finite.all():
+            raise no_probability(self._model.name, 1, len(rows.texts[int(finite.argmin())]))
+        scores = []
+        sums = zip(rows.texts, rows.faults, given.tolist(), found.tolist(), strict=True)
+        for number, (text, fault, before, (known, nats, unknown)) in enumerate(sums, rows.start):
+            if fault is None:
+                nats += known + unknown * self._model.vocabulary.unknown_cost
+                scores.append(self._count(number, text, before, int(unknown), nats, known))
+                continue
+            self._left_out[fault.kind] += 1
+            if len(self._examples) < EXAMPLES:
+                self._examples.append((number, fault.error))
+            scores.append(RowScore(number, fault=fault.error))
+        self._rows += len(scores)
+        return Scored(scores, rows.texts, rows.own)
+
+    def _count(
+        self, number: int, text: str, given: int, unknown: int, nats: float, nats_known: float
+    ) -> RowScore:
+        words = WordCount()
+        words.add(text)
+        self.totals.words.end()
+        self.totals.count(text, unknown, nats, nats_known)
+        self.totals.given += given
+        return RowScore(number, len(text), unknown, nats, words.count, given)
+
+    def report(self, precise: bool) -> RowsReport:
+        if not self.totals.characters:
+            raise self._damage or self._nothing()
+        return RowsReport(
+            file=self._file.name,
+            model=self._model.name,
+            encoding=self._file.encoding,
+            certainty=self._file.certainty,
+            normalised=self._normaliser.changed,
+            precise=precise,
+            rows=self._rows,
+            rows_scored=self._rows - self._left_out.total(),
+            rows_left_out=dict(self._left_out),
+            column=self._file.column,
+            given=self._file.given,
+            column_found=self._file.found,
+            damage=self._damage,
+            examples=tuple(self._examples),
+            **self.totals.figures(),
+        )
+
+    def _nothing(self) -> TextError:
+        if not self._rows:
+            return EmptyTextError("{name} has no rows, so it has no perplexity", name=self._file.name)
+        row, error = self._examples[0]
+        return EmptyTextError(
+            "{name} has no row that can be scored; in the first of {rows:,}, row {row:,}: {error}",
+            name=self._file.name,
+            rows=self._rows,
+            row=row,
+            error=error,
+        )
+
+
+def _lengths(texts: Sequence[str]) -> Ids:
+    return np.fromiter(map(len, texts), np.int64, len(texts))

@@ -1,0 +1,240 @@
+"""Continue a text: draw each next character from the model's prediction.
+
+    P(x) ∝ exp(log P(x | everything before) / temperature)
+
+over the `top_k` most probable symbols (Fan et al. 2018), and of those over the fewest that hold `top_p` of
+what is left (the nucleus of Holtzman et al. 2020). `<unk>` is no character and never drawn; the other
+probabilities are renormalised without it. `reshaped` is this one definition, and everything draws from it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.arrays import Doubles, Ids
+from rnnviz.errors import CheckpointError, ConfigError
+from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, NetworkReader, StateChange, combined
+from rnnviz.networks.numpy_model import Model, weights_of
+from rnnviz.scoring.reader import Reader, reader
+from rnnviz.text import checked
+from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
+
+if TYPE_CHECKING:
+    from rnnviz.scoring.trace import Trace
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a prediction is drawn with: see `stream`. Raises ConfigError for values outside their range."""
+
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float | None = None
+
+    def __post_init__(self) -> None:
+        temperature, top_k, top_p = self.temperature, self.top_k, self.top_p
+        if not isinstance(temperature, int | float) or not 0 <= temperature < math.inf:
+            raise ConfigError(
+                "temperature is a number from 0 on; received {temperature!r}", temperature=temperature
+            )
+        if top_k is not None and not _whole(top_k, 1):
+            raise ConfigError(
+                "top_k is at least 1, or None for all characters; received {top_k!r}", top_k=top_k
+            )
+        if top_p is not None and not (isinstance(top_p, int | float) and 0 < top_p <= 1):
+            raise ConfigError(
+                "top_p is above 0 and at most 1, or None for all characters; received {top_p!r}", top_p=top_p
+            )
+
+
+PLAIN = Shape()
+"""The model's own distribution."""
+
+
+def sample(
+    model: Model,
+    prompt: str,
+    length: int,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    seed: int | None = None,
+    change: StateChange | Sequence[StateChange] | None = None,
+) -> str:
+    """`length` characters after `prompt`, as `stream` yields them, in one text without the prompt.
+
+    >>> import rnnviz
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> rnnviz.sample(model, "The Time Trav", 5, temperature=0)
+    'eller'
+    """
+    return "".join(
+        stream(
+            model,
+            prompt,
+            length,
+            temperature=temperature,
+            top_k=top_k,
+            top_p=top_p,
+            seed=seed,
+            change=change,
+        )
+    )
+
+
+def stream(
+    model: Model,
+    prompt: str,
+    length: int,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    seed: int | None = None,
+    change: StateChange | Sequence[StateChange] | None = None,
+) -> Iterator[str]:
+    """Continue `prompt` (empty: start a text) by `length` characters, yielded one at a time.
+
+    `temperature` 1 draws from the model's own distribution, less sharpens it, 0 takes the most probable
+    character. `top_k` leaves only that many to draw from, `top_p` the fewest that hold this share of the
+    probability. The same `seed` gives the same characters. `change` changes a network's states, those of the
+    prompt too.
+
+    Raises ConfigError, before reading, for a negative length, temperature or seed, top_k < 1 or a top_p
+    outside 0 .. 1; TextError for half a surrogate pair in the prompt; CheckpointError if the model gives no
+    probabilities.
+    """
+    shape = Shape(temperature, top_k, top_p)
+    check(length, seed)
+    changes = NO_CHANGES if change is None else combined(weights_of(model), change)  # type: ignore[arg-type]
+    return draw(reader(model, prompt, changes), model.name, model.vocabulary, length, shape, seed)
+
+
+def resume(
+    read: Trace,
+    t: int,
+    length: int,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    seed: int | None = None,
+    changes: Changes = NO_CHANGES,
+) -> str:
+    """`length` characters that follow the first `t` characters of a Trace, which are not read again.
+
+    With the same seed they are those that `sample` gives there, unless `changes` change the network's states.
+    Raises ConfigError for a t outside 0 .. T, and what `stream` raises.
+    """
+    shape = Shape(temperature, top_k, top_p)
+    check(length, seed)
+    after = NetworkReader(read.weights, read.state_after(t), time=t + 1, changes=changes)
+    return "".join(draw(after, read.model_name, read.vocabulary, length, shape, seed))
+
+
+def reshaped(
+    log_probs: npt.ArrayLike,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> Doubles:
+    """The probabilities that `sample` draws the next character with, of predictions in nats.
+
+    log_probs  (..., V): log P of each symbol, as in `Trace.log_probs`; symbol 0 is `<unk>`
+    returns    (..., V): 0 for `<unk>` and for what top_k and top_p leave out; each row sums to 1
+
+    First the temperature, then `top_k`, then `top_p` of what is left; ties go to the lower id. Temperature 0
+    leaves the most probable character alone. Raises ConfigError for settings outside their range.
+
+    >>> import numpy as np
+    >>> import rnnviz
+    >>> log_probs = np.log([0.1, 0.4, 0.3, 0.2])
+    >>> rnnviz.reshaped(log_probs).round(3)
+    array([0.   , 0.444, 0.333, 0.222])
+    >>> rnnviz.reshaped(log_probs, temperature=0.5).round(3)
+    array([0.   , 0.552, 0.31 , 0.138])
+    >>> rnnviz.reshaped(log_probs, temperature=0.5, top_p=0.8).round(3)
+    array([0.  , 0.64, 0.36, 0.  ])
+    """
+    try:
+        rows = np.array(log_probs, np.float64)
+    except (TypeError, ValueError):
+        rows = np.empty(0)
+    if rows.ndim == 0 or rows.shape[-1] < 2:
+        raise ConfigError(
+            "log_probs are numbers, log P of each symbol of a vocabulary; received {received}",
+            received=checked.received(log_probs),
+        )
+    rows[..., UNKNOWN] = -np.inf
+    symbols, weights = _weights(rows, Shape(temperature, top_k, top_p))
+    found = np.zeros_like(rows)
+    np.put_along_axis(found, symbols, weights / weights.sum(-1, keepdims=True), axis=-1)
+    return found
+
+
+def _weights(log_probs: Doubles, shape: Shape) -> tuple[Ids, Doubles]:
+    """Of each row (..., V): the symbols to draw from, most probable first, and their weights, (..., K)."""
+    left = 1 if shape.temperature == 0 else shape.top_k
+    symbols = np.argsort(-log_probs, axis=-1, kind="stable")[..., :left]
+    ordered = np.take_along_axis(log_probs, symbols, axis=-1)
+    with np.errstate(over="ignore"):  # a temperature near 0 sends all but the best to -inf, as it should
+        weights = np.exp((ordered - ordered[..., :1]) / (shape.temperature or 1))
+    if shape.top_p is not None and shape.top_p < 1:
+        sums = weights.cumsum(-1)
+        before = np.concatenate([np.zeros_like(sums[..., :1]), sums[..., :-1]], axis=-1)
+        weights[before >= shape.top_p * sums[..., -1:]] = 0
+    return symbols, weights
+
+
+def check(length: int, seed: int | None) -> None:
+    """Raise ConfigError for a length or a seed that `stream` doesn't take."""
+    if not _whole(length, 0):
+        raise ConfigError("length counts characters and is at least 0; received {length!r}", length=length)
+    if seed is not None and not _whole(seed, 0):
+        raise ConfigError(
+            "seed is a whole number from 0 on, or None for chance; received {seed!r}", seed=seed
+        )
+
+
+def _whole(value: object, lowest: int) -> bool:
+    return isinstance(value, int | np.integer) and bool(value >= lowest)
+
+
+def draw(
+    after: Reader,
+    name: str,
+    vocabulary: Vocabulary,
+    length: int,
+    shape: Shape,
+    seed: int | None,
+) -> Iterator[str]:
+    """Draw `length` characters from the model `name`, which reads each; see `stream`."""
+    generator = np.random.default_rng(seed)
+    for _ in range(length):
+        log_probs = after.log_probs()
+        log_probs[UNKNOWN] = -np.inf
+        best = int(log_probs.argmax())
+        if not math.isfinite(log_probs[best]):
+            raise CheckpointError(
+                "the model {name!r} gave no probabilities: its weights are damaged, "
+                "or its training diverged; use another model",
+                name=name,
+            )
+        symbol = best if shape.temperature == 0 else _choose(log_probs, shape, generator)
+        yield vocabulary.symbol(symbol)
+        after.read(np.array([symbol]))
+
+
+def _choose(log_probs: Doubles, shape: Shape, generator: np.random.Generator) -> int:
+    """One symbol at random: the place of a uniform number among the summed weights."""
+    symbols, weights = _weights(log_probs, shape)
+    sums = weights.cumsum()
+    return int(symbols[np.searchsorted(sums, generator.random() * sums[-1], side="right")])

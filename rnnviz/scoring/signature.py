@@ -1,0 +1,49 @@
+"""What a compressed text (`rnnviz.scoring.compression`) names, so that the same model restores it."""
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from rnnviz.arrays import Array
+from rnnviz.errors import ConfigError
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.numpy_model import weights_of
+from rnnviz.scoring.reader import ReadsItself
+
+LENGTH = 8
+"""Bytes of a digest."""
+
+
+def signature(model: Any) -> bytes:
+    """LENGTH bytes that name a model. Raises ConfigError for a Python function, and for what is no model."""
+    if isinstance(model, ReadsItself):
+        return model.signature()
+    kind, arrays = ("", model.to_tensors()) if isinstance(model, NgramModel) else _of_network(model)
+    parts = [np.array(model.vocabulary.to_json(), "<u4").tobytes(), model.normaliser.encode(), kind.encode()]
+    for name, array in sorted(arrays.items()):
+        if array is not None:
+            parts += [f"{name} {array.dtype.str} {array.shape}".encode(), array.tobytes()]
+    return digest_of(*parts)
+
+
+def digest_of(*parts: bytes) -> bytes:
+    """LENGTH bytes of the SHA-256 of these parts."""
+    return hashlib.sha256(b"".join(parts)).digest()[:LENGTH]
+
+
+def _of_network(model: Any) -> tuple[str, dict[str, Array | None]]:
+    """What its layers are, and its numbers as they are multiplied, not as they are stored: it is these that
+    the probabilities come from.
+    """
+    weights = weights_of(model)
+    if weights.cell == "custom":
+        raise ConfigError(
+            "a text is compressed with a model that can be told from every other by its weights, and "
+            "{name!r} is a Python function; use another model",
+            name=model.name,
+        )
+    arrays = {name: getattr(weights, name) for name in ("embedding", "readout", "bias")}
+    for n, layer in enumerate(weights.layers):
+        arrays |= {f"{n} {name}": getattr(layer, name) for name in ("table", "W_x", "b", "W_h", "b_u")}
+    return " ".join(f"{layer.cell} {layer.activation}" for layer in weights.layers), arrays

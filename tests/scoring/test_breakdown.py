@@ -1,0 +1,260 @@
+"""Where a perplexity comes from: every part against a plain computation over the whole text."""
+
+import math
+import unicodedata
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnviz.errors import ConfigError
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.scoring import column_files as columns_module
+from rnnviz.scoring.breakdown import KINDS, difference
+from rnnviz.scoring.perplexity import UniformModel, running
+from rnnviz.scoring.record import Record
+from tests.conftest import TEXT, tiny
+from tests.scoring.recorded import recorded, told
+
+NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
+
+
+@pytest.fixture(params=[1 << 18, 7, 64], ids="stretches of {}".format)
+def stretch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Where the text is cut while it is read must change nothing."""
+    for module in ("scoring.column_files", "scoring.breakdown"):
+        monkeypatch.setattr(f"rnnviz.{module}.STRETCH", request.param)
+    return request.param
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Record:
+    return recorded(tmp_path, NGRAM, "A traveller! He is 道 quiet;\n\nthe Time.\n" * 100)
+
+
+@pytest.mark.parametrize("window", [1, 50, 100_000])
+@pytest.mark.parametrize("points", [2, 100, 2000, 10_000])
+def test_the_curve_is_the_running_perplexity_at_its_points(book: Record, points: int, window: int) -> None:
+    curve = book.curve(points, window)
+    n = len(book)
+    assert len(curve.position) == min(points, n)
+    assert (curve.position[0], curve.position[-1], curve.window) == (1, n, window)
+    assert np.all(np.diff(curve.position) > 0)
+    np.testing.assert_allclose(curve.running, running(book.read("nll"))[curve.position - 1], rtol=1e-12)
+    assert curve.running[-1] == pytest.approx(book.report.perplexity, rel=1e-7)
+    nll = book.read("nll").astype(np.float64)
+    rolling = [math.exp(nll[max(p - window, 0) : p].mean()) for p in curve.position]
+    np.testing.assert_allclose(curve.rolling, rolling, rtol=1e-9)
+
+
+def test_a_curve_of_costs_known_beforehand(tmp_path: Path) -> None:
+    curve = told(tmp_path, "abcab", np.log([2, 8, 2, 2, 8])).curve(window=2)
+    assert curve.position.tolist() == [1, 2, 3, 4, 5]
+    assert curve.running.tolist() == pytest.approx([2, 4, 2 ** (5 / 3), 2**1.5, 2 ** (9 / 5)], rel=1e-6)
+    assert curve.rolling.tolist() == pytest.approx([2, 4, 4, 2, 4], rel=1e-6)
+
+
+@pytest.mark.parametrize(("n", "window"), [(1, 50), (9_999, 50), (10_000, 100), (49_000, 200), (70_000, 500)])
+def test_a_window_of_its_own_choice(n: int, window: int, tmp_path: Path) -> None:
+    assert told(tmp_path, "ab" * (n // 2) + "c" * (n % 2), np.ones(n)).curve(2).window == window
+
+
+def test_the_passage_that_was_planted_is_found(stretch: int, tmp_path: Path) -> None:
+    words = "some words that are easy and then "
+    text = words * 20 + "a dreadful\n" + "Jabberwock came whiffling\n" + words * 20
+    start = text.index("Jabberwock")
+    costs = np.ones(len(text))
+    costs[start : start + 25] = 5
+    made = told(tmp_path, text, costs)
+    (found,) = made.surprising_passages(1, 24)
+    assert (found.start, found.stop, found.text) == (start, start + 25, "Jabberwock came whiffling")
+    assert found.mean_nll == pytest.approx(5)
+    assert found.perplexity == pytest.approx(math.exp(5))
+    least = made.surprising_passages(5, 24, least=True)
+    assert len(least) == 5
+    for passage in least:
+        assert passage.mean_nll == pytest.approx(1)
+        assert text[passage.start - 1 : passage.start] in ("", " ", "\n")
+        assert text[passage.stop : passage.stop + 1] in ("", " ", "\n")
+        assert not passage.text[0].isspace()
+        assert not passage.text[-1].isspace()
+
+
+@given(st.integers(1, 400), st.integers(1, 30), st.integers(1, 12), st.booleans(), st.integers(0, 2**32))
+def test_passages_without_borders_are_the_greedy_choice(
+    tmp_path: Path, n: int, length: int, count: int, least: bool, seed: int
+) -> None:
+    costs = np.random.default_rng(seed).exponential(size=n).astype(np.float32)
+    made = told(tmp_path, "x" * n, costs)
+    found = made.surprising_passages(count, length, least)
+    length = min(length, n)
+    reach = length // 8
+    sums = np.convolve(costs.astype(np.float64), np.ones(length), "valid") * (-1 if least else 1)
+    chosen: list[tuple[int, int]] = []
+    for start in np.argsort(-sums, kind="stable").tolist():
+        stop = start + length
+        if all(stop <= a or b <= start for a, b in chosen) and len(chosen) < count:
+            # The ends of the text are the only borders here.
+            low = max([0, *(b for _, b in chosen if b <= start)])
+            high = min([n, *(a for a, _ in chosen if a >= stop)])
+            begin = 0 if start <= reach and low == 0 else start
+            end = n if n - stop <= reach and high == n else stop
+            chosen.append((begin, end))
+    assert sorted((p.start, p.stop) for p in found) == sorted(chosen)
+    for passage in found:
+        assert passage.mean_nll == pytest.approx(costs[passage.start : passage.stop].mean(), rel=1e-5)
+        assert passage.text == "x" * (passage.stop - passage.start)
+    means = [p.mean_nll for p in found]
+    assert means == sorted(means, reverse=not least)
+
+
+def test_passages_stay_apart_and_within_reach(book: Record, stretch: int) -> None:
+    found = book.surprising_passages(20, 40)
+    assert len(found) == 20
+    spans = sorted((p.start, p.stop) for p in found)
+    assert all(b <= c for (_, b), (c, _) in pairwise(spans))
+    assert all(30 <= b - a <= 50 for a, b in spans)
+    most, least = book.surprising_passages(20, 10), book.surprising_passages(20, 10, least=True)
+    assert most[-1].mean_nll > math.log(book.report.perplexity) > least[-1].mean_nll
+
+
+def test_a_short_text_is_one_passage_and_equals_come_in_order(tmp_path: Path) -> None:
+    (only,) = told(tmp_path, "abc", [1, 2, 3]).surprising_passages()
+    assert (only.start, only.stop, only.text, only.mean_nll) == (0, 3, "abc", pytest.approx(2))
+    level = told(tmp_path, "道" * 1000, np.ones(1000))
+    assert sorted((p.start, p.stop) for p in level.surprising_passages(3, 10)) == [
+        (0, 10),
+        (10, 20),
+        (20, 30),
+    ]
+
+
+def _paragraphs(text: str) -> list[str]:
+    parts = [""]
+    for line in text.splitlines(keepends=True):
+        if line != "\n" and parts[-1].endswith("\n\n"):
+            parts.append("")
+        parts[-1] += line
+    return parts
+
+
+@given(st.text(alphabet="ab\n", min_size=1, max_size=80), st.sampled_from([1, 2, 3, 1 << 18]))
+def test_lines_and_paragraphs_are_the_text(tmp_path: Path, text: str, stretch: int) -> None:
+    costs = np.random.default_rng(len(text)).exponential(size=len(text))
+    made = told(tmp_path, text, costs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns_module, "STRETCH", stretch)
+        lines, paragraphs = made.lines(), made.lines("paragraph")
+    assert [made.text(s.start, s.stop) for s in lines] == text.splitlines(keepends=True)
+    assert [made.text(s.start, s.stop) for s in paragraphs] == _paragraphs(text)
+    for stretches in (lines, paragraphs):
+        assert stretches.total == len(stretches)
+        assert sum(s.characters for s in stretches) == len(text)
+        bits = made.report.bits_per_character * len(text)
+        assert sum(s.bits for s in stretches) == pytest.approx(bits, rel=1e-6)
+        for s in stretches:
+            assert s.perplexity == pytest.approx(math.exp(costs[s.start : s.stop].mean()), rel=1e-5)
+            assert s.bits == pytest.approx(costs[s.start : s.stop].sum() / math.log(2), rel=1e-5)
+
+
+def test_many_lines_are_counted_and_the_first_shown(tmp_path: Path, stretch: int) -> None:
+    made = told(tmp_path, "a\n" * 12_000, np.arange(24_000) / 1000)
+    lines = made.lines()
+    assert (len(lines), lines.total) == (10_000, 12_000)
+    assert (lines.rows[-1].start, lines.rows[-1].characters) == (19_998, 2)
+    assert (len(made.lines(limit=3)), made.lines(limit=3).total) == (3, 12_000)
+    assert (len(made.lines("paragraph")), made.lines("paragraph").total) == (1, 1)
+
+
+def test_kinds_of_character_on_paper(tmp_path: Path, stretch: int) -> None:
+    #       letters, capital, space, punctuation (a symbol of ASCII too), digit, other script, other
+    text = "né" + "Á" + " \n" + ".=" + "7" + "я道" + "😀"
+    costs = [1, 2, 3, 1, 1, 4, 2, 5, 6, 8, 7]
+    found = {k.name: k for k in told(tmp_path, text, costs).kinds()}
+    assert tuple(found) == KINDS
+    assert {n: k.characters for n, k in found.items()} == dict(zip(KINDS, (2, 1, 2, 2, 1, 2, 1), strict=True))
+    sums = dict(zip(KINDS, (3, 3, 2, 6, 5, 14, 7), strict=True))
+    for name, kind in found.items():
+        assert kind.share == pytest.approx(kind.characters / 11)
+        assert kind.bits_share == pytest.approx(sums[name] / 40)
+        assert kind.perplexity == pytest.approx(math.exp(sums[name] / kind.characters))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("道可道，非常道。Tao", {"letter": 6, "punctuation": 2, "other script": 3}),
+        ("ひらがなとカタカナと漢字", {"letter": 12}),
+        ("Привет, world", {"letter": 5, "capital": 1, "punctuation": 1, "space": 1, "other script": 5}),
+        ("Ｆull", {"letter": 3, "capital": 1}),
+        ("e\u0301te\u0301", {"letter": 5}),
+        ("नमस्ते", {"letter": 6}),
+        ("\u3000\u00a0\t", {"space": 3}),
+        ("½Ⅷ²٣", {"digit": 4}),
+        ("€→\x00\ue000", {"other": 4}),
+        ("x\u0378", {"letter": 1, "other": 1}),
+    ],
+)
+def test_kinds_in_other_scripts(text: str, expected: dict[str, int], tmp_path: Path) -> None:
+    found = told(tmp_path, text, np.ones(len(text))).kinds()
+    assert {k.name: k.characters for k in found} == expected, [unicodedata.name(c, c) for c in text]
+
+
+def test_kinds_add_up_to_the_report(book: Record) -> None:
+    kinds = book.kinds()
+    assert sum(k.characters for k in kinds) == book.report.characters
+    assert sum(k.share for k in kinds) == pytest.approx(1)
+    assert sum(k.bits_share for k in kinds) == pytest.approx(1)
+    nats = sum(k.characters * math.log(k.perplexity) for k in kinds)
+    assert math.exp(nats / len(book)) == pytest.approx(book.report.perplexity, rel=1e-6)
+    free = told(book.folder.parent, "ab", [0, 0])
+    assert [(k.perplexity, k.bits_share) for k in free.kinds()] == [(1, 0)]
+
+
+def test_the_difference_of_two_models(book: Record, stretch: int) -> None:
+    text = book.text(0, len(book))
+    other = recorded(book.folder.parent, tiny("gru"), text)
+    d = difference(book, other)
+    assert len(d) == len(book)
+    values = d.values(0, len(d))
+    np.testing.assert_array_equal(values, other.read("nll").astype(np.float64) - book.read("nll"))
+    np.testing.assert_array_equal(d.values(5, 9), values[5:9])
+    assert d.total == pytest.approx(values.sum(), rel=1e-5)
+    n = len(book)
+    assert d.total / n == pytest.approx(
+        math.log(other.report.perplexity) - math.log(book.report.perplexity), rel=1e-6
+    )
+    assert difference(other, book).total == -d.total
+    gaps = d.gaps(10, 30)
+    assert len(gaps) == 10
+    for gap in gaps:
+        assert gap.mean == pytest.approx(values[gap.start : gap.stop].mean())
+        assert gap.text == text[gap.start : gap.stop]
+    sizes = [abs(g.mean) for g in gaps]
+    assert sizes == sorted(sizes, reverse=True)
+    assert difference(book, book).total == 0
+
+
+def test_where_either_model_is_better_it_is_told(tmp_path: Path) -> None:
+    text = "word " * 100
+    a, b = np.ones(500), np.ones(500)
+    a[100:120] = 4  # B is better by 3 nats a character
+    b[300:320] = 3  # A is better by 2
+    first, second = difference(told(tmp_path, text, a), told(tmp_path, text, b)).gaps(2, 20)
+    assert (first.start, first.stop, second.start, second.stop) == (100, 119, 300, 319)
+    assert (first.mean, second.mean) == (pytest.approx(-3), pytest.approx(2))
+
+
+def test_where_two_texts_differ_is_said(tmp_path: Path, stretch: int) -> None:
+    one, other = (told(tmp_path, "a" * 70 + c + "a" * 29, np.ones(100)) for c in "ab")
+    with pytest.raises(ConfigError, match="differ at character 71: score the same text"):
+        difference(one, other)
+
+
+def test_a_uniform_model_surprises_nowhere(book: Record) -> None:
+    flat = recorded(book.folder.parent, UniformModel(NGRAM.vocabulary), TEXT)
+    assert flat.curve().running == pytest.approx(NGRAM.vocabulary.size, rel=1e-6)
+    assert {round(k.perplexity, 4) for k in flat.kinds()} == {NGRAM.vocabulary.size}

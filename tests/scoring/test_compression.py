@@ -1,0 +1,294 @@
+"""Compressed texts: they come back, are as large as scoring promises, and what is no such file is refused."""
+
+import itertools
+import math
+import os
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from rnnviz.errors import ConfigError, DecodingError
+from rnnviz.networks import checkpoint
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.progress import run
+from rnnviz.scoring import compression
+from rnnviz.scoring.compression import compress, compressing, decompress, decompressing, read_header
+from rnnviz.scoring.dynamic import dynamic
+from rnnviz.scoring.mixing import mix
+from rnnviz.scoring.perplexity import perplexity
+from rnnviz.scoring.range_coding import Decoder, Encoder, Steps, Unknown
+from rnnviz.text.characters import normalise
+from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
+from tests.conftest import TEXT, tiny
+
+# Known characters, others, both halves of what a vocabulary's numbering skips, and beyond the first plane.
+ANYTHING = st.text(
+    st.one_of(
+        st.sampled_from(TEXT),
+        st.sampled_from("\n\r\0\ud7ff\ue000\uffff\U00010000\U0010ffff😀👩‍🚀é𝄞行"),
+        st.characters(exclude_categories=["Cs"]),
+    ),
+    max_size=60,
+)
+KINDS = (
+    *(*CELLS, "relu", "two layers", "tied", "one-hot", "1-gram", "3-gram", "6-gram", "lstm, dynamic"),
+    *("gru + 3-gram", "3-gram + 2-gram of others", "gru, dynamic + 3-gram", "gru + 3-gram + 1-gram"),
+)
+
+
+@cache
+def make(kind: str) -> Any:
+    options: dict[str, dict[str, Any]] = {
+        "relu": {"cell": "rnn", "activation": "relu"},
+        "two layers": {"cell": "lstm", "layers": 2},
+        "tied": {"cell": "gru", "embedding_size": 12, "tied": True},
+        "one-hot": {"cell": "gru", "embedding_size": 0},
+    }
+    if " + " in kind:
+        return mix(*map(make, kind.rsplit(" + ", 1)))
+    if kind.endswith(", dynamic"):
+        return dynamic(make(kind.removesuffix(", dynamic")), rate=0.02)
+    if "gram" in kind:
+        text = TEXT if kind.endswith("gram") else "道! zzz Time. qwv" * 9
+        return NgramModel.fit(text, order=int(kind[0]), name=kind)
+    return tiny(**{"cell": kind, "name": kind, **options.get(kind, {})})
+
+
+def promised(model: Any, text: str) -> float:
+    """Bytes that the perplexity promises."""
+    if not text:
+        return 0.0
+    report = perplexity(model, text=text)
+    return report.bits_per_character * report.characters / 8
+
+
+def assert_kept(model: Any, text: str) -> None:
+    """It comes back, and is as large as promised."""
+    data = compress(model, text)
+    assert decompress(model, data) == normalise(text)
+    expected = promised(model, text)
+    assert abs(len(data) - expected) <= 0.001 * expected + 32
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(text=ANYTHING)
+@example("The Time\r\nTraveller\r")
+def test_every_text_comes_back_and_is_as_large_as_promised(kind: str, text: str) -> None:
+    assert_kept(make(kind), text)
+
+
+LONG = {
+    "its own": TEXT * 2,
+    "repeated": "machine " * 500,
+    "emoji": "😀🎉𝄞" * 300,
+    "Chinese": "".join(map(chr, range(0x4E00, 0x4E00 + 900))),
+    "one character again and again": "q" * 2000,
+    "one": "e",
+    "empty": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        *((kind, "its own") for kind in KINDS),
+        *itertools.product(["lstm", "1-gram", "6-gram"], list(LONG)[1:]),
+    ],
+)
+def test_long_texts_of_many_kinds_are_as_large_as_promised(kind: str, text: str) -> None:
+    assert_kept(make(kind), LONG[text])
+
+
+@pytest.mark.parametrize("name", ["timemachine-lstm", "shakespeare-6gram", "chinese-gru"])
+def test_a_shipped_model_keeps_the_promise(name: str) -> None:
+    """Trained models are sure of themselves: what they don't expect costs more than 24 bits a character."""
+    model = checkpoint.load(name)
+    for text in (model.card["example"] * 4, "一二三😀" * 50, "import os\nZZZZ{}[]#" * 10):
+        assert_kept(model, text)
+
+
+@pytest.mark.parametrize(
+    ("name", "threads"), [("timemachine-lstm", 1), ("timemachine-lstm", 5), ("python-gru", 2)]
+)
+def test_another_process_restores_it_and_loads_no_torch(tmp_path: Path, name: str, threads: int) -> None:
+    model = checkpoint.load(name)
+    (tmp_path / "text").write_bytes(compress(model, TEXT))
+    program = (
+        "import sys; from rnnviz.networks import checkpoint; from rnnviz.scoring import compression; "
+        "model = checkpoint.load_numpy(sys.argv[1]); "
+        "text = compression.decompress(model, open(sys.argv[2], 'rb').read()); "
+        "assert 'torch' not in sys.modules; sys.stdout.write(text)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, checkpoint.find(name), tmp_path / "text"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)},
+    )
+    assert done.stdout == TEXT
+
+
+def test_both_ways_say_how_far_they_are_and_stop_when_they_are_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
+    model = make("3-gram")
+    ways: list[Callable[[], Any]] = [
+        partial(compressing, model, "machine"),
+        partial(decompressing, model, compress(model, "machine")),
+    ]
+    for way in ways:
+        seen: list[float] = []
+        run(way(), seen.append)
+        assert seen == [pytest.approx(n / 7) for n in range(8)]
+        begun = way()
+        next(begun)
+        begun.close()
+        assert list(begun) == []
+
+
+def sealed(body: bytes) -> bytes:
+    """A whole file, as somebody could make it."""
+    return b"rnz\x04" + zlib.crc32(body).to_bytes(4, "little") + body
+
+
+FAULTS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "nothing": (lambda d: b"", "no text that rnnviz compressed"),
+    "another program's": (lambda d: b"\x1f\x8b" + d, "no text that rnnviz compressed"),
+    "a text": (lambda d: b"The Time Machine, by H. G. Wells", "no text that rnnviz compressed"),
+    "newer": (lambda d: d[:3] + b"\x09" + d[4:], "has format 9"),
+    "no format": (lambda d: d[:3] + b"\0" + d[4:60], "cut off or damaged"),
+    "longer": (lambda d: d + b"x", "cut off or damaged"),
+    "a bit turned": (lambda d: d[:-3] + bytes([d[-3] ^ 4]) + d[-2:], "cut off or damaged"),
+    "another model's name": (lambda d: d[:8] + bytes(8) + d[16:], "cut off or damaged"),
+    "a length beyond the limit": (lambda d: sealed(d[8:24] + b"\xff" * 4 + d[28:]), "cut off or damaged"),
+    "a shorter length": (lambda d: sealed(d[8:24] + bytes([d[24] ^ 2]) + d[25:]), "can't be restored here"),
+    "another text's digest": (lambda d: sealed(d[8:16] + bytes(8) + d[24:]), "can't be restored here"),
+    "another text": (lambda d: sealed(d[8:-3] + bytes([d[-3] ^ 4]) + d[-2:]), "can't be restored here"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_is_no_compressed_text_is_refused(fault: str) -> None:
+    model = make("gru")
+    damage, message = FAULTS[fault]
+    with pytest.raises(DecodingError, match=message):
+        decompress(model, damage(compress(model, TEXT)))
+
+
+@pytest.mark.parametrize("kind", ["gru", "6-gram"])
+@given(payload=st.binary(max_size=60), characters=st.integers(0, 60))
+def test_numbers_that_lead_nowhere_are_refused(kind: str, payload: bytes, characters: int) -> None:
+    """The file is whole, and what comes out is no text, or another one."""
+    named = compress(make(kind), "")[8:16]
+    with pytest.raises(DecodingError, match="can't be restored here"):
+        decompress(make(kind), sealed(named + b"\1" * 8 + bytes([characters, 0, 0, 0]) + payload))
+
+
+@pytest.mark.parametrize("by", [1e-5, 1e-3, 1.0])
+def test_on_a_machine_that_computes_otherwise_no_other_text_comes_back(
+    by: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make("gru")
+    data, exact = compress(model, TEXT), compression._log_probs
+    tilt = by * np.linspace(0, 1, model.vocabulary.size)
+    monkeypatch.setattr(compression, "_log_probs", lambda *given: exact(*given) - tilt)
+    with pytest.raises(DecodingError, match="can't be restored here"):
+        decompress(model, data)
+
+
+def claiming(characters: int, payload: bytes) -> bytes:
+    """A whole file of the 3-gram that says how long its text is."""
+    return sealed(compress(make("3-gram"), "")[8:24] + characters.to_bytes(4, "little") + payload)
+
+
+def test_no_file_is_read_for_longer_than_it_can_be() -> None:
+    """A character takes 2^-14 bits at least, and 4 bytes of zeros at the end may have been left out."""
+    for characters, payload in ((2 * 10**9, b"\1"), (32 * 2**14 + 1, b"")):
+        with pytest.raises(DecodingError, match="cut off or damaged"):
+            read_header(claiming(characters, payload))
+    assert read_header(claiming(32 * 2**14, b"")).characters == 32 * 2**14
+    assert read_header(claiming(40 * 2**14, b"\1")).characters == 40 * 2**14
+
+
+def test_a_text_that_takes_next_to_nothing_is_as_long_as_it_must_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if a character took 16 bits at least, more than it does."""
+    monkeypatch.setattr(compression, "LEAST", 16.0)
+    data = compress(make("3-gram"), TEXT)
+    assert len(read_header(data).payload) == 2 * len(TEXT) - 4
+    assert decompress(make("3-gram"), data) == TEXT
+
+
+def test_a_renamed_model_is_the_same() -> None:
+    assert decompress(tiny("gru", name="another name"), compress(make("gru"), TEXT)) == TEXT
+
+
+def test_without_the_coder_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "constriction", None)
+    with pytest.raises(ConfigError, match=r'pip install ".*\[compress\]"'):
+        compress(make("gru"), "x")
+
+
+# What stands below: symbols under any probabilities
+
+
+def coded(distributions: list[np.ndarray], symbols: list[int]) -> tuple[int, list[int]]:
+    """How many bytes the symbols take, and what is read back."""
+    encoder = Encoder()
+    steps = Steps(encoder)
+    for log_p, symbol in zip(distributions, symbols, strict=True):
+        assert steps.symbol(log_p, symbol) == symbol
+    payload = encoder.finish()
+    steps = Steps(Decoder(payload))
+    return len(payload), [steps.symbol(log_p) for log_p in distributions]
+
+
+@given(
+    size=st.sampled_from([2, 3, 50, 4000, 60_000]),  # the last has more symbols than 2^-14 goes into one
+    sharpness=st.sampled_from([0.0, 1.0, 10.0, 100.0, 2000.0]),
+    seed=st.integers(0, 2**32),
+)
+def test_any_distribution_keeps_its_promise(size: int, sharpness: float, seed: int) -> None:
+    """The symbols are drawn alike, whatever their probability, so that the improbable ones come too."""
+    random = np.random.default_rng(seed)
+    distributions, symbols, bits = [], [], 0.0
+    for _ in range(30):
+        logits = random.normal(size=size) * sharpness
+        logits -= logits.max()
+        log_p = logits - math.log(np.exp(logits).sum())
+        symbol = int(random.integers(size))
+        distributions.append(log_p)
+        symbols.append(symbol)
+        bits -= log_p[symbol] / math.log(2)
+    length, back = coded(distributions, symbols)
+    assert back == symbols
+    assert abs(length - bits / 8) <= 0.001 * bits / 8 + 11
+
+
+@given(
+    known=st.sets(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30),
+    points=st.lists(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30),
+)
+def test_unknown_characters_are_numbered_without_gaps(known: set[str], points: list[str]) -> None:
+    vocabulary = Vocabulary(tuple(sorted(known)))
+    unknown = [ord(c) for c in points if c not in vocabulary]
+    code = Unknown(vocabulary).code
+    encoder = Encoder()
+    for point in unknown:
+        assert code(encoder, point) == point
+    payload = encoder.finish()
+    decoder = Decoder(payload)
+    assert [code(decoder) for _ in unknown] == unknown
+    bits = len(unknown) * math.log2(UNICODE_SCALAR_VALUES - len(known))
+    assert abs(len(payload) - bits / 8) <= 0.001 * bits / 8 + 9

@@ -1,0 +1,209 @@
+"""The sketch of a training text: it knows that text again, no other, and can't be read."""
+
+import random
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import load_file
+
+import rnnviz
+from rnnviz.cli import main
+from rnnviz.networks import checkpoint, modelfile
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.scoring import contamination
+from rnnviz.text import corpora
+from tests.conftest import TEXT, tiny, tiny_card
+
+_RANDOM = random.Random(0)
+WORDS = ["".join(_RANDOM.choices("abcdefghijklmnopqrstuvwxyz", k=_RANDOM.randint(1, 9))) for _ in range(2000)]
+
+
+def words(seed: int, count: int) -> str:
+    """Some text; two of different seeds share words but hardly any run of them."""
+    return " ".join(random.Random(seed).choices(WORDS, k=count))
+
+
+TRAINING, OTHER = words(1, 30_000), words(2, 30_000)
+
+
+def test_the_training_text_is_known_and_another_is_not() -> None:
+    sketch = contamination.sketch(TRAINING)
+    assert contamination.share(TRAINING, sketch).share == 1
+    other = contamination.share(OTHER, sketch)
+    assert other.sampled > 5_000
+    assert other.share < 0.01
+
+
+def test_half_the_text_is_half_known() -> None:
+    sketch = contamination.sketch(TRAINING)
+    half = len(TRAINING) // 3
+    found = contamination.share(TRAINING[:half] + OTHER[:half], sketch)
+    assert found.share == pytest.approx(0.5, abs=4 * found.error)
+    assert found.error < 0.01
+
+
+def test_shipped_corpora_are_told_apart() -> None:
+    split = corpora.read("python-source").split()
+    for name in ("python-gru", "python-6gram"):
+        card = checkpoint.read_info(checkpoint.find(name)).card
+        if card["sha256"] != corpora.read("python-source").sha256:
+            pytest.skip("this Python's library differs from the one the model was trained on")
+        sketch = contamination.of(name)
+        assert sketch is not None
+        assert contamination.share(split.train + split.validation, sketch).share == 1
+        assert contamination.share(split.held_out, sketch).share < 0.03
+        assert contamination.share(corpora.read("python-docs").text, sketch).share < 0.03
+
+
+def test_every_shipped_model_has_one_and_its_example_is_our_own() -> None:
+    models, _ = checkpoint.available()
+    assert models
+    for info in models:
+        sketch = contamination.of(info.path)
+        assert sketch is not None, info.name
+        assert 10_000 < len(sketch.hashes) <= contamination.LARGEST
+        assert sketch.hashes.nbytes <= 1 << 16
+        assert contamination.share(OTHER, sketch).share < 0.001
+
+
+def test_how_lines_are_wrapped_makes_no_difference() -> None:
+    sketch = contamination.sketch(TRAINING)
+    wrapped = TRAINING.replace(" ", "\r\n    ")
+    assert contamination.share(wrapped, sketch) == contamination.share(TRAINING, sketch)
+    assert contamination.share(TRAINING.replace(" ", "\u3000"), sketch).share == 1
+    assert contamination.share(TRAINING.upper(), sketch).share == 0
+
+
+@given(cuts=st.lists(st.integers(0, 800), max_size=12), text=st.text(" \n\tab行😀", max_size=100))
+def test_where_a_text_is_cut_changes_nothing(cuts: list[int], text: str) -> None:
+    text = TRAINING[:400] + text + OTHER[:400]
+    places = [0, *sorted(cuts), len(text)]
+    pieces = [text[a:b] for a, b in pairwise(places)]
+    sketch = contamination.sketch(TRAINING[:500])
+    assert (
+        contamination.share(pieces, sketch)
+        == contamination.share(text, sketch)
+        == contamination.share(iter(text), sketch)
+    )
+
+
+def test_the_sketch_is_small_whatever_the_text() -> None:
+    for text in (TRAINING, words(3, 150_000), "".join(map(chr, range(0x20, 0xD7FF)))):
+        sketch = contamination.sketch(text)
+        assert contamination.LARGEST * 0.8 < len(sketch.hashes) <= contamination.LARGEST
+        assert sketch.hashes.dtype == np.uint32
+        assert (np.diff(sketch.hashes.astype(np.int64)) > 0).all()
+
+
+@pytest.mark.parametrize("text", ["", "a", "x" * 23, " " * 100])
+def test_of_a_text_shorter_than_an_ngram_nothing_is_known(text: str) -> None:
+    assert contamination.share(text, contamination.sketch(TRAINING)) == contamination.Contamination(0.0, 0)
+    assert contamination.share(text, contamination.sketch(TRAINING)).error == 1
+    empty = contamination.sketch(text)
+    assert len(empty.hashes) == 0
+    assert contamination.share(TRAINING, empty).share == 0
+
+
+def test_every_character_of_an_ngram_counts() -> None:
+    text = TRAINING[:24]
+    sketch = contamination.sketch(text)
+    assert contamination.share(text, sketch) == contamination.Contamination(1.0, 1)
+    for place in range(24):
+        changed = text[:place] + "#" + text[place + 1 :]
+        assert contamination.share(changed, sketch) == contamination.Contamination(0.0, 1)
+    assert contamination.share(text[::-1], sketch).share == 0
+
+
+def test_the_numbers_look_drawn_at_random() -> None:
+    """Nothing of the text is in them: neither its bytes nor a tendency of any bit."""
+    hashes = contamination.sketch(TRAINING).hashes
+    raw = hashes.tobytes()
+    encodings = ("utf-8", "utf-16-le", "utf-32-le")
+    assert not any(TRAINING[i : i + 4].encode(e) in raw for e in encodings for i in range(0, 60_000, 7))
+    ones = ((hashes[:, None] >> np.arange(32, dtype=np.uint32)) & 1).mean(axis=0)
+    assert np.abs(ones - 0.5).max() < 5 * 0.5 / np.sqrt(len(hashes))
+
+
+@pytest.mark.parametrize("kind", ["gru", "ngram"])
+def test_a_model_that_is_loaded_and_saved_keeps_it(tmp_path: Path, kind: str) -> None:
+    model: Any = tiny("gru") if kind == "gru" else NgramModel.fit(TEXT, order=3)
+    sketch = contamination.sketch(TRAINING)
+    first = checkpoint.save(model, tmp_path / "first.safetensors", sketch=sketch)
+    second = rnnviz.save(rnnviz.load(first), tmp_path / "second.safetensors")
+    assert (
+        second.stat().st_size - first.stat().st_size <= 32
+    )  # a longer name, how many parameters, and padding
+    found = contamination.of(second)
+    assert found is not None
+    assert found.modulus == sketch.modulus
+    np.testing.assert_array_equal(found.hashes, sketch.hashes)
+    # Another text's takes its place where one is given.
+    third = checkpoint.save(checkpoint.load(second), second, sketch=contamination.sketch(OTHER))
+    np.testing.assert_array_equal(contamination.of(third).hashes, contamination.sketch(OTHER).hashes)
+    bare = checkpoint.save(model, first)
+    assert checkpoint.load(bare).sketch is None
+    assert contamination.of(bare) is None
+
+
+def test_adding_one_changes_nothing_else(tmp_path: Path) -> None:
+    path = checkpoint.save(tiny("lstm", card=tiny_card()), tmp_path / "m.safetensors", half=True)
+    before, info = load_file(path), checkpoint.read_info(path)
+    for text in (TRAINING, OTHER):  # the second takes the first one's place
+        modelfile.rewrite(path, path, sketch=contamination.sketch(text))
+        found = contamination.of(path)
+        assert found is not None
+        np.testing.assert_array_equal(found.hashes, contamination.sketch(text).hashes)
+    after = load_file(path)
+    del after["overlap.hashes"]
+    assert {k: (w.dtype, w.tobytes()) for k, w in after.items()} == {
+        k: (w.dtype, w.tobytes()) for k, w in before.items()
+    }
+    assert checkpoint.read_info(path).card == info.card
+
+
+def test_training_stores_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = words(5, 3_000)
+    (tmp_path / "book.txt").write_text(text)
+    common = ["train", "--corpus", str(tmp_path / "book.txt")]
+    recipes = {
+        "counted": ["--cell", "ngram", "--order", "2"],
+        "part": ["--hidden-size", "4", "--embedding-size", "4", "--epochs", "0.1"],
+        "all": ["--hidden-size", "4", "--epochs", "0.1", "--train-on", "train+validation"],
+    }
+    for name, recipe in recipes.items():
+        path = tmp_path / f"{name}.safetensors"
+        folder = ["--run-dir", str(tmp_path / name)]
+        assert main([*common, "--name", name, "--output", str(path), *folder, *recipe]) == 0
+        sketch = contamination.of(path)
+        assert sketch is not None
+        n = len(text)
+        assert contamination.share(text[: int(0.85 * n)], sketch).share == 1
+        validation = contamination.share(text[int(0.85 * n) : int(0.9 * n)], sketch)
+        assert validation.sampled > 500
+        assert validation.share < 0.1 if name == "part" else validation.share == 1
+        assert contamination.share(text[int(0.9 * n) :], sketch).share < 0.1
+        before = path.read_bytes()
+        assert main(["sketch", str(path), "--corpus", str(tmp_path / "book.txt")]) == 0
+        assert path.read_bytes() == before  # what training stored, over again
+    assert "hashes, one n-gram in" in capsys.readouterr().out
+
+
+def test_the_command_refuses_another_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = checkpoint.save(tiny("gru", card=tiny_card()), tmp_path / "m.safetensors")
+    before = path.read_bytes()
+    assert main(["sketch", str(path), "--corpus", "machine"]) == 1
+    assert "give the text it was trained on" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_the_command_gives_a_file_what_it_lacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    card = tiny_card(sha256=corpora.read("machine").sha256)
+    path = checkpoint.save(tiny("gru", card=card), tmp_path / "m.safetensors")
+    assert main(["sketch", str(path), "--corpus", "machine"]) == 0
+    assert "0 hashes" in capsys.readouterr().out  # the word is shorter than an n-gram
+    assert contamination.of(path) is not None

@@ -1,0 +1,92 @@
+"""The perplexity of shipped models, against a loop in float64 that reads one character after another."""
+
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import rnnviz
+from rnnviz import CharModel
+from rnnviz.networks import batched_scoring
+from rnnviz.networks.progress import run
+from rnnviz.scoring import perplexity as scoring
+from rnnviz.scoring.record import record
+from tests.networks import textbook
+
+_random = random.Random(5)
+STORY = (
+    "It was past midnight when the machine came back. Nobody had touched the lamp, and the clock on the "
+    "shelf said a quarter to three. 'Well?' said the doctor. The traveller drank, and drank again.\n"
+)
+TEXTS = {
+    "one character": "T",
+    "prose": STORY * 3,
+    "verse": "KING:\nWhat news, my lord?\n\nMESSENGER:\nNone that I dare to bring.\n" * 8,
+    "code": "def mean(values):\n    return sum(values) / len(values)\n\n\nclass Box:\n    pass\n" * 8,
+    "Chinese": "那日天色将晚。师徒四人走到山前，忽见一座古庙。" * 20,
+    "Japanese": "吾輩は猫である。名前はまだ無い。" * 20,
+    "Arabic": "كان يا ما كان في قديم الزمان " * 20,
+    "emoji": "a 👩‍👩‍👧 family, 🇨🇳 a flag, 👍🏽 a thumb\n" * 12,
+    "combining": "re\u0301sume\u0301 and nai\u0308ve " * 30,
+    "capitals": "STOP! WHO GOES THERE? " * 25,
+    "digits": "".join(_random.choice("0123456789,. ") for _ in range(600)),
+    "spaces": " \t  \n" * 100,
+    "one letter": "e" * 600,
+    "noise": "".join(chr(_random.randrange(32, 127)) for _ in range(600)),
+    "any code point": "".join(chr(_random.randrange(0x20, 0xD7FF)) for _ in range(300)),
+    "markup": "<p class='a'>Some &amp; more</p>\n" * 20,
+    "table": "time,place,count\n1895,Richmond,7\n" * 20,
+    "line ends": "one\r\ntwo\rthree\n\r\n" * 30,
+    "one long line": STORY.replace("\n", " ") * 6,
+    "a long text": "".join(
+        " ".join(_random.sample(STORY.split(), 12)) + "\n" for _ in range(batched_scoring.LEAST // 55)
+    ),
+}
+
+
+@torch.inference_mode()
+def plain_loop(model: CharModel, text: str) -> float:
+    """The perplexity by its definition, one character after another, by the textbook's loop in float64."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    vocabulary, exact = model.vocabulary, textbook.tensors_of(model)
+    symbols = torch.from_numpy(vocabulary.encode(text)).long()
+    x = textbook.embedded(model.config, exact, torch.tensor([[vocabulary.start, *symbols[:-1]]]))
+    logits = textbook.read(model.config, exact, x).logits[:, 0]
+    total = float(torch.nn.functional.cross_entropy(logits, symbols, reduction="sum"))
+    total += int((symbols == 0).sum()) * math.log(0x110000 - 0x800 - (vocabulary.size - 1))
+    return math.exp(total / len(text))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *(("timemachine-lstm", kind) for kind in TEXTS),
+        *(("timemachine-gru", kind) for kind in list(TEXTS)[:-1]),
+        *(("timemachine-rnn", kind) for kind in ("prose", "Chinese", "one letter", "noise", "line ends")),
+    ],
+)
+def test_a_plain_loop_in_float64_agrees_to_ten_digits_where_a_score_is_precise(name: str, kind: str) -> None:
+    model, text = rnnviz.load(name), TEXTS[kind]
+    assert isinstance(model, CharModel)
+    expected = plain_loop(model, text)
+    assert rnnviz.perplexity(model, text=text).perplexity == pytest.approx(expected, rel=1e-4)
+    precise = rnnviz.perplexity(model, text=text, precise=True)
+    assert (precise.perplexity, precise.precise) == (pytest.approx(expected, rel=1e-10), True)
+    other = list(scoring.score(model, text=text, piece=251))[-1]
+    assert other.perplexity == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_precise_record_has_ranks_and_entropies_of_every_cell(tmp_path: Path) -> None:
+    for name in ("timemachine-mlp", "timemachine-rnn", "timemachine-gru", "timemachine-lstm"):
+        model = rnnviz.load(name)
+        usual = run(record(model, None, tmp_path / f"{name}-usual", text=STORY))
+        precise = run(record(model, None, tmp_path / name, text=STORY, precise=True))
+        for column in ("nll", "entropy"):
+            np.testing.assert_allclose(
+                precise.read(column, 0, len(STORY)), usual.read(column, 0, len(STORY)), atol=1e-4
+            )
+        assert precise.report.precise
+        assert not usual.report.precise

@@ -1,0 +1,82 @@
+"""When a text is called foreign to a model, and when it isn't."""
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnviz.networks import checkpoint
+from rnnviz.scoring.contamination import FEWEST, usual, why
+from rnnviz.scoring.trace import trace
+from rnnviz.ui.examples import TEXTS
+
+CARD = {"held_out": {"perplexity": 4.0}}  # 2 bits
+CHINESE = {"held_out": {"perplexity": 2.0**7}}
+
+
+def read(name: str, text: str) -> str:
+    """What is said of a text under a shipped model."""
+    model: Any = checkpoint.load_numpy(checkpoint.find(name))
+    found = trace(model, text)
+    bits = float(found.nll.mean()) / math.log(2)
+    return why(model.card, len(text), int((~found.known).sum()), bits)
+
+
+@pytest.mark.parametrize(
+    ("card", "characters", "unknown", "bits", "said"),
+    [
+        (CARD, 80, 8, 2.0, ""),
+        (CARD, 80, 9, 2.0, "unknown"),
+        (CARD, 80, 0, 4.5, ""),
+        (CARD, 80, 0, 4.51, "surprise"),
+        (CARD, 20, 0, 5.9, ""),
+        (CARD, 20, 0, 6.1, "surprise"),
+        (CHINESE, 80, 0, 10.9, ""),
+        (CHINESE, 80, 0, 11.1, "surprise"),
+        (CARD, FEWEST - 1, FEWEST - 1, 30.0, ""),
+        (CARD, 80, 0, None, ""),
+        ({}, 80, 0, 30.0, ""),
+        ({"held_out": None}, 80, 0, 30.0, ""),
+        ({"held_out": {"perplexity": math.inf}}, 80, 0, 30.0, ""),
+        ({"held_out": {"perplexity": "4"}}, 80, 0, 30.0, ""),
+        ({}, 80, 80, 30.0, "unknown"),
+    ],
+)
+def test_where_a_text_begins_to_be_foreign(
+    card: dict[str, Any], characters: int, unknown: int, bits: float | None, said: str
+) -> None:
+    assert why(card, characters, unknown, bits) == said
+
+
+@given(st.integers(0, 500), st.integers(0, 500), st.floats(0, 40), st.floats(1, 500))
+def test_more_surprise_or_more_unknown_is_never_less_foreign(
+    characters: int, unknown: int, bits: float, perplexity: float
+) -> None:
+    card = {"held_out": {"perplexity": perplexity}}
+    unknown = min(unknown, characters)
+    said = why(card, characters, unknown, bits)
+    if said:
+        assert why(card, characters, unknown, bits + 1)
+        assert why(card, characters, characters, bits)
+    own = usual(card)
+    assert own is not None
+    assert not why(card, characters, 0, own)
+
+
+def test_the_shipped_models_know_their_own_kind_and_not_another() -> None:
+    german = "Als Gregor Samsa eines Morgens aus unruhigen Träumen erwachte, fand er sich in seinem Bett."
+    modern = "I bought a new phone yesterday, and the guy at the store told me it would last for two days."
+    for name, corpus in (
+        ("timemachine-gru", "timemachine"),
+        ("shakespeare-lstm", "tinyshakespeare"),
+        ("python-gru", "python-source"),
+        ("chinese-gru", "journey"),
+    ):
+        assert read(name, TEXTS[corpus]) == "", name
+    assert read("timemachine-gru", TEXTS["journey"]) == "unknown"
+    assert read("timemachine-gru", TEXTS["python-source"]) == "surprise"
+    assert read("timemachine-gru", german) == "surprise"
+    assert read("timemachine-gru", modern) == ""
+    assert read("chinese-gru", modern) == "unknown"

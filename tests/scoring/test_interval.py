@@ -1,0 +1,120 @@
+"""Intervals: what they hold of what comes next, what they are made of, and when there is none."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rnnviz.scoring.interval import (
+    CELLS,
+    SHORTEST,
+    Interval,
+    Sums,
+    interval,
+    step,
+)
+from tests.scoring.recorded import told
+
+
+def slow(n: int, rng: np.random.Generator, exponent: float) -> np.ndarray:
+    """Costs above 0 whose mean over b characters varies as b ** exponent: -1 is independence."""
+    power = np.arange(1, n + 1) ** -((1 + exponent) / 2)
+    waves = np.fft.rfft(rng.standard_normal(2 * n))
+    waves[1:] *= power
+    noise = np.fft.irfft(waves, 2 * n)[:n]
+    return 2 + noise / noise.std() * 0.5
+
+
+def width(found: Interval) -> float:
+    assert found.low is not None
+    assert found.high is not None
+    return math.log(found.high / found.low)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exponent", [-0.75, -0.5, -0.25])
+@pytest.mark.parametrize("n", [2_000, 10_000])
+def test_it_holds_what_comes_next_as_often_as_it_says(n: int, exponent: float) -> None:
+    held = []
+    for seed in range(200):
+        costs = slow(4 * n, np.random.default_rng(seed), exponent)[n : 3 * n]
+        found = interval(costs[:n])
+        if found.low is not None:
+            held.append(found.low <= math.exp(costs[n:].mean()) <= found.high)
+    # 200 trials tell 95 in 100 to within 3; a text of less memory than most is given more room than it needs.
+    assert len(held) > 180
+    assert np.mean(held) > 0.90
+    assert exponent < -0.6 or np.mean(held) < 0.99
+
+
+def test_where_length_averages_little_out_the_range_is_wider() -> None:
+    widths = [width(interval(slow(20_000, np.random.default_rng(0), s))) for s in (-1.0, -0.5, -0.2)]
+    assert widths[0] * 2 < widths[1] < widths[2] / 1.5
+
+
+def test_it_contains_the_texts_own_perplexity() -> None:
+    costs = np.random.default_rng(0).exponential(1.5, 5000)
+    found = interval(costs)
+    assert found.low < math.exp(costs.mean()) < found.high  # type: ignore[operator]
+    assert (found.characters, found.reason) == (5000, "")
+    assert width(interval(2 * costs)) == pytest.approx(2 * width(found))
+    assert found.halves == pytest.approx([math.exp(half.mean()) for half in costs.reshape(2, -1)])
+
+
+def test_a_text_that_drifts_is_told_by_its_halves() -> None:
+    rng = np.random.default_rng(0)
+    costs = np.concatenate([rng.exponential(1.0, 5000), rng.exponential(2.0, 5000)])
+    found = interval(costs)
+    assert (found.low, found.high, found.reason) == (None, None, "drifts")
+    assert found.halves == (pytest.approx(math.e, rel=0.1), pytest.approx(math.e**2, rel=0.1))
+    assert interval(rng.permutation(costs)).low is not None
+
+
+def test_passages_that_differ_by_far_tell_nothing() -> None:
+    costs = np.repeat(np.random.default_rng(1).exponential(3.0, 20), 200)
+    found = interval(costs)
+    assert (found.low, found.high, found.reason) == (None, None, "uneven")
+
+
+def test_a_short_text_gets_none() -> None:
+    for n in (0, 1, SHORTEST - 1):
+        found = interval(np.ones(n))
+        assert (found.low, found.high, found.reason, found.halves) == (None, None, "short", None)
+    assert interval(np.random.default_rng(0).exponential(size=SHORTEST)).low is not None
+
+
+def test_equal_costs_leave_nothing_uncertain() -> None:
+    found = interval(np.full(2000, math.log(26)))
+    assert (found.low, found.high) == (pytest.approx(26), pytest.approx(26))
+    assert interval(np.zeros(3000)).low == interval(np.zeros(3000)).high == 1
+
+
+def test_a_perplexity_is_never_below_one() -> None:
+    found = interval(np.repeat(np.random.default_rng(0).exponential(0.2, 40), 100))
+    assert found.low == 1 < found.high
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 9000), min_size=1, max_size=12), st.integers(0, 5))
+def test_costs_in_pieces_are_those_of_the_whole(lengths: list[int], seed: int) -> None:
+    costs = np.random.default_rng(seed).exponential(size=sum(lengths))
+    sums = Sums()
+    for piece in np.split(costs, np.cumsum(lengths)[:-1]):
+        sums.add(piece)
+    n, cell = len(costs), step(len(costs))
+    assert len(sums) == n
+    assert n // cell < 2 * CELLS
+    places = np.append(np.arange(0, n, cell), n)
+    np.testing.assert_allclose(sums.sums(places), np.append(0, np.cumsum(costs))[places], rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [2_000, 8_191, 8_192, 40_001])
+def test_a_record_and_its_costs_have_the_same(n: int, tmp_path: Path) -> None:
+    costs = np.random.default_rng(0).exponential(1.5, n)
+    made = told(tmp_path, "ab" * (n // 2) + "a" * (n % 2), costs)
+    one, other = interval(made), interval(made.read("nll"))
+    assert (one.low, one.high) == (pytest.approx(other.low), pytest.approx(other.high))
+    assert one.low < made.report.perplexity < one.high

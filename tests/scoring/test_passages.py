@@ -1,0 +1,83 @@
+"""How far a mean lies from that of more text: known values, and texts whose truth is known."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rnnviz.scoring.passages import OCTAVES, Spread, _log_chi_square, all_text, next_stretch
+
+SLOPE = (-0.6, 0.2)
+
+
+def noise(n: int, seed: int, exponent: float) -> np.ndarray:
+    """Of mean 0; its mean over b positions varies as b ** exponent, -1 is independence."""
+    power = np.arange(1, 8 * n + 1) ** -((1 + exponent) / 2)
+    waves = np.fft.rfft(np.random.default_rng(seed).standard_normal(16 * n))
+    waves[1:] *= power
+    waves[0] = 0
+    drawn = np.fft.irfft(waves, 16 * n)
+    return drawn[:n] / drawn.std()
+
+
+@pytest.mark.parametrize(
+    ("k", "mean", "variance"),
+    [
+        (1, -1.270362845, math.pi**2 / 2),
+        (2, -0.577215665, math.pi**2 / 6),
+        (3, -0.368975, 0.934802),
+        (4, -0.270362845, 0.644934067),
+        (32, -0.031575, 0.064494),
+    ],
+)
+def test_the_logarithm_of_a_mean_of_squares(k: int, mean: float, variance: float) -> None:
+    assert _log_chi_square(k) == (pytest.approx(mean, abs=1e-4), pytest.approx(variance, abs=1e-4))
+    drawn = np.log(np.random.default_rng(0).chisquare(k, 100_000) / k)
+    assert drawn.mean() == pytest.approx(mean, abs=0.03)
+    assert drawn.var() == pytest.approx(variance, rel=0.03)
+
+
+def test_a_width_is_the_normals_where_its_variance_is_certain_and_that_of_draws_where_not() -> None:
+    assert Spread(math.log(4), 0.0).half_width(0.95) == pytest.approx(2 * 1.959964, rel=1e-6)
+    rng = np.random.default_rng(0)
+    drawn = rng.standard_normal(400_000) * np.exp(rng.standard_normal(400_000) * 0.8 / 2)
+    assert Spread(0.0, 0.8).half_width(0.95) == pytest.approx(np.quantile(drawn, 0.975), rel=0.02)
+    assert Spread(0.0, 0.8).beyond(1.5) == pytest.approx(np.mean(np.abs(drawn) > 1.5), abs=0.005)
+    assert Spread(0.0, 0.8).beyond(0.0) == pytest.approx(1)
+
+
+def test_the_line_is_carried_on_to_the_next_length() -> None:
+    # Mean squares that come to 4 at the next length. Where they fall as in most texts, it is found.
+    def width(ratio: float, times: float = 1.0) -> float:
+        usual = [math.exp(_log_chi_square(2**j)[0]) for j in range(6)]
+        squares = [np.full(2**j, times * 4.0 * ratio ** -(j + 1) * u) for j, u in enumerate(usual)]
+        return next_stretch(squares, SLOPE).half_width(0.95)
+
+    usual = width(2 ** SLOPE[0])
+    assert 2 * 1.96 < usual < 2 * 2.3  # a little more than if the variance were known
+    # Else it is taken to be nearer to most texts: too wide where passages are independent.
+    assert 1.2 * usual < width(0.5) < 3 * usual
+    assert 0.5 * usual < width(1.0) < usual
+    assert width(1.0, times=4) == pytest.approx(2 * width(1.0))
+
+
+@pytest.mark.parametrize("exponent", [-1.0, -0.7, -0.4])
+def test_it_holds_the_mean_of_all_such_text_as_often_as_it_says(exponent: float) -> None:
+    series = [noise(1_000, seed, exponent) for seed in range(200)]
+    held = [abs(one.mean()) <= all_text(one, (exponent, 0.1)).half_width(0.95) for one in series]
+    assert 0.9 <= np.mean(held) <= 0.995
+    # Blocks of neighbours, however independent they are taken to be, hold the slow ones far less often.
+    alone = [abs(one.mean()) <= 1.96 * one.std() / math.sqrt(len(one)) for one in series]
+    assert exponent < -0.9 or np.mean(alone) < 0.6
+
+
+@pytest.mark.parametrize("exponent", [-1.0, -0.7, -0.4])
+def test_the_variance_of_a_mean_is_that_of_such_noise(exponent: float) -> None:
+    # That of n positions is n ** exponent, by the noise's definition.
+    found = [all_text(noise(1_000, seed, exponent), (exponent, 0.01)).log_variance for seed in range(100)]
+    assert np.mean(found) == pytest.approx(exponent * math.log(1_000), abs=0.1)
+
+
+def test_what_never_varies_is_certain() -> None:
+    assert all_text(np.zeros(2 << OCTAVES), SLOPE).half_width() == pytest.approx(0, abs=1e-12)
+    assert all_text(np.zeros(2 << OCTAVES), SLOPE).beyond(0.01) == 0

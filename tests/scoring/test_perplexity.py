@@ -1,0 +1,197 @@
+"""Perplexity: by hand, by a plain loop, for every way of cutting a text."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from rnnviz.scoring.mixing import mix
+from rnnviz.scoring.perplexity import Progress, Sum, UniformModel, costs, perplexity, pieces, running, score
+from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary
+from tests.scoring.paper import AB, BC, Paper
+
+PAPER = AB
+UNKNOWN_CHARACTERS = UNICODE_SCALAR_VALUES - 2
+
+
+def by_hand(model: Paper, text: str) -> tuple[float, float | None, int]:
+    """Perplexity, that of the known characters, and the number of unknown ones, one character at a time."""
+    known = [character in model.characters for character in text]
+    read = ["", *text]
+    nats = np.array([-math.log(model.of(*pair)) for pair in itertools.pairwise(read)])
+    return math.exp(nats.mean()), math.exp(nats[known].mean()) if any(known) else None, known.count(False)
+
+
+@pytest.mark.parametrize(
+    ("text", "p", "p_known"),
+    [
+        ("a", 0.5, 0.5),  # the first character counts
+        ("b", 0.25, 0.25),
+        ("abba", 0.5 * 0.7 * 0.5 * 0.3, 0.5 * 0.7 * 0.5 * 0.3),
+        ("a道b", 0.5 * 0.1 * 0.25 / UNKNOWN_CHARACTERS, 0.5 * 0.25),  # the unknown one is one of so many
+        ("道道", 0.25 * 0.5 / UNKNOWN_CHARACTERS**2, None),
+    ],
+)
+def test_a_perplexity_computed_on_paper(text: str, p: float, p_known: float | None) -> None:
+    report, n, unknown = perplexity(PAPER, text=text), len(text), text.count("道")
+    assert report.perplexity == pytest.approx(p ** (-1 / n), rel=1e-12)
+    known = None if p_known is None else pytest.approx(p_known ** (-1 / (n - unknown)), rel=1e-12)
+    assert report.perplexity_known == known
+    assert report.bits_per_character == pytest.approx(-math.log2(p) / n, rel=1e-12)
+    assert (report.characters, report.unknown, report.bytes) == (n, unknown, n + 2 * unknown)
+    assert report.bits_per_byte == pytest.approx(-math.log2(p) / report.bytes, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "model", [PAPER, UniformModel(Vocabulary(("a", "b"))), mix(AB, BC)], ids=lambda model: model.name
+)
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_the_probabilities_of_all_strings_sum_to_one(model, length: int) -> None:
+    # Every unknown character is as likely as the next: one stands for all of them.
+    total, known = 0.0, model.vocabulary.characters
+    for symbols in itertools.product([*known, "?"], repeat=length):
+        probability = perplexity(model, text="".join(symbols)).perplexity ** -length
+        total += probability * (UNICODE_SCALAR_VALUES - len(known)) ** symbols.count("?")
+    assert total == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [1, 2, 26, 69, 4506])
+def test_a_uniform_model_scores_exactly_its_vocabulary(size: int) -> None:
+    vocabulary = Vocabulary(tuple(map(chr, range(0x4E00, 0x4E00 + size))))
+    text = "".join(vocabulary.characters) * (20_000 // size)
+    report = perplexity(UniformModel(vocabulary), text=text)
+    assert report.perplexity == pytest.approx(vocabulary.size, rel=1e-12)
+    assert report.unknown == 0
+    assert report.model == "uniform"
+
+
+@given(st.text(alphabet="ab道\r\n", min_size=1, max_size=60), st.integers(1, 70))
+def test_it_equals_a_plain_loop_however_the_text_is_cut(text: str, piece: int) -> None:
+    normalised = text.replace("\r\n", "\n").replace("\r", "\n")
+    expected, expected_known, unknown = by_hand(PAPER, normalised)
+    *_, last = score(PAPER, text=text, piece=piece)
+    report = perplexity(PAPER, text=text)
+    assert last.perplexity == pytest.approx(expected, rel=1e-12)
+    assert report.perplexity == pytest.approx(expected, rel=1e-12)
+    assert report.perplexity_known == (expected_known and pytest.approx(expected_known, rel=1e-12))
+    assert (report.unknown, last.unknown) == (unknown, unknown)
+    assert report.characters == len(normalised)
+    assert report.normalised == text.count("\r")
+    assert report.bytes == len(normalised.encode("utf-8"))
+
+
+def test_a_file_a_path_and_a_text_give_the_same_number(tmp_path: Path) -> None:
+    text = "abba\r\n道ab\rb" * 5_000
+    path = tmp_path / "book.txt"
+    path.write_bytes(text.encode("utf-8"))
+    expected = perplexity(PAPER, text=text)
+    with path.open("rb") as file:
+        reports = [
+            perplexity(PAPER, path),
+            perplexity(PAPER, str(path)),
+            perplexity(PAPER, file, name="upload.txt"),
+        ]
+    same = {"file": expected.file, "seconds": expected.seconds, "encoding": None, "certainty": None}
+    for report, name in zip(reports, (str(path), str(path), "upload.txt"), strict=True):
+        assert (report.file, report.encoding, report.certainty) == (name, "utf-8", "verified")
+        assert replace(report, **same) == expected  # type: ignore[arg-type]
+    assert (expected.file, expected.encoding, expected.certainty) == ("this text", None, None)
+
+
+def test_pieces_hold_the_cost_of_every_character() -> None:
+    text = "abba道" * 100
+    parts = list(pieces(PAPER, text=text, piece=64))
+    assert [(p.start, p.text) for p in parts] == [(n, text[n : n + 64]) for n in range(0, 500, 64)]
+    nll, known = (np.concatenate([getattr(p, name) for p in parts]) for name in ("nll", "known"))
+    assert math.exp(nll.mean()) == pytest.approx(perplexity(PAPER, text=text).perplexity, rel=1e-12)
+    assert known.tolist() == [c != "道" for c in text]
+    assert nll[4] == pytest.approx(-math.log(0.1) + math.log(UNKNOWN_CHARACTERS))
+    assert list(pieces(PAPER, text="")) == []
+
+
+def test_costs_and_running_perplexity() -> None:
+    vocabulary = Vocabulary(("a", "b"))
+    nll = costs(np.log([0.5, 0.25]).astype(np.float32), np.array([1, UNKNOWN]), vocabulary)
+    assert nll.dtype == np.float64
+    assert nll.tolist() == pytest.approx([math.log(2), math.log(4) + vocabulary.unknown_cost])
+    assert running(nll).tolist() == pytest.approx([2, math.sqrt(8 * UNKNOWN_CHARACTERS)])
+    assert running([]).shape == (0,)
+
+
+@given(st.lists(st.floats(-1e12, 1e12)))
+@example([1e16, *[1.0] * 1000])
+def test_a_sum_loses_nothing(values: list[float]) -> None:
+    total = Sum()
+    for value in values:
+        total.add(value)
+    assert total.value == pytest.approx(math.fsum(values), rel=1e-16, abs=1e-3)
+
+
+def test_progress_is_reported_as_the_text_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "book.txt"
+    path.write_bytes(b"abba" * 50_000)
+    steps: list[Progress] = []
+
+    report = perplexity(PAPER, path, progress=steps.append)
+    assert steps, "at least the end is reported"
+    last = steps[-1]
+    assert (last.characters, last.fraction) == (200_000, 1)
+    assert last.bytes_read == last.bytes_total == 200_000
+    assert last.perplexity == report.perplexity
+    assert [s.characters for s in steps] == sorted({s.characters for s in steps})
+    for step in steps:
+        # Reading runs ahead of scoring by a little more than a piece.
+        assert step.characters <= step.bytes_read <= step.characters + 20_000
+    assert report.seconds >= last.seconds
+
+
+class Certain(Paper):
+    """Gives everything that comes a probability beyond the reach of float64."""
+
+    def scorer(self) -> Certain:
+        return self
+
+    def advance(self, ids: Any) -> Any:
+        return np.full(len(ids), -1e4)
+
+
+def test_a_perplexity_beyond_float64_is_infinite_and_not_a_crash() -> None:
+    report = perplexity(Certain("ab", PAPER.table), text="aa")
+    assert report.perplexity == math.inf
+    assert report.bits_per_character == pytest.approx(1e4 / math.log(2))
+    assert running([1.0, 1e4]).tolist() == [pytest.approx(math.e), math.inf]
+
+
+def _peak(path: Path) -> int:
+    tracemalloc.start()
+    try:
+        perplexity(UniformModel(Vocabulary(("a", "b"))), path)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+def test_memory_does_not_grow_with_the_file(encoding: str, tmp_path: Path) -> None:
+    small, large = tmp_path / "small.txt", tmp_path / "large.txt"
+    block = ("It was a naïve café.\r\n" * 4_000).encode(encoding.replace("utf-16", "utf-16-le"))
+    mark = b"\xff\xfe" if encoding == "utf-16" else b""
+    for path, size in ((small, 1_000_000), (large, 8_000_000)):
+        with path.open("wb") as file:
+            file.write(mark)
+            for _ in range(size // len(block)):
+                file.write(block)
+    _peak(small)  # what is imported and cached on first use is not the file's
+    before = _peak(small)
+    after = _peak(large)
+    assert after < before * 1.1 + 100_000
+    assert after < 5_000_000

@@ -1,0 +1,258 @@
+"""A record: what is written is what was scored, nothing more stays, and nothing grows with the text."""
+
+from __future__ import annotations
+
+import gc
+import io
+import math
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnviz.errors import ConfigError, TextError
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.progress import run
+from rnnviz.scoring.column_files import BLOCK, COLUMNS, ColumnFiles, filename
+from rnnviz.scoring.perplexity import (
+    LanguageModel,
+    Progress,
+    UniformModel,
+    perplexity,
+    pieces,
+    running,
+    score,
+)
+from rnnviz.scoring.record import record
+from rnnviz.text.vocabulary import Vocabulary
+from tests.conftest import TEXT, tiny
+from tests.scoring.recorded import recorded, told
+
+OTHER = ("A traveller! He is 道 quiet; zzz Time.\r\n" * 70 + "😀") * 3
+NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
+
+
+@pytest.mark.parametrize(
+    "model", [NGRAM, tiny("gru", name="gru"), UniformModel(NGRAM.vocabulary)], ids=lambda m: m.name
+)
+def test_a_record_holds_what_pieces_tell(model: LanguageModel, tmp_path: Path) -> None:
+    made = recorded(tmp_path, model, OTHER)
+    parts = list(pieces(model, text=OTHER, details=True))
+    text = "".join(p.text for p in parts)
+    nll = np.concatenate([p.nll for p in parts])
+    known = np.concatenate([p.known for p in parts])
+    n = len(made)
+    assert made.text(0, n) == text == OTHER.replace("\r\n", "\n")
+    assert made.read("codes").tolist() == [ord(c) for c in text]
+    np.testing.assert_array_equal(made.read("nll"), nll.astype(np.float32))
+    np.testing.assert_array_equal(made.ranks(0, n), np.concatenate([p.rank for p in parts]))
+    np.testing.assert_array_equal(made.read("rank"), np.where(known, 1, -1) * made.ranks(0, n))
+    np.testing.assert_array_equal(made.known(0, n), known)
+    np.testing.assert_array_equal(made.read("entropy"), np.concatenate([p.entropy for p in parts]))
+    assert made.text(38, 41) == text[38:41]
+
+
+@pytest.mark.parametrize("model", [NGRAM, tiny("lstm", name="lstm")], ids=lambda m: m.name)
+def test_its_report_is_that_of_scoring_to_the_last_digit(model: LanguageModel, tmp_path: Path) -> None:
+    expected = perplexity(model, text=OTHER)
+    made = recorded(tmp_path, model, OTHER)
+    ours, theirs = made.report.to_json(), expected.to_json()
+    del ours["seconds"], theirs["seconds"]
+    assert ours == theirs
+    assert math.exp(float(made.read("nll").sum(dtype=np.float64)) / len(made)) == pytest.approx(
+        expected.perplexity, rel=1e-7
+    )
+
+
+def test_it_yields_the_progress_that_score_yields(tmp_path: Path) -> None:
+    path = tmp_path / "book.txt"
+    path.write_bytes(OTHER.encode("gb18030"))
+    steps: list[Progress] = []
+    made = run(record(NGRAM, path, tmp_path / "r", encoding="gb18030", name="Book"), steps.append)
+    (last,) = list(score(NGRAM, path, encoding="gb18030"))[-1:]
+    assert (steps[-1].characters, steps[-1].perplexity, steps[-1].fraction) == (
+        last.characters,
+        last.perplexity,
+        1,
+    )
+    report = made.report
+    assert (report.file, report.encoding, report.certainty) == ("Book", "gb18030", "declared")
+    steps = list(record(NGRAM, io.BytesIO(b"abba"), tmp_path / "of-a-file"))
+    assert steps[-1].characters == 4
+
+
+@given(
+    st.integers(1, 5 * BLOCK),
+    st.lists(st.integers(0, 5 * BLOCK), max_size=20),
+    st.integers(0, 2**32),
+)
+def test_sums_are_those_of_the_costs_anywhere(tmp_path: Path, n: int, places: list[int], seed: int) -> None:
+    costs = np.random.default_rng(seed).exponential(size=n).astype(np.float32).astype(np.float64)
+    made = told(tmp_path, "ab" * (n // 2) + "c" * (n % 2), costs)
+    positions = np.minimum([*places, 0, n, BLOCK], n)
+    expected = np.concatenate([[0], np.cumsum(costs)])[positions]
+    np.testing.assert_allclose(made.sums(positions), expected, rtol=1e-12)
+    made.close()
+
+
+def test_unknown_characters_keep_their_rank_and_are_counted(tmp_path: Path) -> None:
+    made = recorded(tmp_path, UniformModel(Vocabulary(("a", "b"))), "a道b😀道")
+    assert made.read("rank").tolist() == [1, -1, 1, -1, -1]
+    assert made.known(0, 5).tolist() == [True, False, True, False, False]
+    assert made.unknown_counts() == [("道", 2), ("😀", 1)]
+    assert made.report.unknown == 3
+    assert recorded(tmp_path, UniformModel(Vocabulary(("a",))), "aa").unknown_counts() == []
+
+
+def test_a_scorer_without_details_is_told_what_it_lacks(tmp_path: Path) -> None:
+    class Plain:
+        """A class of one's own that gives no more than a perplexity needs."""
+
+        name, normaliser, vocabulary = "plain", "newlines", Vocabulary(("a", "b"))
+
+        def scorer(self) -> Plain:
+            return self
+
+        def advance(self, ids: np.ndarray) -> np.ndarray:
+            return np.full(len(ids), -math.log(3))
+
+    assert perplexity(Plain(), text="abba").perplexity == pytest.approx(3)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"'plain', Plain, has no method advance_details\(ids\)"):
+        recorded(tmp_path, Plain(), "abba")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_can_be_written_into_it(tmp_path: Path) -> None:
+    made = told(tmp_path, "abc", [1, 2, 3])
+    with pytest.raises(ValueError, match="read-only"):
+        made.read("nll", 0, 3)[:] = 9
+
+
+def test_cancelled_midway_it_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)  # a step a piece
+    steps = record(NGRAM, None, tmp_path / "r", text=TEXT * 100)
+    assert next(steps).characters < len(TEXT) * 100
+    steps.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes").write_text("mine")
+    with pytest.raises(TextError, match="mine can't be written"):
+        list(record(NGRAM, None, tmp_path / "mine", text="a"))
+    assert (tmp_path / "mine" / "notes").read_text() == "mine"
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TextError, match="can't be written"):
+        list(record(NGRAM, None, tmp_path / "file" / "r", text="a"))
+
+
+def test_an_infinite_perplexity_survives(tmp_path: Path) -> None:
+    made = told(tmp_path, "aa", [1e4, 1e4])
+    assert made.report.perplexity == math.inf
+    curve = made.curve()
+    assert curve.running.tolist() == curve.rolling.tolist() == [math.inf, math.inf]
+
+
+def _open_in(folder: Path) -> int:
+    links = (Path("/proc/self/fd") / name for name in os.listdir("/proc/self/fd"))
+    return sum(os.readlink(link).startswith(str(folder)) for link in links if link.is_symlink())
+
+
+def test_it_outlives_its_folder(tmp_path: Path) -> None:
+    made = told(tmp_path, "abc", [1, 2, 3])
+    shutil.rmtree(made.folder)
+    assert made.text(0, 3) == "abc"
+    assert made.read("nll").tolist() == [1, 2, 3]
+    made.close()
+    made.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux lists a process's open files")
+def test_it_lets_go_of_its_files(tmp_path: Path) -> None:
+    made = told(tmp_path, "abc", [1, 2, 3])
+    assert _open_in(tmp_path) == len(COLUMNS)
+    made.close()
+    assert _open_in(tmp_path) == 0
+    other = ColumnFiles(made.folder)
+    assert _open_in(tmp_path) == len(COLUMNS)
+    del other
+    gc.collect()
+    assert _open_in(tmp_path) == 0
+    (made.folder / filename("sums")).unlink()
+    with pytest.raises(TextError):
+        ColumnFiles(made.folder)
+    gc.collect()
+    assert _open_in(tmp_path) == 0
+
+
+def test_threads_read_it_together(tmp_path: Path) -> None:
+    costs = np.random.default_rng(0).exponential(size=200_000)
+    made = told(tmp_path, "ab" * 100_000, costs)
+    expected = running(costs)
+    wrong: list[int] = []
+
+    def read(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        for _ in range(100):
+            position = int(rng.integers(1, len(made) + 1))
+            value = math.exp(made.sums([position])[0] / position)
+            if abs(value / expected[position - 1] - 1) > 1e-6:
+                wrong.append(position)
+
+    threads = [threading.Thread(target=read, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+PEAK = """
+import resource, sys
+from pathlib import Path
+from rnnviz.scoring.breakdown import difference
+from rnnviz.networks.progress import run
+from rnnviz.scoring.column_files import ColumnFiles
+from rnnviz.scoring.record import record
+from rnnviz.scoring.perplexity import UniformModel
+from rnnviz.scoring.interval import interval
+from rnnviz.text.vocabulary import Vocabulary
+path, folder = map(Path, sys.argv[1:])
+model = UniformModel(Vocabulary(tuple("\\n ab")))
+r = run(record(model, path, folder))
+r.curve(); r.surprising_passages(); r.surprising_passages(least=True)
+r.lines(); r.lines("paragraph"); r.kinds()
+interval(r)
+d = difference(r, ColumnFiles(folder)); d.total; d.gaps()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="resident memory is counted in kilobytes on Linux")
+def test_memory_is_flat_whatever_is_asked(tmp_path: Path) -> None:
+    peaks = []
+    for name, size in (("small", 50_000), ("large", 4_000_000)):
+        path = tmp_path / f"{name}.txt"
+        path.write_bytes(b"ab ba\n\nabba ab\n" * (size // 15))
+        done = subprocess.run(
+            [sys.executable, "-c", PEAK, str(path), str(tmp_path / name)],
+            env={
+                **os.environ,
+                "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+                "OMP_NUM_THREADS": "1",
+            },
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        peaks.append(int(done.stdout))
+    # The record has 64 MB; what is kept at a time is some columns of a quarter of a million characters.
+    assert peaks[1] - peaks[0] < 40_000, peaks

@@ -1,0 +1,337 @@
+"""What cannot be read, scored, sampled, mixed or kept is refused in a sentence."""
+
+import io
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import rnnviz
+from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyTextError, ExportError, TextError
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.scoring.bootstrap import resample
+from rnnviz.scoring.compression import compress, decompress
+from rnnviz.scoring.dynamic import dynamic
+from rnnviz.scoring.mixing import mix
+from rnnviz.scoring.perplexity import UniformModel, perplexity, score
+from rnnviz.scoring.sampling import resume, sample, stream
+from rnnviz.scoring.trace import Trace, Tracer, trace
+from rnnviz.text.vocabulary import Vocabulary
+from tests.conftest import TEXT, tiny
+from tests.refused import one_sentence
+from tests.scoring.paper import AB, BC, Paper
+from tests.scoring.test_rows import file_of, scored
+from tests.scoring.test_trace import make
+
+GRU, LSTM, PAIRS = tiny("gru", name="gru"), tiny("lstm"), NgramModel.fit(TEXT, order=2, name="pairs")
+THREES = NgramModel.fit(TEXT, order=3)
+UNIFORM = UniformModel(Vocabulary(("a",)))
+READ = trace(make(), "abc")
+SETTINGS: list[tuple[dict[str, Any], str]] = [
+    ({"length": -1}, r"length counts characters and is at least 0; received -1"),
+    ({"temperature": -0.1}, r"temperature is a number from 0 on; received -0\.1"),
+    ({"temperature": math.nan}, r"temperature is a number from 0 on; received nan"),
+    ({"temperature": math.inf}, r"temperature is a number from 0 on; received inf"),
+    ({"top_k": 0}, r"top_k is at least 1, or None for all characters; received 0"),
+    ({"top_p": 0}, r"top_p is above 0 and at most 1, or None for all characters; received 0"),
+    ({"top_p": 1.5}, r"top_p is above 0 and at most 1, or None for all characters; received 1\.5"),
+    ({"top_p": math.nan}, r"top_p is above 0 and at most 1.*received nan"),
+    ({"seed": -1}, r"seed is a whole number from 0 on, or None for chance; received -1"),
+]
+ASKED: list[tuple[Callable[[Trace], Any], str]] = [
+    (lambda t: t.log_probs_at(0, 5), r"rows 0 to 5 were asked for; this trace has 4 predictions"),
+    (lambda t: t.gates_at(-1, 2), r"rows -1 to 2 were asked for; this trace has 3 characters"),
+    (lambda t: t.top(4, 1), r"rows 4 to 5 were asked for; this trace has 4 predictions"),
+    (lambda t: t.top(0, 0), r"^top needs k >= 1 symbols; received 0"),
+    (lambda t: t.state_after(-1), r"^rows -1 to 0 were asked for; this trace has 4 states, from 0 on$"),
+    (lambda t: t.state_after(4), r"^rows 4 to 5 were asked for; this trace has 4 states, from 0 on$"),
+    (lambda t: resume(t, -1, 5), r"^rows -1 to 0 were asked for; this trace has 4 states"),
+    (lambda t: resume(t, 4, 5), r"^rows 4 to 5 were asked for; this trace has 4 states"),
+    (lambda t: resume(t, 1, 5, temperature=-1), "temperature is a number"),
+    (lambda t: t[::2], r"^a part of a trace is trace\[start:stop\], without a step; received slice"),
+    (lambda t: t[3], r"trace\[start:stop\].*received 3"),  # type: ignore[index]
+    (lambda t: t.values("charm"), r"^this trace holds hidden, reset, update, candidate; received 'charm'$"),
+    (lambda t: t.to_frame(layer=2), "this trace has 2 layers, 0 to 1; received 2"),
+    (lambda t: t.to_frame(units=[0, -1]), "this trace has 10 units, 0 to 9; received -1"),
+    (lambda t: t.to_frame(units=[1.5]), "received 1.5"),  # type: ignore[list-item]
+    (lambda t: t.to_frame("cell"), "holds hidden, reset, update, candidate; received 'cell'"),
+]
+LEARNERS: list[tuple[Any, str]] = [
+    (PAIRS, "'pairs' has no weights that could go on learning"),
+    (UNIFORM, "'uniform' has no weights"),
+    (mix(dynamic(GRU), UNIFORM), r"mix\(dynamic\(network\), other\)"),
+    (dynamic(GRU), "goes on learning already"),
+]
+LEARNING: Sequence[tuple[str, Any]] = (
+    ("every", 0),
+    ("every", 20.0),
+    ("every", True),
+    ("rate", -1e-3),
+    ("rate", math.nan),
+    ("decay", 1.5),
+    ("clip", 0),
+    ("clip", "1"),
+)
+
+
+@dataclass
+class Own:
+    """A model of one's own, with these log P and nothing else."""
+
+    log_p: float
+    name: str = "own"
+    normaliser: str = "newlines"
+    vocabulary: Any = AB.vocabulary
+
+    def scorer(self) -> Any:
+        return self
+
+    def advance(self, ids: Any) -> Any:
+        return np.full(len(ids), self.log_p)
+
+
+def broken(cell: str = "gru") -> Any:
+    model = tiny(cell, name="broken")
+    with torch.no_grad():
+        model.readout.bias[2] = math.nan
+    return model
+
+
+def nudged() -> Any:
+    model = tiny("gru", name="nudged")
+    with torch.no_grad():
+        model.readout.bias[3] += 1e-6
+    return model
+
+
+def saved(content: bytes, folder: Path) -> Trace:
+    (folder / "a.npz").write_bytes(content)
+    return Trace.load(folder / "a.npz")
+
+
+def arrays(**named: Any) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **named)
+    return file.getvalue()
+
+
+NO_TRACES = (
+    b"",
+    b"nothing",
+    READ.to_bytes()[:200],
+    arrays(hidden=np.zeros(3)),
+    arrays(about=np.array([{}], dtype=object)),
+)
+OTHERS: list[tuple[Any, Any]] = [
+    (LSTM, GRU),
+    (nudged(), GRU),
+    (THREES, GRU),
+    (tiny("gru", embedding_size=7), GRU),
+    (PAIRS, THREES),
+    (GRU, mix(GRU, THREES)),
+    (mix(GRU, PAIRS), mix(GRU, THREES)),
+    (mix(THREES, GRU), mix(GRU, THREES)),
+    (mix(LSTM, THREES), mix(GRU, THREES)),
+    (mix(GRU, THREES), GRU),
+    (GRU, dynamic(GRU)),
+    (dynamic(GRU, rate=0.03), dynamic(GRU)),
+]
+
+REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
+    # scored
+    **{
+        f"an empty file {data!r}": (
+            lambda _, data=data: perplexity(AB, io.BytesIO(data), name="empty.txt"),
+            EmptyTextError,
+            r"empty\.txt has no characters, so it has no perplexity",
+        )
+        for data in (b"", b"\xef\xbb\xbf", b"\xff\xfe")
+    },
+    "no text": (lambda _: perplexity(AB, text=""), EmptyTextError, "this text has no characters"),
+    "a context alone": (lambda _: perplexity(GRU, text="", given="con"), EmptyTextError, "no characters"),
+    "half a context": (lambda _: perplexity(GRU, text="a", given="\ud800"), TextError, "half of a surrogate"),
+    "no such file": (lambda tmp: perplexity(AB, tmp / "absent.txt"), TextError, "there is no file"),
+    "a folder": (lambda tmp: perplexity(AB, tmp), TextError, "is a folder"),
+    "no ASCII": (
+        lambda _: perplexity(AB, io.BytesIO("né".encode()), encoding="ascii"),
+        DecodingError,
+        r"is not ascii: byte 1 ",
+    ),
+    "half a character": (
+        lambda _: perplexity(AB, text="a" * 70_000 + "\ud83c"),
+        TextError,
+        r"character 70,001 is U\+D83C",
+    ),
+    "nothing": (lambda _: perplexity(AB), ConfigError, "received neither"),
+    "a file and a text": (lambda _: perplexity(AB, "a.txt", text=""), ConfigError, "received both"),
+    "a text's encoding": (
+        lambda _: perplexity(AB, text="a", encoding="utf-8"),
+        ConfigError,
+        "no encoding",
+    ),
+    "pieces of 0": (
+        lambda _: list(score(AB, text="a", piece=0)),
+        ConfigError,
+        "at least 1 character; received 0",
+    ),
+    "a text's column": (
+        lambda _: rnnviz.perplexity(UNIFORM, text="a", column="b"),
+        ConfigError,
+        "received a text",
+    ),
+    "no number": (
+        lambda _: perplexity(Own(math.nan), text="aab"),
+        CheckpointError,
+        r"'own' gave no probability .* between 1 and 3: its weights",
+    ),
+    "no number in rows": (
+        lambda _: scored(Own(math.nan), file_of([{"text": "a"}])),
+        CheckpointError,
+        "the model 'own' gave no probability",
+    ),
+    "no normaliser": (
+        lambda _: perplexity(UniformModel(UNIFORM.vocabulary, normaliser="shouting"), text="a"),
+        ConfigError,
+        "no normaliser is called 'shouting'",
+    ),
+    "not precise": (
+        lambda _: perplexity(Own(-1.0), text="ab", precise=True),
+        ConfigError,
+        "'own' has no method precise_scorer",
+    ),
+    "no rows": (lambda _: scored(UNIFORM, file_of([])), EmptyTextError, r"rows\.jsonl has no rows"),
+    "bad rows": (
+        lambda _: scored(UNIFORM, file_of(["{", "["])),
+        EmptyTextError,
+        r"no row that can be scored; in the first of 2, row 0: line 1 is no JSON",
+    ),
+    # traced
+    **{
+        f"a trace, asked {n}: {words}": (lambda _, ask=ask: ask(READ), ConfigError, words)
+        for n, (ask, words) in enumerate(ASKED)
+    },
+    "half a character typed": (lambda _: Tracer(make()).extend("ab\ud83d"), TextError, "half of a surrogate"),
+    "a text for many": (lambda _: rnnviz.trace_many(make(), "one text"), ConfigError, r"write \[text\]"),
+    "half of many": (lambda _: rnnviz.trace_many(make(), ["fine", "\ud800"]), TextError, "surrogate"),
+    **{
+        f"no trace: {content[:9]!r} and {len(content)} bytes": (
+            lambda tmp, content=content: saved(content, tmp),
+            CheckpointError,
+            r"a\.npz is no trace",
+        )
+        for content in NO_TRACES
+    },
+    "no file of a trace": (
+        lambda tmp: Trace.load(tmp / "a.npz"),
+        CheckpointError,
+        r"a\.npz is no trace",
+    ),
+    "no folder for a trace": (
+        lambda tmp: READ.save(tmp / "no" / "folder.npz"),
+        ExportError,
+        "can't be written",
+    ),
+    # sampled
+    **{
+        f"a sample of {settings}": (
+            lambda _, settings=settings: stream(make(), "a", **{"length": 3, **settings}),
+            ConfigError,
+            words,
+        )
+        for settings, words in SETTINGS
+    },
+    "half a prompt": (lambda _: stream(make(), "a\ud83d", 3), TextError, "half of a surrogate pair"),
+    "a diverged model": (
+        lambda _: sample(broken(), "a", 3),
+        CheckpointError,
+        "the model 'broken' gave no probabilities",
+    ),
+    # mixed
+    "texts normalised in two ways": (
+        lambda _: mix(GRU, Paper("ab", AB.table, normaliser="other")),
+        ConfigError,
+        "normalises it as 'newlines', 'paper' as 'other'",
+    ),
+    "costs alone": (
+        lambda _: perplexity(mix(GRU, Own(-1.0)), text="ab"),
+        ConfigError,
+        r"'own', Own, has no method advance_predictions",
+    ),
+    "a mixture not precise": (
+        lambda _: perplexity(mix(AB, BC), text="ab", precise=True),
+        ConfigError,
+        "precise",
+    ),
+    "a mixture's states": (lambda _: rnnviz.trace(mix(GRU, PAIRS), "he"), ConfigError, "no hidden state"),
+    "a mixture of no numbers": (
+        lambda _: perplexity(mix(Paper("ab", np.full((4, 3), np.nan)), AB), text="ab"),
+        CheckpointError,
+        r"paper \+ paper",
+    ),
+    "a damaged mixture": (
+        lambda _: list(score(mix(broken(), PAIRS), text="he")),
+        CheckpointError,
+        "probability",
+    ),
+    # learning
+    **{
+        f"to learn: {n}": (lambda _, model=model: dynamic(model), ConfigError, words)
+        for n, (model, words) in enumerate(LEARNERS)
+    },
+    **{
+        f"{name} = {value!r}": (
+            lambda _, name=name, value=value: dynamic(GRU, **{name: value}),
+            ConfigError,
+            f"^{name} is .*received {value!r}",
+        )
+        for name, value in LEARNING
+    },
+    # compressed
+    **{
+        f"compressed with another model: {n}": (
+            lambda _, other=other, model=model: decompress(other, compress(model, TEXT[:50])),
+            ConfigError,
+            "compressed with another model than",
+        )
+        for n, (other, model) in enumerate(OTHERS)
+    },
+    "half a character compressed": (
+        lambda _: compress(GRU, "ab\ud800c"),
+        TextError,
+        "half of a surrogate pair",
+    ),
+    "a broken model's text": (
+        lambda _: compress(broken(), TEXT),
+        CheckpointError,
+        "'broken' gives no probability",
+    ),
+    "a broken mixture's text": (
+        lambda _: compress(mix(broken(), PAIRS), "he"),
+        CheckpointError,
+        "probability",
+    ),
+    # resampled
+    "nothing drawn from": (lambda _: resample([]), ConfigError, r"at least one; received \(0,\)"),
+    "a cube drawn from": (lambda _: resample(np.zeros((2, 2, 2))), ConfigError, "at least one; received"),
+    **{
+        f"resampled with {bad}": (
+            lambda _, bad=bad: resample([1.0, 2.0], **bad),
+            ConfigError,
+            "between 0 and 1",
+        )
+        for bad in ({"level": 1.0}, {"samples": 0}, {"block": 0})
+    },
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
+    call, error, words = REFUSED[what]
+    with pytest.raises(error, match=words) as caught:
+        call(tmp_path)
+    one_sentence(str(caught.value))

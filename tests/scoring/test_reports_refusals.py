@@ -1,0 +1,119 @@
+"""What no report can be made of is refused in a sentence."""
+
+import io
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyTextError, TextError
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.scoring.breakdown import difference
+from rnnviz.scoring.column_files import ColumnFiles, filename
+from rnnviz.scoring.interval import averages
+from rnnviz.scoring.record import Record, record
+from tests.conftest import TEXT
+from tests.refused import one_sentence
+from tests.scoring.recorded import Told, told
+
+NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
+
+
+def abc(folder: Path) -> Record:
+    return told(folder, "abc", [1, 2, 3])
+
+
+def closed(folder: Path) -> Record:
+    made = abc(folder)
+    made.close()
+    return made
+
+
+def kept(folder: Path, model: Any = NGRAM, source: Any = None, **options: Any) -> Any:
+    return list(record(model, source, folder / "r", **options))
+
+
+def cut(folder: Path, column: str) -> None:
+    made = abc(folder)
+    os.truncate(made.folder / filename(column), 0)
+    made.read(column)
+
+
+READERS: dict[str, Callable[[Record, int, int], Any]] = {
+    "text": Record.text,
+    "known": Record.known,
+    "ranks": Record.ranks,
+}
+
+REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
+    **{
+        f"{name} {start} to {stop}": (
+            lambda tmp, read=read, start=start, stop=stop: read(abc(tmp), start, stop),
+            ConfigError,
+            f"{start} to {stop} were asked for; this text has 3",
+        )
+        for name, read in READERS.items()
+        for start, stop in ((-1, 2), (2, 1), (0, 4), (4, 4))
+    },
+    "sums to 4": (
+        lambda tmp: abc(tmp).sums([0, 4]),
+        ConfigError,
+        r"positions lie in 0 \.\. 3; received 0 to 4",
+    ),
+    "of what was closed": (
+        lambda tmp: closed(tmp).text(0, 1),
+        ConfigError,
+        "was closed; open it again",
+    ),
+    "texts of two lengths": (
+        lambda tmp: difference(abc(tmp), told(tmp, "ab", [1, 2])),
+        ConfigError,
+        "texts of 3 and 2 characters",
+    ),
+    "two texts": (
+        lambda tmp: difference(abc(tmp), told(tmp, "abb", [1, 2, 3])),
+        ConfigError,
+        "differ at character 3: score the same text",
+    ),
+    "more of a difference": (
+        lambda tmp: difference(abc(tmp), abc(tmp)).values(0, 4),
+        ConfigError,
+        "this text has 3",
+    ),
+    # records
+    "no record": (lambda tmp: ColumnFiles(tmp / "absent"), TextError, r"codes\.u4 can't be opened"),
+    "costs cut off": (
+        lambda tmp: cut(tmp, "nll"),
+        TextError,
+        "not the record of a scored text: nll.f4 became shorter; score the text again",
+    ),
+    "an average of nothing": (lambda _: averages([]), ConfigError, "received none"),
+}
+
+UNSCORED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
+    "no characters": (lambda tmp: kept(tmp, text=""), EmptyTextError, "no characters"),
+    "half a character": (lambda tmp: kept(tmp, text="half \ud83c"), TextError, "half of a surrogate pair"),
+    "no probabilities": (
+        lambda tmp: kept(tmp, Told(np.full(9000, np.nan)), text="a" * 9000),
+        CheckpointError,
+        "gave no probability",
+    ),
+    "no ASCII": (
+        lambda tmp: kept(tmp, source=io.BytesIO("é".encode()), encoding="ascii"),
+        DecodingError,
+        "is not ascii",
+    ),
+    "no text": (lambda tmp: kept(tmp), ConfigError, "received neither"),
+}
+
+
+@pytest.mark.parametrize("what", [*REFUSED, *UNSCORED])
+def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
+    call, error, words = {**REFUSED, **UNSCORED}[what]
+    with pytest.raises(error, match=words) as caught:
+        call(tmp_path)
+    one_sentence(str(caught.value))
+    assert what in REFUSED or not list(tmp_path.iterdir()), "what can't be scored leaves nothing"

@@ -1,0 +1,142 @@
+"""The perplexity of rows: each that of its text alone, together that of all characters."""
+
+import io
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz.errors import TextError
+from rnnviz.networks.checkpoint import load
+from rnnviz.networks.progress import run
+from rnnviz.scoring.perplexity import LanguageModel, UniformModel, perplexity
+from rnnviz.scoring.rows import RowScore, RowsReport, score_rows
+from rnnviz.text import row_files
+from rnnviz.text.row_files import open_rows
+from rnnviz.text.vocabulary import Vocabulary
+from tests.conftest import TEXT, tiny
+
+
+@pytest.fixture(params=["tiny-gru", "tiny-lstm", "tiny-3gram"])
+def model(request: pytest.FixtureRequest, models_folder: Path) -> Any:
+    return load(models_folder / f"{request.param}.safetensors")
+
+
+def pairs(count: int) -> list[dict[str, str]]:
+    rng = np.random.default_rng(1)
+    begins, lengths = rng.integers(0, len(TEXT) - 300, count), rng.integers(1, 200, count)
+    return [
+        {"before": TEXT[a : a + n % 30], "text": TEXT[a + n % 30 : a + n % 30 + n] + "ü\r\n" * (n % 2)}
+        for a, n in zip(begins.tolist(), lengths.tolist(), strict=True)
+    ]
+
+
+def file_of(rows: Sequence[Any], **options: Any) -> row_files.RowFile:
+    data = "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows)
+    return open_rows(io.BytesIO(data.encode()), name="rows.jsonl", column="text", **options)
+
+
+def scored(
+    model: LanguageModel, file: row_files.RowFile, **options: Any
+) -> tuple[list[RowScore], RowsReport]:
+    found: list[RowScore] = []
+    report = run(score_rows(model, file, each=lambda batch: found.extend(batch.scores), **options))
+    return found, report
+
+
+@pytest.mark.parametrize("precise", [False, True])
+@pytest.mark.parametrize("given", [None, "before"])
+def test_a_row_costs_what_its_text_costs(model: Any, given: str | None, precise: bool) -> None:
+    rows = pairs(70)
+    found, report = scored(model, file_of(rows, given=given), precise=precise)
+    alone = [
+        perplexity(model, text=row["text"], given=row["before"] if given else "", precise=precise)
+        for row in rows
+    ]
+    for n, (one, expected) in enumerate(zip(found, alone, strict=True)):
+        assert one.perplexity == pytest.approx(expected.perplexity, rel=1e-4)
+        assert one.word_perplexity == pytest.approx(expected.word_perplexity, rel=1e-3)
+        assert (one.row, one.characters, one.unknown) == (n, expected.characters, expected.unknown)
+        assert (one.words, one.given_characters) == (expected.words, expected.given_characters)
+    characters = sum(one.characters for one in alone)
+    nats = sum(one.characters * math.log(one.perplexity) for one in alone)
+    known = sum((e.characters - e.unknown) * math.log(e.perplexity_known or 1) for e in alone)
+    assert report.perplexity == pytest.approx(math.exp(nats / characters), rel=1e-4)
+    assert report.perplexity_known == pytest.approx(math.exp(known / (characters - report.unknown)), rel=1e-4)
+    assert report.characters == characters
+    assert report.words == sum(one.words or 0 for one in alone)
+    assert report.bytes == sum(one.bytes for one in alone)
+    assert report.normalised == sum(one.normalised for one in alone)
+    assert report.given_characters == sum(one.given_characters for one in alone)
+    assert report.precise == precise
+
+
+def test_a_row_is_normalised_as_its_text_is() -> None:
+    model = tiny("gru")
+    model.normaliser = "typography"
+    text = "“The time”"
+    (one,), report = scored(model, file_of([{"text": text}]))
+    assert (report.normalised, report.unknown) == (2, 2)
+    assert one.perplexity == pytest.approx(perplexity(model, text=text).perplexity, rel=1e-4)
+
+
+def test_how_rows_are_batched_makes_no_difference(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = pairs(60)
+    _, at_once = scored(model, file_of(rows))
+    monkeypatch.setattr(row_files, "ROWS", 7)
+    monkeypatch.setattr(row_files, "CHARACTERS", 300)
+    _, in_parts = scored(model, file_of(rows))
+    assert in_parts.perplexity == pytest.approx(at_once.perplexity, rel=1e-6)
+
+
+def test_a_bad_row_is_left_out_and_counted(model: Any) -> None:
+    good = pairs(4)
+    bad = ['{"text": null}', "{", '{"text": ""}', '{"text": "\\r\\n"}', '{"other": 1}', '{"text": 1}']
+    found, report = scored(model, file_of([good[0], *bad, *good[1:]]))
+    assert [one.row for one in found] == list(range(10))
+    assert [one.fault is None for one in found] == [
+        True,
+        False,
+        False,
+        False,
+        True,
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
+    assert [one.perplexity is None for one in found] == [one.fault is not None for one in found]
+    assert (report.rows, report.rows_scored) == (10, 5)
+    assert report.rows_left_out == {"null": 1, "broken": 1, "empty": 1, "missing": 1, "type": 1}
+    assert [(row, str(error)) for row, error in report.examples][::2] == [
+        (1, "its text is null"),
+        (3, "it has no characters"),
+        (6, "its text is a number, no text"),
+    ]
+    _, alone = scored(model, file_of([*good, {"text": "\n"}]))
+    assert report.perplexity == pytest.approx(alone.perplexity, rel=1e-6)
+    values = json.loads(json.dumps(report.to_json()))
+    assert values["rows_left_out"]["null"] == 1
+    assert values["damage"] is None
+    assert "examples" not in values
+
+
+def test_the_public_perplexity_takes_files_of_rows(tmp_path: Path) -> None:
+    uniform = UniformModel(Vocabulary((" ", "a", "b")))
+    (tmp_path / "a.csv").write_text("id,text\n1,ab ba\n2,\n")
+    report = rnnviz.perplexity(uniform, tmp_path / "a.csv", column="")
+    assert isinstance(report, RowsReport)
+    assert (report.column, report.rows, report.characters) == ("text", 2, 5)
+    assert report.perplexity == pytest.approx(4.0)
+    assert rnnviz.perplexity(uniform, tmp_path / "a.csv").characters == 19, "without a column it is one text"
+    import gzip
+
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"a": "a", "b": "ab"}')[:-9])
+    with pytest.raises(TextError, match="damaged or cut off"):
+        rnnviz.perplexity(uniform, tmp_path / "a.jsonl.gz", column="b", given="a")

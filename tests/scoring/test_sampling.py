@@ -1,0 +1,180 @@
+"""Sampling: the right distribution, repeatable, never <unk>."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnviz import CharModel
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.scoring.sampling import reshaped, sample, stream
+from rnnviz.scoring.trace import trace
+from tests.scoring.test_trace import VOCABULARY, make
+
+TEXT = "a cab,\na bad bead 世界 "
+
+
+NETWORKS = {cell: make(cell) for cell in ("mlp", "rnn", "gru", "lstm", "mingru")}
+MODELS: dict[str, CharModel | NgramModel] = {
+    **NETWORKS,
+    **{f"{n}-gram": NgramModel.fit(TEXT * 3, order=n, vocabulary=VOCABULARY) for n in (1, 2, 4)},
+}
+every_model = pytest.mark.parametrize("name", list(MODELS))
+
+
+def next_probabilities(name: str, prompt: str) -> np.ndarray:
+    """P (V,) after `prompt`, from the parts of the package that don't sample."""
+    model = MODELS[name]
+    if isinstance(model, CharModel):
+        return np.exp(trace(model, prompt).log_probs[-1].astype(float))
+    return np.exp(model.log_probs(VOCABULARY.encode(prompt)))
+
+
+def by_hand(p: np.ndarray, temperature: float, top_k: int | None, top_p: float | None) -> np.ndarray:
+    """The definition, one symbol after another: P without <unk>, tempered, cut to k, cut to its nucleus."""
+    left = {i: float(p[i]) ** (1 / temperature) for i in range(1, len(p))}
+    for _ in range(len(left) - (top_k or len(left))):
+        del left[max(left, key=lambda i: (-left[i], i))]  # the least probable; of equals, the last
+    held, nucleus = 0.0, []
+    for i in sorted(left, key=lambda i: (-left[i], i)):
+        if held < (top_p or 1) * sum(left.values()):
+            nucleus.append(i)
+            held += left[i]
+    total = sum(left[i] for i in nucleus)
+    return np.array([left[i] / total if i in nucleus else 0.0 for i in range(len(p))])
+
+
+@every_model
+def test_a_seed_repeats_and_another_does_not(name: str) -> None:
+    texts = [sample(MODELS[name], "a c", 60, seed=seed) for seed in (1, 1, 2)]
+    assert texts[0] == texts[1] != texts[2]
+    assert len(texts[0]) == 60
+    assert set(texts[0]) <= set(VOCABULARY.characters)
+
+
+@every_model
+def test_temperature_zero_takes_the_most_probable_every_time(name: str) -> None:
+    prompt = "a"
+    for character in sample(MODELS[name], prompt, 15, temperature=0):
+        p = next_probabilities(name, prompt)
+        p[0] = 0
+        assert VOCABULARY.symbol(int(p.argmax())) == character
+        prompt += character
+    assert sample(MODELS[name], "a", 15, top_k=1, temperature=2.0) == prompt[1:]
+    if name != "1-gram":  # there two characters are equally frequent, and both are right
+        assert sample(MODELS[name], "a", 15, temperature=1e-300, seed=3) == prompt[1:]
+
+
+@pytest.mark.parametrize(
+    ("name", "temperature", "top_k", "top_p"),
+    [
+        ("mlp", 1.0, None, None),
+        ("rnn", 0.5, None, None),
+        ("gru", 2.0, 4, None),
+        ("lstm", 1.0, None, 0.6),
+        ("mingru", 1.5, 5, 0.7),
+        ("1-gram", 0.5, None, None),
+        ("2-gram", 1.0, None, 0.6),
+        ("4-gram", 1.5, 5, 0.7),
+    ],
+)
+def test_draws_follow_the_distribution(
+    name: str, temperature: float, top_k: int | None, top_p: float | None
+) -> None:
+    before = next_probabilities(name, "a b")
+    p = by_hand(before, temperature, top_k, top_p)
+    draws = 1000
+    settings_ = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    np.testing.assert_allclose(reshaped(np.log(before), **settings_), p, atol=1e-12)
+    counts = Counter(sample(MODELS[name], "a b", 1, seed=seed, **settings_) for seed in range(draws))
+    assert sum(counts.values()) == draws
+    for symbol in range(1, VOCABULARY.size):
+        deviation = math.sqrt(draws * p[symbol] * (1 - p[symbol]))
+        assert abs(counts[VOCABULARY.symbol(symbol)] - draws * p[symbol]) <= 5 * deviation + 1e-9
+
+
+PREDICTIONS = st.lists(st.floats(-30, 0), min_size=2, max_size=12)
+
+
+@given(
+    log_probs=PREDICTIONS,
+    temperature=st.floats(0, 50),
+    top_k=st.none() | st.integers(1, 14),
+    top_p=st.none() | st.floats(0, 1, exclude_min=True),
+)
+def test_a_reshaped_prediction_keeps_its_order_and_sums_to_one(
+    log_probs: list[float], temperature: float, top_k: int | None, top_p: float | None
+) -> None:
+    rows = np.array([log_probs, log_probs[::-1]])
+    found = reshaped(rows, temperature=temperature, top_k=top_k, top_p=top_p)
+    assert found.shape == rows.shape
+    assert not found[:, 0].any()
+    np.testing.assert_allclose(found.sum(-1), 1)
+    for before, after in zip(rows[:, 1:], found[:, 1:], strict=True):
+        assert (np.diff(after[np.argsort(-before, kind="stable")]) <= 1e-12).all()
+        assert 1 <= np.count_nonzero(after) <= (top_k or len(after))
+    assert rows[0].tolist() == log_probs  # what was given stays as it was
+
+
+def test_the_unknown_symbol_is_never_drawn_however_probable() -> None:
+    model = make.__wrapped__("gru")
+    with torch.no_grad():
+        model.readout.bias[0] = 50.0
+    assert trace(model, "a").top(1, 1)[0][0] == "<unk>"
+    text = sample(model, "", 200, seed=0, temperature=3.0)
+    assert len(text) == 200
+    assert set(text + sample(model, "", 20, temperature=0)) <= set(VOCABULARY.characters)
+
+
+@every_model
+@pytest.mark.parametrize("length", [0, 2500])
+def test_a_prompt_is_read_whole_however_long_or_empty(name: str, length: int) -> None:
+    """The continuation is that of one call per character."""
+    prompt = (TEXT * 200)[:length]
+    p = next_probabilities(name, prompt)
+    p[0] = 0
+    assert sample(MODELS[name], prompt, 1, temperature=0) == VOCABULARY.symbol(int(p.argmax()))
+
+
+@every_model
+def test_a_prompt_is_normalised_and_may_hold_unknown_characters(name: str) -> None:
+    for one, other in (("a\r\nb\rc", "a\nb\nc"), ("a行b", "a龍b")):
+        assert sample(MODELS[name], one, 30, seed=1) == sample(MODELS[name], other, 30, seed=1)
+
+
+@given(
+    prompt=st.text(st.sampled_from("abc \r\n世龍😀"), max_size=8),
+    length=st.integers(0, 12),
+    temperature=st.floats(0, 1e6),
+    top_k=st.none() | st.integers(1, 100),
+    top_p=st.none() | st.floats(0, 1, exclude_min=True),
+    seed=st.integers(0, 2**63),
+    name=st.sampled_from(list(MODELS)),
+)
+def test_any_settings_give_that_many_known_characters(
+    prompt: str,
+    length: int,
+    temperature: float,
+    top_k: int | None,
+    top_p: float | None,
+    seed: int,
+    name: str,
+) -> None:
+    options: dict[str, Any] = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    text = sample(MODELS[name], prompt, length, seed=seed, **options)
+    assert len(text) == length
+    assert all(character in VOCABULARY for character in text)
+
+
+def test_stream_yields_characters_as_they_are_drawn() -> None:
+    characters = stream(MODELS["gru"], "a", 10**9, seed=5)
+    assert isinstance(characters, Iterator)
+    begin = "".join(next(characters) for _ in range(12))
+    assert begin == sample(MODELS["gru"], "a", 12, seed=5)
+    assert list(stream(MODELS["gru"], "a", 0)) == []

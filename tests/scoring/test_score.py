@@ -1,0 +1,146 @@
+"""What may be said of a scored text, and of the rows of a file: which codes, with which values."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rnnviz.errors import TextError
+from rnnviz.findings import Number, Said
+from rnnviz.scoring.contamination import Contamination
+from rnnviz.scoring.interval import Averages, Interval
+from rnnviz.scoring.perplexity import Report
+from rnnviz.scoring.rows import RowsReport
+from rnnviz.scoring.score import Compared, RowsScore, Score, averaged, best
+from rnnviz.telling import level, tell
+
+REPORT = Report("a.txt", "gru", 40_000, 0, 3.71, 3.71, 1.89, 1.88, "utf-8", 0.42, "verified", 0, 40_100)
+RANGE = Interval(3.6, 3.84, 40_000, halves=(3.7, 3.72))
+SCORE = Score(REPORT, RANGE, guess=70.0)
+ROWS = RowsReport(
+    **vars(replace(REPORT, words=7, word_perplexity=80.0)), rows=30, rows_scored=30, column="text"
+)
+
+
+def scored(**changed: Any) -> Score:
+    """A score whose report differs."""
+    return replace(SCORE, report=replace(REPORT, **changed))
+
+
+def without_range(reason: Any, characters: int = 40_000) -> Score:
+    halves = None if reason == "short" else (3.0, 5.0)
+    return replace(SCORE, interval=Interval(None, None, characters, reason, halves))
+
+
+def codes(found: Score) -> list[str]:
+    return [one.code.partition(".")[2] for one in found.sentences()]
+
+
+@pytest.mark.parametrize(
+    ("found", "added", "gone"),
+    [
+        (SCORE, "hesitated range why.range unchanged made", "short few"),
+        (without_range("drifts"), "drifts why.drifts", "range why.range"),
+        (without_range("uneven"), "uneven why.uneven", "range why.range"),
+        (without_range("short"), "short why.short", "range why.range few"),
+        (without_range("short", 199), "few why.short", "short"),
+        (scored(unknown=400, perplexity_known=3.70), "hesitated", "some-unknown"),
+        (scored(unknown=400, perplexity_known=3.60), "hesitated some-unknown", "all-unknown"),
+        (scored(unknown=4000, perplexity_known=2.0), "some-unknown", "hesitated"),
+        (scored(unknown=40_000, perplexity_known=None), "all-unknown", "some-unknown hesitated"),
+        (scored(perplexity=70.1), "worse-than-guessing", ""),
+        (scored(unsettled=512), "last-digits rounding", ""),
+        (scored(words=7, word_perplexity=80.0), "words", ""),
+        (scored(normalised=2), "converted", "unchanged"),
+        (replace(scored(normalised=2), normaliser="typography"), "converted-typography", "converted"),
+        (
+            replace(scored(normalised=2), normaliser="corner-brackets"),
+            "converted-corner-brackets",
+            "converted",
+        ),
+        (scored(perplexity=1e12, perplexity_known=1e12), "worse-than-guessing", "hesitated"),
+        (scored(encoding=None), "made", "unchanged converted"),
+        (scored(precise=True), "made-precisely", "made"),
+        (replace(SCORE, learned=True), "learned", ""),
+        (replace(SCORE, overlap=Contamination(0.2, 1000)), "trained-on", ""),
+        (replace(SCORE, overlap=Contamination(0.2, 10)), "", "trained-on"),  # too few to be sure
+        (replace(SCORE, overlap=Contamination(0.01, 10**6)), "", "trained-on"),  # idioms
+    ],
+)
+def test_what_is_said_of_a_text(found: Score, added: str, gone: str) -> None:
+    said = codes(found)
+    assert set(added.split()) <= set(said)
+    assert not set(gone.split()) & set(said)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (5.16, 7.74, ("5.1", "7.8")),
+        (1.0, 1.004, ("1.0", "1.1")),
+        (9.96, 40.18, ("9.9", "41")),
+        (123.4, 2345.0, ("120", "2,400")),
+    ],
+)
+def test_a_range_is_said_in_two_digits_that_it_doesnt_exceed(low: float, high: float, said: Any) -> None:
+    (one,) = (
+        one
+        for one in replace(SCORE, interval=Interval(low, high, 40_000)).sentences()
+        if one.code == "score.range"
+    )
+    assert (tell(one.values["about_low"], "en"), tell(one.values["about_high"], "en")) == said
+
+
+def test_the_facts_are_the_report_with_its_interval_and_what_it_is_compared_with() -> None:
+    compared = best(
+        [Compared("gru", "model", "the model", 3.71, 1.89), Compared("xz", "compressor", "", 4, 2.0)]
+    )
+    facts = replace(SCORE, compared=compared).facts()
+    assert facts.items() >= REPORT.to_json().items()
+    assert (facts["interval"], facts["interval_why_not"]) == ([3.6, 3.84], None)
+    assert [one["best"] for one in facts["compared"]] == [True, False]
+    assert "compared" not in SCORE.facts()
+    drifting = without_range("drifts").facts()
+    assert (drifting["interval"], drifting["interval_why_not"]) == (None, "drifts")
+    assert RowsScore(ROWS).facts()["interval_why_not"] == "rows"
+
+
+def test_frequencies_known_beforehand_are_no_rival() -> None:
+    rows = [Compared(name, name, "", 2.0, bits) for name, bits in (("model", 2.0), ("unigram", 1.0))]
+    found = replace(SCORE, compared=best([*rows, Compared("other", "model", "", 4.0, 2.1)]))
+    assert [one.best for one in found.compared] == [True, False, False]
+    table = found.table()
+    assert [row[2] for row in table.rows] == ["model", "unigram", "other"]
+    kinds = [row[3] for row in table.rows]
+    assert kinds == [Said("score.kind.own"), Said("score.kind.unigram"), Said("score.kind.model")]
+    assert table.rows[0][5] == Number(2.0)
+    (panel,) = found.panels()
+    assert panel.picture.chosen == 0  # type: ignore[union-attr]
+    assert panel.notice[0].values["name"] == "model"
+    assert SCORE.panels() == []
+
+
+@pytest.mark.parametrize(
+    ("found", "added"),
+    [
+        (ROWS, "scored words column made"),
+        (replace(ROWS, column_found=True), "column-found"),
+        (replace(ROWS, given="asked", given_characters=9), "after-context"),
+        (replace(ROWS, rows=33, rows_left_out={"null": 1, "type": 2}), "left-out"),
+    ],
+)
+def test_what_is_said_of_rows(found: RowsReport, added: str) -> None:
+    assert set(added.split()) <= set(codes(RowsScore(found)))
+
+
+def test_rows_left_out_are_a_caution_that_counts_them() -> None:
+    left_out = {"null": 1, "type": 2}
+    report = replace(ROWS, rows=33, rows_left_out=left_out, examples=((3, TextError("its text is null")),))
+    (caution,) = [one for one in RowsScore(report).sentences() if level(one) == "caution"]
+    assert (caution.values["left"], caution.values["rows"]) == (Number(3, "count"), Number(33, "count"))
+    assert [one.code for one in caution.values["kinds"]] == ["rows.null", "rows.type"]  # type: ignore[attr-defined]
+
+
+def test_averages_are_one_sentence() -> None:
+    said = averaged(Averages(2.16, 4.66, 2, 30))
+    assert [tell(said.values[name], "en") for name in ("micro", "macro", "texts")] == ["2.16", "4.66", "2"]

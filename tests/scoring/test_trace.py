@@ -1,0 +1,138 @@
+"""Traces: equal to the model, to a plain loop and to scoring; unchanged by how the text came about."""
+
+import math
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from rnnviz import CharModel, ModelConfig
+from rnnviz.networks.cells import CELLS
+from rnnviz.scoring.trace import Trace, trace
+from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
+from tests.networks import textbook
+
+VOCABULARY = Vocabulary(tuple(sorted("\n abcdefghijklm,.世界é😀")))
+TEXT = "a cab,\na bad\tbeef é 世界 😀. zzz"
+ARRAYS = ("ids", "known", "hidden", "cell", "nll", "perplexity", "rank", "entropy")
+KINDS = ("mlp", "rnn", "gru", "lstm", "mingru")
+
+
+@cache
+def make(cell: str = "gru", **options: Any) -> CharModel:
+    """A random model, its weights spread far enough that states and gates vary; not to be changed."""
+    torch.manual_seed(0)
+    options = {"hidden_size": 10, "embedding_size": 7, "layers": 2, **options}
+    model = CharModel(ModelConfig(cell, VOCABULARY.size, **options), VOCABULARY, name=f"tiny-{cell}")  # type: ignore[arg-type]
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(2)
+    return model
+
+
+def by_the_textbook(model: CharModel, text: str) -> textbook.Read:
+    """The start symbol and a text."""
+    ids = torch.tensor([[VOCABULARY.start, *VOCABULARY.encode(text).tolist()]])
+    tensors = textbook.tensors_of(model)
+    return textbook.read(model.config, tensors, textbook.embedded(model.config, tensors, ids))
+
+
+def assert_same(one: Trace, other: Trace, tolerance: float = 1e-5) -> None:
+    assert one.text == other.text
+    for name in ARRAYS:
+        left, right = getattr(one, name), getattr(other, name)
+        if left is None:
+            assert right is None
+        else:
+            assert left.shape == right.shape
+            np.testing.assert_allclose(left, right, rtol=tolerance, atol=tolerance, err_msg=name)
+    np.testing.assert_allclose(one.log_probs, other.log_probs, rtol=0, atol=tolerance)
+    for name, values in one.gates.items():
+        np.testing.assert_allclose(values, other.gates[name], rtol=0, atol=tolerance, err_msg=name)
+
+
+@pytest.mark.parametrize("text", [TEXT, ""])
+@pytest.mark.parametrize("cell", [*KINDS, "relu"])
+def test_a_trace_is_what_the_model_does(cell: str, text: str) -> None:
+    model = make("rnn", activation="relu") if cell == "relu" else make(cell)
+    found, right = trace(model, text), by_the_textbook(model, text)
+    kind, steps = CELLS[model.config.cell], len(text)
+    arrays = {"hidden": found.hidden, **({"cell": found.cell} if kind.has_cell else {}), **found.gates}
+    assert tuple(arrays) == kind.quantities
+    for name, values in arrays.items():
+        assert values is not None
+        assert (values.shape, values.dtype) == ((steps, 2, 10), np.float32)
+        expected = right.of(name)[1:, :, 0].numpy()
+        np.testing.assert_allclose(values, expected, rtol=1e-5, atol=1e-5, err_msg=name)
+    assert (found.cell is None) != kind.has_cell
+    assert found.log_probs.dtype == np.float32
+    assert found.nll.shape == found.perplexity.shape == found.rank.shape == (steps,)
+    log_probs = right.of("log_probs")[:, 0].numpy()
+    np.testing.assert_allclose(found.log_probs, log_probs, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(found.logits, right.logits[:, 0], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(
+        found.entropy, -(np.exp(log_probs) * log_probs).sum(axis=1), rtol=1e-4, atol=1e-5
+    )
+
+
+def test_costs_ranks_and_perplexity_as_defined() -> None:
+    found = trace(make(), TEXT)
+    log_probs = by_the_textbook(make(), TEXT).of("log_probs")[:, 0].numpy()
+    unknown = math.log(UNICODE_SCALAR_VALUES - len(VOCABULARY.characters))
+    total = 0.0
+    for t, character in enumerate(TEXT):
+        symbol = VOCABULARY.characters.index(character) + 1 if character in VOCABULARY.characters else 0
+        nll = -log_probs[t, symbol] + (0 if symbol else unknown)
+        total += nll
+        assert found.ids[t] == symbol
+        assert found.known[t] == (symbol != 0)
+        assert found.nll[t] == pytest.approx(nll, abs=1e-5)
+        assert found.perplexity[t] == pytest.approx(math.exp(total / (t + 1)), rel=1e-5)
+        assert found.rank[t] == 1 + sum(found.log_probs[t] > found.log_probs[t, symbol])
+    assert found.nll.dtype == found.perplexity.dtype == np.float64
+    assert [TEXT[t] for t in np.flatnonzero(~found.known)] == ["\t", "z", "z", "z"]
+
+
+@pytest.mark.parametrize("cell", KINDS)
+def test_windows_and_states_are_rows_of_the_whole(cell: str) -> None:
+    found = trace(make(cell), TEXT)
+    for start, stop in ((0, 0), (0, 1), (3, 9), (len(TEXT) - 1, len(TEXT))):
+        np.testing.assert_allclose(found.log_probs_at(start, stop), found.log_probs[start:stop], atol=1e-6)
+        for name, values in found.gates_at(start, stop).items():
+            np.testing.assert_allclose(values, found.gates[name][start:stop], atol=1e-6)
+    for t in (1, len(TEXT)):
+        for state, rows in zip(found.state_after(t), (found.hidden, found.cell), strict=True):
+            np.testing.assert_array_equal(state, None if rows is None else rows[t - 1])  # type: ignore[arg-type]
+    assert found.log_probs_at(len(TEXT), len(TEXT) + 1).shape == (1, VOCABULARY.size)
+    assert repr(found) == f"<Trace of 29 characters by tiny-{cell}, perplexity {found.perplexity[-1]:.3f}>"
+
+
+@pytest.mark.parametrize("ties", [True, False])
+@pytest.mark.parametrize("size", [30, 300])  # whole rows of the larger one are never sorted, but for ties
+def test_top_is_sorted_with_ties_by_id_and_holds_probabilities(size: int, ties: bool) -> None:
+    vocabulary = Vocabulary(tuple(map(chr, range(0x4E00, 0x4E00 + size))))
+    model = CharModel(ModelConfig("gru", vocabulary.size, 4), vocabulary)
+    with torch.no_grad():
+        model.readout.weight.mul_(not ties)
+        model.readout.bias.copy_(torch.arange(size + 1) % 10)
+    found = trace(model, "一丁")
+    for k in (1, 5, 35, 1000):
+        ids, probabilities = found.top_at(0, 3, k)
+        expected = np.argsort(-found.log_probs, axis=1, kind="stable")[:, :k]
+        np.testing.assert_array_equal(ids, expected)
+        np.testing.assert_allclose(
+            probabilities, np.exp(np.take_along_axis(found.log_probs, expected, axis=1)), rtol=1e-6
+        )
+        symbols, shares = zip(*found.top(1, k), strict=True)
+        assert list(symbols) == [vocabulary.symbol(n) for n in ids[1].tolist()]
+        assert shares == pytest.approx(probabilities[1].tolist(), rel=1e-5)
+
+
+def test_a_large_vocabulary_takes_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = trace(make(), TEXT)
+    assert_same(expected, expected)  # its predictions are made
+    monkeypatch.setattr(import_module("rnnviz.scoring.trace"), "LOGITS", VOCABULARY.size * 5)
+    assert_same(trace(make(), TEXT), expected)

@@ -1,0 +1,130 @@
+"""Parts of a trace, its table, its file, and many traces at once."""
+
+import copy
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import rnnviz
+from rnnviz.errors import ConfigError
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.numpy_model import NumpyModel, weights_of
+from rnnviz.scoring import trace_many as many
+from rnnviz.scoring.trace import Trace, trace
+from tests.scoring.test_trace import KINDS, TEXT, assert_same, make
+
+
+@pytest.mark.parametrize("window", [slice(5, 12), slice(None), slice(4, 4), slice(9, 2), slice(-3, 10_000)])
+@pytest.mark.parametrize("cell", KINDS)
+def test_a_part_of_a_trace_is_what_the_whole_says_there(cell: str, window: slice) -> None:
+    whole, part = trace(make(cell), TEXT), trace(make(cell), TEXT)[window]
+    start, stop, _ = window.indices(len(TEXT))
+    rows = slice(start, max(start, stop) + 1)
+    assert (part.text, len(part)) == (TEXT[window], len(TEXT[window]))
+    for name in ("hidden", "nll", "rank", "known"):
+        np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[window])
+    np.testing.assert_array_equal(part.entropy, whole.entropy[rows])
+    np.testing.assert_allclose(part.log_probs, whole.log_probs[rows], atol=1e-6)
+    for name, values in part.gates.items():
+        np.testing.assert_allclose(values, whole.gates[name][window], atol=1e-6)
+    np.testing.assert_array_equal(part.state_after(0)[0], whole.state_after(start)[0])
+    means = np.cumsum(whole.nll[window]) / np.arange(1, len(part) + 1)  # of its own characters
+    np.testing.assert_allclose(part.perplexity, np.exp(means))
+    assert not part.perplexity.flags.writeable
+    np.testing.assert_array_equal(part[1:3].nll, part.nll[1:3])
+
+
+def test_a_frame_has_a_row_for_each_character_unit_and_quantity() -> None:
+    found = trace(make("lstm"), TEXT)
+    frame = found.to_frame("cell", "forget")
+    assert list(frame.columns) == ["position", "character", "layer", "unit", "quantity", "value"]
+    assert len(frame) == len(TEXT) * 2 * 10 * 2
+    for position, layer, unit, quantity in ((0, 0, 0, "cell"), (9, 1, 7, "forget"), (20, 0, 9, "cell")):
+        row = frame[
+            (frame.position == position)
+            & (frame.layer == layer)
+            & (frame.unit == unit)
+            & (frame.quantity == quantity)
+        ]
+        assert row.character.item() == TEXT[position]
+        assert row.value.item() == found.values(quantity)[position, layer, unit]
+    few = found.to_frame(layer=1, units=[3, 0])
+    table = few.pivot(index="position", columns="unit", values="value")
+    np.testing.assert_array_equal(table[3], found.hidden[:, 1, 3])
+    assert set(few.quantity) == {"hidden"}
+    assert len(trace(make(), "").to_frame()) == 0
+
+
+def test_without_pandas_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ConfigError, match=r"pip install .*\[notebook\]"):
+        trace(make(), TEXT).to_frame()
+    assert trace(make(), TEXT).columns()["value"].shape == (len(TEXT) * 20,)
+
+
+@pytest.mark.parametrize("text", [TEXT, ""])
+@pytest.mark.parametrize("cell", KINDS)
+def test_a_stored_trace_comes_back_the_same(cell: str, text: str, tmp_path: Path) -> None:
+    found = trace(make(cell, layers=2), text)
+    found.save(tmp_path / "trace")  # no ending is added
+    again = Trace.load(tmp_path / "trace")
+    assert_same(found, again, 0)
+    assert (again.model_name, again.vocabulary) == (found.model_name, found.vocabulary)
+    np.testing.assert_array_equal(again.logits, found.logits)
+    assert not again.hidden.flags.writeable
+    assert_same(Trace.load(io.BytesIO(found[3:8].to_bytes())), found[3:8], 0)
+
+
+TEXTS = ["a cab", "", TEXT, "世界" * 40, "bad\r\nbeef", TEXT * 3, "a"]
+
+
+@pytest.mark.parametrize("cell", KINDS)
+def test_many_traces_are_those_of_one_by_one(cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many, "ROWS", 3)
+    model = make(cell)
+    bare = NumpyModel(model.config, model.vocabulary, weights_of(model), model.name)
+    for found in (rnnviz.trace_many(model, TEXTS), rnnviz.trace_many(bare, iter(TEXTS))):
+        assert [each.text for each in found] == [text.replace("\r\n", "\n") for text in TEXTS]
+        for one, each in zip(found, TEXTS, strict=True):
+            assert_same(one, trace(model, each), 1e-4)
+    assert rnnviz.trace_many(model, []) == []
+
+
+@pytest.mark.parametrize("cell", [*KINDS, "relu"])
+def test_what_a_gpu_would_compute_is_the_same(cell: str) -> None:
+    model = make("rnn", activation="relu") if cell == "relu" else make(cell)
+    ids = model.vocabulary.encode(TEXT * 2)
+    inputs = np.insert(np.stack([ids, ids[::-1]], axis=1), 0, model.vocabulary.start, axis=0)
+    by_numpy = many._read(model, weights_of(model), list(inputs[1:].T))
+    for a, b in zip(many._by_torch(model, inputs), by_numpy, strict=True):
+        assert (np.abs(a - b) / np.maximum(1, np.abs(b))).max() < 1e-4  # a relu's states have no bound
+
+
+@pytest.mark.parametrize("cell", KINDS)
+def test_all_is_computed_where_the_model_is(cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Torch's meta device computes nothing, but refuses what lies elsewhere; only states are copied back."""
+    copied: list[tuple[int, ...]] = []
+
+    def to_cpu(states: torch.Tensor) -> torch.Tensor:
+        assert states.device.type == "meta"
+        copied.append(tuple(states.shape))
+        return torch.zeros(states.shape)
+
+    model, weights = copy.deepcopy(make(cell)).to("meta"), weights_of(make(cell))
+    monkeypatch.setattr(torch.Tensor, "cpu", to_cpu)
+    many._read(model, weights, [model.vocabulary.encode(text) for text in (TEXT, "a")])
+    shape = (len(TEXT), model.config.layers, 2, model.config.hidden_size)
+    assert copied == [shape, shape][: 1 + CELLS[cell].has_cell]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("name", ["timemachine-gru", "shakespeare-lstm"])
+def test_on_a_gpu_they_are_those_of_the_processor(name: str) -> None:
+    text = "The traveller put his hand upon the lever, and nobody spoke. "
+    on_gpu = rnnviz.trace_many(rnnviz.load(name, device="cuda"), [text, text * 4])
+    for one, other in zip(on_gpu, [text, text * 4], strict=True):
+        assert_same(one, trace(rnnviz.load(name, device="cpu"), other), 1e-4)

@@ -1,0 +1,129 @@
+"""The Tracer: after any edit it holds what a fresh trace would, and what was handed out stays as it was."""
+
+import math
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnviz.errors import TextError
+from rnnviz.scoring.trace import Trace, Tracer, trace
+from tests.scoring.test_trace import ARRAYS, KINDS, TEXT, VOCABULARY, assert_same, make
+
+CHARACTERS = st.sampled_from(
+    [*"abc ,.\n\r\t", "\r\n", "é", "e\u0301", "世", "界", "龍", "😀", "👩‍🚀", "\u202eא", "z", "\x00"]
+)
+PIECES = st.lists(CHARACTERS, max_size=12).map("".join)
+
+
+@st.composite
+def edits(draw: st.DrawFn) -> list[str]:
+    """Successive whole texts, each an edit of the one before: a part of it replaced, at its ends too."""
+    texts = [""]
+    for _ in range(draw(st.integers(1, 8))):
+        text = texts[-1]
+        at = draw(st.integers(0, len(text)) | st.just(len(text)))
+        to = draw(st.integers(at, len(text)) | st.just(len(text)))
+        often = draw(st.sampled_from([0, 1, 1, 30]))  # the last goes beyond the first room for rows
+        texts.append(text[:at] + draw(PIECES) * often + text[to:])
+    return texts
+
+
+def common(old: str, new: str) -> int:
+    return next(
+        (n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new))
+    )
+
+
+@pytest.mark.parametrize("cell", KINDS)
+@given(texts=edits())
+def test_after_any_edits_a_tracer_holds_a_fresh_trace(cell: str, texts: list[str]) -> None:
+    tracer, old = Tracer(make(cell)), ""
+    shown: list[tuple[Trace, dict[str, Any]]] = []
+    for raw in texts:
+        found = tracer.extend(raw)
+        text = raw.replace("\r\n", "\n").replace("\r", "\n")
+        assert found.text == text
+        kept = common(old, text)
+        assert tracer.computed == len(text) - kept
+        assert tracer.changed == (kept, len(text))
+        assert_same(found, trace(make(cell), raw))
+        shown.append(
+            (
+                found,
+                {name: np.copy(getattr(found, name)) for name in ARRAYS if getattr(found, name) is not None},
+            )
+        )
+        old = text
+    for found, copies in shown:
+        for name, values in copies.items():
+            np.testing.assert_array_equal(getattr(found, name), values, err_msg=name)
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_typing_a_long_text_equals_reading_it(cell: str) -> None:
+    text = (TEXT * 30)[:700]
+    tracer = Tracer(make(cell))
+    places = set()
+    for end in range(len(text) + 1):
+        found = tracer.extend(text[:end])
+        assert tracer.computed == min(end, 1)
+        places.add(found.entropy.ctypes.data)
+    assert len(places) <= 3  # room for 256 rows, then twice as many and again: copying stays rare
+    assert_same(found, trace(make(cell), text))
+
+
+def test_an_array_taken_from_a_trace_outlives_it_unchanged() -> None:
+    tracer = Tracer(make("lstm"))
+    row = tracer.extend("abcde").hidden[4:, 1]
+    costs = tracer.extend("abcde").nll[2:]
+    before, before_costs = row.copy(), costs.copy()
+    tracer.extend("abcdf")
+    tracer.extend("a")
+    tracer.extend("abbbbbbbbbb")
+    np.testing.assert_array_equal(row, before)
+    np.testing.assert_array_equal(costs, before_costs)
+
+
+def test_arrays_are_read_only_and_stay_so() -> None:
+    found = trace(make("lstm"), "abc")
+    arrays = [getattr(found, name) for name in ARRAYS] + [found.log_probs, *found.gates.values()]
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        found.hidden.setflags(write=True)
+    with pytest.raises(FrozenInstanceError):
+        found.text = ""  # type: ignore[misc]
+
+
+def test_half_a_character_is_refused_and_the_tracer_goes_on() -> None:
+    tracer = Tracer(make())
+    tracer.extend("ab")
+    with pytest.raises(TextError, match="half of a surrogate pair"):
+        tracer.extend("ab\ud83d")
+    found = tracer.extend("abc")
+    assert tracer.computed == 1
+    assert_same(found, trace(make(), "abc"))
+
+
+def test_a_tracer_keeps_the_weights_it_began_with() -> None:
+    model = make.__wrapped__("gru")
+    tracer, before = Tracer(model), trace(model, "abc")
+    with torch.no_grad():
+        model.readout.bias.add_(torch.arange(VOCABULARY.size))
+    assert_same(tracer.extend("abc"), before)
+    assert np.abs(trace(model, "abc").log_probs - before.log_probs).max() > 0.1
+
+
+def test_impossible_costs_overflow_to_infinity_without_a_warning() -> None:
+    model = make.__wrapped__("gru")
+    with torch.no_grad():
+        model.readout.bias[VOCABULARY.encode("a")[0]] = -3000.0
+    found = trace(model, "aa")
+    assert found.nll[0] > 2000
+    assert math.isinf(found.perplexity[1])
