@@ -49,7 +49,7 @@ def attribute(
       python -m rnnviz attribute --model timemachine-gru "The Time Trav" --target e
       python -m rnnviz attribute --model python-gru --file code.py --at 300 --against ")" --json
     """
-    from rnnviz.gradients.attribution import contributions
+    from rnnviz.analysis.attribution import contributions
     from rnnviz.networks.progress import run
 
     steps = contributions(

@@ -91,6 +91,7 @@ def match(
 
     --span counts characters from 0; its second number is the first character after the passage.
     """
+    from rnnviz.analysis import matching
     from rnnviz.text.characters import normalise
     from rnnviz.text.corpora import cache_folder
 
@@ -109,7 +110,7 @@ def match(
     found = search()
     if untrained and found.found:
         say_start(model, shown)
-        reading = rnnviz.units.matching.copies(model, indexed.text(), untrained)
+        reading = matching.copies(model, indexed.text(), untrained)
         copies = finished(reading, f"reading with {untrained} untrained copies", shown)
         found = search(copies=copies)
     print_findings([found], shown, found.pattern.said(), model=of.model)

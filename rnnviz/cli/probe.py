@@ -69,12 +69,13 @@ def _probe(
     shown: Shown,
 ) -> Finding:
     """The probe of the first Searcher beside the others, where the target isn't the same throughout."""
+    from rnnviz.analysis import probing
+    from rnnviz.analysis.search_result import Unanswered
+
     if not target.varies and len(target):
-        return rnnviz.units.claims.Unanswered(target)
+        return Unanswered(target)
     own, *copies = searchers
-    steps = rnnviz.units.probing.steps(
-        own, target, untrained=copies, controls=controls, seed=seed, copies=len(copies)
-    )
+    steps = probing.steps(own, target, untrained=copies, controls=controls, seed=seed, copies=len(copies))
     return finished(steps, target.name, shown)
 
 

@@ -130,14 +130,14 @@ def _expected(traced: rnnviz.Trace) -> Columns:
 
 def _values(traced: rnnviz.Trace, asked: Columns, layer: int | None) -> Iterator[Columns]:
     """The rows of `Trace.to_frame`, at most ROWS at a time or those of one character."""
-    from rnnviz.scoring import frames as tidy
+    from rnnviz.scoring import frames
 
     for name, values in asked.items():
         each = values.shape[2] * (values.shape[1] if layer is None else 1)
         step = max(1, ROWS // each)
         for start in range(0, max(1, len(traced)), step):  # no characters are a table without rows
             stop = start + step
-            rows = tidy.columns(traced.text[start:stop], {name: values[start:stop]}, layer, None)
+            rows = frames.columns(traced.text[start:stop], {name: values[start:stop]}, layer, None)
             yield {**rows, "position": rows["position"] + start}
 
 

@@ -95,9 +95,9 @@ def units(
     ] = None,
 ) -> None:
     """Find the units of a network that respond to something in a text."""
+    from rnnviz.analysis import controls, search_result
     from rnnviz.networks.progress import Share, mapped
     from rnnviz.scoring.trace import tracing
-    from rnnviz.units import claims, controls
 
     model = network(of)
     not_below("untrained", untrained, int(card))  # what a card says is said beside a control
@@ -114,7 +114,7 @@ def units(
         say_start(model, shown)
     if shifts is None:
         shifts = max(SHIFTS, PER_TARGET * family)
-    not_below("shifts", shifts, claims.shifts_for(family))
+    not_below("shifts", shifts, search_result.shifts_for(family))
     found = []
     for quantity in quantities:
         steps = controls.controlled(
@@ -129,15 +129,15 @@ def units(
             copies=untrained,
         )
         found.append(finished(steps, f"{quantity}, beside untrained copies", shown))
-    searches = iter(claims.holm(search for each in found for search in each if search is not None))
-    kept: list[claims.Search] = []
+    searches = iter(search_result.holm(search for each in found for search in each if search is not None))
+    kept: list[search_result.Search] = []
     for quantity, each in zip(quantities, found, strict=True):
         now = [search and next(searches) for search in each]
         kept += [search for search in now if search is not None]
         pairs = zip(targets, now, strict=True)
         read = words("read", model=model.name, quantity=quantity, n=count(len(traced)))
         print_findings(
-            [search or claims.Unanswered(target) for target, search in pairs],
+            [search or search_result.Unanswered(target) for target, search in pairs],
             shown,
             read,
             model=of.model,

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rnnviz.analysis.controls import COPIES
+from rnnviz.analysis.search_result import ENOUGH, MARGIN, Verdict
 from rnnviz.networks import checkpoint, has_torch, modelfile
 from rnnviz.runs import choice as choices
 from rnnviz.runs import unit_findings
 from rnnviz.scoring.perplexity import LanguageModel, perplexity
 from rnnviz.text import files
 from rnnviz.text.corpora import Corpus, sha256
-from rnnviz.units.claims import ENOUGH, MARGIN, Verdict
-from rnnviz.units.controls import COPIES
 
 # The first text shown for each shipped corpus: original, in the style of what the model has read, and chosen
 # so that the networks read it better than n-gram counts do.
@@ -158,7 +158,7 @@ LEGEND = """
 
 A search ranks all units of a network by how well they tell where something holds, on one part of a text,
 tests that which ranked best on a second, and measures it on a third, which had no say in it, with a 95 %
-interval (`rnnviz.units.evidence`). *By chance* is what that unit reaches on the second, either way, for 95
+interval (`rnnviz.analysis.evidence`). *By chance* is what that unit reaches on the second, either way, for 95
 of 100 shifted targets; *character* is what the character just read tells by itself, *context* what
 the last 2, 4 or 8 tell by a linear model of their n-grams, the best of the three; *untrained* is what the
 same search finds in the same network before any training, the best of {copies} random ones, whose units echo

@@ -8,6 +8,9 @@ import time
 from collections.abc import Generator
 from typing import Any
 
+from rnnviz.analysis.controls import controlled
+from rnnviz.analysis.search_result import ENOUGH, Search, holm
+from rnnviz.analysis.targets import Target, kinds, target
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import run
@@ -15,9 +18,6 @@ from rnnviz.runs import unit_findings
 from rnnviz.scoring.trace import tracing
 from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import Corpus, sha256
-from rnnviz.units.claims import ENOUGH, Search, holm
-from rnnviz.units.controls import controlled
-from rnnviz.units.targets import Target, kinds, target
 
 SECONDS = 60.0
 """A search that takes longer is given up."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from rnnviz.analysis.activations import activations
+from rnnviz.analysis.search_result import LEVEL, Evidence, Measure, Rival, Search, Verdict, measured, verdict
+from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, Target, Unclosed, described, target
 from rnnviz.findings import Number, Said, count, say, span, words
 from rnnviz.runs.stored import restored
-from rnnviz.units.claims import LEVEL, Evidence, Measure, Rival, Search, Verdict, measured, verdict
-from rnnviz.units.targets import KINDS, PYTHON_KINDS, Target, Unclosed, described, target
-from rnnviz.units.unit import activations
 
 if TYPE_CHECKING:
     from rnnviz.scoring.trace import Trace
@@ -30,7 +30,7 @@ Why = Literal["absent", "throughout", "short", "same text", "costly"]
 
 absent      the text has none of it
 throughout  it is the same at every character
-short       the text has fewer than `rnnviz.units.claims.ENOUGH` characters
+short       the text has fewer than `rnnviz.analysis.search_result.ENOUGH` characters
 same text   it is too rare to be in every part of the text
 costly      the search took more than its time, or more memory than there is
 """

@@ -16,7 +16,7 @@ import numpy as np
 
 from rnnviz.arrays import Array, Doubles
 from rnnviz.errors import TextError
-from rnnviz.scoring import breakdown as analysis
+from rnnviz.scoring import breakdown
 from rnnviz.scoring.breakdown import surprising_passages
 from rnnviz.scoring.column_files import BLOCK, COLUMNS, ColumnFiles, filename
 from rnnviz.scoring.perplexity import LanguageModel, Piece, Progress, Report, Sum, score
@@ -32,11 +32,11 @@ class Record(ColumnFiles):
         super().__init__(folder)
         self.report = report
 
-    curve = analysis.curve
+    curve = breakdown.curve
     surprising_passages = surprising_passages
-    lines = analysis.lines
-    kinds = analysis.kinds
-    unknown_counts = analysis.unknown_counts
+    lines = breakdown.lines
+    kinds = breakdown.kinds
+    unknown_counts = breakdown.unknown_counts
 
 
 def record(

@@ -31,8 +31,7 @@ from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.prediction import entropy, rank
 from rnnviz.networks.progress import mapped
 from rnnviz.pictured import Pictured
-from rnnviz.scoring import frames as tidy
-from rnnviz.scoring import trace_file
+from rnnviz.scoring import frames, trace_file
 from rnnviz.scoring.perplexity import running
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
@@ -194,14 +193,14 @@ class Trace(Pictured):
         >>> trace.to_frame("hidden", "update", units=[17]).shape
         (14, 6)
         """
-        return tidy.frame(self.columns(*quantities, layer=layer, units=units))
+        return frames.frame(self.columns(*quantities, layer=layer, units=units))
 
     def columns(
         self, *quantities: str, layer: int | None = None, units: Sequence[int] | None = None
     ) -> dict[str, npt.NDArray[Any]]:
         """The columns of `to_frame` as arrays (n,), without pandas; the same errors."""
         values = {name: self.values(name) for name in quantities or ("hidden",)}
-        return tidy.columns(self.text, values, layer, units)
+        return frames.columns(self.text, values, layer, units)
 
     def save(self, path: str | os.PathLike[str], *quantities: str) -> None:
         """Write this trace to an npz file, for `Trace.load`, with the weights that the derived quantities

@@ -35,6 +35,7 @@ from sitting import figure, options_of
 
 import rnnviz
 from rnnviz import units
+from rnnviz.analysis import evidence, ranking
 from rnnviz.networks import untrained
 from rnnviz.networks.checkpoint import find, load_numpy
 from rnnviz.networks.modelfile import read_tensors
@@ -44,7 +45,6 @@ from rnnviz.scoring.bootstrap import resample
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.perplexity import pieces as read_in_pieces
 from rnnviz.text import corpora
-from rnnviz.units import evidence, ranking
 
 BOOK = (20_000, 40_000)  # characters of the text, for finds
 LENGTHS = (20_000, 50_000, 150_000)  # of pieces, for scores

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import rnnviz
-from rnnviz.gradients.occlusion import left_out
+from rnnviz.analysis.occlusion import left_out
 from rnnviz.networks import checkpoint
 from rnnviz.ui.standalone import build
 from tests.browser.conftest import Live

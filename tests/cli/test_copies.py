@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from rnnviz.networks.checkpoint import save
+from tests.analysis.built import built, quoted
 from tests.cli.conftest import Run
-from tests.units.built import built, quoted
 
 
 @pytest.mark.parametrize("command", ["probe", "units"])

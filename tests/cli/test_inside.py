@@ -11,15 +11,15 @@ import pytest
 
 import rnnviz
 from rnnviz import gradients, units
+from rnnviz.analysis import ablation, controls, matching
+from rnnviz.analysis.attribution import contributions
+from rnnviz.analysis.search_result import Unanswered
 from rnnviz.cli.output import as_json, told
 from rnnviz.findings import Finding, stacked
-from rnnviz.gradients.attribution import contributions
 from rnnviz.networks.checkpoint import save
-from rnnviz.units import ablation, matching
-from rnnviz.units.claims import Unanswered
+from tests.analysis.built import built, quoted
 from tests.cli.conftest import Run
 from tests.conftest import TEXT, tiny
-from tests.units.built import built, quoted
 
 DEEP, BUILT, BOOK = tiny("lstm", layers=2), built(), quoted(4000)
 PATCH = "patch -m deep.safetensors --source Time --target machine --to 4"
@@ -34,7 +34,7 @@ class Case(NamedTuple):
 
 
 def searched(*targets: units.Target, characters: int, **options: Any) -> list[Finding]:
-    steps = units.controls.controlled(BUILT, rnnviz.trace(BUILT, BOOK[:characters]), targets, **options)
+    steps = controls.controlled(BUILT, rnnviz.trace(BUILT, BOOK[:characters]), targets, **options)
     found = units.run(steps)
     family = iter(units.holm([one for one in found if one is not None]))
     return [next(family) if one else Unanswered(target) for one, target in zip(found, targets, strict=True)]

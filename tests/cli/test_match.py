@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from rnnviz import units
+from rnnviz.analysis import indexing
 from rnnviz.networks.checkpoint import save
+from tests.analysis.built import built, quoted
 from tests.cli.conftest import Run
-from tests.units.built import built, quoted
 
 SAID = "ab “cde” f"
 
@@ -31,7 +31,7 @@ def test_the_index_is_kept_where_it_was_asked_for_and_found_again(
     assert not cache.exists()
     assert asked(SAID, "--index", "kept") == first
     with monkeypatch.context() as patched:
-        patched.setattr(units.indexing, "_write", None)
+        patched.setattr(indexing, "_write", None)
         assert asked(SAID, "--index", "kept") == first
     (cache / "indexes").mkdir(parents=True)  # as 1.0.0 left it
     assert "remove the folder" in asked(SAID).err

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from rnnviz.networks.checkpoint import save
+from tests.analysis.built import built
 from tests.cli.conftest import Run
 from tests.conftest import TEXT, tiny
 from tests.refused import one_sentence
-from tests.units.built import built
 
 BOOK = ["--file", "book.txt"]
 DEEP = ["-m", "deep.safetensors"]

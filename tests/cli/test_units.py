@@ -11,8 +11,8 @@ from rnnviz.networks.modelfile import read_tensors, rewrite
 from rnnviz.runs import unit_findings
 from rnnviz.runs.card import responds
 from rnnviz.text.corpora import from_file, sha256
+from tests.analysis.built import built, quoted
 from tests.cli.conftest import Run
-from tests.units.built import built, quoted
 
 UNITS = "units --model built.safetensors"
 MODEL, LONG = Path("built.safetensors"), Path("long.txt")

@@ -19,8 +19,8 @@ from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.ui.pages.perplexity import download
 from rnnviz.ui.pages.train import compare
+from tests.analysis.built import VOCABULARY, built, quoted
 from tests.runs.processes import events, progressed, train, until
-from tests.units.built import VOCABULARY, built, quoted
 
 TABLE = {
     tuple(row[:2]): row[2] for row in json.loads(Path(__file__).with_name("json.json").read_text("utf-8"))

@@ -10,10 +10,10 @@ from torch.nn import functional as F
 
 import rnnviz
 from rnnviz import units
+from rnnviz.analysis.indexing import fingerprint
 from rnnviz.networks.custom import CustomModel
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import weights_of
-from rnnviz.units.indexing import fingerprint
 from tests.written import ROOT, blocks
 
 CHARACTERS = list("eat ofshn\n,xT世")

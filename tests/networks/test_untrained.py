@@ -11,13 +11,13 @@ from torch import nn
 
 import rnnviz
 from rnnviz import units
+from rnnviz.analysis import matching
 from rnnviz.networks import torch_model
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.custom import CustomModel
 from rnnviz.networks.untrained import tensors
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.units import matching
 
 VOCABULARY = Vocabulary(tuple(map(chr, range(97, 97 + 26))))
 

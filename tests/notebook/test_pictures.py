@@ -14,6 +14,7 @@ from PIL import Image
 
 import rnnviz
 from rnnviz import units
+from rnnviz.analysis import matching
 from rnnviz.figures.themes import LIGHT, TANH, palette
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel, weights_of
@@ -23,7 +24,7 @@ MODEL = tiny("gru", name="tiny <b>", card=tiny_card(title="<script>x</script>"),
 READ = rnnviz.trace(MODEL, TEXT)
 FOUND = units.search(READ, units.target("vowel", TEXT))
 PATTERN = units.pattern(READ, 3, 5, threshold=0.02)
-MATCHES = units.matching.find(READ.hidden[:, 0].T.astype(np.float16), 40, PATTERN)
+MATCHES = matching.find(READ.hidden[:, 0].T.astype(np.float16), 40, PATTERN)
 PATCH = units.patch(MODEL, TEXT[:20], 9, TEXT[:30], 20)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from rnnviz.analysis.search_result import ENOUGH
 from rnnviz.networks.checkpoint import read_info, save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.modelfile import read_tensors
@@ -15,9 +16,8 @@ from rnnviz.runs import finished_model, naming, unit_findings
 from rnnviz.runs.card import responds
 from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.text import corpora
-from rnnviz.units.claims import ENOUGH
+from tests.analysis.built import COUNTS, LATCHES, built, quoted
 from tests.conftest import tiny
-from tests.units.built import COUNTS, LATCHES, built, quoted
 
 PLANTED = corpora.from_text(quoted(150_000), "planted")
 UNREAD = PLANTED.split().validation + PLANTED.split().held_out

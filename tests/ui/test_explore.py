@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import rnnviz
 from rnnviz import units
+from rnnviz.analysis.occlusion import left_out
 from rnnviz.figures import live
-from rnnviz.gradients.occlusion import left_out
 from rnnviz.networks import checkpoint
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.runs import unit_findings

@@ -10,6 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
+from rnnviz.analysis import controls
+from rnnviz.analysis.search_result import ENOUGH
 from rnnviz.networks.checkpoint import save
 from rnnviz.runs import unit_findings
 from rnnviz.scoring.sampling import sample
@@ -20,7 +22,6 @@ from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.jobs import worker
 from rnnviz.ui.pages.inside import sources
 from rnnviz.ui.pages.inside import units as page_units
-from rnnviz.units.claims import ENOUGH
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
@@ -294,7 +295,7 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     read, copies = trace(GRU, text), [trace(copy, text) for copy in units.untrained(GRU)]
     asked = [units.target(name, text) for name in units.KINDS]
     family = [one for one in asked if one.varies]
-    searched = units.run(units.controls.controlled(GRU, read, family, layer=0))
+    searched = units.run(controls.controlled(GRU, read, family, layer=0))
     found = next(one for one in units.holm(searched) if one.target == "word-start")
     assert findings.told(found.sentences()) in everything(app)
     ranking = boards["inside.found"]["panels"][0]["figures"]["light"]

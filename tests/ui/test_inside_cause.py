@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from rnnviz import units
+from rnnviz.analysis import ablation
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.trace import trace
 from rnnviz.ui.pages.inside import changed
-from rnnviz.units import ablation
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything

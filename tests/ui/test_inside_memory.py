@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rnnviz import gradients
+from rnnviz.analysis import attribution
 from rnnviz.networks.progress import run
 from rnnviz.ui import findings
 from rnnviz.ui.pages.inside import memory
@@ -87,7 +88,7 @@ def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boar
     ask(app, memory.ADDED, what="at", value=41)
     app = settled(app, "inside")
     clean(app)
-    found = run(gradients.attribution.contributions(GRU, TEXT[:90], at=41))
+    found = run(attribution.contributions(GRU, TEXT[:90], at=41))
     sent = boards[memory.ADDED]
     assert len(sent["texts"]) == 3
     np.testing.assert_allclose(np.nansum(values(sent, 0)), 100, atol=1e-2)

@@ -9,11 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
+from rnnviz.analysis import matching
 from rnnviz.scoring.trace import trace
 from rnnviz.text import corpora
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import match, sources
-from rnnviz.units import matching
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
@@ -57,7 +57,7 @@ def test_a_passages_units_are_found_elsewhere(open_app: Open, boards: dict[str, 
     assert board["spans"] == [list(SPAN)]
     on = board["arrays"][board["texts"][0]["values"]]
     assert on[SPAN[0] : SPAN[1]].tolist() == [1.0] * 4
-    found = units.matching.find(
+    found = matching.find(
         trace(GRU, TEXT[:600]).hidden[:, 0].T.astype("float16"), 12, pattern, most=match.SHOWN
     )
     rows = boards["inside.matches"]["texts"]

@@ -12,7 +12,7 @@ import { affine, affines, hasCell, Layer } from "./cells.js";
 /** @import { Config, Left, Tensors } from "./types" */
 
 const FIRST = 256; // rows that there is room for at first
-const REACH = 64; // characters that are left out: gradients/occlusion.py, LAST
+const REACH = 64; // characters that are left out: analysis/occlusion.py, LAST
 
 /** A model's weights, and one step through all its layers. */
 export class Network {
@@ -191,7 +191,7 @@ export class Reading {
 
   /**
    * Find out what character t costs more without each of the last REACH before it: each is left out, and the text read
-   * on from there, side by side as in gradients/occlusion.py.
+   * on from there, side by side as in analysis/occlusion.py.
    * @param {number} t @yields {number} a share of the text's length
    */
   *leave(t) {

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.analysis.occlusion import left_out
 from rnnviz.figures import live
-from rnnviz.gradients.occlusion import left_out
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.scoring import contamination

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rnnviz.analysis.occlusion import LAST
 from rnnviz.figures import live
-from rnnviz.gradients.occlusion import LAST
 from rnnviz.i18n import _
 from rnnviz.ui import presenting
 from rnnviz.ui.words import measure, notices, quantities, together, view_words

@@ -12,6 +12,8 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
+from rnnviz.analysis import ablation, effects, patching
+from rnnviz.analysis.interventions import Action
 from rnnviz.errors import RnnvizError
 from rnnviz.figures.pictures import draw
 from rnnviz.i18n import N_, _
@@ -28,7 +30,6 @@ from rnnviz.ui.pages.inside.common import UNIT, WAY, View, cursor, fragment, kep
 from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.words import signed, spoken
-from rnnviz.units.interventions import Action
 
 KEY, RANKED = "inside.cause", "inside.ablation"
 ROOM = 96  # pixels for what random changes cost
@@ -148,7 +149,7 @@ def _show(view: View, after: Trace, change: units.Intervention) -> None:
 
 def _next(view: View, after: Trace, at: int) -> dashboard.Panel:
     labels = (_("without the change"), _("with the change"))
-    picture = units.patching.expected(view.trace, after, at + 1, labels)
+    picture = patching.expected(view.trace, after, at + 1, labels)
     return dashboard.Panel(
         "next",
         _("Next-character probabilities after character {n}").format(n=f"{at + 1:,}"),
@@ -175,7 +176,7 @@ def _elsewhere(view: View, change: units.Intervention) -> None:
     button = Button(
         _("Measure it on a longer text"),
         ":material/straighten:",
-        cost.format(n=f"{LONGER.most:,}", controls=2 * units.effects.CONTROLS),
+        cost.format(n=f"{LONGER.most:,}", controls=2 * effects.CONTROLS),
     )
     effect = found(LONGER, view, source, button, change=change, target=target, unclosed=view.unclosed)
     if effect is not None:
@@ -228,7 +229,7 @@ def _rank(view: View) -> None:
 ABLATION = Part[units.Ablation](
     "ablate",
     lambda: _("Ablating each unit"),
-    partial(units.ablate, until=units.ablation.REPLICATES, controls=16),
+    partial(units.ablate, until=ablation.REPLICATES, controls=16),
     most=64_000,
 )
 

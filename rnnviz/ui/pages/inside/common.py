@@ -9,7 +9,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 
 import streamlit as st
 
-from rnnviz import gradients
+from rnnviz.analysis import connectivity
 from rnnviz.arrays import Array
 from rnnviz.figures import live
 from rnnviz.figures.pictures import draw
@@ -33,7 +33,7 @@ from rnnviz.ui.words import title, titles
 
 T = TypeVar("T")
 P = ParamSpec("P")
-LONGEST = gradients.memory.MAX_SQUARE  # characters of the text at most: as many as a whole connectivity takes
+LONGEST = connectivity.MAX_SQUARE  # characters of the text at most: as many as a whole connectivity takes
 REMEMBERED = 40  # results of a session
 
 TEXT = Field("inside.text", "", address="text", check=lambda packed: unpack(packed)[:LONGEST], brief=True)

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from rnnviz.analysis import directions
 from rnnviz.figures.themes import Scale
 from rnnviz.i18n import _
 from rnnviz.ui.fields import Field
 from rnnviz.ui.pages.inside import words
 from rnnviz.ui.pages.inside.common import View
-from rnnviz.units import Direction, directions
+from rnnviz.units import Direction
 
 _FOUND = "inside.directions"  # of st.session_state: those that Units has found, by view and kind
 UNIT, MEANS, PROBE, RANDOM = "unit", "means", "probe", "random"

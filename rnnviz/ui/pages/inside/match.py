@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
+from rnnviz.analysis import controls, matching
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import count, words
 from rnnviz.i18n import _
@@ -54,7 +55,7 @@ def section(view: View) -> None:
     columns = [unit.unit for unit in pattern.units]
     states = units.activations(view.trace, layer=view.layer)
     if columns:
-        on, label = units.matching.shares(states[:, columns], pattern), _("share of these units that are on")
+        on, label = matching.shares(states[:, columns], pattern), _("share of these units that are on")
     else:
         on, label = (abs(states) >= pattern.threshold).mean(axis=1), _("share of all units that are on")
     scale = view.scale("hidden")
@@ -164,7 +165,7 @@ def _elsewhere(
 
     read = view.trace  # here: a job has no session to keep it in
 
-    def search(copies: Sequence[units.matching.Copy] = ()) -> units.Matches | None:
+    def search(copies: Sequence[matching.Copy] = ()) -> units.Matches | None:
         def run(
             _model: Network, _text: object, of: str, passage: tuple[int, int], **given: Any
         ) -> units.Matches:
@@ -185,13 +186,13 @@ def _elsewhere(
             "Reads the first {n} characters with {copies} untrained copies of the network. It takes some "
             "seconds, or more for a large network."
         )
-        copies: Sequence[units.matching.Copy] | None = found(
+        copies: Sequence[matching.Copy] | None = found(
             Part(
                 "match-copies",
                 lambda: _("Reading the text with {n} untrained copies of the network").format(
-                    n=units.controls.COPIES
+                    n=controls.COPIES
                 ),
-                lambda model, _text: units.matching.copies(model, index.text(0, units.matching.BEGINNING)),
+                lambda model, _text: matching.copies(model, index.text(0, matching.BEGINNING)),
                 most=0,
             ),
             view,
@@ -199,7 +200,7 @@ def _elsewhere(
             Button(
                 _("Compare with untrained copies"),
                 ":material/compare_arrows:",
-                cost.format(n=f"{min(len(index), units.matching.BEGINNING):,}", copies=units.controls.COPIES),
+                cost.format(n=f"{min(len(index), matching.BEGINNING):,}", copies=controls.COPIES),
             ),
         )
         if copies is not None:

@@ -10,14 +10,14 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import gradients, units
+from rnnviz.analysis.attribution import Contributions, Instead, contributions
+from rnnviz.analysis.connectivity import Connectivity, Rows
+from rnnviz.analysis.memory_length import LAGS, Reach, fading
 from rnnviz.arrays import Array
 from rnnviz.figures.pictures import CONNECTED
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import Panel as Found
 from rnnviz.findings import words
-from rnnviz.gradients.attribution import Contributions, Instead, contributions
-from rnnviz.gradients.memory import Connectivity, Rows
-from rnnviz.gradients.reaching import LAGS, Reach, fading
 from rnnviz.i18n import _
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.progress import Share, mapped

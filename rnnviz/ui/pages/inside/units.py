@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rnnviz import units
+from rnnviz.analysis import controls, probing, search_result, targets
 from rnnviz.errors import RnnvizError
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import Bars, Number, Panel, words
@@ -62,7 +63,7 @@ class Question:
 class Answer(NamedTuple):
     """What was found for a question, and the direction in which the states inside its target lie."""
 
-    finding: units.Search | units.claims.Unanswered
+    finding: units.Search | search_result.Unanswered
     means: units.Direction | None
 
 
@@ -80,18 +81,16 @@ def _finding(
     traced = yield from mapped(steps, lambda share: Step(READING * share))
     targets = [_target(one, unclosed, traced.text) for one in asked]
     edges = asked[0].edges
-    if len(traced) < units.claims.ENOUGH:
+    if len(traced) < search_result.ENOUGH:
         searcher = units.Searcher(traced, layer=layer, quantity=quantity)
         searched = [searcher.search(one, edges=edges) if one.varies else None for one in targets]
     else:
-        weighing = units.controls.controlled(
-            model, traced, targets, layer=layer, quantity=quantity, edges=edges
-        )
+        weighing = controls.controlled(model, traced, targets, layer=layer, quantity=quantity, edges=edges)
         searched = yield from mapped(weighing, lambda now: Step(READING + (1 - READING) * now.fraction))
         family = iter(units.holm([one for one in searched if one is not None]))
         searched = [one and next(family) for one in searched]
     return [
-        Answer(search or units.claims.Unanswered(target), _means(traced, target, layer, quantity))
+        Answer(search or search_result.Unanswered(target), _means(traced, target, layer, quantity))
         for target, search in zip(targets, searched, strict=True)
     ]
 
@@ -122,7 +121,7 @@ def _probing(
         searchers.append(units.Searcher(traced, layer=layer, quantity=quantity))
     target = _target(asked, unclosed, traced.text)
     own, *copies = searchers
-    probed = units.probing.steps(own, target, untrained=copies, copies=len(copies))
+    probed = probing.steps(own, target, untrained=copies, copies=len(copies))
     return (yield from mapped(probed, lambda now: Step(0.4 + 0.6 * now.fraction)))
 
 
@@ -192,7 +191,7 @@ def _looked(view: View) -> tuple[str, DeltaGenerator]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(_("Units that this network's card names:"), width="content")
             for one in named:
-                label = f"**{one.unit}** · {findings.tell(units.targets.described(one.target))}"
+                label = f"**{one.unit}** · {findings.tell(targets.described(one.target))}"
                 st.button(
                     label,
                     key=f"inside.named.{one.unit}.{one.target}",
@@ -222,7 +221,7 @@ def _answer(view: View, asked: Question, source: Source, looked: str) -> Answer 
         if asked.target in kinds:
             every = tuple(replace(asked, target=name) for name in kinds)
         cost = _("Reads {n} characters with the network and {copies} untrained copies: some 20 seconds.")
-        said = cost.format(n=f"{sources.SEARCHED:,}", copies=units.controls.COPIES)
+        said = cost.format(n=f"{sources.SEARCHED:,}", copies=controls.COPIES)
         button = Button(_("Search the text"), ":material/search:", said)
         if st.session_state.pop(sources.NOW, False):
             button = None

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from rnnviz.analysis.targets import KINDS, PYTHON_KINDS
 from rnnviz.findings import Said
 from rnnviz.i18n import _, ngettext
 from rnnviz.runs import unit_findings
 from rnnviz.ui.words import measure, spoken
-from rnnviz.units.targets import KINDS, PYTHON_KINDS
 
 PATTERN, SPAN = "pattern", "span"
 GRADED = ("bracket-depth", "line-position", "indent-depth", "py-bracket-depth", "py-blocks")

@@ -1,0 +1,1 @@
+"""What a network has learnt: what units respond to, what depends on them, what flows back through time."""

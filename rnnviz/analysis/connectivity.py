@@ -1,0 +1,216 @@
+"""Which earlier characters a prediction rests on, and how far back a network remembers.
+
+    ‖∂ log P(x_{t+1} | x_1 .. x_t) / ∂ e_s‖        e_s the embedding (or one-hot vector) of character s ≤ t
+
+A derivative is the effect of an infinitely small change, not a contribution: in a saturated network a
+decisive character can have a gradient near 0.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.analysis.backward import Exponents, norms, sweep
+from rnnviz.analysis.linearisation import Reading, place, read
+from rnnviz.arrays import Doubles, Floats, Ids, read_only
+from rnnviz.findings import Finding, Json, Number, Panel, Said, Square, Table, count, say, words
+from rnnviz.networks.numpy_model import Network
+from rnnviz.text.characters import visible
+
+MAX_SQUARE = 1_000
+"""Characters of a whole T × T picture."""
+
+MAX_ROW = 10_000
+"""Characters behind one prediction."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Connectivity:
+    """How much each prediction of a text of T characters rests on each before it. All arrays are read-only.
+
+    targets  (T,)    the symbols whose log P was differentiated, one a row
+    norms    (T, T)  float32; row t, column s (both from 0): after reading t + 1 characters, with respect to
+                     character s; 0 above the diagonal and below 1e-45
+    log10    (T, T)  float32, its decimal logarithm, without that limit; -inf where it is 0
+    start    (T,)    float32, with respect to the start symbol
+    """
+
+    text: str
+    targets: Ids
+    norms: Floats
+    log10: Floats
+    start: Floats
+
+    def __repr__(self) -> str:
+        return f"<Connectivity of {len(self):,} characters>"
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    @cached_property
+    def normalised(self) -> Floats:
+        """`norms` without the start symbol, each row divided by its sum, (T, T); a row of zeros stays one."""
+        return shares(self.log10)
+
+    def panels(self) -> list[Panel]:
+        """The whole picture: in row t what the prediction of character t rests on; row 0 is empty."""
+        with np.errstate(divide="ignore"):
+            log10 = np.roll(np.log10(self.normalised), 1, axis=0)
+        log10[:1] = -np.inf  # the last prediction is of no character in the text
+        picture = Square(log10, words("connectivity.read"), words("connectivity.predicted"))
+        notice, limits = words("connectivity.notice"), words("connectivity.limits")
+        title = words("connectivity.title", characters=count(len(self)))
+        return [Panel("square", title, picture, [notice], limits, link="xy", pick="at")]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConnectivityRow(Finding):
+    """How much one prediction rests on each of the t characters before it. All arrays are read-only.
+
+    target  the symbol whose log P was differentiated
+    norms   (t,) float32, for each character; `start`, for the start symbol
+    log10   (t,) float32, the decimal logarithm of `norms`; -inf where it is 0
+    """
+
+    text: str
+    target: int
+    norms: Floats
+    log10: Floats
+    start: float
+
+    def __repr__(self) -> str:
+        return f"<ConnectivityRow after {len(self):,} characters>"
+
+    def __len__(self) -> int:
+        return len(self.norms)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """`norms` divided by their sum, (t,)."""
+        return shares(self.log10)
+
+    def facts(self) -> Json:
+        """What --json prints: a character each, counted from 0."""
+        columns = zip(self.text, self.norms.tolist(), self.shares.tolist(), strict=True)
+        characters = [
+            {"position": t, "character": c, "norm": norm, "share": share}
+            for t, (c, norm, share) in enumerate(columns)
+        ]
+        return {"at": len(self), "characters": characters}
+
+    def table(self) -> Table:
+        """A row a character."""
+        heads = ("position", "character", "gradient", "share")
+        return Table(
+            [words(f"head.{name}") for name in heads],
+            [
+                (
+                    count(each["position"]),
+                    visible(each["character"]),
+                    Number(each["norm"], "significant"),
+                    Number(each["share"], "percent"),
+                )
+                for each in self.facts()["characters"]
+            ],
+        )
+
+    def sentences(self) -> list[Said]:
+        """What a gradient does not show."""
+        return say(["connectivity.saturated"])
+
+
+def connectivity(model: Network, text: str, *, target: str | None = None) -> Connectivity:
+    """‖∂ log P(x_{t+1} | x_1..x_t) / ∂ e_s‖ for all s ≤ t of `text`, at most 1,000 characters of it.
+
+    x_{t+1} is the character that came, after the last the most probable one; or `target` at every step
+    (`<unk>` if unknown). The idea: Madsen, "Visualizing memorization in RNNs" (Distill, 2019).
+
+    Raises ConfigError for a model that is no network or a `target` that is no single character,
+    EmptyTextError, TextError for a text that is too long, CheckpointError if the network's states overflow.
+
+    >>> import rnnviz
+    >>> connectivity(rnnviz.load("timemachine-gru"), "machine").norms.shape
+    (7, 7)
+    """
+    reading = read(model, text, limit=MAX_SQUARE, square=True)
+    T = len(reading.text)
+    targets = reading.targets(target)
+    seeds = reading.seeds(targets, slice(1, None))
+    found = np.zeros((T, T + 1))  # the first column is the start symbol's
+
+    def on_input(t: int, begin: int, x: Floats, exponents: Exponents) -> None:
+        found[T - begin - len(x) : T - begin, t] = norms(x, exponents)[::-1]
+
+    sweep(reading.layers, seeds[::-1], T, joining=True, on_input=on_input)
+    values, log10 = _both(found[:, 1:])
+    return Connectivity(reading.text, targets[1:], values, log10, _both(found[:, 0])[0])
+
+
+def connectivity_row(
+    model: Network, text: str, *, at: int | None = None, target: str | None = None
+) -> ConnectivityRow:
+    """One row of `connectivity`: the prediction after `at` characters of `text`, at most 10,000; None: all.
+
+    Raises as `connectivity` does, and ConfigError for an `at` outside 1 .. T.
+
+    >>> import rnnviz
+    >>> connectivity_row(rnnviz.load("timemachine-gru"), "machine", at=4).norms.shape
+    (4,)
+    """
+    reading = read(model, text, stop=at, limit=MAX_ROW)
+    return _row(reading, len(reading.text), target)
+
+
+class Rows:
+    """Rows of `connectivity` for one text of at most 10,000 characters, each when it is asked for: the text
+    is read once for all, half of the work of a single one. Raises as `connectivity_row` does.
+
+    >>> import rnnviz
+    >>> rows = Rows(rnnviz.load("timemachine-gru"), "machine")
+    >>> rows.row(4).norms.shape, rows.row(7, target="s").target != rows.row(7).target
+    ((4,), True)
+    """
+
+    def __init__(self, model: Network, text: str) -> None:
+        self._reading = read(model, text, limit=MAX_ROW)
+
+    def row(self, at: int, *, target: str | None = None) -> ConnectivityRow:
+        """That of the prediction after `at` characters, as `connectivity_row` gives it."""
+        return _row(self._reading, place(self._reading.text, at), target)
+
+
+def _row(reading: Reading, t: int, target: str | None) -> ConnectivityRow:
+    """The row after t characters of a reading of as many or more."""
+    targets = reading.targets(target)
+    gradients = np.zeros((t + 1, reading.layers[0].layer.W_x.shape[1]), np.float32)
+    powers = np.zeros(t + 1, np.int32)
+
+    def on_input(step: int, begin: int, x: Floats, exponents: Exponents) -> None:
+        gradients[step], powers[step] = x[0], exponents[0]
+
+    sweep(reading.layers, reading.seeds(targets, slice(t, t + 1)), t, on_input=on_input)
+    values, log10 = _both(norms(gradients, powers))
+    return ConnectivityRow(reading.text[:t], int(targets[t]), values[1:], log10[1:], float(values[0]))
+
+
+def shares(logs: npt.NDArray[np.floating[Any]]) -> Floats:
+    """The shares of each row of decimal logarithms (…, T); all 0 where nothing flows."""
+    with np.errstate(under="ignore"):
+        scaled = np.exp2((logs - largest(logs)) / math.log10(2))
+        scaled /= np.maximum(scaled.sum(axis=-1, keepdims=True), np.float32(1e-30))
+    return read_only(scaled.astype(np.float32))
+
+
+def largest(logs: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
+    """The largest entry of each row of logarithms, (…, 1), as a finite number."""
+    found = logs.max(axis=-1, keepdims=True)
+    return np.asarray(np.where(np.isfinite(found), found, found.dtype.type(0)))
+
+
+def _both(found: Doubles) -> tuple[Floats, Floats]:
+    with np.errstate(divide="ignore", over="ignore", under="ignore"):
+        return read_only(found.astype(np.float32)), read_only(np.log10(found).astype(np.float32))

@@ -1,0 +1,154 @@
+"""The control of a search: the same search on the same network untrained.
+
+untrained(model)            copies of a network before any training; fresh= says how it begins
+echoes(model, text, …)      their best units' values, one copy in memory at a time
+controlled(model, trace, …) searches for several targets, weighed beside them and whatever else is simpler
+find(model, text, what)     one of these in one call
+"""
+
+from collections.abc import Generator, Sequence
+from functools import partial
+
+import numpy as np
+
+from rnnviz.analysis.evidence import weigh
+from rnnviz.analysis.search_result import Search
+from rnnviz.analysis.searching import SHIFTS, Searcher
+from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target
+from rnnviz.analysis.targets import target as named
+from rnnviz.arrays import Floats, Mask
+from rnnviz.errors import ConfigError
+from rnnviz.networks import untrained as networks
+from rnnviz.networks.numpy_model import Network
+from rnnviz.networks.progress import Share, mapped, run
+from rnnviz.networks.untrained import Fresh
+from rnnviz.scoring.trace import Trace, tracing
+
+COPIES = 3
+"""Untrained copies: what is said of a unit is that it beats the best of them."""
+
+
+ECHOES = 0.7
+"""The copies' share of the work."""
+
+
+def untrained(model: Network, copies: int = COPIES, *, fresh: Fresh | None = None) -> list[Network]:
+    """So many networks of the shape of `model` with random weights, always the same ones.
+
+    A network that rnnviz trained began with weights like theirs. Of another they have torch's default initial
+    weights: give `fresh`, a function of a seed that adapts a new network of yours, where yours began with
+    others. Raises ConfigError where it gives a network of another shape or vocabulary.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> trace = rnnviz.trace(model, "The Time Traveller smiled at us. " * 9)
+    >>> copies = [rnnviz.trace(copy, trace.text) for copy in units.untrained(model)]
+    >>> found = units.search(trace, units.target("word-start", trace.text), untrained=copies)
+    >>> found.verdict, len(found.untrained)
+    ('short', 3)
+    """
+    return [networks.untrained(model, seed, fresh) for seed in range(copies)]
+
+
+def echoes(
+    model: Network,
+    text: str,
+    targets: Sequence[Target],
+    *,
+    layer: int | None = None,
+    quantity: str = "hidden",
+    edges: int = 0,
+    copies: int = COPIES,
+    fresh: Fresh | None = None,
+) -> Generator[Share, None, list[tuple[Floats, ...]]]:
+    """For each of `targets` over `text` the values (T,) of the best-ranked unit of each untrained copy of
+    `model`, signed so that it is higher where the target holds.
+
+    `text` is normalised and as long as the targets, as `Trace.text` is; `edges` don't count for graded
+    targets; `fresh` is that of `untrained`. Raises what `Searcher.search` raises.
+    """
+    found = []
+    for number, copy in enumerate(untrained(model, copies, fresh=fresh)):
+        traced = yield from mapped(tracing(copy, text), partial(of_all, number, copies))
+        searcher = Searcher(traced, layer=layer, quantity=quantity)
+        columns = [searcher.best_column(one, 0 if one.graded else edges) for one in targets]
+        found.append([column.astype(np.float32) for column in columns])
+    return list(zip(*found, strict=True)) if found else [() for _ in targets]
+
+
+def controlled(
+    model: Network,
+    traced: Trace,
+    targets: Sequence[Target],
+    *,
+    layer: int | None = None,
+    quantity: str = "hidden",
+    edges: int = 0,
+    shifts: int = SHIFTS,
+    seed: int = 0,
+    copies: int = COPIES,
+) -> Generator[Share, None, list[Search | None]]:
+    """A search of `traced`, by `model`, for each of `targets`, with its evidence; None where a target is the
+    same throughout. Together they are a family, see `holm`. Arguments and errors as for `search` and
+    `echoes`.
+    """
+    searcher = Searcher(traced, layer=layer, quantity=quantity, seed=seed)
+    varying = [target for target in targets if target.varies or not len(target)]
+    near = [0 if target.graded else edges for target in varying]
+    found = []
+    for target, e in zip(varying, near, strict=True):
+        found.append(searcher.search(target, edges=e, shifts=shifts))
+        yield Share(0.0)
+    steps = echoes(model, traced.text, varying, layer=layer, quantity=quantity, edges=edges, copies=copies)
+    columns = yield from mapped(steps, lambda now: Share(ECHOES * now.fraction))
+    weighed = []
+    for one, search, e, each in zip(varying, found, near, columns, strict=True):
+        weighed.append(run(weigh(searcher, search, one, each, edges=e)))
+        yield Share(ECHOES + (1 - ECHOES) * len(weighed) / len(varying))
+    left = iter(weighed)
+    return [next(left) if target.varies or not len(target) else None for target in targets]
+
+
+def find(
+    model: Network,
+    text: str,
+    what: str | Target | Mask,
+    *,
+    layer: int | None = None,
+    quantity: str = "hidden",
+    edges: int = 0,
+    seed: int = 0,
+    copies: int = COPIES,
+) -> Search:
+    """The units of `model` that follow something in `text`: ranked, controlled, with a verdict.
+
+    `what` is a name of `KINDS` or `PYTHON_KINDS`, else a regular expression; or a Target, or a mask (T,) over
+    the text as the model reads it. Other arguments and errors as for `search` and `echoes`. Of 50,000
+    characters a GRU of 256 units takes some ten seconds, most of them for the untrained `copies`.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> found = units.find(model, "The Time Traveller smiled at us. " * 9, "word-start", copies=1)
+    >>> found.target, found.verdict
+    ('word-start', 'short')
+    """
+    traced = run(tracing(model, text))
+    if isinstance(what, str):
+        known = what in {**KINDS, **PYTHON_KINDS}
+        what = named(what, traced.text) if known else pattern_target(what, traced.text)
+    elif not isinstance(what, Target):
+        what = Target("mask", what)
+    steps = controlled(
+        model, traced, [what], layer=layer, quantity=quantity, edges=edges, seed=seed, copies=copies
+    )
+    (found,) = run(steps)
+    if found is None:
+        raise ConfigError("{name} is the same throughout this text; choose another text", name=what.name)
+    return found
+
+
+def of_all(number: int, copies: int, share: float) -> Share:
+    """Of the work on all copies, with a `share` of copy `number` done."""
+    return Share((number + share) / copies)

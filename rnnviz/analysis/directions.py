@@ -1,0 +1,224 @@
+"""Directions through the states of a layer: what several units say together, named and used as one unit is.
+
+    coordinate(unit, H)              the axis of one unit: to hold it is to hold the unit, exactly
+    random(H, seed)                  a control: as long as any other, and about nothing
+    mean_difference(trace, target)   from the mean state outside a target to the mean state inside
+
+A linear probe has one too (`rnnviz.analysis.probing`). `rnnviz.units.Intervention` takes a Direction where it
+takes units.
+
+    value of a direction  v · H_t, of the state itself, not centred: an ablated direction has the value 0
+    clamp                 H + (value - v · H) v
+    scale                 H + (value - 1) (v · H) v
+
+Shape letters: T time steps, H units of a layer, k directions, n states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.analysis.activations import Unit, activations, check_layer, check_units
+from rnnviz.analysis.targets import Target
+from rnnviz.arrays import Doubles, Mask
+from rnnviz.deprecated import gone
+from rnnviz.errors import ConfigError
+from rnnviz.scoring.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """A unit vector in the states of one layer.
+
+    name      what to call it
+    vector    (H,) float64 of length 1; what is given is divided by its length. Read-only
+    layer     counted from 0
+    quantity  "hidden", "cell" of an LSTM, or a gate; see `rnnviz.units.quantities`
+    origin    where it came from, in words
+
+    Two are equal if they lie alike in the same states, whatever they are called. Raises ConfigError for a
+    vector without a length, and a layer below 0.
+
+    >>> from rnnviz import units
+    >>> up = units.Direction("up", [3.0, 4.0])
+    >>> up.vector, up.along(np.array([[5.0, 0.0]]))
+    (array([0.6, 0.8]), array([3.]))
+    """
+
+    name: str
+    vector: Doubles
+    layer: int = 0
+    quantity: str = "hidden"
+    origin: str = ""
+
+    def __post_init__(self) -> None:
+        vector = np.array(self.vector, np.float64)
+        length = float(np.linalg.norm(vector)) if vector.ndim == 1 else 0.0
+        if not 0 < length < np.inf:
+            raise ConfigError(
+                "a direction is a vector of numbers, not all 0, one for each unit; received {vector}",
+                vector=np.array2string(vector, threshold=8),
+            )
+        if type(self.layer) is not int or self.layer < 0:
+            raise ConfigError("layers are counted from 0; received layer {layer!r}", layer=self.layer)
+        vector /= length
+        vector.flags.writeable = False
+        object.__setattr__(self, "vector", vector)
+
+    def __repr__(self) -> str:
+        return f"<Direction {self.name!r} of layer {self.layer}, {self.quantity}, {len(self)} units>"
+
+    def __len__(self) -> int:
+        return len(self.vector)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Direction) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[int, str, bytes]:
+        return self.layer, self.quantity, self.vector.tobytes()
+
+    def along(self, states: Trace | npt.NDArray[np.floating]) -> Doubles:
+        """Its value v · H_t: (T,) over a Trace, or (n,) for states (n, H). Raises ConfigError where its
+        layer, quantity or number of units is not that of the states.
+        """
+        if isinstance(states, Trace):
+            states = activations(states, layer=self.layer, quantity=self.quantity)
+        self.check(states.shape[-1])
+        return np.asarray(states.astype(np.float64) @ self.vector)
+
+    def check(self, H: int) -> None:
+        """Raise ConfigError unless it lies in states of H units."""
+        if len(self) != H:
+            raise ConfigError(
+                "{name} is a direction in states of {own} units; these have {h}",
+                name=self.name,
+                own=len(self),
+                h=H,
+            )
+
+    def cosine(self, other: Direction) -> float:
+        """The cosine of the angle between the two, -1 to 1; 0: at right angles."""
+        other.check(len(self))
+        return float(self.vector @ other.vector)
+
+
+def coordinate(unit: Unit, H: int, *, quantity: str = "hidden") -> Direction:
+    """The axis of `unit` in a layer of H units: to hold it is to hold the unit, exactly.
+
+    >>> from rnnviz import units
+    >>> units.directions.coordinate(units.Unit(0, 2), 4).vector
+    array([0., 0., 1., 0.])
+    """
+    check_units(unit.unit, H)
+    vector = np.zeros(H)
+    vector[unit.unit] = 1
+    return Direction(f"unit {unit.unit}", vector, unit.layer, quantity, "the axis of one unit")
+
+
+def random(H: int, seed: int = 0, *, layer: int = 0, quantity: str = "hidden") -> Direction:
+    """A direction drawn evenly from all there are in H dimensions: the control for one that was found. Raises
+    ConfigError for H or a seed out of range.
+
+    >>> from rnnviz import units
+    >>> round(float(np.linalg.norm(units.directions.random(256, seed=1).vector)), 6)
+    1.0
+    """
+    if H < 1 or seed < 0:
+        raise ConfigError("H is at least 1 and seed at least 0; received {h} and {seed}", h=H, seed=seed)
+    drawn = np.random.default_rng(seed).normal(size=H)
+    return Direction(f"random {seed}", drawn, layer, quantity, f"drawn at random, seed {seed}")
+
+
+def mean_difference(
+    source: Trace | npt.NDArray[np.floating], target: Target, *, layer: int = 0, quantity: str = "hidden"
+) -> Direction:
+    """From the mean state where `target` (T,) doesn't hold to the mean state where it does; of a graded one
+    from where it is at most its median to where it is above. `source` is a Trace, or states (T, H). Raises
+    ConfigError for a target of another length, one that doesn't vary, or states that don't differ.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "The Time Machine")
+    >>> capitals = mean_difference(trace, units.target("capital", trace.text))
+    >>> bool(capitals.along(trace)[4] > capitals.along(trace)[5])
+    True
+    """
+    if isinstance(source, Trace):
+        check_layer(layer, source.hidden.shape[1])
+        source = activations(source, layer=layer, quantity=quantity)
+    target.check(len(source))
+    inside = _inside(target)
+    apart = source[inside].mean(axis=0, dtype=np.float64) - source[~inside].mean(axis=0, dtype=np.float64)
+    origin = f"difference of means over {len(source):,} characters"
+    return Direction(f"mean difference for {target.name}", apart, layer, quantity, origin)
+
+
+def _inside(target: Target) -> Mask:
+    if not target.graded:
+        return target.values
+    middle = np.median(target.values) if len(target) else 0.0
+    above = target.values > middle
+    return above if above.any() else target.values >= middle  # mostly as high as it gets
+
+
+class Span:
+    """The span of k directions, to change states (n, H) within it.
+
+    Directions at right angles are changed one by one; others together, so that each has its value
+    afterwards. Raises ConfigError where one follows from the others.
+    """
+
+    def __init__(self, directions: Sequence[Direction]) -> None:
+        self._rows = np.stack([one.vector for one in directions])  # (k, H)
+        k = len(self._rows)
+        if np.linalg.matrix_rank(self._rows, tol=1e-8) < k:
+            raise ConfigError(
+                "one of these {k} directions follows from the others: they cannot all be set", k=k
+            )
+        self._duals = np.linalg.pinv(self._rows).T  # of coordinates: they themselves, exactly
+
+    def change(self, states: npt.NDArray[np.floating], value: float, *, scaled: bool) -> None:
+        """Give the states (n, H) this value along each direction, or `scaled` by it that which they have, in
+        place."""
+        own = np.asarray(states @ self._rows.T)
+        wanted = own * value if scaled else np.full_like(own, value)
+        # What is there is taken out before the new is put in: so a unit's axis is set as exactly as the unit.
+        states[:] = np.asarray(states - own @ self._duals) + wanted @ self._duals
+
+
+def within(units: object) -> tuple[Direction, ...]:
+    """The directions among what may be units: one or a sequence of them, else ().
+
+    Raises ConfigError for directions of several layers or quantities, or among units.
+    """
+    every = [units] if isinstance(units, Direction) else units if isinstance(units, list | tuple) else []
+    found = tuple(one for one in every if isinstance(one, Direction))
+    if not found:
+        return ()
+    if len(found) < len(every):
+        raise ConfigError("give units or directions, not both; received {units!r}", units=units)
+    if len({(one.layer, one.quantity, len(one)) for one in found}) > 1:
+        raise ConfigError(
+            "these directions are of several layers or quantities; give those of one at a time: {units!r}",
+            units=found,
+        )
+    return found
+
+
+if not TYPE_CHECKING:  # where a checker would take it to say that every name is there
+    __getattr__ = gone(
+        __name__,
+        dict.fromkeys(
+            ("component", "components"),
+            'write `Direction("component 0", units.project(trace, layer=0).axes[0])`',
+        ),
+    )

@@ -1,0 +1,247 @@
+"""What an intervention costs, beside what as large a change of nothing in particular costs.
+
+Any change of a state makes predictions worse. So the network reads the text under the intervention and, at
+the same time, under controls that differ in nothing but what is changed:
+
+    random units        as many other units of the layer, drawn at random
+    random directions   as many directions of length 1, as a unit's axis has, drawn evenly
+
+    loss = mean over the text of  -log P(x_t | x_<t) changed  -  the same unchanged       nats a character
+
+With a target, also the loss where it holds and elsewhere: a unit that carries it is missed more inside.
+
+Shape letters: n characters, R controls of each kind, B = 1 + 2 R texts side by side.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rnnviz.analysis import directions
+from rnnviz.analysis.ablation import (
+    Within,
+    between,
+    by_passage,
+    check_text,
+    costs,
+    passage_of,
+    stretches,
+    whole,
+    within,
+)
+from rnnviz.analysis.directions import Direction
+from rnnviz.analysis.interventions import Intervention, side_by_side
+from rnnviz.analysis.targets import Target
+from rnnviz.arrays import Doubles
+from rnnviz.errors import ConfigError
+from rnnviz.findings import Finding, Json, Number, Said, Table, count, one_row, say, words
+from rnnviz.networks.numpy_engine import NetworkReader
+from rnnviz.networks.numpy_model import Network, weights_of
+from rnnviz.networks.progress import Clock, Share
+from rnnviz.pictured import Brief, Pictured
+from rnnviz.scoring.bootstrap import Resampled
+from rnnviz.text.characters import normalise
+
+UNUSUAL = 0.95
+"""The share of random changes that one which is said to matter must cost more than."""
+
+CONTROLS = 16
+"""Random units, and as many random directions, beside an intervention."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Effect(Brief, Pictured, Finding):
+    """What an intervention costs on `characters` characters.
+
+    intervention, controls   the first, and 2 R others: random units, then random directions
+    losses                   (1 + 2 R,) nats a character, in this order; a Resampled, over passages
+    within                   the same inside a target and outside, where one was given
+    """
+
+    intervention: Intervention
+    controls: tuple[Intervention, ...]
+    losses: Resampled
+    within: Within | None
+    characters: int
+
+    @property
+    def loss(self) -> float:
+        """What the intervention costs, nats a character."""
+        return float(self.losses.estimate[0])
+
+    @property
+    def units(self) -> Doubles:
+        """(R,) what it costs with random units."""
+        return np.asarray(self.losses.estimate[1 : 1 + len(self.controls) // 2])
+
+    @property
+    def directions(self) -> Doubles:
+        """(R,) what it costs along random directions."""
+        return np.asarray(self.losses.estimate[1 + len(self.controls) // 2 :])
+
+    @property
+    def beyond(self) -> int:
+        """How many of the 2 R controls cost less."""
+        return int((self.losses.estimate[1:] < self.loss).sum())
+
+    @property
+    def lead(self) -> Resampled:
+        """() how much more it costs than 95 % of the controls of either kind, with an interval over passages.
+
+        Below 0: no more than random changes may cost. Above 0, with an interval that excludes 0, are few of
+        the changes that are random themselves.
+        """
+        return self.losses.of(_lead)
+
+    @property
+    def conditional(self) -> Resampled | None:
+        """() the same of the differences between inside and outside: above 0 it matters more inside."""
+        return None if self.within is None else self.within.difference.of(_lead)
+
+    def facts(self) -> Json:
+        """Losses in nats a character, and the leads over random changes, each with its interval."""
+        within, conditional = self.within, self.conditional
+        return {
+            "characters": self.characters,
+            "loss": [each[0] for each in _plain(self.losses)],
+            "random_units": self.units.tolist(),
+            "random_directions": self.directions.tolist(),
+            "beyond_random": self.beyond,
+            "lead": _plain(self.lead),
+            "target": within and within.target,
+            "inside": within and within.characters,
+            "conditional": conditional and _plain(conditional),
+        }
+
+    def table(self) -> Table:
+        """One row."""
+        return one_row(
+            (words("head.loss"), Number(self.loss, "signed", 5)),
+            (words("head.interval"), between(self.losses, 0, 5)),
+            (words("head.random-units"), Number(float(self.units.mean()), "signed", 5)),
+            (words("head.random-directions"), Number(float(self.directions.mean()), "signed", 5)),
+            (words("head.lead"), Number(float(self.lead.estimate), "signed", 5)),
+            (words("head.interval-lead"), between(self.lead, digits=5)),
+        )
+
+    def sentences(self) -> list[Said]:
+        """What it costs beside random changes, and whether that matters more inside."""
+        said = say(
+            ("effect.loss", f"effect.{_sure(self.lead)}"),
+            characters=count(self.characters),
+            loss=Number(self.loss, "signed", 4),
+            interval=between(self.losses, 0),
+            units=int((self.units < self.loss).sum()),
+            directions=int((self.directions < self.loss).sum()),
+            half=len(self.units),
+            lead=Number(float(self.lead.estimate), digits=4),
+            sure=between(self.lead),
+        )
+        if self.within is None or self.conditional is None:
+            return said
+        codes = ("effect.part", f"effect.part-{_sure(self.conditional)}")
+        return said + say(
+            codes if self.within.characters else ["effect.no-part"],
+            characters=count(self.within.characters),
+            inside=Number(float(self.within.inside.estimate[0]), "signed", 4),
+            inside_interval=between(self.within.inside, 0),
+            outside=Number(float(self.within.outside.estimate[0]), "signed", 4),
+            outside_interval=between(self.within.outside, 0),
+            apart=Number(float(self.conditional.estimate), "signed", 4),
+            apart_interval=between(self.conditional),
+        )
+
+
+def effect(
+    model: Network,
+    text: str,
+    intervention: Intervention,
+    *,
+    target: Target | None = None,
+    controls: int = CONTROLS,
+    seed: int = 0,
+) -> Generator[Share, None, Effect]:
+    """Read `text` under an intervention, and under as many `controls` of each kind, chosen by `seed`.
+
+    `target` (n,) of the normalised text holds or doesn't at each character. Yields about ten times a second;
+    500 characters of a GRU with 256 units take 0.2 seconds, with all controls. Raises ConfigError for what
+    isn't there, too few units to choose others from, another target, or no controls, EmptyTextError for no
+    text.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> found = units.run(units.effect(model, "The machine", units.Intervention((17,)), controls=4))
+    >>> found.units.shape, found.directions.shape, found.lead.enough
+    ((4,), (4,), False)
+    """
+    weights = weights_of(model)
+    text = normalise(text, model.normaliser)
+    check_text(text, target)
+    every = (intervention, *_others(intervention, weights.layers[0].units, controls, seed))
+    for one in every:
+        one.changes(weights)  # refuses what isn't there
+    ids = model.vocabulary.encode(text)
+    inputs = np.concatenate(([model.vocabulary.start], ids[:-1]))
+    extra = np.empty((len(ids), len(every)))
+    clock, layer, B = Clock(), intervention.layer, len(every)
+    unchanged = stretches(NetworkReader(weights, texts=1), inputs, layer, B)
+    changed = stretches(NetworkReader(weights, texts=B, changes=side_by_side(every)), inputs, layer, B)
+    for (start, top, _), (_, plain, _) in zip(changed, unchanged, strict=True):
+        here = slice(start, start + len(top))
+        extra[here] = costs(weights, top, ids[here]) - costs(weights, plain, ids[here])
+        if clock.due():
+            yield Share(here.stop / len(ids))
+    yield Share(1.0)
+    sums, counts = by_passage(extra, passage_of(len(ids)), target)
+    # The blocks are those of the change itself: a few controls that wander would leave no interval to any.
+    own = slice(0, 1)
+    apart = within(None if target is None else target.name, sums, counts, own)
+    return Effect(intervention, every[1:], whole(sums, counts, own), apart, len(ids))
+
+
+def _others(one: Intervention, H: int, count: int, seed: int) -> list[Intervention]:
+    """As many random units, then directions, to which the same is done."""
+    if count < 1:
+        raise ConfigError("an effect stands beside at least 1 control; received {count}", count=count)
+    own = {unit for unit in one.units if not isinstance(unit, Direction)}
+    rest = np.array([unit for unit in range(H) if unit not in own])
+    k = len(one.units)
+    if len(rest) < k:
+        raise ConfigError("{k} of {h} units leave too few others to compare with; change fewer", k=k, h=H)
+    generator = np.random.default_rng(seed)
+
+    chosen = [generator.choice(rest, k, replace=False) for _ in range(count)]
+    seeds = generator.integers(1 << 31, size=(count, k)).tolist()
+    return [
+        *(replace(one, units=tuple(sorted(units.tolist()))) for units in chosen),
+        *(
+            replace(
+                one,
+                units=tuple(directions.random(H, s, layer=one.layer, quantity=one.quantity) for s in row),
+            )
+            for row in seeds
+        ),
+    ]
+
+
+def _lead(values: Doubles) -> Doubles:
+    """The first of (…, 1 + 2 R), less the larger of the two kinds' quantiles."""
+    kinds = np.stack(np.split(values[..., 1:], 2, axis=-1))
+    return np.asarray(values[..., 0] - np.quantile(kinds, UNUSUAL, axis=-1).max(axis=0))
+
+
+def _sure(lead: Resampled) -> str:
+    """Whether it is above 0."""
+    if not lead.enough:
+        return "too-short"
+    if lead.estimate <= 0:
+        return "nothing"
+    return "more" if lead.excludes() else "unsure"
+
+
+def _plain(drawn: Resampled) -> list[Any]:
+    """A figure and the ends of its interval."""
+    return [drawn.estimate.tolist(), drawn.low.tolist(), drawn.high.tolist()]

@@ -1,0 +1,324 @@
+"""What a network does when some of its units, or a direction, are held, silenced or scaled while it reads.
+
+A correlation says that a unit knows something; changing it says whether anything depends on it. Small changes
+(a scale of 0.5, the unit's mean) say more than large ones, which lead to states that no text leads to.
+
+Shape letters: T time steps, H units of a layer.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypedDict, Unpack, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rnnviz.analysis import directions
+from rnnviz.analysis.activations import Unit, check_layer, check_units, may_be_one, refuse_pair, within_layer
+from rnnviz.analysis.directions import Direction, Span
+from rnnviz.arrays import Floats, Integers
+from rnnviz.errors import ConfigError
+from rnnviz.networks.config import KINDS
+from rnnviz.networks.numpy_engine import Changes, Weights, combined
+from rnnviz.networks.numpy_model import Network, weights_of
+from rnnviz.pictured import Brief
+from rnnviz.scoring import sampling
+from rnnviz.scoring.trace import Trace, Tracer
+from rnnviz.text.checked import received
+
+Action = Literal["clamp", "zero", "scale"]
+Quantity = Literal["hidden", "cell"]
+Chosen = int | Sequence[int] | Unit | Sequence[Unit] | Direction | Sequence[Direction]
+
+
+class _Where(TypedDict, total=False):
+    layer: int | None
+    start: int
+    stop: int | None
+    quantity: Quantity | None
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Intervention(Brief):
+    """What is done to `units` of one layer, or along a Direction, right after the layer has computed them.
+
+    units     their numbers within `layer`, or Units, which carry their layer, or Directions, which carry
+              their quantity too: one or a tuple. Units are kept as numbers
+    layer     counted from 0; left out: that of the Units or Directions, or 0
+    action    "clamp": they are `value`; "zero": they are 0, and `value` is left out; "scale": they are
+              multiplied by `value`
+    start     the first row of `Trace.log_probs`: 0 changes the state after the start symbol,
+              t the state after t characters, which expects character t + 1
+    stop      the first row that it leaves alone; None: it goes on
+    quantity  "hidden" is H_t; "cell" an LSTM's C_t, from which H_t then follows; left out: that of the
+              Directions, or "hidden"
+
+    A direction's value is v · H_t: "zero" projects it out of the state; see `rnnviz.analysis.directions`. A
+    scaled state is carried on and scaled again at the next step. Raises ConfigError for unfit values; and
+    when it is used, for a pair of plain numbers without a layer that may be meant as one Unit.
+
+    >>> from rnnviz import units
+    >>> units.Intervention(units.Unit(layer=1, unit=5)).units, units.Intervention(units.Unit(1, 5)).layer
+    ((5,), 1)
+    >>> units.Intervention(units.directions.random(256, seed=3, layer=1), "clamp", 2.0).layer
+    1
+    """
+
+    units: tuple[int, ...] | tuple[Direction, ...]
+    action: Action = "zero"
+    value: float = 0.0
+    layer: int = 0
+    start: int = 0
+    stop: int | None = None
+    quantity: Quantity = "hidden"
+    _pair: bool = field(init=False, repr=False, compare=False)
+    _index: Integers = field(init=False, repr=False, compare=False)
+    _span: Span | None = field(init=False, repr=False, compare=False)
+
+    def __init__(
+        self,
+        units: Chosen,
+        action: Action = "zero",
+        value: float = 0.0,
+        layer: int | None = None,
+        start: int = 0,
+        stop: int | None = None,
+        quantity: Quantity | None = None,
+    ) -> None:
+        found = directions.within(units)
+        numbers, layer = ([0], layer) if found else within_layer(units, layer)  # type: ignore[arg-type]
+        index = check_units(numbers, 1 << 30)
+        if found:
+            layer, quantity = _of_directions(found[0], layer, quantity)
+        values = {
+            "units": found or tuple(index.tolist()),
+            "action": action,
+            "value": value,
+            "layer": 0 if layer is None else layer,
+            "start": start,
+            "stop": stop,
+            "quantity": "hidden" if quantity is None else quantity,
+            "_pair": layer is None and may_be_one(numbers),
+            "_index": index,
+            "_span": Span(found) if found else None,
+        }
+        for name, one in values.items():
+            object.__setattr__(self, name, one)
+        self._check_values()
+
+    def _check_values(self) -> None:
+        if self.action not in ("clamp", "zero", "scale"):
+            raise ConfigError("an action is clamp, zero or scale; received {action!r}", action=self.action)
+        if not math.isfinite(self.value):
+            raise ConfigError(
+                "a unit is set to a number, or scaled by one; received {value}", value=self.value
+            )
+        if self.action == "zero" and self.value:
+            raise ConfigError(
+                "zero takes no value; received {value}: write Intervention(…, 'clamp', {value}) to hold the "
+                "units there",
+                value=self.value,
+            )
+        if self.quantity not in ("hidden", "cell"):
+            raise ConfigError(
+                "what is changed is the hidden state or an LSTM's cell; received {quantity!r}",
+                quantity=self.quantity,
+            )
+        if self.start < 0 or (self.stop is not None and self.stop < self.start):
+            raise ConfigError(
+                "an intervention goes from a time step to one after it; received {start} to {stop}",
+                start=self.start,
+                stop=self.stop,
+            )
+
+    def changes(self, weights: Weights) -> Changes:
+        """What it does to a network's states. Raises ConfigError for what isn't there."""
+        self._check(weights)
+        return {(self.layer, self.quantity): self._apply}
+
+    def _check(self, weights: Weights) -> None:
+        if self._pair:
+            refuse_pair(self._index.tolist(), len(weights.layers))
+        check_layer(self.layer, len(weights.layers))
+        H = weights.layers[self.layer].units
+        for one in self.units:
+            if isinstance(one, Direction):
+                one.check(H)
+        check_units(self._index, H)
+        if self.quantity == "cell" and not KINDS[weights.cell].has_cell:
+            raise ConfigError(
+                "only an LSTM has a cell to change; this network has {cell} cells", cell=weights.cell
+            )
+
+    def _apply(self, t: int, state: Floats) -> None:
+        """Change a state (1, H) after input number t."""
+        if t < self.start or (self.stop is not None and t >= self.stop):
+            return
+        scaled = self.action == "scale" and self.value != 0  # infinity times 0 is NaN
+        if self._span is not None:
+            self._span.change(state, self.value, scaled=scaled)
+        elif scaled:
+            state[:, self._index] *= self.value
+        else:  # "zero" has the value 0
+            state[:, self._index] = self.value
+
+
+def side_by_side(every: Sequence[Intervention]) -> Changes:
+    """Of texts side by side each changed by one of `every`, all of one layer and quantity."""
+
+    def change(t: int, states: Floats) -> None:
+        for b, one in enumerate(every):
+            one._apply(t, states[b : b + 1])
+
+    return {(every[0].layer, every[0].quantity): change}
+
+
+def _of_directions(one: Direction, layer: int | None, quantity: Quantity | None) -> tuple[int, Quantity]:
+    """The layer and quantity of Directions. Raises ConfigError where others were asked for."""
+    for asked, theirs in ((layer, one.layer), (quantity, one.quantity)):
+        if asked is not None and asked != theirs:
+            raise ConfigError(
+                "{asked!r} was asked for, and the direction is of {theirs!r}; leave it out",
+                asked=asked,
+                theirs=theirs,
+            )
+    return one.layer, cast("Quantity", one.quantity)
+
+
+class Clamp(Intervention):
+    """Units, or directions, held at `value`; see Intervention for the arguments.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> rnnviz.trace(model, "machine", change=units.Clamp(17, 1.0)).hidden[:, 0, 17].min()
+    np.float32(1.0)
+    """
+
+    def __init__(self, units: Chosen, value: float, **more: Unpack[_Where]) -> None:
+        super().__init__(units, "clamp", value, **more)
+
+
+class Zero(Intervention):
+    """Units that are 0, or directions that are projected out; see Intervention for the arguments."""
+
+    def __init__(self, units: Chosen, **more: Unpack[_Where]) -> None:
+        super().__init__(units, "zero", **more)
+
+
+class Scale(Intervention):
+    """Units, or directions, multiplied by `value` at every step; see Intervention for the arguments."""
+
+    def __init__(self, units: Chosen, value: float, **more: Unpack[_Where]) -> None:
+        super().__init__(units, "scale", value, **more)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Any change: `function` is given the state (H,) float32 of a layer at each step, and returns it changed.
+
+    `layer` counts from 0; `start`, `stop` and `quantity` are those of Intervention. Raises ConfigError where
+    it returns no H numbers, and for a layer or cell that isn't there.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> change = units.Edit(lambda h: h.clip(-0.5, 0.5))
+    >>> float(abs(rnnviz.trace(model, "machine", change=change).hidden).max())
+    0.5
+    """
+
+    function: Callable[[Floats], ArrayLike]
+    layer: int = 0
+    quantity: Quantity = "hidden"
+    start: int = 0
+    stop: int | None = None
+
+    def changes(self, weights: Weights) -> Changes:
+        """What it does to a network's states. Raises ConfigError for what isn't there."""
+        if not callable(self.function):
+            raise ConfigError(
+                "Edit takes a function of a state (H,); received {received}", received=received(self.function)
+            )
+        of = Intervention((0,), layer=self.layer, quantity=self.quantity, start=self.start, stop=self.stop)
+        of._check(weights)
+        return {(self.layer, self.quantity): self._apply}
+
+    def _apply(self, t: int, state: Floats) -> None:
+        if t < self.start or (self.stop is not None and t >= self.stop):
+            return
+        for row in state:
+            found = np.asarray(self.function(row.copy()))
+            if found.shape != row.shape:
+                raise ConfigError(
+                    "the function of an Edit returns the state, {wanted}; received shape {shape}",
+                    wanted=row.shape,
+                    shape=found.shape,
+                )
+            row[:] = found
+
+
+Interventions = Intervention | Sequence[Intervention]
+
+
+def intervene(model: Network, text: str, interventions: Interventions) -> Trace:
+    """The Trace of `text` read under `interventions`, in order; 500 characters of a GRU with 256 units take
+    20 ms. Raises ConfigError for an absent layer, unit or cell, TextError for half a surrogate pair.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> units.intervene(model, "machine", units.Intervention((17,), "clamp", 1.0)).hidden[:, 0, 17]
+    array([1., 1., 1., 1., 1., 1., 1.], dtype=float32)
+    """
+    return Tracer(model, combined(weights_of(model), interventions)).extend(text)
+
+
+def continuation(
+    model: Network,
+    prompt: str,
+    length: int,
+    interventions: Interventions = (),
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    seed: int | None = None,
+) -> str:
+    """`length` characters that follow `prompt` under `interventions`; see `rnnviz.sample`, which gives the
+    same without any. Raises what `intervene` and `rnnviz.sample` raise.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> units.continuation(model, "The Time Trav", 5, units.Intervention((17,)), temperature=0)
+    'eller'
+    """
+    return sampling.sample(
+        model, prompt, length, temperature=temperature, top_k=top_k, seed=seed, change=interventions
+    )
+
+
+def resume(
+    read: Trace,
+    t: int,
+    length: int,
+    interventions: Interventions = (),
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    seed: int | None = None,
+) -> str:
+    """`length` characters that follow the first `t` of a Trace under `interventions`.
+
+    As `continuation`, if the Trace is `intervene`'s with the same ones, without reading the t characters
+    again. Raises ConfigError for a t outside 0 .. T, and what `continuation` raises.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> units.resume(rnnviz.trace(model, "The Time Traveller"), 13, 5, temperature=0)
+    'eller'
+    """
+    changes = combined(read.weights, interventions)
+    return sampling.resume(read, t, length, temperature=temperature, top_k=top_k, seed=seed, changes=changes)

@@ -1,0 +1,524 @@
+"""Where else are the same units on? The half of LSTMVis that compares a selected passage with a whole corpus
+(Strobelt, Gehrmann, Pfister & Rush 2018, arXiv:1606.07461, sections 4 and 5).
+
+A unit is on at a character if its hidden state, once the character has been read, is at least `threshold`
+away from 0, on the same side throughout: LSTMVis looks above 0 only. A pattern is the units that are on
+throughout a passage; with `edges`, only those of them that are off within so many characters before and
+after.
+
+A match is a stretch of the corpus over which the same units of the pattern stay on, in every window of
+`least` characters. More units come first, then longer stretches, then earlier ones; stretches that overlap
+a better one are left out.
+
+States are compared as float16, as an index keeps them: |h| < 1 is off by at most 0.00025 there.
+
+Two controls stand beside the matches. That most of them end in the same characters says little where most
+places of the corpus do. And random weights echo what was just read, so that their units go on together in
+places that end alike, too: the same passage is matched in the same network untrained, on the beginning of the
+same text. Before training states are close to 0, and none may pass the threshold that was asked for. So each
+copy has one of its own, which as large a share of its states passes.
+
+Shape letters: N characters of the corpus, n of its beginning, L layers, H units of each, U units of a
+pattern, W windows.
+"""
+
+import math
+from collections.abc import Generator, Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from rnnviz.analysis import controls
+from rnnviz.analysis.activations import Unit, activations, unit_of
+from rnnviz.analysis.controls import COPIES, of_all
+from rnnviz.arrays import Doubles, Floats, Halves, Integers, Mask
+from rnnviz.errors import ConfigError
+from rnnviz.findings import Finding, Heat, Json, Number, Panel, Said, Table, Value, count, say, span, words
+from rnnviz.networks.numpy_model import Network
+from rnnviz.networks.progress import Share, mapped
+from rnnviz.networks.untrained import Fresh
+from rnnviz.pictured import Brief, Pictured
+from rnnviz.scoring.trace import Trace, tracing
+from rnnviz.text.characters import visible
+
+_Rows = list[tuple[Halves, int]]  # a unit's states (N,) and its sign
+
+THRESHOLD = 0.5
+"""How far from 0 a state is on, unless said otherwise."""
+
+ENOUGH = 100
+"""Places that an ending occurs at, to be compared with."""
+
+BEGINNING = 30_000
+"""Characters of the indexed text that untrained copies read."""
+
+BEFORE, AFTER = 60, 30
+"""Characters around a match that are kept with it; a table has half as many."""
+
+NAMED = 30
+"""Units of a pattern, and characters of an ending, that are named."""
+
+_NEGATIVE = 0x8000  # the sign's bit of a float16
+
+
+@dataclass(frozen=True, repr=False)
+class Pattern(Brief):
+    """Which `units` are on, and on which side of 0: `signs`, 1 or -1 for each; for how many characters,
+    `length`.
+
+    >>> Pattern((Unit(0, 3), Unit(0, 9)), (1, -1), length=4)
+    Pattern(units=(Unit(layer=0, unit=3), Unit(layer=0, unit=9)), signs=(1, -1), threshold=0.5, length=4)
+    """
+
+    units: tuple[Unit, ...]
+    signs: tuple[int, ...]
+    threshold: float = THRESHOLD
+    length: int = 1
+
+    def __post_init__(self) -> None:
+        _check_threshold(self.threshold)
+        if len(self.units) != len(self.signs) or not set(self.signs) <= {-1, 1}:
+            raise ConfigError(
+                "a pattern has a sign, 1 or -1, for each unit; received {signs}", signs=self.signs
+            )
+        if len(set(self.units)) < len(self.units):
+            raise ConfigError("a pattern names each unit once; received {units}", units=self.units)
+        _check_count("length", self.length, 1)
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def said(self, edges: int = 0) -> Said:
+        """Which units are on, or that none is on throughout the passage and off within `edges` of it."""
+        layers = any(unit.layer for unit in self.units)
+        pairs = zip(self.units, self.signs, strict=True)
+        names = [
+            ("+" if sign > 0 else "−") + (f"{unit.layer}:{unit.unit}" if layers else f"{unit.unit}")
+            for unit, sign in sorted(pairs)
+        ]
+        code = "match.units" if names else "match.margin" if edges else "match.none"
+        shown = names if len(names) <= NAMED else [*names[:NAMED], "…"]
+        return words(code, n=count(len(self)), units=", ".join(shown), length=count(self.length), k=edges)
+
+    def along(self, states: Floats, scale: tuple[Literal["diverging", "sequential"], float, float]) -> Panel:
+        """Of the `states` (T, H) of the layer along a text those of the pattern, above 0 first; of an empty
+        pattern all.
+        """
+        kind = "" if self.units else "-none"
+        order = sorted(range(len(self)), key=lambda k: -self.signs[k])
+        names = [self.units[k].unit for k in order] or list(range(states.shape[1]))
+        values = states[:, names]
+        axes = words("match.character"), words("head.unit")
+        return Panel(
+            "pattern",
+            words(f"match.title{kind}"),
+            Heat(values.T, scale, *axes, names=names, places="x"),
+            [words(f"match.notice{kind}")],
+            words("match.limits"),
+            link="x",
+            pick="at",
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Match(Brief):
+    """Characters start .. stop - 1 of the corpus, over which these `units` of the pattern are on.
+
+    What `Index.elsewhere` adds: the `text` there, up to BEFORE characters `before` and AFTER `after` it; the
+    share of the pattern's units that are `on` at each of all these; the most probable `next` characters.
+    """
+
+    start: int
+    stop: int
+    units: tuple[Unit, ...]
+    before: str = ""
+    text: str = ""
+    after: str = ""
+    on: tuple[float, ...] = ()
+    next: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def overlap(self) -> int:
+        """How many of the pattern's units."""
+        return len(self.units)
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How many of the `matches` end in a `text`, `inside`; and the share of all places that do."""
+
+    text: str
+    inside: int
+    matches: int
+    everywhere: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Copy(Brief):
+    """An untrained copy of a network and its `states` (L·H, n) float16 over the beginning of a text."""
+
+    model: Network
+    states: Halves
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How many matches end in the text `name`: of the network's own, and of all copies'."""
+
+    name: str
+    own: int
+    untrained: int
+
+
+@dataclass(frozen=True, repr=False)
+class Untrained(Brief):
+    """What matches of the network and of untrained copies have in common, in the same `characters`.
+
+    units       of each copy: how many are on throughout the passage
+    thresholds  of each copy
+    own         matches of the network itself there
+    matches     of all copies together
+    shares      for the whole passage and its ending
+    """
+
+    characters: int
+    units: tuple[int, ...]
+    thresholds: tuple[float, ...]
+    own: int
+    matches: int
+    shares: tuple[Compared, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Matches(Brief, Pictured, Finding):
+    """What `find` found, best first; the second half is what `Index.elsewhere` adds.
+
+    needed    units of the pattern that a place has at least
+    least     characters over which it has them
+    windows   how many windows of `least` characters have them
+    of        of how many
+
+    characters  of the indexed text
+    edges       those of the pattern
+    passage     how many matches end in the whole passage: the same characters once more, and nothing else in
+                common
+    ending      how many in its last characters: as many as at least ENOUGH places of the corpus end in
+    untrained   the same of untrained copies; None where there are none
+    """
+
+    pattern: Pattern
+    found: tuple[Match, ...]
+    needed: int
+    least: int
+    windows: int
+    of: int
+    characters: int = 0
+    edges: int = 0
+    passage: Ending | None = None
+    ending: Ending | None = None
+    untrained: Untrained | None = None
+
+    @property
+    def share(self) -> float:
+        """The share of the corpus's windows that have them: how rare such a place is."""
+        return self.windows / self.of if self.of else 0.0
+
+    def facts(self) -> Json:
+        """What --json prints."""
+        pattern = self.pattern
+        return {
+            "characters": self.characters,
+            "threshold": pattern.threshold,
+            "edges": self.edges,
+            "units": [
+                {"layer": unit.layer, "unit": unit.unit, "sign": sign}
+                for unit, sign in zip(pattern.units, pattern.signs, strict=True)
+            ],
+            "needed": self.needed,
+            "least": self.least,
+            "share_of_places": self.share,
+            "matches": [
+                {
+                    "start": match.start,
+                    "stop": match.stop,
+                    "overlap": match.overlap,
+                    "units": [[unit.layer, unit.unit] for unit in match.units],
+                    "before": match.before,
+                    "text": match.text,
+                    "after": match.after,
+                    "next": [list(one) for one in match.next],
+                }
+                for match in self.found
+            ],
+            "ending": self.ending and asdict(self.ending),
+            "passage": self.passage and asdict(self.passage),
+            "untrained": self.untrained and asdict(self.untrained),
+        }
+
+    def table(self) -> Table:
+        """A row a place: its units and length, its context, and what is expected next."""
+        rows: list[list[Value]] = [
+            [
+                count(match.start),
+                count(match.overlap),
+                count(len(match)),
+                _shown(match.before[-BEFORE // 2 :]),
+                _shown(match.text),
+                _shown(match.after[: AFTER // 2]),
+                " ".join(f"{visible(symbol)} {p:.0%}" for symbol, p in match.next[:3]),
+            ]
+            for match in self.found
+        ]
+        heads = ("at", "units", "length", "before", "match", "after", "next")
+        return Table([words(f"head.{name}") for name in heads], rows)
+
+    def sentences(self) -> list[Said]:
+        """How many places there are, what they end in, and the same of untrained copies."""
+        passage, ending, beside = self.passage, self.ending, self.untrained
+        shares = beside.shares if beside else ()
+        low, high = (min(beside.units), max(beside.units)) if beside else (0, 0)
+        return say(
+            self._codes(),
+            needed=self.needed,
+            all=len(self.pattern),
+            least=count(self.least),
+            share=Number(100 * self.share, "significant", 2),
+            characters=count(self.characters),
+            shown=len(self.found),
+            passage=_named(passage),
+            inside=passage and passage.inside,
+            everywhere=_percent(passage),
+            ending=_named(ending),
+            ends=ending and ending.inside,
+            anywhere=_percent(ending),
+            copies=beside and len(beside.units),
+            units=count(low) if low == high else span(low, high, digits=0),
+            first=count(beside.characters if beside else None),
+            own=beside and beside.own,
+            theirs=beside and beside.matches,
+            a=shares and shares[0].own,
+            b=shares and shares[0].untrained,
+            c=shares and shares[-1].own,
+            d=shares and shares[-1].untrained,
+        )
+
+    def _codes(self) -> Iterator[str]:
+        if not self.found:
+            yield "match.nowhere"
+            return
+        yield "match.places"
+        if self.passage is None or self.ending is None:
+            return
+        shorter = self.ending.text != self.passage.text
+        yield "match.passage"
+        if shorter:
+            yield "match.ending"
+        beside = self.untrained
+        if beside is not None:
+            yield "match.control"
+            if beside.own and beside.matches:
+                yield "match.both"
+                if shorter:
+                    yield "match.both-ending"
+                yield "match.alike"
+            else:
+                yield "match.copies-alone" if beside.matches else "match.no-copy"
+        yield "match.few"
+        yield "match.rows"
+
+
+def _percent(ending: Ending | None) -> Number:
+    """The share of all places, which may be very small."""
+    return Number(None if ending is None else 100 * ending.everywhere, "significant", 2)
+
+
+def _shown(text: str) -> str:
+    """With marks for what can't be seen, but for spaces."""
+    return "".join(c if c.isprintable() else visible(c) for c in text)
+
+
+def _named(ending: Ending | None) -> str:
+    text = "".join(map(visible, ending.text)) if ending else ""
+    return text if len(text) <= NAMED else f"…{text[-NAMED:]}"
+
+
+def pattern(
+    trace: Trace,
+    start: int,
+    stop: int,
+    *,
+    threshold: float = THRESHOLD,
+    edges: int = 0,
+    layer: int | None = None,
+) -> Pattern:
+    """The units that are on throughout characters start .. stop - 1 of a trace, of one `layer` or of all.
+
+    With `edges` above 0, only those that are off at each of so many characters before and after, as far as
+    the text goes. There may be none. Raises ConfigError for characters outside the text, a threshold that
+    isn't above 0, or an absent layer.
+
+    >>> import rnnviz
+    >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "he said that he had")
+    >>> found = pattern(trace, 3, 7, threshold=0.8)
+    >>> int((trace.hidden[3:7, 0] > 0.8).all(axis=0).sum()) == found.signs.count(1), found.length
+    (True, 4)
+    """
+    if type(start) is not int or type(stop) is not int or not 0 <= start < stop <= len(trace):
+        raise ConfigError(
+            "a span begins and ends within the text of {count:,} characters and is not empty; "
+            "received {start} to {stop}",
+            count=len(trace),
+            start=start,
+            stop=stop,
+        )
+    _check_threshold(threshold)
+    _check_count("edges", edges, 0)
+    values = activations(trace, layer=layer)[max(0, start - edges) : stop + edges].astype(np.float16)
+    begin, end = min(start, edges), min(start, edges) + stop - start
+    limit = np.float16(threshold)
+    chosen: dict[int, int] = {}
+    for sign in (1, -1):
+        on = values * np.float16(sign) >= limit
+        held = on[begin:end].all(axis=0) & ~on[:begin].any(axis=0) & ~on[end:].any(axis=0)
+        chosen |= dict.fromkeys(np.flatnonzero(held).tolist(), sign)
+    H = trace.hidden.shape[2]
+    units = {unit_of(column, H, layer): sign for column, sign in sorted(chosen.items())}
+    return Pattern(tuple(units), tuple(units.values()), threshold, stop - start)
+
+
+def find(
+    values: Halves,
+    H: int,
+    pattern: Pattern,
+    *,
+    share: float = 0.75,
+    least: int | None = None,
+    most: int = 20,
+) -> Matches:
+    """The places of a corpus where at least `share` of a pattern's units are on over `least` characters or
+    more (None: as many as the passage it is of), at most `most` of them.
+
+    `values` (L·H, N) float16 are the corpus's states, of networks with H units a layer. Raises ConfigError
+    for a pattern without units and numbers out of range.
+    """
+    needed, least = _wanted(pattern, share, least, most)
+    windows = max(0, values.shape[1] - least + 1)
+    rows = [(values[column(unit, H)], sign) for unit, sign in zip(pattern.units, pattern.signs, strict=True)]
+    count, changed = np.zeros(windows, np.uint16), np.zeros(windows, np.bool_)
+    changed[:1] = True
+    for row, sign in rows:
+        on = throughout(is_on(row, sign, pattern.threshold), least)
+        count += on
+        changed[1:] |= on[1:] != on[:-1]
+    starts = np.flatnonzero(changed)  # of stretches over which the same units stay on
+    stops, overlap = np.append(starts[1:], windows) + least - 1, count[starts].astype(np.int64)
+    order = np.lexsort((starts, starts - stops, -overlap))
+    order = order[overlap[order] >= needed]
+    found = tuple(
+        Match(a, b, _units_on(rows, pattern, a, b)) for a, b in _apart(starts[order], stops[order], most)
+    )
+    return Matches(pattern, found, needed, least, int((count >= needed).sum()), windows)
+
+
+def is_on(row: Halves, sign: int, threshold: float) -> Mask:
+    """Where one unit's states (N,) are on. As whole numbers, float16s order as their bits do: sixty times
+    as fast as numpy compares them.
+    """
+    limit = int(np.float16(threshold).view(np.uint16))
+    if sign > 0:
+        return np.asarray(row.view(np.int16) >= np.int16(limit))
+    return np.asarray(row.view(np.uint16) >= np.uint16(limit | _NEGATIVE))
+
+
+def throughout(on: Mask, length: int) -> Mask:
+    """Whether it is on at each of `length` characters from here on, (N - length + 1,)."""
+    width = 1
+    while width < length:
+        step = min(width, length - width)
+        on = on[:-step] & on[step:]
+        width += step
+    return on
+
+
+def _apart(starts: Integers, stops: Integers, most: int) -> list[tuple[int, int]]:
+    """The first of these stretches, in their order, that don't overlap an earlier one."""
+    free = np.ones(len(starts), np.bool_)
+    chosen: list[tuple[int, int]] = []
+    while len(chosen) < most and free.any():
+        best = int(free.argmax())
+        chosen.append((int(starts[best]), int(stops[best])))
+        free &= (stops <= starts[best]) | (starts >= stops[best])
+    return chosen
+
+
+def _units_on(rows: _Rows, pattern: Pattern, start: int, stop: int) -> tuple[Unit, ...]:
+    return tuple(
+        unit
+        for unit, (row, sign) in zip(pattern.units, rows, strict=True)
+        if is_on(row[start:stop], sign, pattern.threshold).all()
+    )
+
+
+def shares(values: Floats, pattern: Pattern) -> Doubles:
+    """The share of a pattern's units that are on at each character, (n,), 0 to 1, from their `values` (n,
+    U).
+    """
+    signed = values.astype(np.float16) * np.array(pattern.signs, np.float16)
+    on: Doubles = (signed >= np.float16(pattern.threshold)).mean(axis=1)
+    return on
+
+
+def _wanted(pattern: Pattern, share: float, least: int | None, most: int) -> tuple[int, int]:
+    """How many units, over how many characters. Raises ConfigError."""
+    if not len(pattern):
+        raise ConfigError(
+            "no unit is on throughout the passage, so there is nothing to look for; take a shorter passage, "
+            "a lower threshold, or no edges"
+        )
+    if not 0 < share <= 1:
+        raise ConfigError(
+            "share is that of the pattern's units, above 0 and at most 1; received {share}", share=share
+        )
+    _check_count("most", most, 1)
+    least = pattern.length if least is None else least
+    _check_count("least", least, 1)
+    return max(1, math.ceil(share * len(pattern) - 1e-9)), least
+
+
+def _check_threshold(threshold: float) -> None:
+    if not (isinstance(threshold, int | float) and 0 < np.float16(threshold) < np.inf):
+        raise ConfigError(
+            "a threshold is how far from 0 a unit is on, from 0.0001 to 65,000; received {threshold!r}",
+            threshold=threshold,
+        )
+
+
+def _check_count(name: str, value: int, lowest: int) -> None:
+    if type(value) is not int or value < lowest:
+        raise ConfigError(
+            "{name} is at least {lowest}; received {value}", name=name, lowest=lowest, value=value
+        )
+
+
+def column(unit: Unit, H: int) -> int:
+    """The unit's column of `rnnviz.units.activations` of all layers."""
+    return unit.layer * H + unit.unit
+
+
+def copies(
+    model: Network, text: str, count: int = COPIES, *, fresh: Fresh | None = None
+) -> Generator[Share, None, tuple[Copy, ...]]:
+    """Read the first BEGINNING characters of a normalised `text` with untrained copies of `model`, always the
+    same; `fresh` is that of `rnnviz.units.untrained`.
+    """
+    text, found = text[:BEGINNING], []
+    for number, copy in enumerate(controls.untrained(model, count, fresh=fresh)):
+        read = yield from mapped(tracing(copy, text), partial(of_all, number, count))
+        flat = read.hidden.reshape(len(read), -1)
+        found.append(Copy(copy, np.ascontiguousarray(flat.astype(np.float16).T)))
+    return tuple(found)

@@ -1,0 +1,241 @@
+"""How far back predictions reach: the share of their gradient beyond each lag, and where half of it lies.
+
+    share_t(k) = ‖∂ log P(x_{t+1}) / ∂ e_{t-k}‖ / Σ_{j<K} ‖∂ log P(x_{t+1}) / ∂ e_{t-j}‖        k = 0 .. K - 1
+
+Each prediction's gradient is divided by its own sum, and those shares are averaged. Only predictions with K
+characters before them count, so that a longer text adds more of the same and nothing else: a line fitted to
+the logarithm of the median halves ever later as the text grows, because ever smaller tails join it.
+
+Shape letters: n predictions, K lags, S drawn texts.
+"""
+
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnnviz.analysis.backward import Exponents, norms, sweep
+from rnnviz.analysis.connectivity import MAX_ROW, Connectivity, largest
+from rnnviz.analysis.linearisation import Reading, read
+from rnnviz.arrays import Doubles, Floats, Integers
+from rnnviz.errors import ConfigError
+from rnnviz.findings import Json, Lines, Number, Panel, Said, Table, count, say, span, words
+from rnnviz.networks.numpy_model import Network
+from rnnviz.networks.progress import Clock, Share
+from rnnviz.pictured import Pictured
+from rnnviz.scoring.bootstrap import Resampled, resample
+
+LAGS = 100
+"""Characters that a prediction may rest on, unless asked otherwise."""
+
+SAMPLES = 1000
+
+ROUNDING = 1e-6
+"""A smaller share of the gradient is rounding."""
+
+LISTED = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
+"""Lags of a table, those there are; FURTHER are those of a sentence."""
+
+FURTHER = (10, 20, 50)
+
+
+class ReachProgress(Share):
+    """The share of the work that is done, 0 to 1."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reach(Pictured):
+    """How far back the predictions of a text reach, of the K characters before each.
+
+    predictions  n, each with K characters before it
+    beyond       (K,) the share of the gradient beyond lag k: on characters read more than k before the last;
+                 a Resampled, with an interval over passages
+    half         () how many of the last characters hold half of it, not rounded; a Resampled too
+    """
+
+    predictions: int
+    beyond: Resampled
+    half: Resampled
+
+    def __repr__(self) -> str:
+        return f"<Reach of {self.predictions:,} predictions, half within {float(self.half.estimate):.1f}>"
+
+    @property
+    def lags(self) -> int:
+        """K."""
+        return len(self.beyond.estimate)
+
+    def facts(self) -> Json:
+        """What --json prints."""
+        half, beyond = self.half, self.beyond
+        return {
+            "predictions": self.predictions,
+            "lags": self.lags,
+            "half_within": float(half.estimate),
+            "half_within_interval": [float(half.low), float(half.high)],
+            "beyond": beyond.estimate.tolist(),
+            "beyond_low": beyond.low.tolist(),
+            "beyond_high": beyond.high.tolist(),
+            "block": half.block,
+        }
+
+    def table(self) -> Table:
+        """A row a lag."""
+        rows = [
+            (count(lag), self._beyond(lag, 2)["share"], words("span", **self._beyond(lag, 2)))
+            for lag in LISTED
+            if lag < self.lags - 1
+        ]
+        return Table([words(f"head.{name}") for name in ("lag", "beyond", "interval")], rows)
+
+    def sentences(self) -> list[Said]:
+        """Where half of the gradient lies, how sure that is, and what lies further back."""
+        half = self.half
+        within = float(half.estimate)
+        shares = [words("reach.share", lag=lag, **self._beyond(lag)) for lag in FURTHER if lag < self.lags]
+        return say(
+            self._codes(),
+            last=max(round(within), 1),
+            lags=count(self.lags),
+            predictions=count(self.predictions),
+            half=Number(within, digits=1),
+            interval=span(float(half.low), float(half.high), 1),
+            shares=shares,
+        )
+
+    def _codes(self) -> Iterator[str]:
+        """Which sentences are true of it, in their order."""
+        if self.beyond.estimate[0] <= ROUNDING:
+            yield "reach.last-alone"
+            return
+        yield "reach.half" if self.half.estimate >= 1.5 else "reach.half-last"
+        if not self.half.enough:
+            yield "reach.unsure"
+            return
+        yield "reach.interval"
+        if self.lags > min(FURTHER):
+            yield "reach.further"
+
+    def panels(self) -> list[Panel]:
+        """The share beyond each lag."""
+        return fading([(words("reach.beyond"), self)])
+
+    def _beyond(self, lag: int, digits: int = 1) -> dict[str, Number]:
+        """The share beyond a lag and its interval's ends, in per cent."""
+        beyond = self.beyond
+        ends = {"share": beyond.estimate, "low": beyond.low, "high": beyond.high}
+        # Where nothing is left, a drawn text may have less than nothing by rounding.
+        return {name: Number(100 * max(float(of[lag]), 0.0), digits=digits) for name, of in ends.items()}
+
+
+def fading(found: Iterable[tuple[object, Reach]]) -> list[Panel]:
+    """The share beyond each lag of several networks, by name; no picture where none reaches beyond the last
+    character.
+    """
+    curves = [
+        (name, np.where(one.beyond.estimate > ROUNDING, one.beyond.estimate, np.nan))
+        for name, one in found
+        if one.beyond.estimate[0] > ROUNDING
+    ]
+    if not curves:
+        return []
+    lags = count(max(len(curve) for _name, curve in curves))
+    title, notice, limits = (words(f"reach.{name}", lags=lags) for name in ("title", "notice", "limits"))
+    picture = Lines(curves, words("reach.lag"), words("reach.beyond"), log=True)
+    return [Panel("reach", title, picture, [notice], limits)]
+
+
+def reach_of(found: Connectivity, lags: int = LAGS) -> Reach:
+    """The Reach of a whole connectivity: of its predictions with `lags` characters before them.
+
+    Raises ConfigError if there is none, or for `lags` below 2.
+
+    >>> import rnnviz
+    >>> from rnnviz import gradients
+    >>> square = rnnviz.connectivity(rnnviz.load("timemachine-gru"), "The Time Traveller smiled")
+    >>> gradients.reach_of(square, lags=10).predictions
+    16
+    """
+    _check(len(found), lags)
+    logs = found.log10.astype(np.float64)
+    rows = np.stack([logs.diagonal(-lag)[lags - 1 - lag :] for lag in range(lags)], axis=1)  # (n, K)
+    return _reach(10.0 ** (rows - largest(rows)))
+
+
+def reach(
+    model: Network, text: str, *, lags: int = LAGS, target: str | None = None
+) -> Generator[ReachProgress, None, Reach]:
+    """Go back `lags` characters from every prediction of `text`, at most 10,000 characters, that has as many
+    before it; returns the Reach. A thousand characters of a GRU with 256 units take two seconds.
+
+    `target` as in `connectivity`. Yields about ten times a second. Raises ConfigError for a text too
+    short, or `lags` below 2, and what `connectivity_row` raises.
+
+    >>> import rnnviz
+    >>> from rnnviz import gradients, units
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> found = units.run(gradients.reach(model, "The Time Traveller smiled", lags=10))
+    >>> found.predictions, found.beyond.enough
+    (16, False)
+    """
+    reading = read(model, text, limit=MAX_ROW)
+    T = len(reading.text)
+    _check(T, lags)
+    targets, clock = reading.targets(target), Clock()
+    found = np.zeros((T + 1 - lags, lags))
+    yield ReachProgress(0.0)
+    for begin in range(lags, T + 1, lags):
+        end = min(begin + lags, T + 1)
+        _back(reading, targets, begin, end, found[begin - lags : end - lags])
+        if clock.due():
+            yield ReachProgress((end - lags) / len(found))
+    yield ReachProgress(1.0)
+    return _reach(found)
+
+
+def _back(reading: Reading, targets: Integers, begin: int, end: int, out: Doubles) -> None:
+    """Fill `out` (end - begin, K) with the norms of the predictions after begin .. end - 1 characters."""
+    lags, last = out.shape[1], end - 1
+
+    def on_input(t: int, row: int, x: Floats, exponents: Exponents) -> None:
+        lengths = norms(x, exponents)
+        after = last - np.arange(row, row + len(x))  # row k is the prediction after last - k
+        near = after - t < lags
+        out[after[near] - begin, after[near] - t] = lengths[near]
+
+    seeds = reading.seeds(targets, slice(begin, end))
+    sweep(reading.layers, seeds[::-1], last, first=begin - lags + 1, joining=True, on_input=on_input)
+
+
+def _check(count: int, lags: int) -> None:
+    if lags < 2 or count < lags:
+        raise ConfigError(
+            "a prediction reaches back over 2 characters or more, and the text has at least as many; "
+            "received {lags} lags and {count:,} characters",
+            lags=lags,
+            count=count,
+        )
+
+
+def _reach(found: Doubles) -> Reach:
+    """Of norms (n, K), each row to any scale."""
+    total = found.sum(axis=1, keepdims=True)
+    shares = np.divide(found, total, out=np.zeros_like(found), where=total > 0)[total[:, 0] > 0]
+    if not len(shares):
+        shares = np.eye(1, found.shape[1])
+    drawn = resample(shares, samples=SAMPLES)
+    return Reach(len(shares), drawn.of(_beyond), drawn.of(_half))
+
+
+def _beyond(shares: Doubles) -> Doubles:
+    """(…, K) the sum of what follows each lag."""
+    return np.maximum(1 - np.cumsum(shares, axis=-1), 0)
+
+
+def _half(shares: Doubles) -> Doubles:
+    """(…) where the running sum of `shares` (…, K) is 1/2; lag k counts evenly from k to k + 1 characters."""
+    within = np.cumsum(shares, axis=-1)
+    first = np.argmax(within >= 0.5 - 1e-12, axis=-1)[..., None]
+    here = np.take_along_axis(shares, first, axis=-1)
+    before = np.take_along_axis(within, first, axis=-1) - here
+    return np.asarray((first + (0.5 - before) / np.maximum(here, 1e-300))[..., 0])

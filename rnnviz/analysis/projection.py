@@ -1,0 +1,64 @@
+"""The path of the hidden state over a text along its principal components (Pearson 1901). Points close in two
+dimensions may be far apart in hundreds; `explained` is the share of variance shown. Shape letters: T time
+steps, H units, k components.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.analysis.activations import activations
+from rnnviz.arrays import Doubles
+from rnnviz.errors import ConfigError
+from rnnviz.pictured import Brief
+from rnnviz.scoring.trace import Trace
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Projection(Brief):
+    """A path and its axes.
+
+    points     (T, k) the state after each character
+    axes       (k, H) orthonormal; the largest entry of each is positive
+    mean       (H,) the state at the origin
+    explained  (k,) the share of the variance along each axis
+    """
+
+    points: Doubles
+    axes: Doubles
+    mean: Doubles
+    explained: Doubles
+
+    def place(self, states: npt.NDArray[np.floating]) -> Doubles:
+        """Other states (n, H) along the same axes, (n, k)."""
+        return np.asarray((states - self.mean) @ self.axes.T)
+
+
+def project(trace: Trace, k: int = 2, *, layer: int | None = -1, quantity: str = "hidden") -> Projection:
+    """The states of `trace` along their k principal axes; `layer` -1 is the top one, None all of them.
+
+    A text too short for k axes has 0 along the others. Raises ConfigError for k outside 1 .. H, or an absent
+    layer or quantity.
+
+    >>> import rnnviz
+    >>> path = project(rnnviz.trace(rnnviz.load("timemachine-gru"), "machine"))
+    >>> path.points.shape, path.axes.shape
+    ((7, 2), (2, 256))
+    """
+    layer = trace.hidden.shape[1] - 1 if layer == -1 else layer
+    values = activations(trace, layer=layer, quantity=quantity).astype(np.float64)
+    H = values.shape[1]
+    if not 1 <= k <= H:
+        raise ConfigError("there are 1 to {h} axes; received k = {k}", h=H, k=k)
+    mean = values.mean(axis=0) if len(values) else np.zeros(H)
+    _, lengths, found = np.linalg.svd(values - mean, full_matrices=False)  # (n,) and (n, H), n = min(T, H)
+    real = min(k, int((lengths > 1e-9 * max(1.0, float(lengths.max(initial=0)))).sum()))
+    axes, explained = np.zeros((k, H)), np.zeros(k)
+    axes[:real] = found[:real]
+    largest = axes[np.arange(k), np.abs(axes).argmax(axis=1)]
+    axes *= np.where(largest < 0, -1.0, 1.0)[:, None]
+    variance = lengths**2
+    if variance.sum() > 0:
+        explained[:real] = variance[:real] / variance.sum()
+    return Projection((values - mean) @ axes.T, axes, mean, explained)

@@ -1,0 +1,342 @@
+"""What every unit of a network does over a whole text.
+
+The text is cut into windows as long as a context, and the extreme of each is a candidate for one.
+
+Shape letters: T characters, U units, V symbols, K contexts, W characters of one.
+"""
+
+import math
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from rnnviz.analysis.activations import Unit, check_layer, check_quantity, check_units, unit_of, within_layer
+from rnnviz.analysis.directions import Direction
+from rnnviz.arrays import Doubles, Floats, Ids, Integers
+from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.findings import Bars, Histogram, Json, Number, Panel, Picture, Said, Table, count, say, words
+from rnnviz.networks.numpy_engine import NetworkReader, Weights
+from rnnviz.networks.numpy_model import Network, weights_of
+from rnnviz.networks.progress import Clock, Share
+from rnnviz.pictured import Brief, Pictured
+from rnnviz.text.characters import visible
+from rnnviz.text.decoding import Source, SourceText
+from rnnviz.text.vocabulary import Vocabulary
+
+PIECE = 2048
+"""Characters that are read at a time."""
+
+READING = 0.9
+"""Its share of the work."""
+
+MOVES = 10
+"""Characters that are named for a unit."""
+
+EXPLODED = np.float32(1e18)
+"""Larger values count as this."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Context(Brief):
+    """A unit's value at one character, `text[at]`, with `position` characters before it in the whole text.
+    `values` (W,) float32 are the unit's values along `text`.
+    """
+
+    position: int
+    value: float
+    text: str
+    at: int
+    values: Floats
+
+
+@dataclass(frozen=True)
+class Move:
+    """How a unit changes at `character`: the means of the change and of its amount, over `count` times."""
+
+    character: str
+    amount: float
+    change: float
+    count: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UnitReport(Brief, Pictured):
+    """What one unit did.
+
+    top, bottom  contexts that don't overlap, the most extreme first
+    counts       (bins,) how often its value lay between two `edges` (bins + 1,)
+    moves        the characters that move it most on average; rare ones are left out
+    """
+
+    unit: Unit
+    top: tuple[Context, ...]
+    bottom: tuple[Context, ...]
+    counts: Integers
+    edges: Doubles
+    moves: tuple[Move, ...]
+    mean: float
+    variance: float
+    lowest: float
+    highest: float
+
+    def facts(self) -> Json:
+        """Its figures, and where it is highest and lowest."""
+        places = {"highest_at": self.top, "lowest_at": self.bottom}
+        return {
+            "layer": self.unit.layer,
+            "unit": self.unit.unit,
+            "characters": int(self.counts.sum()),
+            **{name: getattr(self, name) for name in ("mean", "variance", "lowest", "highest")},
+            **{
+                name: [{"position": c.position, "value": c.value, "text": c.text, "at": c.at} for c in found]
+                for name, found in places.items()
+            },
+            "moves": [asdict(move) for move in self.moves],
+        }
+
+    def table(self) -> Table:
+        """The characters where it is highest, then those where it is lowest, with what stands around them."""
+        columns = [words(f"head.{name}") for name in ("position", "value", "text")]
+        rows = [
+            (count(one.position), Number(one.value, digits=2), one.text) for one in (*self.top, *self.bottom)
+        ]
+        return Table(columns, rows)
+
+    def sentences(self) -> list[Said]:
+        """Its mean and range."""
+        n = count(int(self.counts.sum()))
+        mean, low, high = (Number(x, digits=2) for x in (self.mean, self.lowest, self.highest))
+        return say(["unit.read"], n=n, mean=mean, low=low, high=high)
+
+    def panels(self) -> list[Panel]:
+        """How often each value occurs, and the characters that move it."""
+        values = Histogram(self.counts, self.edges, words("unit.value"), words("unit.share"))
+        moved = Bars(
+            [visible(move.character) for move in self.moves],
+            [move.change for move in self.moves],
+            words("unit.change"),
+        )
+        pictures: list[tuple[str, Picture]] = [
+            ("histogram", values),
+            *([("moves", moved)] if self.moves else []),
+        ]
+        return [
+            Panel(
+                name,
+                words(f"unit.{name}"),
+                picture,
+                [words(f"unit.{name}-notice")],
+                words(f"unit.{name}-limits"),
+            )
+            for name, picture in pictures
+        ]
+
+
+class ScanReport:
+    """What a scan found in a text of so many `characters`: a UnitReport for each of `units`, in their order;
+    `mean` and `variance` (U,) are those of all of them.
+    """
+
+    def __init__(self, characters: int, found: list[UnitReport]) -> None:
+        self.characters, self._found = characters, {one.unit: one for one in found}
+        self.units = list(self._found)
+        self.mean = np.array([one.mean for one in found])
+        self.variance = np.array([one.variance for one in found])
+
+    def __getitem__(self, unit: Unit | tuple[int, int]) -> UnitReport:
+        """Raises ConfigError for a unit that wasn't scanned."""
+        if unit not in self._found:
+            raise ConfigError("unit {unit} of layer {unit2} was not scanned", unit=unit[1], unit2=unit[0])
+        return self._found[Unit(*unit)]
+
+
+def scan(
+    model: Network,
+    path: Source | None = None,
+    *,
+    text: str | None = None,
+    encoding: str | None = None,
+    layer: int | None = None,
+    units: Sequence[int] | Sequence[Unit] | None = None,
+    quantity: str = "hidden",
+    contexts: int = 10,
+    before: int = 40,
+    after: int = 20,
+    bins: int = 40,
+) -> Generator[Share, None, ScanReport]:
+    """Read a file, or `text`, and follow `units` of `layer` (None: all); returns the ScanReport. Units, as
+    against their numbers, carry their layer.
+
+    Yields about ten times a second the share that is done. `contexts` is K, each of `before` characters, the
+    unit's own and `after`. A GRU with 256 units takes some ten seconds and 200 MB for 200,000 characters.
+    Raises ConfigError for absent layers, units or quantities and numbers out of range, TextError and
+    DecodingError for an unreadable file, EmptyTextError for no text.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> report = units.run(units.scan(rnnviz.load("timemachine-gru"), text="The machine"))
+    >>> report.characters, len(report.units)
+    (11, 256)
+    """
+    weights = weights_of(model)
+    check_quantity(quantity, weights.cell)
+    layer, columns = _chosen(weights, layer, units)
+    _check_sizes(contexts, before, after, bins)
+    source = SourceText(path, text, encoding, None, model.normaliser)
+    text = "".join(source.pieces(PIECE))
+    if not text:
+        raise EmptyTextError("{name} has no characters; choose another text", name=source.name)
+    inputs = np.append(model.vocabulary.start, model.vocabulary.encode(text))
+    values = np.empty((len(inputs), len(columns)), np.float32)  # (T + 1, U), after each input
+    reader, clock = NetworkReader(weights), Clock()
+    for begin in range(0, len(inputs), PIECE):
+        here = slice(begin, begin + PIECE)
+        values[here] = _read(reader, inputs[here], layer, quantity)[:, columns]
+        if clock.due():
+            yield Share(READING * min(1.0, here.stop / len(inputs)))
+    # A relu network may explode; figures are of finite values.
+    np.clip(np.nan_to_num(values, copy=False), -EXPLODED, EXPLODED, out=values)
+    found = []
+    for number, column in enumerate(columns.tolist()):
+        unit = unit_of(column, weights.layers[0].units, layer)
+        series = values[:, number].copy()
+        extremes = (_extremes(series[1:], sign, text, contexts, (before, after)) for sign in (1, -1))
+        found.append(_report(unit, series, inputs[1:], model.vocabulary, bins, *extremes))
+        if clock.due():
+            yield Share(READING + (1 - READING) * len(found) / len(columns))
+    yield Share(1.0)
+    return ScanReport(len(text), found)
+
+
+def _read(reader: NetworkReader, ids: Ids, layer: int | None, quantity: str) -> Floats:
+    """A `quantity` of the next `ids` (n,), as `rnnviz.units.activations` has it."""
+    hidden, cell = reader.states(ids)
+    tables = {"hidden": hidden[1:], **({} if cell is None else {"cell": cell[1:]})}
+    table = tables[quantity] if quantity in tables else reader.weights.gates(ids, hidden)[quantity]
+    return table.reshape(len(ids), -1) if layer is None else table[:, layer]
+
+
+def _extremes(
+    series: Floats, sign: int, text: str, most: int, around: tuple[int, int]
+) -> tuple[Context, ...]:
+    """At most `most` Contexts of a unit's values (T,) that don't overlap: the highest of windows as long as
+    one, of equals the first; the lowest where `sign` is -1.
+    """
+    before, after = around
+    W = before + 1 + after
+    padded = np.append(series * sign, np.full(-len(series) % W, -np.inf, np.float32)).reshape(-1, W)
+    places = padded.argmax(axis=1) + np.arange(len(padded)) * W
+    chosen: list[int] = []
+    for place in places[np.argsort(-padded.max(axis=1), kind="stable")].tolist():
+        if len(chosen) == most:
+            break
+        if all(abs(place - other) >= W for other in chosen):
+            chosen.append(place)
+    found = []
+    for place in chosen:
+        here = slice(max(0, place - before), place + after + 1)
+        value = float(series[place])
+        found.append(Context(place, value, text[here], place - here.start, series[here].copy()))
+    return tuple(found)
+
+
+def _report(
+    unit: Unit,
+    series: Floats,
+    ids: Ids,
+    vocabulary: Vocabulary,
+    bins: int,
+    top: tuple[Context, ...],
+    bottom: tuple[Context, ...],
+) -> UnitReport:
+    """Of a unit's values (T + 1,) before each of `ids` (T,) and after the last."""
+    values, changes = series[1:], np.diff(series.astype(np.float64))
+    limit = 2.0 ** max(0, math.ceil(math.log2(max(1.0, float(np.abs(values).max())))))
+    counts, edges = np.histogram(values, bins, (-limit, limit))
+    times = np.bincount(ids)
+    often = np.flatnonzero(times >= max(3, len(ids) / 2000))  # at least three times, and once in 2,000
+    change, amount = (np.bincount(ids, each)[often] / times[often] for each in (changes, np.abs(changes)))
+    moves = [
+        Move(vocabulary.symbol(int(often[k])), float(amount[k]), float(change[k]), int(times[often[k]]))
+        for k in np.argsort(-amount, kind="stable")[:MOVES].tolist()
+    ]
+    mean, variance = float(values.mean(dtype=np.float64)), float(values.var(dtype=np.float64))
+    lowest, highest = float(values.min()), float(values.max())
+    return UnitReport(unit, top, bottom, counts, edges, tuple(moves), mean, variance, lowest, highest)
+
+
+def _chosen(
+    weights: Weights, layer: int | None, units: Sequence[int] | Sequence[Unit] | None
+) -> tuple[int | None, Integers]:
+    """The layer, None for all, and which columns of `rnnviz.units.activations` are followed."""
+    layers, H = len(weights.layers), weights.layers[0].units
+    numbers: Sequence[int] | None = None
+    if units is not None:
+        numbers, layer = within_layer(units, layer)
+    if layer is not None:
+        check_layer(layer, layers)
+    if numbers is None:
+        return layer, np.arange(H if layer is not None else layers * H)
+    if layer is None:
+        raise ConfigError("units are counted within a layer; say which one")
+    return layer, check_units(numbers, H)
+
+
+def _check_sizes(contexts: int, before: int, after: int, bins: int) -> None:
+    """Raise ConfigError for numbers out of range."""
+    if not (
+        1 <= contexts <= 1000 and 0 <= before <= 1000 and 0 <= after <= 1000 and bins >= 4 and bins % 4 == 0
+    ):
+        raise ConfigError(
+            "contexts are 1 to 1,000, of 0 to 1,000 characters before and after, and bins a multiple of 4; "
+            "received {contexts}, {before}, {after} and {bins}",
+            contexts=contexts,
+            before=before,
+            after=after,
+            bins=bins,
+        )
+
+
+def pushes(
+    model: Network, unit: int | Unit | Direction, value: float = 1.0, *, k: int = 8
+) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+    """What `unit` of the top layer, or a Direction in it, speaks for and against at `value`: k symbols each,
+    the strongest first.
+
+    By value · W_hq[unit, x], less its mean over x, in nats: what the unit adds to log P(x) before
+    normalisation, not through later steps. Raises ConfigError for an absent unit or k < 1.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> up, down = units.pushes(rnnviz.load("timemachine-gru"), 17, k=3)
+    >>> len(up), down[0][1] < 0
+    (3, True)
+    """
+    weights = weights_of(model)
+    top = len(weights.layers) - 1
+    if isinstance(unit, Direction):
+        within_layer(Unit(unit.layer, 0), top)  # refuses another layer
+        unit.check(weights.layers[-1].units)
+    else:
+        if isinstance(unit, Unit):
+            (unit,), _ = within_layer(unit, top)
+        check_units(unit, weights.layers[-1].units)
+    if not weights.readout.shape[1]:
+        raise ConfigError(
+            "what a unit speaks for is its column of the output layer's weights, and the readout of {name!r} "
+            "is a function; give an nn.Linear as readout",
+            name=model.name,
+        )
+    if k < 1:
+        raise ConfigError("k counts symbols and is at least 1; received {k}", k=k)
+    readout = weights.readout
+    own = readout @ unit.vector if isinstance(unit, Direction) else readout[:, unit]
+    nats = own.astype(np.float64) * value
+    nats -= nats.mean()
+    order = np.argsort(-nats, kind="stable").tolist()
+
+    def named(symbols: Iterable[int]) -> list[tuple[str, float]]:
+        return [(model.vocabulary.symbol(s), float(nats[s])) for s in symbols]
+
+    return named([s for s in order if nats[s] > 0][:k]), named([s for s in order[::-1] if nats[s] < 0][:k])

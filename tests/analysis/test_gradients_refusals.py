@@ -1,0 +1,185 @@
+"""What has no gradient, and what is no gradient, is refused in a sentence."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnnviz import gradients
+from rnnviz.analysis.connectivity import Rows
+from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
+from rnnviz.gradients import (
+    connectivity,
+    connectivity_row,
+    hidden_weights,
+    jacobian_norms,
+    power_norms,
+    reach,
+    reach_of,
+    remaining,
+    scaled,
+    state_gradients,
+)
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.scoring.perplexity import UniformModel
+from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.units import run
+from tests.analysis.autograd import fading
+from tests.conftest import TEXT, tiny
+from tests.refused import one_sentence
+
+GRU, RNN, MINGRU = tiny("gru"), tiny("rnn"), tiny("mingru")
+LINEAR: Any = (connectivity_row, state_gradients, jacobian_norms)
+TURN = np.array([[0.0, -2.0], [2.0, 0.0]])
+STATELESS = (NgramModel.fit(TEXT, order=3, name="table"), UniformModel(Vocabulary(("a",))))
+ATTRIBUTED: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"text": ""}, EmptyTextError, "at least one"),
+    ({"at": 0}, ConfigError, "from 1 to 30; received 0"),
+    ({"at": 31}, ConfigError, "received 31"),
+    ({"method": "x"}, ConfigError, "'occlusion'"),
+    ({"instead": "x"}, ConfigError, "'average'"),
+    ({"instead": "out"}, ConfigError, "left out"),
+    ({"target": "ab"}, ConfigError, "target is one character"),
+    ({"against": ""}, ConfigError, "against is one character"),
+    ({"last": 0}, ConfigError, "at least 1"),
+    ({"text": "e" * 1200, "last": 1001}, TextError, "limit is 1,000"),
+]
+SCALED: list[tuple[Any, float, str]] = [
+    (np.array([[0.0, 1.0], [0.0, 0.0]]), 1.0, "eigenvalues of this matrix are 0"),
+    (TURN, -1.0, "rho is a number from 0"),
+    (TURN, math.nan, "rho is a number from 0"),
+    (np.ones((2, 3)), 1.0, r"received shape \(2, 3\)"),
+    (np.full((2, 2), np.inf), 1.0, "not finite"),
+    (GRU, 1.0, "received a gru"),
+]
+
+REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    **{
+        f"attribute {given}".replace("e" * 1200, "long"): (
+            lambda given=given: gradients.attribute(GRU, **{"text": TEXT[:30], **given}),
+            error,
+            words,
+        )
+        for given, error, words in ATTRIBUTED
+    },
+    **{
+        f"{ask.__name__}: no text": (lambda ask=ask: ask(GRU, ""), EmptyTextError, "at least one")
+        for ask in (connectivity, *LINEAR)
+    },
+    **{
+        f"{ask.__name__}: {model.name}": (
+            lambda ask=ask, model=model: ask(model, "abc"),
+            ConfigError,
+            f"{model.name!r} has no hidden state.*choose a network",
+        )
+        for ask in (connectivity, *LINEAR)
+        for model in STATELESS
+    },
+    **{
+        f"{ask.__name__}: half a character": (lambda ask=ask: ask(GRU, "a\ud800"), TextError, "surrogate")
+        for ask in (connectivity, *LINEAR)
+    },
+    **{
+        f"{ask.__name__}: at {at}": (
+            lambda ask=ask, at=at: ask(GRU, "abc", at=at),
+            ConfigError,
+            f"from 1 to 3; received {at}",
+        )
+        for ask in LINEAR
+        for at in (0, -1, 4)
+    },
+    **{
+        f"{ask.__name__}: too long": (
+            lambda ask=ask, limit=limit: ask(GRU, "a" * (limit + 1)),
+            TextError,
+            f"limit is {limit:,}: cut the text's beginning off",
+        )
+        for ask, limit in zip(LINEAR, (10_000, 10_000, 1_000), strict=True)
+    },
+    "connectivity: too long": (
+        lambda: connectivity(GRU, "a" * 1_001),
+        TextError,
+        r"received 1,001 characters.*1,000.*connectivity_row",
+    ),
+    "connectivity: states that overflow": (
+        lambda: connectivity(fading(1e3), "ab" * 100),
+        CheckpointError,
+        "overflow within 200",
+    ),
+    **{
+        f"connectivity: of {target!r}": (
+            lambda target=target: connectivity(GRU, "abc", target=target),
+            ConfigError,
+            "one character",
+        )
+        for target in ("", "ab")
+    },
+    **{
+        f"a row at {at}": (lambda at=at: Rows(GRU, TEXT[:50]).row(at), ConfigError, "from 1 to 50")
+        for at in (0, 51)
+    },
+    "a norm of Jacobians": (
+        lambda: jacobian_norms(GRU, "machine", norm="nuclear"),  # type: ignore[arg-type]
+        ConfigError,
+        "received 'nuclear'",
+    ),
+    # reach and what remains
+    **{
+        f"{lags} lags in {count} characters": (
+            lambda lags=lags, count=count: run(reach(GRU, TEXT[:count], lags=lags)),
+            ConfigError,
+            f"received {lags} lags and {count} characters",
+        )
+        for count, lags in ((9, 10), (30, 1))
+    },
+    **{
+        f"{lags} lags in rows of {count} characters": (
+            lambda lags=lags, count=count: reach_of(connectivity(GRU, TEXT[:count]), lags),
+            ConfigError,
+            "at least as many",
+        )
+        for count, lags in ((9, 10), (30, 1))
+    },
+    "what remains in a gru": (
+        lambda: remaining(GRU, "abc"),
+        ConfigError,
+        r"no gate looks at the state \(mingru\).*gru cells",
+    ),
+    "what remains in layer 1": (
+        lambda: remaining(MINGRU, "abc", layer=1),
+        ConfigError,
+        "layer is 0 to 0; received 1",
+    ),
+    "what remains of nothing": (lambda: remaining(MINGRU, ""), EmptyTextError, "at least one"),
+    # spectra
+    **{
+        f"a spectrum of {model.config.cell}, layer {layer}": (
+            lambda model=model, layer=layer: gradients.spectrum(model, layer=layer),
+            ConfigError,
+            words,
+        )
+        for model, layer, words in (
+            (tiny("mlp"), 0, "have no W_hh"),
+            (MINGRU, 0, "have no W_hh"),
+            (GRU, 2, "to 0"),
+        )
+    },
+    **{
+        f"scaled {n}": (lambda matrix=matrix, rho=rho: scaled(matrix, rho), ConfigError, words)
+        for n, (matrix, rho, words) in enumerate(SCALED)
+    },
+    "W_hh of layer 1": (lambda: hidden_weights(RNN, 1), ConfigError, "from 0 to 0; received 1"),
+    "W_hh of no network": (lambda: hidden_weights(STATELESS[1]), ConfigError, "no network"),  # type: ignore[arg-type]
+    "powers from -1": (lambda: power_norms(TURN, -1), ConfigError, "from 0 to 10,000"),
+    "a norm of powers": (lambda: power_norms(TURN, 1, norm="max"), ConfigError, "received 'max'"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_it_is_refused_in_a_sentence(what: str) -> None:
+    call, error, words = REFUSED[what]
+    with pytest.raises(error, match=words) as caught:
+        call()
+    one_sentence(str(caught.value))

@@ -1,0 +1,150 @@
+"""A network with changed units equals a plain loop that changes them; a batch equals texts read alone."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import rnnviz
+from rnnviz import units
+from rnnviz.networks.torch_model import CharModel
+from rnnviz.scoring import sampling
+from rnnviz.units import Intervention, Unit, ablate, continuation, intervene, pushes, resume, run, scan
+from tests.conftest import TEXT, tiny
+from tests.networks import textbook
+
+SHORT = TEXT[:40]
+
+
+def plain(model: CharModel, text: str, changes: list[Intervention]) -> tuple[np.ndarray, np.ndarray]:
+    """H (T + 1, L, H) and log P (T + 1, V), by the textbook's loop, one layer and one unit at a time."""
+
+    def changed(t: int, layer: int, quantity: str, state: torch.Tensor) -> torch.Tensor:
+        state = state.clone()
+        for one in changes:
+            going = one.start <= t and (one.stop is None or t < one.stop)
+            if one.layer == layer and one.quantity == quantity and going:
+                for unit in one.units:
+                    was = float(state[0, unit])
+                    state[0, unit] = {"clamp": one.value, "zero": 0.0, "scale": one.value * was}[one.action]
+        return state
+
+    tensors = textbook.tensors_of(model)
+    ids = torch.tensor([[model.vocabulary.start, *model.vocabulary.encode(text).tolist()]])
+    read = textbook.read(model.config, tensors, textbook.embedded(model.config, tensors, ids), change=changed)
+    return read.of("hidden")[:, :, 0].numpy(), read.of("log_probs")[:, 0].numpy()
+
+
+CHANGES = [
+    [],
+    [Intervention((3,), "clamp", 0.7)],
+    [Intervention((0, 5), "zero", layer=1)],
+    [Intervention((2, 7, 11), "scale", 1.5, start=4, stop=20)],
+    [Intervention((1,), "clamp", -1.0, start=10), Intervention((1,), "scale", 0.5, layer=1)],
+    [Intervention((4,), "clamp", 0.3), Intervention((4,), "scale", -2.0)],
+]
+
+
+CELLS: list[tuple[str, dict[str, Any]]] = [
+    ("gru", {}), ("lstm", {}), ("mingru", {}), ("rnn", {"activation": "relu"}), ("mlp", {}),
+    ("gru", {"embedding_size": 0}),
+]  # fmt: skip
+HELD = [Intervention((3, 4), "clamp", 1.5, quantity="cell", start=5), Intervention((0,), "zero", layer=1)]
+
+
+@pytest.mark.parametrize(
+    ("cell", "options", "changes"),
+    [("lstm", {}, HELD), *((*cell, changes) for cell, changes in itertools.product(CELLS, CHANGES))],
+    ids=str,
+)
+@pytest.mark.parametrize("text", [SHORT, ""])
+def test_an_intervention_is_what_a_plain_loop_does(
+    text: str, cell: str, options: dict[str, Any], changes: list[Intervention]
+) -> None:
+    model = tiny(cell, layers=2, **options)
+    found = intervene(model, text, changes)
+    states, log_probs = plain(model, text, changes)
+    np.testing.assert_allclose(found._states, states, atol=2e-6)
+    np.testing.assert_allclose(found.log_probs, log_probs, atol=5e-6)
+    ids = model.vocabulary.encode(text)
+    cost = -log_probs[np.arange(len(ids)), ids]
+    np.testing.assert_allclose(found.nll[found.known], cost[found.known], atol=5e-6)
+
+
+@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
+def test_a_changed_text_is_continued_without_being_read_again(cell: str) -> None:
+    model = tiny(cell, layers=2)
+    options: dict[str, Any] = {"temperature": 0.8, "seed": 4}
+    changes = [Intervention((3, 5), "clamp", 0.9, layer=1), Intervention((2,), "scale", 0.3, start=25)]
+    if cell == "lstm":
+        changes.append(Intervention((7,), "scale", 0.5, quantity="cell"))
+    read = intervene(model, SHORT, changes)
+    for t in (0, 11, 40):
+        assert resume(read, t, 40, changes, **options) == continuation(
+            model, SHORT[:t], 40, changes, **options
+        )
+    # Left alone from there on, it goes on from a changed state as the network would.
+    assert resume(read, 40, 40, **options) == sampling.resume(read, 40, 40, **options)
+
+
+@pytest.mark.parametrize("units", [Unit(1, 5), (Unit(1, 5),), [Unit(1, 5)]], ids=repr)
+def test_a_unit_brings_its_layer_with_it(units: Any) -> None:
+    model = tiny("gru", layers=2)
+    held = Intervention(units, "clamp", 1.0)
+    assert (held.units, held.layer) == ((5,), 1)
+    assert held == Intervention((5,), "clamp", 1.0, layer=1) == Intervention(units, "clamp", 1.0, layer=1)
+    changed, plain = intervene(model, SHORT, held).hidden, rnnviz.trace(model, SHORT).hidden
+    assert (changed[:, 1, 5] == 1.0).all()
+    np.testing.assert_array_equal(changed[:, 0], plain[:, 0])  # nothing below it
+
+
+def test_a_pair_that_is_surely_two_units_is_taken() -> None:
+    model, single = tiny("gru", layers=2), tiny("gru")
+    for clear in (Intervention((1, 5), layer=0), Intervention([1, 5]), Intervention((2, 5))):  # type: ignore[arg-type]
+        assert (intervene(model, SHORT, clear).hidden[:, 0, list(clear.units)] == 0).all()
+    assert (intervene(single, SHORT, Intervention((1, 5))).hidden[:, 0, [1, 5]] == 0).all()
+
+
+def test_wherever_units_are_taken_they_bring_their_layer() -> None:
+    model = tiny("gru", layers=2)
+    found = run(ablate(model, SHORT, units=Unit(1, 5)))
+    assert (found.layer, found.units.tolist()) == (1, [5])
+    np.testing.assert_array_equal(found.loss, run(ablate(model, SHORT, layer=1, units=[5])).loss)
+    assert run(scan(model, text=SHORT, units=[Unit(1, 5), Unit(1, 2)])).units == [Unit(1, 5), Unit(1, 2)]
+    assert pushes(model, Unit(1, 5)) == pushes(model, 5)
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm", "mingru", "mlp"])
+def test_change_is_taken_by_trace_perplexity_and_sample_alike(cell: str) -> None:
+    model = tiny(cell, layers=2)
+    change = [units.Clamp(Unit(1, 3), 0.5), units.Zero([2, 5], layer=0, start=3), units.Scale(7, 0.5, stop=9)]
+    read = rnnviz.trace(model, SHORT, change=change)
+    np.testing.assert_array_equal(read.hidden, intervene(model, SHORT, change).hidden)
+    assert (read.hidden[:, 1, 3] == 0.5).all()
+    report = rnnviz.perplexity(model, text=SHORT, change=change)
+    assert report.perplexity == pytest.approx(read.perplexity[-1], rel=1e-5)
+    assert report.perplexity != pytest.approx(rnnviz.perplexity(model, text=SHORT).perplexity, rel=1e-4)
+    given = rnnviz.perplexity(model, text=SHORT[20:], given=SHORT[:20], change=change)
+    assert given.perplexity == pytest.approx(np.exp(read.nll[20:].mean()), rel=1e-5)
+    late = [rnnviz.sample(model, SHORT, 30, seed=1, change=units.Clamp(3, 1.0, start=n)) for n in (0, 55, 99)]
+    assert late[1][:15] == rnnviz.sample(model, SHORT, 30, seed=1)[:15] != late[0][:15]
+    assert late[2] == rnnviz.sample(model, SHORT, 30, seed=1)
+
+
+def test_an_edit_is_a_function_of_the_state() -> None:
+    model = tiny("lstm", layers=2)
+    held = rnnviz.trace(model, SHORT, change=units.Clamp(3, 0.5, layer=1, start=4, quantity="cell"))
+
+    def set_one(c: Any) -> Any:
+        c[3] = 0.5
+        return c
+
+    edit = units.Edit(set_one, layer=1, quantity="cell", start=4)
+    np.testing.assert_array_equal(rnnviz.trace(model, SHORT, change=edit).hidden, held.hidden)
+    twice = [units.Edit(lambda h: h * 2), units.Edit(lambda h: h + 1)]  # in this order
+    plain = rnnviz.trace(model, SHORT[:1], change=units.Edit(lambda h: h, start=0)).hidden
+    there = rnnviz.trace(model, SHORT[:1], change=[units.Edit(lambda h: 2 * h + 1)]).hidden
+    np.testing.assert_allclose(rnnviz.trace(model, SHORT[:1], change=twice).hidden, there)
+    np.testing.assert_array_equal(plain, rnnviz.trace(model, SHORT[:1]).hidden)

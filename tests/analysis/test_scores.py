@@ -1,0 +1,103 @@
+"""Scores and what each character adds to them, against texts really cut and drawn anew; their intervals."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rnnviz.analysis import ranking
+from rnnviz.analysis.evidence import FEWEST, Scores, runs
+
+
+def telegraph(length: int, dwell: int, seed: int) -> np.ndarray:
+    drawn = np.random.default_rng(seed).random(length)
+    return np.cumsum(drawn < 1 / dwell) % 2 == 1
+
+
+def walk(length: int, seed: int, keep: float = 0.9) -> np.ndarray:
+    state = np.random.default_rng(seed).normal(size=length)
+    for t in range(1, length):
+        state[t] += keep * state[t - 1]
+    return state
+
+
+@pytest.mark.parametrize("kind", ["mask", "near", "graded"])
+def test_the_parts_tell_the_scores_of_texts_drawn_anew(kind: str) -> None:
+    random, n, block = np.random.default_rng(1), 3000, 60
+    mask = telegraph(n, 20, 1)
+    values = np.round(3 * mask + random.normal(size=n)) if kind == "graded" else mask
+    near = ~mask & np.roll(mask, 5) if kind == "near" else None
+    series = 0.1 * random.normal(size=(n, 3)).cumsum(axis=0) + np.array([1, 0.3, 0]) * values[:, None]
+    series[:, 2] = np.round(series[:, 2])  # with ties
+    scores = Scores.of(series, values, near)
+    np.testing.assert_allclose(scores.parts.mean(axis=0), 0, atol=1e-12)
+    here = [np.ones(n, np.bool_)] if near is None else [np.ones(n, np.bool_), mask | near]
+
+    def score(text: np.ndarray) -> np.ndarray:
+        kept = [text[part[text]] for part in here]
+        return np.min([[ranking.score(c[one], values[one]) for c in series.T] for one in kept], axis=0)
+
+    np.testing.assert_allclose(scores.values, score(np.arange(n)), atol=1e-12)
+    drawn = random.integers(0, n - block + 1, (200, n // block))
+    texts = [(starts[:, None] + np.arange(block)).ravel() for starts in drawn]
+    expected = np.array([score(text) for text in texts])
+    found = np.array([scores.values + scores.parts[text].mean(axis=0) for text in texts])
+    np.testing.assert_allclose(found.std(axis=0), expected.std(axis=0), rtol=0.15)
+    assert min(np.corrcoef(found[:, s], expected[:, s])[0, 1] for s in range(3)) > (
+        0.85 if near is not None else 0.95
+    )
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_an_interval_holds_the_truth_where_characters_taken_singly_would_not(graded: bool) -> None:
+    """The share of 100 texts whose interval holds the score of all texts together: that of a guess."""
+    held, single, leads, guess = 0, 0, 0, 0.0 if graded else 0.5
+    for seed in range(100):
+        target = walk(4000, 2000 + seed) if graded else telegraph(4000, 20, seed)
+        scores = Scores.of(np.stack([walk(4000, seed), walk(4000, 1000 + seed)], axis=1), target)
+        low, high = scores.interval()
+        held += low <= guess <= high
+        single += abs(scores.values[0] - guess) <= 1.96 * scores.parts[:, 0].std() / np.sqrt(4000)
+        rival = scores.rival(1, "untrained", 0)
+        assert rival.low is not None
+        assert (rival.low > 0) == (rival.p < 0.05 and scores.values[0] > scores.values[1])
+        leads += rival.low > 0
+    assert held >= 90
+    assert single < 70
+    assert leads <= 5
+
+
+def test_a_lead_is_the_difference_of_the_scores_and_a_sure_one_has_a_small_p() -> None:
+    target = telegraph(8000, 20, 0)
+    noise = np.random.default_rng(0).normal(size=(8000, 2))
+    scores = Scores.of(noise + np.array([2.0, 0.5]) * target[:, None], target)
+    rival = scores.rival(1, "context", 4)
+    assert (rival.kind, rival.number, rival.score) == ("context", 4, scores.values[1])
+    assert rival.low is not None
+    assert rival.high is not None
+    assert 0 < rival.low < scores.values[0] - scores.values[1] < rival.high
+    assert rival.p < 0.001
+    unsure = replace(scores, sure=False).rival(1, "context", 4)
+    assert (unsure.low, unsure.high, unsure.p) == (None, None, 1.0)
+    turned = Scores.of(noise + np.array([0.5, 2.0]) * target[:, None], target).rival(1, "context", 4)
+    assert turned.p == 1.0
+
+
+def test_a_target_that_seldom_changes_has_no_interval() -> None:
+    noise = np.random.default_rng(0).normal(size=(2000, 1))
+    rare, often = (np.arange(2000) % 2000 // length % 2 == 1 for length in (105, 100))
+    assert (runs(rare), runs(often)) == (FEWEST, FEWEST)
+    assert Scores.of(noise, often).sure
+    assert not Scores.of(noise, np.arange(2000) // 200 % 2 == 1).sure
+    assert not Scores.of(noise[:100], np.arange(100) % 2 == 1).sure  # too few characters for passages
+    assert runs(np.array([1.0, 1.0, 9.0, 9.0, 1.0])) == 3
+    assert runs(np.array([0.0, 0.0, 0.0, 2.0, 0.0])) == 3  # its middle is its lowest
+    assert Scores.of(noise, noise[:, 0] ** 2).interval()[0] >= -1.0
+
+
+def test_a_perfect_score_is_certain_and_no_interval_leaves_the_scale() -> None:
+    target = telegraph(4000, 20, 3)
+    perfect, good = target.astype(float), target + 0.4 * np.random.default_rng(0).normal(size=4000)
+    scores = Scores.of(np.stack([perfect, good], axis=1), target)
+    assert scores.interval() == (1.0, 1.0)
+    assert scores.interval(1)[1] <= 1.0

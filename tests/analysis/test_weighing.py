@@ -1,0 +1,176 @@
+"""How sure a search is: the bootstrap against texts really drawn anew, evidence, Holm's levels."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import roc_auc_score
+
+import rnnviz
+from rnnviz import units
+from rnnviz.analysis import evidence, ranking
+from rnnviz.analysis.search_result import ENOUGH, LEVEL, verdict
+from rnnviz.errors import ConfigError
+from rnnviz.units import Evidence, Rival, Searcher, Target, holm, run, weigh
+from tests.analysis.built import LATCHES, built, quoted
+
+
+def telegraph(length: int, dwell: int, seed: int) -> Target:
+    drawn = np.random.default_rng(seed).random(length)
+    return Target("telegraph", np.cumsum(drawn < 1 / dwell) % 2 == 1)
+
+
+def test_contexts_tell_what_stands_in_them_and_no_more() -> None:
+    ids = np.random.default_rng(2).integers(0, 6, 6000)
+    learn = np.arange(6000) < 3000
+    for lag, first in ((0, 1), (1, 2), (3, 4), (7, 8)):
+        mask = np.concatenate((np.zeros(lag, np.bool_), ids[: 6000 - lag] == 2))
+        for k in (1, 2, 4, 8):
+            told = ranking.score(evidence.predicted(ids, mask, k, learn)[3000:], mask[3000:])
+            assert (told > 0.99) == (k >= first), (lag, k, told)
+    graded = np.concatenate(([0.0], ids[:-1] * 1.0))
+    assert ranking.score(evidence.predicted(ids, graded, 2, learn)[3000:], graded[3000:]) > 0.95
+    pair = np.concatenate(([False], (ids[:-1] == 2) ^ (ids[1:] == 2)))  # no sum of characters: an n-gram
+    assert ranking.score(evidence.predicted(ids, pair, 2, learn)[3000:], pair[3000:]) > 0.99
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_a_context_weighs_as_much_as_often_it_comes(graded: bool) -> None:
+    random = np.random.default_rng(4)
+    ids, learn = random.choice(4, 3000, p=[0.6, 0.3, 0.08, 0.02]), np.arange(3000) < 2000
+    height = ids + np.roll(ids, 1) + random.normal(size=3000)
+    values, model = (
+        (height, Ridge(alpha=16)) if graded else (height > 1, LogisticRegression(solver="newton-cg"))
+    )
+    table, which = evidence._features(ids, 2)
+    each = table[which]  # a row a character
+    labels = ranking.ranks(values[learn]) / learn.sum() if graded else values[learn]
+    model.fit(each[learn], labels)
+    expected = model.predict(each) if graded else model.decision_function(each)
+    np.testing.assert_allclose(
+        evidence.predicted(ids, values, 2, learn), expected, atol=0.2
+    )  # of some 3; to the tolerance of both
+
+
+def test_a_family_is_held_to_holms_levels() -> None:
+    mask = telegraph(2000, 20, 0)
+    single = Searcher(mask.values[:, None].astype(float)).search(mask)
+    ps = [0.001, 0.011, 0.02, 0.04, 0.03]
+    family = [replace(single, found=(replace(single.best, p=p),)) for p in ps]
+    levels = [search.levels[0] for search in holm(family)]
+    assert levels[:2] == [LEVEL / 5, LEVEL / 4]
+    assert levels[2:] == [0.0, 0.0, 0.0]  # 0.02 > 0.05 / 3, and so all after it
+    assert holm([single])[0].levels[0] == LEVEL  # no family, no correction
+    assert holm([]) == []
+    found = [replace(search, characters=ENOUGH, chance=0.6) for search in holm(family)]
+    assert [search.verdict == "nothing" for search in found] == [False, False, True, True, True]
+
+
+def test_a_family_asks_for_the_shifts_that_its_levels_take() -> None:
+    targets = [telegraph(ENOUGH, 50, seed) for seed in range(11)]
+    states = np.random.default_rng(8).normal(size=(ENOUGH, 11))
+    searcher = Searcher(states + np.column_stack([target.values for target in targets]))
+    found = holm(searcher.search(target) for target in targets)
+    assert [(search.best.unit.unit, search.verdict) for search in found] == [(n, "open") for n in range(11)]
+    too_few = [searcher.search(target, shifts=200) for target in targets]
+    with pytest.raises(ConfigError, match=r"11 searches .* each takes 219 shifts or more; telegraph has 200"):
+        holm(too_few)
+    assert {search.verdict for search in holm(too_few[:10])} == {"open"}
+
+
+def test_the_report_is_measured_on_the_part_that_neither_ranked_nor_confirmed() -> None:
+    random, target = np.random.default_rng(9), telegraph(ENOUGH, 20, 9)
+    part = np.arange(ENOUGH) * 15 // ENOUGH % 3
+    strength = np.array([1.0, 2.0, 0.5])[part]
+    states = random.normal(size=(ENOUGH, 2))
+    states[:, 1] += strength * target.values
+    copy = random.normal(size=ENOUGH) + strength / 3 * target.values
+    searcher = Searcher(states)
+    weighed = run(weigh(searcher, searcher.search(target), target, [copy]))
+    assert weighed.evidence is not None
+    report = weighed.evidence.report
+    assert report is not None
+    assert weighed.best.score == pytest.approx(roc_auc_score(target.values[part == 1], states[part == 1, 1]))
+    assert report.score == pytest.approx(roc_auc_score(target.values[part == 2], states[part == 2, 1]))
+    assert report.rivals[0].score == pytest.approx(roc_auc_score(target.values[part == 2], copy[part == 2]))
+
+
+@pytest.mark.parametrize(("high", "suffices"), [(0.02, True), (0.03, False), (None, False)])
+def test_what_is_simpler_suffices_only_if_no_lead_worth_a_name_is_possible(
+    high: float | None, suffices: bool
+) -> None:
+    assert Rival("character", 1, 0.9, -0.01, high, 0.4).suffices == suffices
+
+
+def test_a_lead_that_a_family_makes_doubtful_is_no_lead() -> None:
+    evidence = Evidence(
+        tuple(Rival(kind, 8, 0.6, 0.1, 0.3, 0.03) for kind in ("context", "untrained")), (0.8, 0.9), 1.0, 50
+    )
+
+    def said(level: float) -> str:
+        return verdict(0.9, 0.6, 0.5, (0.5,), ENOUGH, evidence=evidence, lead_level=level)
+
+    assert (said(LEVEL), said(LEVEL / 5)) == ("remembers", "context")
+
+
+@pytest.mark.parametrize(
+    ("rival", "said"),
+    [
+        (Rival("context", 4, 0.7, -0.01, 0.4, 0.06), "context"),  # its interval holds zero
+        (Rival("context", 4, 0.885, 0.01, 0.02, 0.002), "context"),  # sure, and worth nothing
+        (Rival("untrained", 2, 0.95, -0.06, -0.04, 1.0), "untrained"),
+        (Rival("character", 1, 0.89, 0.0, 0.02, 0.05), "character"),
+    ],
+)
+def test_a_rival_that_is_not_surely_beaten_is_named(rival: Rival, said: str) -> None:
+    beaten = [Rival(kind, 8, 0.6, 0.2, 0.4, 0.002) for kind in ("context", "untrained")]
+    evidence = Evidence((rival, *beaten), (0.8, 0.95), 1.0, 50)
+    assert verdict(0.9, 0.6, 0.5, (0.5,), ENOUGH, evidence=evidence) == said
+    assert evidence.unbeaten(0.9) == rival
+    without = replace(evidence, rivals=tuple(beaten))
+    assert verdict(0.9, 0.6, 0.5, (0.5,), ENOUGH, evidence=without) == "remembers"
+    assert verdict(0.9, 0.6, 0.5, (0.5,), ENOUGH, evidence=replace(without, interval=None)) == "short"
+    assert (
+        verdict(0.9, 0.6, 0.5, (0.5,), ENOUGH, evidence=replace(without, rivals=tuple(beaten[:1]))) == "open"
+    )
+
+
+def test_which_unit_wins_is_unsure_where_two_are_alike() -> None:
+    random, mask = np.random.default_rng(5), telegraph(8000, 10, 5)
+    noise = random.normal(size=(8000, 3))
+    alike = noise + np.array([1.0, 1.0, 0.0]) * mask.values[:, None]
+    apart = noise + np.array([1.0, 0.3, 0.0]) * mask.values[:, None]
+    stable = []
+    for states in (alike, apart):
+        searcher = Searcher(states)
+        evidence = run(weigh(searcher, searcher.search(mask), mask)).evidence
+        assert evidence is not None
+        stable.append(evidence.stability)
+    assert 0.2 < stable[0] < 0.99
+    assert stable[1] == 1.0
+
+
+def test_what_is_in_one_half_alone_has_no_evidence_and_its_rivals_are_measured_where_it_was() -> None:
+    states = np.random.default_rng(6).normal(size=(400, 2))
+    mask = Target("once", np.arange(400) == 30)
+    searcher = Searcher(states)
+    weighed = run(weigh(searcher, searcher.search(mask), mask, [states[:, 0]]))
+    assert weighed.evidence is None
+    assert weighed.untrained == pytest.approx((ranking.score(states[:, 0], mask.values),))
+
+
+def test_one_call_finds_a_named_target_a_pattern_and_a_mask_alike() -> None:
+    text = quoted(22_000)
+    named = units.find(built(), text, "quotes", copies=1)
+    assert (named.verdict, named.best.unit.unit) == ("remembers", LATCHES)
+    read = rnnviz.trace(built(), text)
+    for name, said in (("quotes", "open"), ("capital", "character")):
+        assert units.search(read, units.target(name, text)).verdict == said
+    mask = units.target("quotes", text).values
+    assert units.find(built(), text, mask, copies=1).best == named.best
+    capital = units.find(built(), text, "[A-Z]", copies=1)
+    assert capital.verdict == "character"
+    assert capital.best.unit == units.find(built(), text, "capital", copies=1).best.unit
+    with pytest.raises(ConfigError, match="the same throughout"):
+        units.find(built(), text, "#", copies=1)
