@@ -88,7 +88,6 @@ from .networks.config import (
 from .networks.ngram import NgramModel as NgramModel
 from .networks.torch_model import CharModel as CharModel
 from .notebook.live import live as live
-from .runs.saving import save as save
 from .scoring.cluster import cluster as cluster
 from .scoring.dynamic import dynamic as dynamic
 from .scoring.mixing import mix as mix
@@ -128,6 +127,7 @@ from .scoring.trace import (
 from .scoring.trace_many import trace_many as trace_many
 from .text.row_files import open_rows as open_rows
 from .text.vocabulary import Vocabulary as Vocabulary
+from .training.saving import save as save
 from .training.trainer import (
     StepReport as StepReport,
 )

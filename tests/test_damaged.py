@@ -40,17 +40,16 @@ from rnnviz.figures import training
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.runs import api as runs
-from rnnviz.runs import choice, queue, replay, snapshots, training_state
-from rnnviz.runs.folder import RunFolder
 from rnnviz.scoring import contamination
 from rnnviz.scoring.compression import compress, decompress
 from rnnviz.scoring.record import record
 from rnnviz.scoring.trace import Trace
 from rnnviz.text import corpora
+from rnnviz.training import hyperparameters, queue, replay, runs, snapshots, training_state
+from rnnviz.training.folder import RunFolder
 from rnnviz.training.trainer import Trainer
 from tests.conftest import TEXT, in_numpy, tiny, tiny_card
-from tests.runs.made_runs import made
+from tests.training.made_runs import made
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, devices and bounds of a process")
 
@@ -298,9 +297,9 @@ def make_choice(folder: Path) -> str:
 
 
 def read_choice(folder: Path) -> str:
-    rows = choice.read(folder / "choice.json", {"epochs": 1, "cell": "gru"})
-    choice.to_markdown(rows).encode()
-    return choice.in_words(rows[0]["settings"])
+    rows = hyperparameters.read(folder / "choice.json", {"epochs": 1, "cell": "gru"})
+    hyperparameters.to_markdown(rows).encode()
+    return hyperparameters.in_words(rows[0]["settings"])
 
 
 READERS: dict[str, Reader] = {

@@ -30,7 +30,7 @@ def models(
         for info in found:
             print(as_json({**vars(info), "path": str(info.path)}))
     elif markdown:
-        from rnnviz.runs.card import to_markdown
+        from rnnviz.training.card import to_markdown
 
         print(to_markdown(found), end="")
     elif found:
@@ -48,7 +48,7 @@ def models(
 
 def _check(models: list[ModelInfo], folder: Path | None) -> bool:
     """Print every figure as the card says it and as it comes out; whether one differs."""
-    from rnnviz.runs import check
+    from rnnviz.training import check
 
     differs = False
     for one in check.check(models, folder):

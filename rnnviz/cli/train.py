@@ -1,5 +1,5 @@
 """`python -m rnnviz train`: trains a model, from a terminal or from the app. A run is a folder (see
-rnnviz.runs). Ctrl-C ends it after its step, saves, and says how to resume.
+rnnviz.training). Ctrl-C ends it after its step, saves, and says how to resume.
 """
 
 import argparse
@@ -19,9 +19,9 @@ from rnnviz.cli.output import Quiet, command_line, complain, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint, has_torch, modelfile
 from rnnviz.networks.config import Cell, Engine, TrainConfig, gone
-from rnnviz.runs import choice, process, tensorboard
-from rnnviz.runs.folder import Description, RunFolder, home
-from rnnviz.runs.stop import EXIT_INTERRUPTED
+from rnnviz.training import hyperparameters, process, tensorboard
+from rnnviz.training.folder import Description, RunFolder, home
+from rnnviz.training.stop import EXIT_INTERRUPTED
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def train(
     if cell != "ngram":
         has_torch.require()  # before a run's folder is there
     if int(os.environ.get("RANK", "0")) > 0 and "TORCHELASTIC_RUN_ID" in os.environ:
-        from rnnviz.runs import distributed
+        from rnnviz.training import distributed
 
         return distributed.help_train(now.device or "auto")
     if cell is not None:
@@ -172,10 +172,10 @@ def _corpus(about: About, now: Now) -> Any:
 def _count(about: About, now: Now, given: Mapping[str, Any], order: int) -> int:
     """`--cell ngram`: count instead of train."""
     from rnnviz.networks.ngram import NgramModel
-    from rnnviz.runs.card import make_card
     from rnnviz.scoring import contamination
     from rnnviz.text.characters import normalise
     from rnnviz.text.vocabulary import Vocabulary
+    from rnnviz.training.card import make_card
 
     corpus = _corpus(about, now)
     split = corpus.split()
@@ -254,7 +254,7 @@ def _command(about: About, now: Now) -> str:
 
 
 def _candidates(now: Now, recipe: dict[str, Any]) -> list[dict[str, Any]] | None:
-    return None if now.choice is None else choice.read(now.choice, recipe)
+    return None if now.choice is None else hyperparameters.read(now.choice, recipe)
 
 
 def _go_on(folder: RunFolder, now: Now, unheeded: Sequence[str]) -> None:
@@ -317,7 +317,7 @@ def _finish(path: Path, card: dict[str, Any]) -> None:
     if held_out and "ngram" in held_out:
         figures += f" ({held_out['ngram_name']}: {held_out['ngram']:.4f})"
     print(f"Wrote {path} ({path.stat().st_size:,} bytes){figures}")
-    from rnnviz.runs import unit_findings
+    from rnnviz.training import unit_findings
 
     if unit_findings.KEY in card:
         named = ", ".join(f"{one.target} {one.layer}:{one.unit}" for one in unit_findings.of(card))

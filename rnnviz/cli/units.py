@@ -162,8 +162,8 @@ def _keep(
     model's training held out is known by its checksum, whatever the text is called."""
     from rnnviz.networks.checkpoint import find, read_info
     from rnnviz.networks.modelfile import rewrite
-    from rnnviz.runs import unit_findings
     from rnnviz.text.corpora import sha256
+    from rnnviz.training import unit_findings
 
     path, checksum = find(of.model), sha256(text)
     about = {

@@ -1,7 +1,7 @@
 """The curves of training runs: perplexity against characters read; beside it gradient norm and learning rate.
 
-Pure functions from a run's events (`rnnviz.runs.api.follow`) to numbers, and on to Plotly figures as plain
-dictionaries. In a notebook:
+Pure functions from a run's events (`rnnviz.runs.api.follow`) to numbers, and on to Plotly figures as
+plain dictionaries. In a notebook:
 
     import plotly.graph_objects as go
     events, _ = rnnviz.runs.api.follow("my-gru")

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 GONE = {"timemachine-mingru": "shakespeare-mingru"}
 """Models that 1.0.0 shipped, and which to use instead."""
 
-SNAPSHOTS = f".snapshots{SUFFIX}"  # of a model's training (rnnviz.runs.replay), beside it and no model
+SNAPSHOTS = f".snapshots{SUFFIX}"  # of a model's training (rnnviz.training.replay), beside it and no model
 
 
 @dataclass(frozen=True, repr=False)

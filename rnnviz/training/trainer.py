@@ -52,8 +52,8 @@ class SplittableText(Protocol):
 
 class Trainer:
     """One run: model, optimiser, position in the text and random numbers. On a CPU, a saved and restored run
-    (rnnviz.runs.training_state) gives the same numbers, bit for bit, as an uninterrupted one, if both take
-    the same number of threads throughout: on another, torch adds up in another order.
+    (rnnviz.training.training_state) gives the same numbers, bit for bit, as an uninterrupted one, if both
+    take the same number of threads throughout: on another, torch adds up in another order.
     """
 
     def __init__(

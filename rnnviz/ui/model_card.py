@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rnnviz.i18n import _, ngettext
-from rnnviz.runs import choice
+from rnnviz.training import hyperparameters
 from rnnviz.ui.trouble import plain
 
 
@@ -46,14 +46,14 @@ def _text(card: Mapping[str, Any]) -> str:
 
 
 def _chosen(card: Mapping[str, Any]) -> str:
-    rows = choice.sound(card.get("choice"))
+    rows = hyperparameters.sound(card.get("choice"))
     if not rows:
         return ""
     listed = []
     for row in rows:
         bold = "**" if row.get("chosen") is True else ""
         figure = f"{row['validation_perplexity']:.2f}"
-        listed.append(f"{bold}{plain(choice.in_words(row['settings']))}: {figure}{bold}")
+        listed.append(f"{bold}{plain(hyperparameters.in_words(row['settings']))}: {figure}{bold}")
     return ngettext(
         "Its settings come from {n} candidate, by its perplexity on validation text: {list}.",
         "Its settings were chosen among {n} candidates, by their perplexity on validation text: {list}.",

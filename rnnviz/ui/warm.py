@@ -56,7 +56,7 @@ def up() -> None:
         import rnnviz.ui.pages.learn.page
         import rnnviz.ui.pages.perplexity.page
         import rnnviz.ui.pages.train.page  # noqa: F401
-        from rnnviz.runs import visitors
+        from rnnviz.training import visitors
         from rnnviz.ui import model_cache
         from rnnviz.ui.jobs import scratch
 

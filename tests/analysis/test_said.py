@@ -10,8 +10,8 @@ from rnnviz import units
 from rnnviz.analysis.search_result import Unanswered
 from rnnviz.analysis.targets import Target
 from rnnviz.findings import Finding, Number, Said
-from rnnviz.runs import unit_findings
 from rnnviz.telling import tell
+from rnnviz.training import unit_findings
 
 
 def weighed(interval: tuple[float, float] | None = (0.88, 0.92), **scores: float) -> units.Evidence:

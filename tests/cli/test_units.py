@@ -8,9 +8,9 @@ import pytest
 import rnnviz
 from rnnviz.networks.checkpoint import read_info, save
 from rnnviz.networks.modelfile import read_tensors, rewrite
-from rnnviz.runs import unit_findings
-from rnnviz.runs.card import responds
 from rnnviz.text.corpora import from_file, sha256
+from rnnviz.training import unit_findings
+from rnnviz.training.card import responds
 from tests.analysis.built import built, quoted
 from tests.cli.conftest import Run
 

@@ -18,7 +18,7 @@ from rnnviz.ui import entry
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.learn.session import Lecture
 from tests.conftest import TEXT, tiny
-from tests.runs.made_runs import made
+from tests.training.made_runs import made
 from tests.ui.apptest import addressed, components, opened, settled
 
 ROWS = json.loads(Path(__file__).with_name("addresses.json").read_text("utf-8"))

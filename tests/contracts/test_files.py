@@ -10,10 +10,10 @@ import pytest
 import rnnviz
 from rnnviz.errors import CheckpointError, DecodingError
 from rnnviz.networks import checkpoint
-from rnnviz.runs import api as runs
-from rnnviz.runs.folder import RunFolder
 from rnnviz.scoring.compression import decompress
-from tests.runs.processes import train
+from rnnviz.training import runs
+from rnnviz.training.folder import RunFolder
+from tests.training.processes import train
 
 HERE = Path(__file__).parent
 OLDEST, OLD = HERE / "made_by_0_1_0", HERE / "made_by_1_0_0"

@@ -13,14 +13,14 @@ from rnnviz.figures import export
 from rnnviz.networks.checkpoint import read_info, save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.runs import api as runs
 from rnnviz.runs import follow
-from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.scoring.perplexity import perplexity
+from rnnviz.training import runs
+from rnnviz.training.folder import Description, RunFolder
 from rnnviz.ui.pages.perplexity import download
 from rnnviz.ui.pages.train import compare
 from tests.analysis.built import VOCABULARY, built, quoted
-from tests.runs.processes import events, progressed, train, until
+from tests.training.processes import events, progressed, train, until
 
 TABLE = {
     tuple(row[:2]): row[2] for row in json.loads(Path(__file__).with_name("json.json").read_text("utf-8"))

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from rnnviz.networks import checkpoint
-from rnnviz.runs import unit_findings
+from rnnviz.training import unit_findings
 from tests.written import ROOT, links
 
 README = (ROOT / "README.md").read_text("utf-8")

@@ -91,7 +91,7 @@ PROMISES: dict[str, list[str]] = {
     ],
     "train one small network for two minutes": [
         "ui/test_visitors_limits.py::test_a_visitor_has_one_small_run_and_sees_it",
-        "runs/test_visitors.py::test_its_own_process_ends_it",
+        "training/test_visitors.py::test_its_own_process_ends_it",
     ],
     "refused where it is done, not only hidden": [
         "ui/test_isolation.py::test_who_may_not_does_nothing",
@@ -105,7 +105,7 @@ PROMISES: dict[str, list[str]] = {
         "ui/test_hosting_server.py::test_nobody_takes_over_a_session_whose_id_they_have",
     ],
     "Their runs are removed at the server's end, and at its next start where it was killed": [
-        "runs/test_visitors.py::test_all_go_with_the_process_that_serves_visitors_and_no_others"
+        "training/test_visitors.py::test_all_go_with_the_process_that_serves_visitors_and_no_others"
     ],
     "to the names that it was told alone (`--name`, `RNNVIZ_HOSTS`), and to their pages": [
         f"{GUARD}::test_others_are_served_when_that_is_asked_for_and_names_of_the_environment_with_their_pages"

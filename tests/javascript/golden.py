@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from rnnviz.networks import checkpoint
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.runs import unit_findings
+from rnnviz.training import unit_findings
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.pages.explore.session import Ask, LiveSession
 from rnnviz.ui.standalone.build import TEMPERATURE, parts

@@ -25,9 +25,9 @@ GB = 10**9
 RUN = """
 import json, sys, tempfile
 from rnnviz import corpora
-from rnnviz.runs import training_state
+from rnnviz.training import training_state
 from rnnviz.networks.config import TrainConfig
-from rnnviz.runs.folder import RunFolder
+from rnnviz.training.folder import RunFolder
 from rnnviz.training.tuning import tune_process
 from rnnviz.training.trainer import Trainer
 

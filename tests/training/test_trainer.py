@@ -15,13 +15,13 @@ from rnnviz.networks import compiled
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Cell, Engine, Precision, TrainConfig
 from rnnviz.networks.dropout import Dropout
-from rnnviz.runs.folder import Description, RunFolder
-from rnnviz.runs.training_state import restore, save
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
 from rnnviz.training.batches import Cuts, Streams, beginnings
+from rnnviz.training.folder import Description, RunFolder
 from rnnviz.training.optimiser import has_bfloat16
 from rnnviz.training.trainer import StepReport, Trainer, train
+from rnnviz.training.training_state import restore, save
 
 TEXT = "a traveller came home late one night, hung up his wet coat, lit the lamp and sat down. " * 12
 CORPUS = corpora.from_text(TEXT, "smiles")

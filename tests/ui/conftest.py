@@ -13,14 +13,12 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from rnnviz.networks import checkpoint
-from rnnviz.runs import api as runs
-from rnnviz.runs import visitors
-from rnnviz.runs.folder import VISITOR, Description
-from rnnviz.training import estimate
+from rnnviz.training import estimate, runs, visitors
+from rnnviz.training.folder import VISITOR, Description
 from rnnviz.ui.hosting import cookies, person, setting
 from rnnviz.ui.hosting.person import Person
 from rnnviz.ui.jobs import store
-from tests.runs.made_runs import made
+from tests.training.made_runs import made
 from tests.ui.apptest import opened
 from tests.ui.persons import LECTURER, Is
 

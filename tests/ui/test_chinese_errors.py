@@ -12,13 +12,12 @@ from rnnviz import i18n
 from rnnviz.errors import ConfigError
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
-from rnnviz.runs import event_log
-from rnnviz.runs.folder import RunFolder
-from rnnviz.runs.process import explained
-from rnnviz.training import estimate
+from rnnviz.training import estimate, event_log
+from rnnviz.training.folder import RunFolder
+from rnnviz.training.process import explained
 from rnnviz.ui.browser.payload import unpack
 from tests.conftest import tiny, tiny_card
-from tests.runs.made_runs import made
+from tests.training.made_runs import made
 from tests.ui.apptest import components, settled
 from tests.ui.conftest import Open
 

@@ -15,7 +15,7 @@ from rnnviz.analysis.occlusion import left_out
 from rnnviz.figures import live
 from rnnviz.networks import checkpoint
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.runs import unit_findings
+from rnnviz.training import unit_findings
 from rnnviz.ui import examples
 from rnnviz.ui.browser.payload import pack, unpack
 from rnnviz.ui.pages.explore import fixed, named, rows

@@ -11,12 +11,12 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import ConfigError
-from rnnviz.runs import api as runs
-from rnnviz.runs.folder import RunFolder
+from rnnviz.training import runs
+from rnnviz.training.folder import RunFolder
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key, Store
 from rnnviz.ui.pages.perplexity.texts import Text
-from tests.runs.made_runs import made
+from tests.training.made_runs import made
 from tests.ui.apptest import settled
 from tests.ui.conftest import Open
 from tests.ui.test_perplexity import section, upload

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rnnviz.runs import api as runs
+from rnnviz.training import runs
 from rnnviz.ui import model_cache
 from rnnviz.ui.pages.perplexity import comparison
-from tests.runs.made_runs import made
+from tests.training.made_runs import made
 from tests.ui.apptest import settled
 from tests.ui.conftest import Open
 from tests.ui.test_perplexity import section, upload

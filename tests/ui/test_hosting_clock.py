@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 import pytest
 
-from rnnviz.runs import visitors
+from rnnviz.training import visitors
 from rnnviz.ui.hosting import uploads
 from rnnviz.ui.server import sessions
 

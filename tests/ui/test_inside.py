@@ -13,10 +13,10 @@ from rnnviz import units
 from rnnviz.analysis import controls
 from rnnviz.analysis.search_result import ENOUGH
 from rnnviz.networks.checkpoint import save
-from rnnviz.runs import unit_findings
 from rnnviz.scoring.sampling import sample
 from rnnviz.scoring.trace import trace
 from rnnviz.text import corpora
+from rnnviz.training import unit_findings
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.jobs import worker

@@ -14,15 +14,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import RnnvizError
-from rnnviz.runs import api as runs
-from rnnviz.runs import visitors
-from rnnviz.runs.folder import VISITOR, RunFolder
 from rnnviz.text import corpora
+from rnnviz.training import runs, visitors
+from rnnviz.training.folder import VISITOR, RunFolder
 from rnnviz.ui import trouble
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.hosting.person import NOBODY, Person
 from rnnviz.ui.pages.train import listing, shown
-from tests.runs.made_runs import made
+from tests.training.made_runs import made
 from tests.ui.apptest import components, settled
 from tests.ui.conftest import Open, everything
 from tests.ui.controls import CONTROLS, found, guarded

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from rnnviz.networks.checkpoint import load, save
-from rnnviz.runs import api as runs
 from rnnviz.scoring.trace import trace
+from rnnviz.training import runs
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, sent, settled
 from tests.ui.conftest import Open, everything

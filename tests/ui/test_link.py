@@ -27,7 +27,7 @@ from rnnviz.ui.packed import pack
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.session import FEW, LIMIT, Ask, LiveSession
 from tests.conftest import tiny
-from tests.runs.made_runs import made
+from tests.training.made_runs import made
 from tests.ui.apptest import clean, components, sent, settled
 from tests.ui.conftest import Open
 

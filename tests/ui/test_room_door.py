@@ -24,7 +24,7 @@ from rnnviz.ui.room.listener import Listener
 from rnnviz.ui.room.phones import COOKIE, Phones
 from rnnviz.ui.room.room import Question, Room
 from rnnviz.ui.room.rooms import new_code
-from tests.runs.processes import until
+from tests.training.processes import until
 from tests.ui.phones import CODE, SHUT, SOON, Phone, hang_up, shut
 
 COLOURS = Question("colour", "Which <b>colour</b>?", ("red", "green", "blue"))

@@ -12,7 +12,7 @@ import requests
 from rnnviz.ui.server import sessions
 from rnnviz.ui.server.sessions import Sessions, close
 from tests.browser.driving import ROOT, serve
-from tests.runs.processes import until
+from tests.training.processes import until
 from tests.ui.visitor import Visitor
 
 

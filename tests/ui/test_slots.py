@@ -24,7 +24,7 @@ from rnnviz.ui.jobs.worker import Check, Job, Jobs, Slots, Step
 from rnnviz.ui.pages.train import forecast
 from rnnviz.ui.pages.train.settings import Recipe
 from rnnviz.ui.pages.train.texts import Chosen
-from tests.runs.processes import until
+from tests.training.processes import until
 from tests.ui.conftest import Open, everything
 from tests.ui.test_jobs import SOON, Endless, simple
 

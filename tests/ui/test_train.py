@@ -16,18 +16,16 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.errors import CheckpointError, DownloadError
 from rnnviz.figures import export
 from rnnviz.networks import checkpoint
-from rnnviz.runs import api as runs
-from rnnviz.runs import event_log, queue, unit_findings
-from rnnviz.runs.folder import RunFolder
 from rnnviz.text import corpora
-from rnnviz.training import estimate
+from rnnviz.training import estimate, event_log, queue, runs, unit_findings
+from rnnviz.training.folder import RunFolder
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.train import add_model, compare, settings, texts, view
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.shown import find
 from rnnviz.ui.pages.train.view import Watch
 from tests.conftest import TEXT, tiny, tiny_card
-from tests.runs.made_runs import WATCHED, made, training
+from tests.training.made_runs import WATCHED, made, training
 from tests.ui.apptest import addressed, components, sent
 from tests.ui.conftest import SHIPPED, Open, everything
 

@@ -9,14 +9,12 @@ import torch
 import rnnviz
 from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint
-from rnnviz.runs import api as runs
-from rnnviz.runs import event_log, replay
-from rnnviz.runs.folder import RunFolder
-from rnnviz.runs.snapshots import opened, pack
-from rnnviz.training import estimate
+from rnnviz.training import estimate, event_log, replay, runs
+from rnnviz.training.folder import RunFolder
+from rnnviz.training.snapshots import opened, pack
 from rnnviz.ui.pages.train import shown
 from tests.conftest import tiny
-from tests.runs.made_runs import START, made
+from tests.training.made_runs import START, made
 from tests.ui.apptest import addressed, components, sent
 from tests.ui.conftest import Open, everything, turn
 from tests.ui.test_train import button, pick

@@ -9,9 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import RnnvizError
 from rnnviz.networks.config import TrainConfig
-from rnnviz.runs import api as runs
-from rnnviz.runs import visitors
-from rnnviz.runs.folder import VISITOR, Description
+from rnnviz.training import runs, visitors
+from rnnviz.training.folder import VISITOR, Description
 from rnnviz.ui.hosting import allowed, limits
 from rnnviz.ui.hosting.person import ALONE, NOBODY
 from rnnviz.ui.jobs import store

@@ -16,8 +16,8 @@ from rnnviz.text.files import packing
 from rnnviz.ui.hosting import limits, person, setting
 
 if TYPE_CHECKING:
-    from rnnviz.runs.api import Run
-    from rnnviz.runs.folder import Description
+    from rnnviz.training.folder import Description
+    from rnnviz.training.runs import Run
 
 
 def everything() -> bool:

@@ -59,6 +59,6 @@ def _close_rooms_when_stopped() -> None:
 def _visitors() -> contextlib.AbstractContextManager[None]:
     if not setting.hosted():
         return contextlib.nullcontext()
-    from rnnviz.runs import visitors  # a fifth of a second, which one's own first page needn't wait for
+    from rnnviz.training import visitors  # a fifth of a second, which one's own first page needn't wait for
 
     return visitors.served()

@@ -109,7 +109,7 @@ def close(sessions: Iterable[str], one: Callable[[str], None]) -> None:
 
 
 def _sweep(there: set[str]) -> None:
-    from rnnviz.runs import visitors
+    from rnnviz.training import visitors
 
     if visitors.serving.is_set():  # another process knows who is there of those whom it serves
         visitors.sweep(there)

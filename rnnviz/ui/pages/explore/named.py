@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rnnviz.figures import live
 
 if TYPE_CHECKING:
-    from rnnviz.runs.unit_findings import Recorded
+    from rnnviz.training.unit_findings import Recorded
     from rnnviz.ui.pages.explore.rows import Network
 
 MOST = 3
@@ -33,7 +33,7 @@ class Named:
 
 def of(model: Network) -> tuple[Named, ...]:
     """The named units of a model: each once, the first MOST."""
-    from rnnviz.runs import unit_findings
+    from rnnviz.training import unit_findings
 
     if not model.card.get(unit_findings.KEY):
         return ()

@@ -13,7 +13,7 @@ from rnnviz.ui import presenting
 from rnnviz.ui.words import measure, notices, quantities, together, view_words
 
 if TYPE_CHECKING:
-    from rnnviz.runs.unit_findings import Recorded
+    from rnnviz.training.unit_findings import Recorded
     from rnnviz.ui.pages.explore.named import Named
     from rnnviz.ui.pages.explore.rows import Network
 
@@ -230,7 +230,7 @@ def invitation(target: str, characters: str) -> str:
 
 def captioned(one: Named, model: Network) -> dict[str, Any]:
     """A named unit: its name, a caption, and what was measured and where."""
-    from rnnviz.runs import unit_findings
+    from rnnviz.training import unit_findings
     from rnnviz.ui.pages.inside.words import targets
 
     card, config = model.card, model.config
@@ -265,7 +265,7 @@ def captioned(one: Named, model: Network) -> dict[str, Any]:
 
 def unnamed(card: Mapping[str, Any]) -> str:
     """That no unit has a name, and why; "" where nothing was looked for."""
-    from rnnviz.runs import unit_findings
+    from rnnviz.training import unit_findings
     from rnnviz.ui.pages.inside.words import targets
 
     names, said = targets(python=True), reasons()

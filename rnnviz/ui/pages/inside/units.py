@@ -16,9 +16,9 @@ from rnnviz.findings import Bars, Number, Panel, words
 from rnnviz.i18n import _
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import mapped
-from rnnviz.runs.unit_findings import Recorded
 from rnnviz.scoring.trace import Trace, tracing
 from rnnviz.text.characters import visible
+from rnnviz.training.unit_findings import Recorded
 from rnnviz.ui import address, dashboard, findings
 from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs.worker import Step

@@ -11,9 +11,9 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.networks import checkpoint, modelfile
-from rnnviz.runs import api as runs
-from rnnviz.runs.folder import VISITOR, RunFolder
 from rnnviz.text import files
+from rnnviz.training import runs
+from rnnviz.training.folder import VISITOR, RunFolder
 from rnnviz.ui import trouble
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.explore.words import unnamed

@@ -12,9 +12,9 @@ import streamlit as st
 from rnnviz.figures import export, training
 from rnnviz.figures.themes import THEMES
 from rnnviz.i18n import _
-from rnnviz.runs import api as runs
-from rnnviz.runs.folder import RunFolder
 from rnnviz.text.files import LONGEST_NAME, printable
+from rnnviz.training import runs
+from rnnviz.training.folder import RunFolder
 from rnnviz.ui.fields import Field
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.train import settings

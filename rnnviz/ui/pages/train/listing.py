@@ -4,9 +4,8 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
-from rnnviz.runs import api as runs
-from rnnviz.runs import queue, visitors
-from rnnviz.runs.folder import VISITOR, RunFolder
+from rnnviz.training import queue, runs, visitors
+from rnnviz.training.folder import VISITOR, RunFolder
 from rnnviz.ui import trouble
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.train import words as say

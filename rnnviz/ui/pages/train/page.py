@@ -7,8 +7,7 @@ import streamlit as st
 from rnnviz.errors import RnnvizError, TorchMissingError
 from rnnviz.i18n import N_, _
 from rnnviz.networks import checkpoint, has_torch
-from rnnviz.runs import api as runs
-from rnnviz.runs import visitors
+from rnnviz.training import runs, visitors
 from rnnviz.training.estimate import cores
 from rnnviz.training.presets import twice
 from rnnviz.ui import presenting, sidebar, trouble

@@ -10,12 +10,11 @@ import streamlit as st
 from rnnviz.errors import TrainingError
 from rnnviz.i18n import _
 from rnnviz.networks import checkpoint
-from rnnviz.runs import api as runs
-from rnnviz.runs import replay, visitors
-from rnnviz.runs.folder import VISITOR, RunFolder
-from rnnviz.runs.replay import Replay
-from rnnviz.runs.snapshots import Snapshot
 from rnnviz.text import files
+from rnnviz.training import replay, runs, visitors
+from rnnviz.training.folder import VISITOR, RunFolder
+from rnnviz.training.replay import Replay
+from rnnviz.training.snapshots import Snapshot
 from rnnviz.ui.fields import Field
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.model_cache import FIRST

@@ -17,10 +17,9 @@ from rnnviz.figures import live, training
 from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES, Scale
 from rnnviz.i18n import _, language
 from rnnviz.networks.config import span
-from rnnviz.runs import api as runs
-from rnnviz.runs import queue
-from rnnviz.runs.folder import RunFolder
-from rnnviz.runs.snapshots import Snapshot
+from rnnviz.training import queue, runs
+from rnnviz.training.folder import RunFolder
+from rnnviz.training.snapshots import Snapshot
 from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.payload import pack

@@ -159,7 +159,7 @@ def share(last: Mapping[str, Any], total: object) -> float | None:
 
 
 def reason(state: str, cause: object) -> str:
-    """What to do about an end for which `rnnviz.runs.process` distinguishes a `cause`; "" for others."""
+    """What to do about an end for which `rnnviz.training.process` distinguishes a `cause`; "" for others."""
     if state == "died":
         return _(
             "Its process ended without a message, as when memory runs out. What was saved last is kept: "

@@ -1,0 +1,38 @@
+"""What a training run is compared with on its validation text: uniform guesses, unigrams, six-grams."""
+
+from typing import Any
+
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.scoring.perplexity import perplexity
+from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.training import event_log
+from rnnviz.training.estimate import COUNTED
+from rnnviz.training.folder import RunFolder
+
+ORDER = 6
+
+NAMES = ("uniform", "unigram", "ngram", "ngram_order", "ngram_characters")
+
+
+def measured(train: str, validation: str, vocabulary: Vocabulary) -> dict[str, float | int | None]:
+    """The perplexities that a run's chart shows as lines, with `vocabulary`'s symbols.
+
+    uniform           V
+    unigram, ngram    Kneser–Ney of order 1 and ORDER, fitted to `train`; None without validation text
+    ngram_characters  how many characters of `train` they counted: a run on a very large text must start, too
+    """
+    train = train[:COUNTED]
+    found: dict[str, float | int | None] = {"uniform": vocabulary.size, "unigram": None, "ngram": None}
+    if validation:
+        for name, order in (("unigram", 1), ("ngram", ORDER)):
+            model = NgramModel.fit(train, order=order, vocabulary=vocabulary)
+            found[name] = perplexity(model, text=validation).perplexity
+    return {**found, "ngram_order": ORDER, "ngram_characters": len(train)}
+
+
+def of_earlier_start(folder: RunFolder) -> dict[str, Any] | None:
+    """The baselines that an earlier start of this run measured, if any."""
+    for event in reversed(event_log.read(folder.events)[0]):
+        if event["event"] == "start" and all(name in event for name in NAMES):
+            return {name: event[name] for name in NAMES}
+    return None

@@ -1,0 +1,115 @@
+"""The model that a run leaves behind: the finished one with its card, and a kept copy."""
+
+from pathlib import Path
+from typing import Any
+
+from rnnviz.errors import TrainingError
+from rnnviz.networks import checkpoint, modelfile
+from rnnviz.text import corpora, files
+from rnnviz.text.corpora import Corpus
+from rnnviz.training import event_log, unit_findings
+from rnnviz.training.folder import Description, RunFolder
+
+
+def text_of(folder: RunFolder, description: Description) -> Corpus:
+    """The text of a run. Raises CorpusError, TextError or TrainingError if it is gone."""
+    title, language, licence = description.title, description.language, description.licence
+    if description.corpus:
+        return corpora.open_corpus(description.corpus, title=title, language=language, licence=licence)
+    try:
+        text = folder.text.read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise TrainingError(
+            "the run's text, {text}, can't be read ({error}); start a new run", text=folder.text, error=error
+        ) from None
+    return corpora.from_text(text, description.name, title=title, language=language, licence=licence)
+
+
+def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
+    """See rnnviz.training.keep."""
+    modelfile.check_name(name)
+    where = Path(target).expanduser() if target is not None else checkpoint.folders()[0]
+    path = where / f"{name}{modelfile.SUFFIX}"
+    if any((f / path.name).exists() for f in (where, *checkpoint.folders())):
+        raise TrainingError("there is a model called {name!r} already; choose another name", name=name)
+    newest, description = event_log.newest(folder.events), folder.description()
+    last = newest.life or {}
+    finished = last.get("path") if description.logged or last.get("event") == "finished" else None
+    if finished and Path(finished).is_file():
+        return modelfile.copy(Path(finished), path)
+    said = [event.get("seconds") or 0.0 for event in (newest.progress, newest.report) if event]
+    return finish(folder, description, text_of(folder, description), max(said, default=0.0), path)[0]
+
+
+def finish(
+    folder: RunFolder,
+    description: Description,
+    corpus: Corpus,
+    seconds: float,
+    path: Path | None = None,
+    *,
+    naming_seconds: float = 0.0,
+) -> tuple[Path, dict[str, Any]]:
+    """Score the best model on the held-out text and write it with its card. Returns its path and card.
+    `seconds` is its training time; `path` defaults to the description's; units that respond to something are
+    looked for as long as `naming_seconds`, 0 for not at all. Raises TrainingError if there is no model, and
+    what scoring and saving raise.
+    """
+    from rnnviz.scoring import contamination
+    from rnnviz.training.card import make_card
+
+    if path is None:
+        path = Path(description.output or folder.finished / f"{description.name}{modelfile.SUFFIX}")
+    if not folder.best.exists():
+        raise TrainingError(
+            "the run in {path} has no model yet; let it train a little longer", path=folder.path
+        )
+    model = checkpoint.load(folder.best)
+    if not checkpoint.is_neural(model):
+        raise TrainingError(
+            "{best} was replaced by another model while training; start a new run", best=folder.best
+        )
+    if description.half:  # measured as it will be stored
+        model.half().float()
+    config = description.config
+    together = config.train_on == "train+validation"
+    model.card = make_card(
+        model,
+        corpus,
+        trained_on="first 90 %" if together else "first 85 %",
+        recipe=config.to_json(),
+        seed=config.seed,
+        seconds=seconds,
+        command=description.command,
+        parameters=model.parameter_count,
+        yardstick=description.ngram,
+        choice=description.choice,
+        example=description.example,
+    )
+    model.card["engine"] = _engine(folder, description)
+    if naming_seconds > 0:
+        from rnnviz.training import naming
+
+        command = files.without_folders(description.command)
+        model.card[unit_findings.KEY] = naming.found(
+            model, corpus, together=together, command=command, seconds=naming_seconds
+        )
+    split = corpus.split()
+    sketch = contamination.sketch(split.train + split.validation if together else split.train)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return checkpoint.save(model, path, half=description.half, sketch=sketch), model.card
+
+
+def _engine(folder: RunFolder, description: Description) -> dict[str, Any]:
+    """What the run computed with, as it last began: device, precision, whose backward pass, how many threads,
+    and whether their number was fixed.
+    """
+    events, _ = event_log.read(folder.events)
+    start: dict[str, Any] = next((e for e in reversed(events) if e["event"] == "start"), {})
+    return {
+        "device": start.get("device"),
+        "precision": "bfloat16" if start.get("bfloat16") else "float32",
+        "backward": start.get("backward"),
+        "threads": start.get("threads"),
+        "threads_fixed": description.threads is not None,
+    }

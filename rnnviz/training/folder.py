@@ -1,0 +1,348 @@
+"""The files of one training run, and the lock that says whether its process lives.
+
+    run.json                 what the run is: name, recipe, text, sentence to watch (`Description`)
+    text.txt                 the user's own text, where the run has no named corpus
+    events.jsonl             what happened, one JSON object a line (rnnviz.training.event_log)
+    state.safetensors        everything needed to resume (rnnviz.training.training_state)
+    best.safetensors         the best model so far, a file like any shipped model
+    model/NAME.safetensors   the finished model with its card, where no other place was asked for
+    probe.safetensors        the newest snapshot; snapshots/ has older ones (rnnviz.training.journal)
+    log.txt                  what the process printed
+    lock                     locked while the process lives
+    stop                     asks the process to stop; left behind by one that was stopped
+    reserve                  deleted when the disk is full, so that this can still be logged
+
+Every file but the events is replaced as a whole, so a kill at any moment leaves a folder that can be resumed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import IO, Any, get_args
+
+import portalocker
+
+from rnnviz.errors import CheckpointError, ConfigError, RnnvizError, TrainingError
+from rnnviz.networks import modelfile
+from rnnviz.networks.config import Engine, TrainConfig, gone
+from rnnviz.text import files
+from rnnviz.training.stored import restored
+
+RESERVE = 64 * 1024
+"""Bytes reserved for a full disk."""
+
+LONGEST_DESCRIPTION = 2**20
+"""Bytes of run.json at most."""
+
+LONGEST_REASON = 600
+"""Characters quoted of what is wrong with it, at most."""
+
+DAMAGED = (
+    *(OSError, LookupError, ValueError, TypeError, AttributeError),
+    *(ArithmeticError, RecursionError, MemoryError),
+)
+"""What reading a damaged file may raise."""
+
+LONGEST_WATCHED = 400
+"""Characters of the longest sentence to watch: a snapshot of it is written twice a second."""
+
+VISITORS = ".visitors"
+"""The folder in `home()` of the runs of a hosted app's visitors, with a queue of its own."""
+
+VISITOR = "visitor:"
+"""What the ids of those runs begin with; no run's name does."""
+
+
+def home() -> Path:
+    """The folder of runs: RNNVIZ_RUNS in the environment, else ./runs. Absolute; it need not exist."""
+    return Path(os.environ.get("RNNVIZ_RUNS") or "runs").expanduser().absolute()
+
+
+def reason(error: BaseException) -> str | RnnvizError:
+    """Why a file is damaged, in a line."""
+    if isinstance(error, RnnvizError) and len(str(error)) < LONGEST_REASON:
+        return error  # which a page says in its own language
+    said = str(getattr(error, "strerror", None) or error)
+    return " ".join(said.split())[:LONGEST_REASON] or type(error).__name__
+
+
+@contextlib.contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Open while a folder of runs is written to. Raises TrainingError where that can't be."""
+    try:
+        yield
+    except OSError as error:
+        raise TrainingError(
+            "no run can be kept in {home}: {strerror}; choose another folder with RNNVIZ_RUNS",
+            home=place,
+            strerror=error.strerror,
+        ) from None
+
+
+@dataclass(frozen=True)
+class Description:
+    """What is decided of a run before it starts.
+
+    name      the run's and its model's: letters, digits, '.', '_' and '-'
+    corpus    a corpus's name or a text file's path; "" where `text` is the text
+    text      the user's own text; None in a description that was read back (it is in text.txt)
+    watched   the sentence to watch, at most LONGEST_WATCHED characters; "" for none
+    minutes   train so long: the speed is measured at the start and decides `config.characters`
+    ngram     a saved n-gram model, for comparison in the finished model's card
+    example   the text the app shows first with the model
+    half      store the finished model's weights as float16
+    threads   of torch; None for as many as prove fastest, tried again as the run goes on, which changes
+              results in the last digits: a resumed run then isn't the same bit for bit
+    output    where the finished model goes; "" for the run's own folder
+    command   the equivalent command line, for the card
+    created   Unix time; 0 for now
+    choice    the candidates that the settings were chosen from (hyperparameters.py), for the card
+    licence   the text's, for the card; "" for what is known of it
+    log_to    "tensorboard": its figures are written for that program too; "" for none
+    logged    whether another program trains it and logs here (external_run.py); `config` says nothing
+    owner     the visitor of a hosted app who started it (rnnviz.training.visitors); "" for the app's own
+    engine    whose backward pass computes: "torch", "numba" (rnnviz.networks.compiled), or "auto" for the
+              fastest, which is then written down
+    longest   seconds from its turn on after which its process stops it, whatever it is at; None for no end
+    units     whether its process looks at the end for units that respond to something (naming.py)
+    """
+
+    name: str
+    config: TrainConfig
+    corpus: str = ""
+    text: str | None = field(default=None, repr=False)
+    title: str = ""
+    language: str = ""
+    watched: str = ""
+    minutes: float | None = None
+    ngram: str | None = None
+    example: str | None = None
+    half: bool = False
+    device: str = "auto"
+    threads: int | None = None
+    output: str = ""
+    command: str = ""
+    created: float = 0.0
+    choice: list[dict[str, Any]] | None = field(default=None, repr=False)
+    licence: str = ""
+    log_to: str = ""
+    logged: bool = False
+    owner: str = ""
+    longest: float | None = None
+    engine: Engine = "auto"
+    units: bool = True
+
+    def __post_init__(self) -> None:
+        try:
+            modelfile.check_name(self.name)
+        except CheckpointError as error:
+            raise ConfigError("a run is called like the model it makes: {error}", error=error) from None
+        from rnnviz.text.vocabulary import code_points  # imports NumPy, which quick commands avoid
+
+        for text in (self.watched, self.text or "", self.title, self.example or ""):
+            code_points(text)
+        if len(self.watched) > LONGEST_WATCHED:
+            raise ConfigError(
+                "the sentence to watch has at most {most} characters; received {count:,}; shorten it",
+                most=LONGEST_WATCHED,
+                count=len(self.watched),
+            )
+        if self.minutes is not None and not 0 < self.minutes <= 100_000:
+            raise ConfigError(
+                "minutes is a number above 0, up to 100,000; received {minutes!r}", minutes=self.minutes
+            )
+        if self.threads is not None and self.threads < 1:
+            raise ConfigError(
+                "threads counts processor threads and is at least 1; received {threads}", threads=self.threads
+            )
+        if str(self.engine) == "rnnviz":
+            raise ConfigError(
+                "engine rnnviz is gone since numba is faster; use auto, which takes the fastest of torch and "
+                "numba"
+            )
+        if self.engine not in get_args(Engine):
+            raise ConfigError(
+                "engine is one of {engines}; received {engine!r}",
+                engines=", ".join(get_args(Engine)),
+                engine=self.engine,
+            )
+        if not 0 <= self.created < 1e12:
+            raise ConfigError("created is a Unix time; received {created!r}", created=self.created)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that `from_json` restores, all but `text`."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "text"}
+        values["probe"] = values.pop("watched")  # its name in version 0.1.0
+        return {**values, "config": {} if self.logged else self.config.to_json()}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Description:
+        """What `to_json` wrote, of this version or an older one. Raises ConfigError for values out of range,
+        what `restored` raises for those of other kinds, and TrainingError for a cell that only 1.0.0 trains.
+        """
+        names = {f.name for f in fields(cls)} - {"text"}
+        named = {**values, "watched": values.get("probe")}
+        found = {name: value for name, value in named.items() if name in names and value is not None}
+        if found.get("engine") == "rnnviz":  # of 1.0.0, between torch's and numba's in speed
+            found["engine"] = "torch"
+        if (error := gone(values["config"].get("cell"))) is not None:
+            raise TrainingError(error.message, **error.values)
+        described: Description = restored(cls, found)
+        return described
+
+
+class RunFolder:
+    """The files of one run. Creating the object touches nothing."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path).expanduser().absolute()
+        self.description_file = self.path / "run.json"
+        self.text = self.path / "text.txt"
+        self.events = self.path / "events.jsonl"
+        self.state = self.path / "state.safetensors"
+        self.best = self.path / "best.safetensors"
+        self.finished = self.path / "model"
+        self.newest = self.path / "probe.safetensors"
+        self.snapshots = self.path / "snapshots"
+        self.log = self.path / "log.txt"
+        self.lock = self.path / "lock"
+        self.stop = self.path / "stop"
+        self.reserve = self.path / "reserve"
+
+    @property
+    def id(self) -> str:
+        """The folder's name."""
+        return self.path.name
+
+    def begin(self, description: Description) -> Description:
+        """Write a new run's description; returns it with the time. Raises TrainingError if one is there."""
+        if self.description_file.exists():
+            raise TrainingError(
+                "{path} already holds a run; go on with --resume {path} or choose another", path=self.path
+            )
+        if description.text is not None:
+            modelfile.write_atomic(self.text, description.text.encode("utf-8"), mode=0o600)
+        self.keep_reserve()
+        written = replace(description, text=None, created=description.created or time.time())
+        self.describe(written)
+        return written
+
+    def describe(self, description: Description) -> None:
+        """Replace the description."""
+        text = json.dumps(description.to_json(), indent=1)  # a path may hold bytes that are no text
+        modelfile.write_atomic(self.description_file, text.encode())
+
+    def description(self) -> Description:
+        """Read the description. Raises TrainingError if there is none, or it is damaged."""
+        try:
+            return Description.from_json(json.loads(files.read(self.description_file, LONGEST_DESCRIPTION)))
+        except TrainingError:
+            raise
+        except FileNotFoundError:
+            raise TrainingError(
+                "there is no run in {path}; start one with --run-dir {path}", path=self.path
+            ) from None
+        except (*DAMAGED, RnnvizError) as error:
+            raise TrainingError(
+                "{path} is damaged ({error}); start a new run",
+                path=self.description_file,
+                error=reason(error),
+            ) from None
+
+    def kept(self) -> list[int]:
+        """The steps whose snapshots were kept, in order."""
+        found = (re.fullmatch(r"(\d{9,})\.safetensors", p.name) for p in self.snapshots.glob("*.safetensors"))
+        return sorted(int(match[1]) for match in found if match)
+
+    def snapshot_file(self, step: int) -> Path:
+        """Where the snapshot of a step is kept."""
+        return self.snapshots / f"{step:09d}.safetensors"
+
+    def keep_reserve(self) -> None:
+        """Write the reserve if it is missing."""
+        if not self.reserve.exists():
+            modelfile.write_atomic(self.reserve, os.urandom(RESERVE))  # incompressible
+
+    def sweep(self) -> None:
+        """Delete the unfinished files of killed writers. Only for the lock's holder."""
+        for folder in (self.path, self.snapshots):
+            for file in folder.glob(".*.*"):
+                if re.fullmatch(r"\.[\w-]+\.(safetensors|json|txt)\..+", file.name):
+                    file.unlink(missing_ok=True)
+
+    # the lock
+
+    def locked(self) -> bool:
+        """Whether a process that trains this run, or waits to, is alive."""
+        try:
+            with files.opened(self.lock) as file:
+                # Shared, so that two simultaneous callers don't take one another for the run.
+                portalocker.lock(file, portalocker.LockFlags.SHARED | portalocker.LockFlags.NON_BLOCKING)
+        except portalocker.LockException:
+            return True
+        except OSError:  # there is none, or something in its place that no process holds
+            return False
+        return False
+
+    def take_lock(self, wait: float = 5.0) -> IO[bytes]:
+        """The lock, held until the file is closed here and in every child. Tries for `wait` seconds, as
+        `locked` holds it for an instant; then raises TrainingError.
+        """
+        flags = portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING
+        try:
+            return portalocker.Lock(
+                self.lock, "a+b", timeout=wait, check_interval=0.01, flags=flags, buffering=0
+            ).acquire()
+        except portalocker.LockException:
+            raise TrainingError(
+                "the run in {path} is going on already; stop it first, or follow it", path=self.path
+            ) from None
+        except OSError as error:
+            raise TrainingError(
+                "the run in {path} has no lock that can be used: {strerror}; remove {lock}",
+                path=self.path,
+                strerror=error.strerror,
+                lock=self.lock,
+            ) from None
+
+
+def folders(home: Path) -> Iterator[RunFolder]:
+    """The runs in a folder of runs, unordered; not those whose names can't be shown."""
+    try:
+        entries = list(os.scandir(home))
+    except OSError:
+        return
+    for entry in entries:
+        folder = RunFolder(entry.path)
+        with contextlib.suppress(OSError):  # of another user, perhaps
+            if entry.name.startswith(".") or not files.is_shown(folder.path) or not entry.is_dir():
+                continue
+            if folder.description_file.exists():
+                yield folder
+
+
+def folder_of(id: str) -> RunFolder | None:
+    """The folder of the run with this id, in `home()` or, of a visitor's, in VISITORS there; None for what is
+    no id of a run. It need not exist.
+
+    >>> folder_of("mine").path == home() / "mine", folder_of("visitor:one").path == home() / VISITORS / "one"
+    (True, True)
+    >>> [folder_of(id) for id in ("", "../mine", ".queue", "visitor:", "visitor:../mine")]
+    [None, None, None, None, None]
+    """
+    name = id.removeprefix(VISITOR)
+    place = home() if name == id else home() / VISITORS
+    folder = RunFolder(place / name)
+    return None if not name or name.startswith(".") or folder.path.parent != place else folder
+
+
+def id_of(folder: RunFolder) -> str:
+    """The id of the run in a folder of `home()`: its name; of a visitor's, after VISITOR."""
+    return f"{VISITOR}{folder.id}" if folder.path.parent.name == VISITORS else folder.id

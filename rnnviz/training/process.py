@@ -1,0 +1,343 @@
+"""The process of a run: waits for its turn, trains, logs events, and explains a failure. A process that the
+app started (`--queued`) inherits the run's lock, waits in the queue and lowers its priority. torch is
+imported when its turn has come, so a waiting run costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import math
+import os
+import re
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal
+
+from rnnviz.errors import ConfigError, RnnvizError, TrainingError
+from rnnviz.networks import checkpoint, threads
+from rnnviz.training import event_log, queue, tensorboard
+from rnnviz.training.folder import Description, RunFolder, home
+from rnnviz.training.stop import Stopped, StopRequest
+from rnnviz.training.tuning import tune_process
+
+# Why a run failed, in words. torch's errors are recognised by their messages, without importing torch.
+
+
+Cause = Literal["disk", "memory", "gpu", ""]
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+_MEMORY = re.compile(
+    r"out of memory|not enough memory|can.t allocate memory|cannot allocate memory|bad_alloc"
+    r"|unable to allocate",
+    re.I,
+)
+_GPU = re.compile(
+    r"CUDA error|CUDA driver|device-side assert|device.* unavailable|GPU is lost|fallen off the bus"
+    r"|CUBLAS_STATUS|CUDNN_STATUS|no CUDA GPUs",
+    re.I,
+)
+
+
+def explained(error: BaseException) -> tuple[Cause, RnnvizError | None]:
+    """The kind of failure, where a page has its own words for it; and what happened and what to do: None for
+    an unforeseen error, a bug in the program.
+    """
+    one: BaseException | None = error
+    while one is not None:
+        if isinstance(one, OSError) and one.errno in FULL:
+            return "disk", TrainingError(
+                "The disk is full: {strerror}. What was saved last is kept; free some space and resume the "
+                "run to go on from there",
+                strerror=one.strerror,
+            )
+        if (
+            isinstance(one, MemoryError)
+            or type(one).__name__ == "OutOfMemoryError"
+            or (isinstance(one, OSError) and one.errno == errno.ENOMEM)
+            or (isinstance(one, RuntimeError) and _MEMORY.search(str(one)))
+        ):
+            return "memory", TrainingError(
+                "Memory ran out. What was saved last is kept; resume the run when other programs have "
+                "ended, or start a new one with a smaller batch, fewer steps or a smaller hidden size"
+            )
+        if isinstance(one, RuntimeError) and _GPU.search(str(one)):
+            return "gpu", TrainingError(
+                "The GPU was lost ({error}). What was saved last is kept; resume the run when the GPU works "
+                "again",
+                error=str(one).splitlines()[0][:200],
+            )
+        one = one.__cause__ or one.__context__
+    if isinstance(error, RnnvizError):
+        return "", error
+    if isinstance(error, OSError):
+        return "", TrainingError(
+            "The system refused: {error}. What was saved last is kept; mend it and resume the run to go on "
+            "from there",
+            error=error,
+        )
+    return "", None
+
+
+if TYPE_CHECKING:
+    from rnnviz.networks.threads import Threads
+    from rnnviz.text.corpora import Corpus
+    from rnnviz.training.tensorboard import Take
+    from rnnviz.training.trainer import StepReport, Trainer
+
+LOWEST = 19
+"""How much a visitor's run makes way: as much as can be."""
+
+TURN = 0.2  # seconds between two looks at the queue
+NICE = 10
+"""How much a queued run makes way for others, the page among them; RNNVIZ_NICE in the environment, 0 to 19,
+says otherwise."""
+
+Show = Callable[
+    ["Trainer"], AbstractContextManager[tuple[Callable[["Trainer"], None], Callable[["StepReport"], None]]]
+]
+"""Opens a view of a run: what to call after every step, and after every report."""
+
+TO_WRITE = 5.0
+"""Seconds that a run whose time is limited keeps for writing its model."""
+
+
+def run(
+    folder: RunFolder,
+    show: Show,
+    *,
+    queued: bool,
+    lock: int | None = None,
+    corpus: Corpus | None = None,
+    measuring: Callable[[], None] = lambda: None,
+) -> tuple[Path, dict[str, Any]] | None:
+    """Train the run in `folder` to its end. Returns the model's path and card; None if stopped and saved.
+    `measuring` is called when it is trained, before what it learnt is measured.
+    `queued`: wait for a place, and end within two seconds when asked to. `lock` is the descriptor of the
+    parent's lock; `corpus` the text, if already read. Failures are logged, then raised, in words if known.
+    """
+    with _held(folder, lock):
+        request = StopRequest(folder, at_last=(lambda: _stopped(folder, request)) if queued else None)
+        if lock is None:  # otherwise the app has done this
+            folder.stop.unlink(missing_ok=True)
+        try:
+            with request.taken():
+                folder.sweep()
+                folder.keep_reserve()
+                if lock is None and (queued or folder.path.parent == home()):
+                    queue.take_ticket(folder)
+                while queued and queue.ahead(folder) >= queue.limit(folder.path.parent):
+                    time.sleep(TURN)
+                event_log.append(folder.events, {"event": "starting", "time": time.time()})
+                request.end = time.monotonic() + (folder.description().longest or math.inf)
+                return _train(folder, request, show, corpus, measuring, queued=queued)
+        except (Stopped, KeyboardInterrupt) as stop:
+            _stopped(folder, request)
+            if isinstance(stop, KeyboardInterrupt):
+                raise
+            return None
+        except Exception as error:
+            cause, words = explained(error)
+            said = words or TrainingError(
+                "A mistake in the program: {kind}: {error}", kind=type(error).__name__, error=error
+            )
+            _ended(folder, "failed", str(said), error=said.to_json(), cause=cause)
+            if words is None or words is error:
+                raise
+            raise words from error
+        finally:
+            queue.leave(folder)
+
+
+def _train(
+    folder: RunFolder,
+    request: StopRequest,
+    show: Show,
+    corpus: Corpus | None,
+    measuring: Callable[[], None],
+    *,
+    queued: bool,
+) -> tuple[Path, dict[str, Any]]:
+    from rnnviz.training import finished_model, naming
+
+    description = folder.description()
+    if description.ngram:
+        checkpoint.find(description.ngram)  # fail now rather than after training
+    with tensorboard.opened(description.log_to, folder) as log:
+        tune_process()
+        corpus = finished_model.text_of(folder, description) if corpus is None else corpus
+        description, taken = _settle(folder, description, corpus)
+        trainer = _learn(folder, description, request, show, corpus, taken, log, queued=queued)
+        event_log.append(folder.events, {"event": "measuring", "time": time.time()})
+        measuring()
+        time_left = min(naming.SECONDS, request.left - TO_WRITE) if description.units else 0.0
+        path, card = finished_model.finish(
+            folder, description, corpus, trainer.seconds, naming_seconds=time_left
+        )
+        held_out = card.get("held_out", {}).get("perplexity")
+        log("finished", {"step": trainer.step_index, "held_out": held_out})
+    _ended(folder, "finished", path=str(path), held_out=held_out, step=trainer.step_index)
+    return path, card
+
+
+def _learn(
+    folder: RunFolder,
+    description: Description,
+    request: StopRequest,
+    show: Show,
+    corpus: Corpus,
+    taken: Threads,
+    log: Take,
+    *,
+    queued: bool,
+) -> Trainer:
+    """Train to the end. Raises Stopped, with everything saved, if asked to."""
+    from rnnviz.training import baselines, distributed, training_state
+    from rnnviz.training.journal import Journal
+    from rnnviz.training.trainer import Trainer
+
+    with distributed.joined(description.device) as device:
+        kind = distributed.SharedTrainer if distributed.workers() > 1 else Trainer
+        trainer = kind(description.config, corpus, device=device, name=description.name)
+        trainer.threads, trainer.model.engine = taken, description.engine
+        training_state.restore(folder, trainer)
+        distributed.lead(trainer, corpus.text)
+        to_beat = baselines.of_earlier_start(folder) or baselines.measured(
+            trainer.text, trainer.validation, trainer.model.vocabulary
+        )
+        journal = Journal(folder, trainer, description.watched, to_beat, log)
+        if queued and description.owner:
+            make_way(LOWEST)
+        elif queued:
+            make_way()  # not before: the user waits for the first step
+        journal.begin(_about(trainer))
+        request.gentle = trainer.stop
+        with show(trainer) as (on_step, on_report):
+
+            def step(trainer: Trainer) -> None:
+                journal.step(trainer)
+                on_step(trainer)
+
+            for report in trainer.run(prompt=description.watched, on_step=step, early=True):
+                journal.report(report)
+                on_report(report)
+            request.gentle = None
+            if stopped := request.seen:
+                journal.save()
+                if not folder.best.exists():  # no report has saved one yet
+                    checkpoint.save(trainer.model, folder.best)
+    if stopped:
+        raise Stopped
+    return trainer
+
+
+def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tuple[Description, Threads]:
+    """Decide what depends on the machine, and write down what a resumed run must have the same. The number of
+    threads isn't, unless it was given: what is fastest changes with what else is running.
+    """
+
+    from rnnviz.networks import compiled
+    from rnnviz.training import distributed, speed
+
+    if description.threads is not None:
+        threads.fix(description.threads)
+    config, engine = description.config, description.engine
+    begun = folder.state.exists()  # which says how the run goes on
+    if distributed.workers() > 1:
+        if engine not in ("auto", "torch") and not begun:
+            raise ConfigError(
+                "several workers train with PyTorch's own engine; leave out --engine {engine}, "
+                "or train alone",
+                engine=engine,
+            )
+        engine = "torch"
+    absent = begun and engine == "numba" and not compiled.prepared(config.cell)
+    pace = speed.fastest(
+        config,
+        corpus,
+        threads=description.threads,
+        device=description.device,
+        engine="torch" if absent else engine,
+    )
+    if not begun:
+        config = replace(config, precision=pace.precision)
+        engine = pace.engine
+    if description.minutes is not None and not config.characters:
+        if distributed.workers() > 1:
+            raise ConfigError(
+                "--minutes measures the speed of one worker, and this run has "
+                "{workers}; say how long with --characters or --epochs",
+                workers=distributed.workers(),
+            )
+        n = speed.characters_in(description.minutes, config, corpus, pace, device=description.device)
+        config = replace(config, characters=n)
+    if (config, engine) != (description.config, description.engine):
+        description = replace(description, config=config, engine=engine)
+        folder.describe(description)
+    return description, pace.threads
+
+
+def _about(trainer: Trainer) -> dict[str, Any]:
+    import torch
+
+    device = str(trainer.device)
+    if trainer.device.type == "cuda":
+        device = f"{device} ({torch.cuda.get_device_name(trainer.device)})"
+    return {
+        "pid": os.getpid(),
+        "device": device,
+        "threads": torch.get_num_threads(),
+        "bfloat16": trainer.bfloat16,
+        "backward": trainer.model.backward_pass(),
+        "parameters": trainer.model.parameter_count,
+        "vocabulary": trainer.model.vocabulary.size,
+        "total_steps": trainer.total_steps,
+        "total_characters": trainer.total_characters,
+        "train_characters": len(trainer.text),
+        "validation_characters": len(trainer.validation),
+    }
+
+
+def _stopped(folder: RunFolder, request: StopRequest) -> None:
+    _ended(folder, "stopped", **({"cause": "time"} if request.left <= 0 else {}))
+
+
+def _ended(folder: RunFolder, event: str, reason: str = "", **values: Any) -> None:
+    """Log how the run ended, if at all possible."""
+    if "path" not in values and folder.best.exists():
+        values["path"] = str(folder.best)
+    said = {"event": event, "time": time.time(), "reason": reason, **values}
+    try:
+        event_log.append(folder.events, said)
+    except OSError:
+        folder.reserve.unlink(missing_ok=True)  # which frees a little room
+        with contextlib.suppress(OSError):
+            event_log.append(folder.events, said)
+
+
+def _held(folder: RunFolder, lock: int | None) -> IO[bytes]:
+    """The run's lock: taken here, or inherited from the app."""
+    if lock is None:
+        return folder.take_lock()
+    try:
+        os.set_inheritable(lock, False)
+        return os.fdopen(lock, "r+b", buffering=0)
+    except OSError:
+        raise TrainingError("--lock {lock} is for the app's own use; leave it out", lock=lock) from None
+
+
+def make_way(nice: int | None = None) -> None:
+    """Give every other program priority on the processor: by `nice`, else as NICE says."""
+    wish = os.environ.get("RNNVIZ_NICE", "")
+    if nice is None:
+        nice = min(LOWEST, int(wish)) if wish.isdecimal() else NICE
+    if nice and hasattr(os, "nice"):
+        with contextlib.suppress(OSError):
+            os.nice(nice)
+        # Linux divides the processor among sessions before niceness counts; this process has its own session.
+        with contextlib.suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(nice))

@@ -1,0 +1,110 @@
+"""A model of one's own saved with a card, so that it opens in the app with all that a trained one has."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rnnviz.errors import ConfigError
+from rnnviz.networks import checkpoint
+from rnnviz.networks.modelfile import Sketch
+from rnnviz.networks.numpy_engine import weights_from
+from rnnviz.networks.numpy_model import NumpyModel, no_model
+from rnnviz.text.checked import check_text
+from rnnviz.text.corpora import Corpus, as_corpus, sha256
+from rnnviz.training.card import measured, versions
+
+if TYPE_CHECKING:
+    from rnnviz.networks.ngram import NgramModel
+    from rnnviz.networks.torch_model import CharModel
+
+
+def save(
+    model: CharModel | NumpyModel | NgramModel,
+    path: str | Path,
+    *,
+    half: bool = False,
+    sketch: Sketch | None = None,
+    title: str | None = None,
+    example: str | None = None,
+    corpus: str | Path | Corpus | None = None,
+    held_out: str | Path | Corpus | None = None,
+) -> Path:
+    """Write `model` to `path`, all of it or nothing, and return the path; `half` stores weights as float16.
+
+    What follows goes into its card, which the app shows; what isn't given stays as it is in `model.card`.
+
+    title      of what it was trained on
+    example    the text that Explore begins with
+    corpus     what it was trained on, all of it: a text, a path or a Corpus. The card gets its size and
+               checksum, the file a sketch by which the app tells that a text was trained on
+    held_out   a text that it wasn't trained on: the model is scored on it, all of it, as it will be stored
+    sketch     of the training text, by default that of `corpus` or the model's own, see
+               `rnnviz.scoring.contamination`
+
+    Raises CheckpointError if the name or the folder can't be used, ConfigError for a held-out text that is
+    part of `corpus`, and for a network whose step is a Python function; and what reading and scoring raise.
+
+    >>> import rnnviz
+    >>> import tempfile
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> path = f"{tempfile.mkdtemp()}/copy.safetensors"
+    >>> path = rnnviz.save(model, path, example="The door", held_out="He opened the door and went in.")
+    >>> rnnviz.load(path).card["held_out"]["characters"]
+    31
+    """
+    refuse(model)
+    card: dict[str, Any] = {"parameters": model.parameter_count, **model.card}
+    if corpus is not None:
+        from rnnviz.scoring import contamination
+
+        text: Corpus = as_corpus(corpus)
+        card |= {
+            "corpus": text.name,
+            "title": text.title,
+            "licence": text.licence,
+            "language": text.language,
+            "characters": text.characters,
+            "sha256": text.sha256,
+            "sha256_trained_on": text.sha256,
+        }
+        sketch = contamination.sketch(text.text) if sketch is None else sketch
+    for key, value in (("title", title), ("example", example)):
+        if value is not None:
+            card[key] = check_text(value)
+    if held_out is not None:
+        unseen: Corpus = as_corpus(held_out)
+        if corpus is not None and unseen.text in text.text:
+            raise ConfigError("the held-out text is part of the corpus; give one the model never read")
+        stored = _halved(model) if half else model
+        card |= {"held_out": measured(stored, unseen.text), "sha256_held_out": sha256(unseen.text)}
+    if corpus is not None or held_out is not None:
+        card.setdefault("versions", versions())
+    return checkpoint.save(model, path, half=half, sketch=sketch, card=card)
+
+
+def _halved(model: CharModel | NumpyModel | NgramModel) -> CharModel | NumpyModel | NgramModel:
+    """A network as its weights are in float16."""
+    if checkpoint.is_neural(model):
+        return copy.deepcopy(model).half().float()
+    if not isinstance(model, NumpyModel):
+        return model
+    tensors = {name: w.astype(np.float16).astype(np.float32) for name, w in model.tensors.items()}
+    return replace(model, weights=weights_from(model.config, tensors), tensors=tensors)
+
+
+def refuse(model: Any) -> None:
+    """Raise ConfigError for what is no model that can be saved."""
+    stored = ("state_dict", "tensors", "to_tensors")
+    if hasattr(model, "vocabulary") and any(hasattr(model, name) for name in stored):
+        return
+    if getattr(model, "parts", None):
+        raise ConfigError(
+            "a network whose step is a Python function can't be saved, as a file holds weights alone: keep "
+            "the program that adapts it; one of torch's own layers can be adapted with its weights and saved"
+        )
+    raise no_model(model)

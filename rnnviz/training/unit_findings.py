@@ -1,0 +1,283 @@
+"""What units of a model respond to: searches that a run, or `rnnviz units --card`, has put into its card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from rnnviz.analysis.activations import activations
+from rnnviz.analysis.search_result import LEVEL, Evidence, Measure, Rival, Search, Verdict, measured, verdict
+from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, Target, Unclosed, described, target
+from rnnviz.findings import Number, Said, count, say, span, words
+from rnnviz.training.stored import restored
+
+if TYPE_CHECKING:
+    from rnnviz.scoring.trace import Trace
+
+KEY = "units"
+"""Of a card: {"command": the command that made them, "text": of what, "findings": those that stand, "others":
+those that do not, both lists of Recorded, "unanswered": {a target: why there is none}}. Cards of 0.1.0 have
+"command" and "findings", which are all there were, without evidence."""
+
+SOUGHT = ("quotes", "py-string", "brackets", "py-brackets", "line-position", "word-start")
+"""What a run looks for, of what suits its text."""
+
+Why = Literal["absent", "throughout", "short", "same text", "costly"]
+"""Why nothing is said of a target.
+
+absent      the text has none of it
+throughout  it is the same at every character
+short       the text has fewer than `rnnviz.analysis.search_result.ENOUGH` characters
+same text   it is too rare to be in every part of the text
+costly      the search took more than its time, or more memory than there is
+"""
+
+Part = Literal["validation", "validation and held-out", "held-out"]
+"""Which of the parts that training never read."""
+
+_MASKS = {"bracket-depth": "brackets", "py-bracket-depth": "py-brackets"}
+"""Of graded targets that hold or not, too."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One search.
+
+    target      a name of `rnnviz.units.KINDS` or `PYTHON_KINDS`
+    layer, unit the unit that ranked best on one half
+    score       what it reaches on the other: AUC, or correlation for a graded target, as `measure` says
+    chance      what the unit reaches for 95 of 100 shifted targets
+    character   the score of the character just read
+    untrained   of the best unit of each untrained copy
+    characters  of the text
+    evidence    how sure that is, what simpler things reach, and what it comes to on text that had no say in
+                it; None in cards of 0.1.0
+    p           the share of shifted targets for which it does as well
+    levels      at which it was tested, of a family: see `rnnviz.units.holm`
+    direction   1 where the unit rises with the target, -1 where it falls; 0 in cards that don't say
+    typed       the share of the characters of sentences that one might type, each read from the empty state,
+                at which the unit's sign tells whether the target holds, and that of the likelier answer given
+                throughout; None where none were read
+    """
+
+    target: str
+    quantity: str
+    measure: Measure
+    layer: int
+    unit: int
+    score: float
+    chance: float
+    character: float
+    untrained: tuple[float, ...]
+    characters: int
+    evidence: Evidence | None = None
+    p: float = 0.0
+    levels: tuple[float, float] = (LEVEL, LEVEL)
+    direction: int = 0
+    typed: tuple[float, float] | None = None
+
+    @classmethod
+    def of(cls, search: Search, typed: tuple[float, float] | None = None) -> Recorded:
+        """What to keep of a search on a trace."""
+        best, character = search.best, search.character
+        assert character is not None  # it was on a trace
+        return cls(
+            search.target,
+            search.quantity,
+            search.measure,
+            best.unit.layer,
+            best.unit.unit,
+            best.score,
+            search.chance,
+            character,
+            search.untrained,
+            search.characters,
+            search.evidence,
+            best.p,
+            search.levels,
+            best.direction,
+            typed,
+        )
+
+    @property
+    def verdict(self) -> Verdict:
+        """What may be said of the unit."""
+        return verdict(
+            self.score,
+            self.chance,
+            self.character,
+            self.untrained,
+            self.characters,
+            evidence=self.evidence,
+            p=self.p,
+            level=self.levels[0],
+            lead_level=self.levels[1],
+        )
+
+    @property
+    def rival(self) -> Rival | None:
+        """The simpler thing that tells as much, where one was measured that does."""
+        return None if self.evidence is None else self.evidence.unbeaten(self.score, self.levels[1])
+
+    @property
+    def reported(self) -> float:
+        """The score on text that had no say in the finding, where there is one."""
+        report = self.evidence.report if self.evidence is not None else None
+        return self.score if report is None else report.score
+
+    @property
+    def lead(self) -> float:
+        """By how much the unit beats whatever is simpler."""
+        if self.evidence is not None and self.evidence.report is not None:
+            report = self.evidence.report
+            return report.score - max(self.chance, *(rival.score for rival in report.rivals))
+        rivals = self.evidence.rivals if self.evidence is not None else ()
+        return self.score - max(
+            self.chance, self.character, *self.untrained, *(rival.score for rival in rivals)
+        )
+
+    def follows(self) -> list[Said]:
+        """What the unit follows, beside what is simpler: of a unit that stands."""
+        report = self.evidence.report if self.evidence is not None else None
+        if report is None:
+            named = {"unit": words("unit", n=self.unit), "n": count(self.characters)}
+            return say(("recorded.confirmed", "recorded.less"), **named)
+        reached = {rival.kind: rival for rival in sorted(report.rivals, key=lambda rival: rival.score)}
+        context, untrained = reached.get("context"), reached.get("untrained")
+        codes = ("recorded.follows", "recorded.beside") if context and untrained else ("recorded.follows",)
+        return say(
+            codes,
+            unit=self.unit,
+            target=described(self.target),
+            measure=measured(self.measure),
+            score=Number(report.score),
+            interval=span(*report.interval),
+            k=context.number if context else None,
+            context=Number(context.score if context else None),
+            untrained=Number(untrained.score if untrained else None),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that a card can hold."""
+        return asdict(self)
+
+
+def of(card: Mapping[str, Any]) -> tuple[Recorded, ...]:
+    """The findings in a card, in their order; those that are damaged are left out."""
+    return _listed(card, "findings")
+
+
+def others(card: Mapping[str, Any]) -> tuple[Recorded, ...]:
+    """What was searched beside them, and does not stand."""
+    return _listed(card, "others")
+
+
+def command(card: Mapping[str, Any]) -> str:
+    """The command that made them, or ""."""
+    said = _entry(card).get("command")
+    return said if isinstance(said, str) else ""
+
+
+def unanswered(card: Mapping[str, Any]) -> dict[str, Why]:
+    """The targets of which nothing is said, and why."""
+    kept = _entry(card).get("unanswered")
+    return {name: why for name, why in kept.items() if why in get_args(Why)} if isinstance(kept, dict) else {}
+
+
+def same_throughout(targets: Sequence[Target]) -> dict[str, Why]:
+    """Why nothing is said of `targets` that don't vary."""
+    return {
+        one.name: "short" if not len(one) else "throughout" if one.values.any() else "absent"
+        for one in targets
+    }
+
+
+def text(card: Mapping[str, Any]) -> str:
+    """The name of the text they were found in; "" if it is a part of its own that training never read."""
+    said = _entry(card).get("text")
+    if not isinstance(said, dict) or said.get("held_out") is not False or part(card) != "held-out":
+        return ""
+    name = said.get("name")
+    return name if isinstance(name, str) and name else "another text"
+
+
+def share_typed(
+    search: Search, sentences: Sequence[Trace], unclosed: Unclosed = "paragraph"
+) -> tuple[float, float] | None:
+    """The share of the characters of `sentences`, each read from the empty state, at which the sign of the
+    search's best unit tells whether its target holds, as the colours on the page do; and the share of the
+    likelier answer given throughout. For open brackets that is whether one is open. None for another graded
+    target or a pattern, and where there is no character.
+    """
+    best, name = search.best, _MASKS.get(search.target, search.target)
+    if name not in {**KINDS, **PYTHON_KINDS} or not any(map(len, sentences)):
+        return None
+    targets = [target(name, read.text, unclosed=unclosed) for read in sentences]
+    if targets[0].graded:
+        return None
+    values = np.concatenate(
+        [
+            activations(read, layer=best.unit.layer, quantity=search.quantity)[:, best.unit.unit]
+            for read in sentences
+        ]
+    )
+    holds = np.concatenate([one.values for one in targets])
+    right, share = ((values * best.direction > 0) == holds).mean(), holds.mean()
+    return float(right), float(max(share, 1 - share))
+
+
+def part(card: Mapping[str, Any]) -> Part:
+    """Which part of its own text that is."""
+    said = _entry(card).get("text")
+    known = said.get("part") if isinstance(said, dict) else None
+    return next((part for part in get_args(Part) if part == known), "held-out")
+
+
+def entry(
+    command: str,
+    searches: Sequence[Search],
+    text: Mapping[str, Any] | None = None,
+    unanswered: Mapping[str, Why] | None = None,
+    typed: Sequence[tuple[float, float] | None] | None = None,
+) -> dict[str, Any]:
+    """What to write into a card, under KEY: the searches whose target was in both halves of the text, of
+    which `text` says {"name": its name, "sha256": …, "held_out": whether the model's card calls it that,
+    "part": a Part where it is one}; why others are `unanswered`; and what each search's unit makes of `typed`
+    sentences, see `Recorded`.
+    """
+    shares = typed or [None] * len(searches)
+    found = [
+        Recorded.of(search, share) for search, share in zip(searches, shares, strict=True) if search.held_out
+    ]
+    return {
+        "command": command,
+        **({"text": dict(text)} if text is not None else {}),
+        "findings": [one.to_json() for one in found if one.verdict == "remembers"],
+        "others": [one.to_json() for one in found if one.verdict != "remembers"],
+        "unanswered": {**(unanswered or {}), **{s.target: "same text" for s in searches if not s.held_out}},
+    }
+
+
+def _entry(card: Mapping[str, Any]) -> Mapping[str, Any]:
+    kept = card.get(KEY)
+    return kept if isinstance(kept, dict) else {}
+
+
+def _listed(card: Mapping[str, Any], key: str) -> tuple[Recorded, ...]:
+    listed = _entry(card).get(key)
+    if not isinstance(listed, list):
+        return ()
+    return tuple(found for one in listed if (found := _finding(one)) is not None)
+
+
+def _finding(one: object) -> Recorded | None:
+    """None for what is damaged."""
+    try:
+        found: Recorded = restored(Recorded, one)
+    except (TypeError, LookupError, ValueError, AttributeError):
+        return None
+    counts = (found.layer, found.unit, found.characters)
+    return found if min(counts) >= 0 and found.untrained else None

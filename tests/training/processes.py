@@ -1,0 +1,96 @@
+"""Runs in processes of their own, for tests: started at once, since a parent has loaded torch for them."""
+
+import multiprocessing
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import cache
+from multiprocessing.context import ForkServerContext
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from rnnviz.training import event_log
+from rnnviz.training.folder import RunFolder
+
+DEADLINE = 120.0
+"""Seconds until a test gives up waiting; the machine may be busy."""
+
+
+def until(condition: Callable[[], Any], *, within: float = DEADLINE, every: float = 0.01) -> Any:
+    """What `condition` returns as soon as that is true."""
+    end = time.monotonic() + within
+    while not (value := condition()):
+        assert time.monotonic() < end, f"waited {within} s in vain"
+        time.sleep(every)
+    return value
+
+
+def events(folder: RunFolder, kind: str | None = None) -> list[dict[str, Any]]:
+    """What a run told, all of it or of one kind."""
+    return [e for e in event_log.read(folder.events)[0] if kind in (None, e["event"])]
+
+
+def progressed(folder: RunFolder, after: int = 0) -> bool:
+    """Whether a run told where it is, after so many bytes of its events."""
+    return any(e["event"] == "progress" for e in event_log.read(folder.events, after)[0])
+
+
+def pid_of(folder: RunFolder) -> int:
+    """The process of a run that this one started."""
+    return next(p.pid for p in psutil.Process().children() if str(folder.path) in p.cmdline())
+
+
+@cache
+def _parent() -> ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(
+        ["tests.training.processes", "torch", "rnnviz.training.trainer", "rnnviz.training.journal"]
+    )
+    return context
+
+
+def train(folder: Path, *, queued: bool = False, **settings: Any) -> BaseProcess:
+    """Train the run in `folder` in a new process. See `_train` for the settings."""
+    process = _parent().Process(target=_train, args=(folder, queued, settings))
+    process.start()
+    return process
+
+
+def _train(folder: Path, queued: bool, settings: dict[str, Any]) -> None:
+    """`file_limit`: bytes of the largest file; `step_seconds`: how long a step takes; else constants of
+    rnnviz.training.journal, such as SAVE, or SHARE of snapshots."""
+    import torch
+
+    from rnnviz.training import journal, snapshots, trainer
+    from rnnviz.training import process as run_process
+
+    torch.set_num_threads(1)
+    sys.stderr = sys.stdout = open(folder / "log.txt", "a")  # noqa: SIM115 - the process ends with it
+    if limit := settings.pop("file_limit", None):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    if seconds := settings.pop("step_seconds", None):
+        step = trainer.Trainer.step
+
+        def slow(self: trainer.Trainer) -> Any:
+            if self.step_index > 3:
+                time.sleep(seconds)
+            return step(self)
+
+        trainer.Trainer.step = slow  # type: ignore[method-assign]
+    for name, value in settings.items():
+        setattr(snapshots if name == "SHARE" else journal, name, value)
+    run_process.make_way = lambda: None
+    try:
+        nothing = nullcontext((lambda _: None, lambda _: None))
+        made = run_process.run(RunFolder(folder), lambda _: nothing, queued=queued)
+    except Exception as error:
+        sys.stderr.write(f"{error}\n")
+        sys.stderr.flush()
+        os._exit(1)
+    os._exit(0 if made else 130)

@@ -1,0 +1,128 @@
+"""The queue: in the order of the starts, whoever is killed, however many may train."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from rnnviz.errors import TrainingError
+from rnnviz.networks.config import TrainConfig
+from rnnviz.training import queue, runs
+from rnnviz.training.folder import Description, RunFolder
+from tests.training.processes import pid_of, until
+
+TOY = TrainConfig(cell="rnn", hidden_size=4, embedding_size=0, epochs=10, batch=1, steps=8)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("RNNVIZ_NICE", "0")
+    yield tmp_path / "runs"
+    for run in runs.listed():
+        runs.stop(run.id)
+    until(lambda: not any(RunFolder(run.path).locked() for run in runs.listed()))
+
+
+@pytest.fixture
+def busy(home: Path) -> Iterator[IO[bytes]]:
+    """The lock of a run that trains until it is closed, as when a process is killed: it tidies nothing up."""
+    folder = RunFolder(home / "busy")
+    folder.path.mkdir(parents=True)
+    with folder.take_lock() as lock:
+        queue.take_ticket(folder)
+        yield lock
+
+
+def start(name: str = "toy") -> str:
+    return runs.start(Description(name, TOY, corpus="machine"))
+
+
+def state(id: str) -> str:
+    return runs.find(id).state
+
+
+def test_runs_wait_and_take_turns_in_the_order_of_their_starts_past_a_killed_one(
+    busy: IO[bytes],
+) -> None:
+    first, killed, third = (start() for _ in range(3))
+    assert [state(id) for id in (first, killed, third)] == ["waiting"] * 3
+    assert [queue.ahead(RunFolder(runs.find(id).path)) for id in (first, killed, third)] == [1, 2, 3]
+    os.kill(pid_of(RunFolder(runs.find(killed).path)), signal.SIGKILL)
+    until(lambda: state(killed) == "died")
+    assert "without a word" in runs.find(killed).reason
+    folder = RunFolder(runs.find(third).path)
+    assert queue.ahead(folder) == 2  # and the dead one's ticket is gone
+    queue.take_ticket(folder)
+    assert queue.ahead(folder) == 2  # a run that was killed and resumed doesn't wait for itself
+    busy.close()
+    until(lambda: state(first) != "waiting")
+    assert state(third) == "waiting"
+    runs.stop(first)
+    until(lambda: state(first) == "stopped")
+    until(lambda: state(third) != "waiting")
+    runs.stop(third)
+    until(lambda: state(third) == "stopped")
+
+
+def test_as_many_train_as_the_limit_says(busy: IO[bytes]) -> None:
+    assert runs.limit() == 1
+    first, second = start(), start()
+    runs.set_limit(2)
+    until(lambda: state(first) != "waiting")
+    assert state(second) == "waiting"
+    runs.set_limit(1)
+    assert runs.limit() == 1
+    assert state(second) == "waiting"
+
+
+def test_a_waiting_run_leaves_the_queue_at_once_and_can_be_resumed(busy: IO[bytes]) -> None:
+    id = start()
+    runs.stop(id)  # perhaps before it can take a signal
+    until(lambda: not runs.find(id).alive, within=60)
+    assert state(id) == "stopped"
+    assert runs.find(id).reason == ""
+    runs.resume(id)
+    assert state(id) == "waiting"
+    with pytest.raises(TrainingError, match="going on already"):
+        runs.resume(id)
+    with pytest.raises(TrainingError, match="is alive; stop it"):
+        runs.delete(id)
+    runs.stop(id)
+    until(lambda: state(id) == "stopped")
+    runs.delete(id)
+    assert id not in [run.id for run in runs.listed()]
+    with pytest.raises(TrainingError, match="there is no run"):
+        runs.follow(id)
+
+
+def test_starts_at_the_same_instant_are_different_runs_with_different_places(
+    busy: IO[bytes], home: Path
+) -> None:
+    together = threading.Barrier(4)
+
+    def starter(_: int) -> str:
+        together.wait()
+        return start()
+
+    with ThreadPoolExecutor(4) as pool:
+        ids = list(pool.map(starter, range(4)))
+    assert sorted(ids) == ["toy", "toy-2", "toy-3", "toy-4"]
+    assert {state(id) for id in ids} == {"waiting"}
+    assert sorted(queue.ahead(RunFolder(home / id)) for id in ids) == [1, 2, 3, 4]
+
+
+def test_a_waiting_run_loads_no_torch(busy: IO[bytes]) -> None:
+    folder = RunFolder(runs.find(start()).path)
+    pid = pid_of(folder)
+    maps = Path(f"/proc/{pid}/maps")
+    if not maps.exists():
+        pytest.skip("no /proc to look into")
+    until(lambda: "numpy" in maps.read_text())
+    assert "libtorch" not in maps.read_text()
+    assert os.getpriority(os.PRIO_PROCESS, pid) >= 0

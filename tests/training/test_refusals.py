@@ -1,0 +1,248 @@
+"""What a run cannot do is refused in one plain sentence, before anything is made."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz.errors import CheckpointError, ConfigError, CorpusError, TextError, TrainingError
+from rnnviz.networks.config import TrainConfig
+from rnnviz.text import corpora
+from rnnviz.training import estimate, replay, runs, visitors
+from rnnviz.training.folder import Description, RunFolder
+from rnnviz.training.presets import preset
+from rnnviz.training.snapshots import read
+from rnnviz.training.trainer import Trainer, train
+from rnnviz.training.training_state import restore, save
+from tests.conftest import tiny
+from tests.refused import Refusals, refused
+from tests.training.made_runs import made
+from tests.training.test_trainer import CORPUS, SMALL, TEXT
+
+TOY = Description("toy", TrainConfig(cell="rnn", hidden_size=8), corpus="machine", owner="ann")
+OWN = replace(TOY, owner="")
+
+
+def after(first: Callable[[], Any], then: Callable[[], Any]) -> Callable[[], Any]:
+    """`then`, where `first` was done."""
+
+    def both() -> Any:
+        first()
+        return then()
+
+    return both
+
+
+def while_alive(do: Callable[[str], Any]) -> Any:
+    with rnnviz.runs.follow("mine") as run:
+        run.log(1, 1.0)
+        return do("mine")
+
+
+def logged(step: Any) -> Any:
+    with rnnviz.runs.follow("mine") as run:
+        run.log(5, 1.0)
+        run.log(step, 1.0)
+
+
+def resumed(trainer: Trainer) -> Any:
+    """Go on with a run that began with SMALL on CORPUS."""
+    folder, began = RunFolder(Path("run")), Trainer(SMALL, CORPUS)
+    folder.path.mkdir()
+    began.step()
+    save(folder, began)
+    return restore(folder, trainer)
+
+
+def begun_twice() -> Any:
+    folder = RunFolder(Path("run"))
+    folder.begin(OWN)
+    return folder.begin(OWN)
+
+
+def nowhere(do: Callable[[], Any]) -> Callable[[], Any]:
+    """Where a file stands in the place of the folder of runs."""
+    return after(lambda: Path("runs").write_text(""), do)
+
+
+def visited(owner: str = "eve") -> Any:
+    return visitors.start(replace(TOY, owner=owner), most=9)
+
+
+def unwatched() -> Any:
+    for file in (made("bare") / "snapshots").iterdir():
+        file.unlink()
+    return replay.write("bare", "x.snapshots.safetensors")
+
+
+def a_function() -> Any:
+    return rnnviz.adapt(
+        step=lambda ids, state: (state["h"] + 1, {"h": state["h"] + 1}),
+        readout=lambda h: np.tile(h[:, :1], (1, 3)), state={"h": np.zeros(2)}, characters="abc",
+    )  # fmt: skip
+
+
+WILD = replace(SMALL, cell="rnn", activation="relu", steps=60, learning_rate=100.0, clip=1e6)
+TINY = TrainConfig(cell="gru", hidden_size=8, embedding_size=4, batch=4, steps=8)
+
+REFUSED: Refusals = {
+    "keep: a name": (
+        after(lambda: made("one"), lambda: runs.keep("one", "../x")), CheckpointError, "no folder",
+    ),
+    "keep: taken": (
+        after(lambda: runs.keep(made("one").name, "x"), lambda: runs.keep("one", "x")),
+        TrainingError,
+        "a model called 'x' already",
+    ),
+    "resume: finished": (
+        after(lambda: made("one"), lambda: runs.resume("one")), TrainingError, "is finished; start a new one",
+    ),
+    "resume: another program's": (
+        after(lambda: while_alive(runs.stop), lambda: runs.resume("mine")),
+        TrainingError,
+        "another program, which logged it here",
+    ),
+    "delete: alive": (lambda: while_alive(runs.delete), TrainingError, "is alive"),
+    "set_limit": (lambda: runs.set_limit(0), ConfigError, "from 1 to 64; received 0"),
+    "start: no text": (lambda: runs.start(replace(OWN, corpus="")), TrainingError, "needs a text"),
+    "Description: a name": (
+        lambda: Description("../toy", SMALL), ConfigError, "no folder; received '../toy'",
+    ),
+    "Description: watched": (
+        lambda: Description("toy", SMALL, watched="x" * 500), ConfigError, "400 characters; received 500",
+    ),
+    "Description: minutes": (
+        lambda: Description("toy", SMALL, minutes=0), ConfigError, "minutes is a number above 0",
+    ),
+    "start: no folder": (nowhere(lambda: runs.start(OWN)), TrainingError, "no run can be kept in"),
+    "set_limit: no folder": (nowhere(lambda: runs.set_limit(2)), TrainingError, "no run can be kept in"),
+    "visitors.start: no folder": (nowhere(lambda: visited()), TrainingError, "no run can be kept in"),
+    **{
+        f"find: {id!r}": (lambda id=id: runs.find(id), TrainingError, "there is no run")
+        for id in ("", ".", "..", "a/b", ".queue", "gone")
+    },
+    **{
+        f"find: {id!r}": (
+            after(lambda: made("hers", owner="ann"), lambda id=id: runs.find(id)), TrainingError, "no run",
+        )
+        for id in (
+            "visitor:../one",
+            "visitor:",
+            "visitor:.queue",
+            ".visitors",
+            "visitor:visitor:one",
+            f"visitor:hers{visitors.tag('ann')}/../../one",
+        )
+    },
+    "follow: gone": (lambda: runs.follow("gone"), TrainingError, "there is no run"),
+    **{
+        f"rnnviz.runs.follow: {odd!r}": (
+            lambda odd=odd: rnnviz.runs.follow(odd), ConfigError, "a run is called like",
+        )
+        for odd in ("../x", "", "a b")
+    },
+    "rnnviz.runs.follow: total": (
+        lambda: rnnviz.runs.follow("mine", total=0), ConfigError, "total is a whole number",
+    ),
+    "rnnviz.runs.follow: no block": (
+        lambda: rnnviz.runs.follow("mine").log(1, 1.0), TrainingError, "begins with its block",
+    ),
+    **{
+        f"rnnviz.runs.follow: step {step}": (lambda step=step: logged(step), ConfigError, "after 5")
+        for step in (5, 4, 5.5, True)
+    },
+    **{
+        f"rnnviz.runs.follow: {kind}": (
+            lambda kind=kind: rnnviz.runs.follow("x", log_to=kind), ConfigError, said,
+        )
+        for kind, said in (("trackio", "no longer logged to Trackio"), ("wandb", "received 'wandb'"))
+    },
+    "replay: a step": (
+        after(
+            lambda: replay.write(made("one").name, "one.snapshots.safetensors"),
+            lambda: replay.read("one.snapshots.safetensors").snapshot(7),
+        ),
+        TrainingError,
+        "no snapshot of step 7",
+    ),
+    "replay: not there": (
+        lambda: replay.read(Path("none.snapshots.safetensors")), TrainingError, "no snapshot at",
+    ),
+    "replay: watched nothing": (unwatched, TrainingError, "no sentence to watch"),
+    "snapshot: not there": (lambda: read(Path("none.safetensors")), TrainingError, "no snapshot at"),
+    "save: trained on": (
+        lambda: rnnviz.save(tiny("gru"), "own.safetensors", corpus=TEXT, held_out=TEXT[40:90]),
+        ConfigError,
+        "held-out text is part of the corpus",
+    ),
+    "save: a path": (
+        lambda: rnnviz.save(tiny("gru"), "own.safetensors", example=Path("machine")),  # type: ignore[arg-type]
+        TextError,
+        "a text is a str; received a path",
+    ),
+    "save: a function": (
+        lambda: rnnviz.save(a_function(), "own.safetensors"), ConfigError, "Python function can't be saved",
+    ),
+    "visitors.start: a second": (
+        after(lambda: visited(), lambda: visited()), TrainingError, "a run already",
+    ),
+    "visitors.start: nobody": (lambda: visited(""), ConfigError, "has an owner"),
+    "restore: another text": (
+        lambda: resumed(Trainer(SMALL, corpora.from_text(TEXT.upper(), "x"))), TrainingError, "another text",
+    ),
+    "restore: another recipe": (
+        lambda: resumed(Trainer(replace(SMALL, learning_rate=0.1), CORPUS)), TrainingError, "another recipe",
+    ),
+    "RunFolder: not there": (
+        lambda: RunFolder(Path("gone")).description(), TrainingError, "there is no run in",
+    ),
+    "RunFolder: twice": (begun_twice, TrainingError, "already holds a run"),
+    "speed: no time": (
+        lambda: estimate.measured(TINY, 30, 1, timeout=0.01), TrainingError, "after 0.01 s",
+    ),
+    "speed: threads": (lambda: estimate.measured(TINY, 30, -1), TrainingError, "could not be measured ("),
+    "preset: a name": (
+        lambda: preset("ten-minutes", 1000, 2),
+        ConfigError,
+        "one-minute, one-minute-mingru, five-minutes, best; received 'ten-minutes'",
+    ),
+    "preset: cores": (
+        lambda: preset("best", 1000, 0), ConfigError, "at least 1 core; received 1000 and 0",
+    ),
+    "train: diverges": (
+        lambda: list(train(WILD, CORPUS, sample_length=0)), TrainingError, "learning_rate",
+    ),
+    "train: a short text": (
+        lambda: Trainer(SMALL, corpora.from_text("a", "a")), CorpusError, "at least 2 characters",
+    ),
+    **{
+        f"TrainConfig: {name} {value}": (
+            lambda name=name, value=value: replace(SMALL, **{"cell": "mlp", name: value}), ConfigError, said,
+        )
+        for name, value, said in (
+            ("epochs", 0, "epochs is a number from"),
+            ("batch", 0, "batch is a whole number"),
+            ("batch", 1.5, "batch is a whole number"),
+            ("learning_rate", float("nan"), "learning_rate is a number"),
+            ("dropout_output", 1.0, "dropout_output is a number from 0 to 0.95"),
+            ("train_on", "all", "train_on is"),
+            ("precision", "float8", "precision is"),
+            ("cell", "gpt", "cell is one of"),
+            ("dropout_weight", 0.1, "cell 'mlp' has none"),
+            ("hidden_size", 0, "hidden_size is a whole number"),
+        )
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_it_is_one_sentence(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("RNNVIZ_MODELS", str(tmp_path / "models"))
+    monkeypatch.setattr(runs, "_launch", lambda folder, lock: None)
+    refused(*REFUSED[name])

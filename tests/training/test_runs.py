@@ -1,0 +1,383 @@
+"""Runs as they are: processes that are stopped, killed, starved of disk, and go on to the same numbers."""
+
+import json
+import os
+import random
+import signal
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file
+
+from rnnviz.errors import ConfigError
+from rnnviz.networks import checkpoint, compiled
+from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.threads import Threads
+from rnnviz.scoring.perplexity import perplexity
+from rnnviz.text import corpora
+from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.training import journal, runs, speed, training_state
+from rnnviz.training import process as run_process
+from rnnviz.training.folder import Description, RunFolder
+from rnnviz.training.journal import Journal
+from rnnviz.training.trainer import Trainer
+from tests.training.processes import events, pid_of, progressed, train, until
+from tests.training.test_trainer import same
+
+TOY = TrainConfig(
+    cell="rnn", hidden_size=8, embedding_size=0, epochs=400, batch=1, steps=8, learning_rate=0.03,
+    evaluate_every=100, precision="float32",
+)  # fmt: skip
+TEXT = "a traveller came home late one night, hung up his wet coat, lit the lamp and sat down. " * 12
+CORPUS = corpora.from_text(TEXT, "smiles")
+SMALL = TrainConfig(
+    cell="gru", hidden_size=12, embedding_size=6, epochs=8, batch=4, steps=10, learning_rate=0.02,
+    precision="float32", dropout_output=0.2, truncation="random", evaluate_every=50,
+)  # fmt: skip
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("RNNVIZ_MODELS", str(tmp_path / "models"))
+    monkeypatch.setenv("RNNVIZ_NICE", "0")  # the tests may run beside others
+    yield tmp_path / "runs"
+    until(lambda: not any(RunFolder(run.path).locked() for run in runs.listed()))
+
+
+@pytest.fixture(scope="module")
+def whole() -> dict[str, torch.Tensor]:
+    """The weights of a run of SMALL that nothing interrupted, and nobody wrote anything down of."""
+    torch.set_flush_denormal(True)
+    trainer = Trainer(SMALL, CORPUS)
+    list(trainer.run(sample_length=0))
+    return {k: v.clone() for k, v in trainer.model.state_dict().items()}
+
+
+def begin(home: Path, config: TrainConfig = SMALL, **more: Any) -> RunFolder:
+    """A run's folder with nothing done yet."""
+    folder = RunFolder(home / "run")
+    folder.path.mkdir(parents=True)
+    folder.begin(Description("run", config, text=TEXT, threads=1, watched="lit the lamp", **more))
+    return folder
+
+
+def final(folder: RunFolder) -> dict[str, torch.Tensor]:
+    """The weights at the end of a finished run: the last state's, whichever model was the best."""
+    tensors = load_file(folder.state)
+    return {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
+
+
+def wait_for_end(id: str) -> runs.Run:
+    until(lambda: not runs.find(id).alive and not RunFolder(runs.find(id).path).locked())
+    return runs.find(id)
+
+
+def test_a_text_is_its_owners_alone(home: Path) -> None:
+    assert stat.S_IMODE(begin(home).text.stat().st_mode) == 0o600
+
+
+def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Path) -> None:
+    """A text without a validation part goes through everything: start, follow, replay, keep, delete."""
+    id = runs.start(Description("toy", TOY, corpus="machine", watched="machine", threads=1))
+    assert id == "toy"
+    assert runs.find(id).state == "waiting"
+    told: list[dict[str, Any]] = []
+    read, seen = 0, ["waiting"]
+
+    def over() -> bool:
+        nonlocal read
+        run = runs.find(id)
+        if run.state != seen[-1]:
+            seen.append(run.state)
+        new, read = runs.follow(id, read)
+        runs.merge(told, new)
+        return not run.alive
+
+    until(over)
+    run = wait_for_end(id)
+    order = ["waiting", "starting", "running", "finished"]
+    assert seen == [state for state in order if state in seen]
+    assert run.state == "finished", run.reason or (run.path / "log.txt").read_text()
+    assert [r.id for r in runs.listed()] == [id]
+
+    kinds = [e["event"] for e in told]
+    assert kinds[:3] == ["queued", "starting", "start"]
+    assert kinds[-1] == "finished"
+    start = told[2]
+    assert start["uniform"] == start["vocabulary"] == 8
+    assert (start["unigram"], start["ngram"], start["validation_characters"]) == (None, None, 0)
+    assert (start["total_steps"], start["total_characters"], start["resumed_at"]) == (400, 2800, 0)
+    reports = [e for e in told if e["event"] == "report"]
+    assert [e["step"] for e in reports] == [1, 8, 16, 32, 64, 100, 200, 300, 400]
+    assert reports[-1]["train_perplexity"] < 1.05
+    assert run.report == reports[-1]
+    assert run.last is not None
+    assert (run.last["step"], run.last["eta"]) == (400, 0)
+    assert run.last.keys() >= {
+        "characters_per_second",
+        "gradient_norm",
+        "clipped",
+        "learning_rate",
+        "seconds",
+    }
+
+    assert runs.snapshots(id)[:5] == [0, 1, 2, 3, 5]
+    assert runs.snapshots(id)[-1] == 400
+    noise, learnt = runs.snapshot(id, 0), runs.snapshot(id)
+    assert (noise.step, learnt.step, learnt.text) == (0, 400, "machine")
+    assert noise.perplexity[-1] > 5
+    assert learnt.perplexity[-1] < 1.05
+    assert learnt.hidden.shape == (7, 1, 8)
+    assert learnt.symbols == ("<unk>", *"aceehimn"[:3], *"himn")
+
+    kept = runs.keep(id, "my-toy")
+    assert kept == tmp_path / "models" / "my-toy.safetensors"
+    model = checkpoint.load("my-toy")
+    assert model.name == model.card["name"] == "my-toy"
+    assert model.card["recipe"]["hidden_size"] == 8
+    assert perplexity(model, text="machine").perplexity == pytest.approx(
+        float(learnt.perplexity[-1]), rel=1e-3
+    )
+    runs.delete(id)
+    assert runs.listed() == []
+    assert [path for path in home.iterdir() if path.name != ".queue"] == []
+
+
+def test_stopped_and_resumed_from_there_and_killed_without_a_word(home: Path) -> None:
+    long = replace(SMALL, epochs=400)
+    id = runs.start(Description("own", long, text=TEXT, title="A traveller", watched="lit", threads=1))
+    until(lambda: runs.find(id).last)
+    runs.stop(id)
+    run = wait_for_end(id)
+    assert run.state == "stopped"
+    assert run.last is not None
+    folder = RunFolder(run.path)
+    with safe_open(folder.state, framework="np") as file:
+        stopped_at = json.loads(file.metadata()["run"])["step"]
+    assert stopped_at >= run.last["step"]
+    assert perplexity(checkpoint.load(runs.keep(id, "so-far")), text="a night").perplexity < 60
+    runs.resume(id)
+    until(
+        lambda: len(events(folder, "start")) == 2 and (runs.find(id).last or {}).get("step", 0) > stopped_at
+    )
+    assert events(folder, "start")[1]["resumed_at"] == stopped_at
+    os.kill(pid_of(folder), signal.SIGKILL)
+    run = wait_for_end(id)
+    assert run.state == "died"
+    assert "runs out of memory or someone kills it" in run.reason
+
+
+def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(
+    home: Path, whole: dict[str, torch.Tensor]
+) -> None:
+    folder = begin(home)
+    chance = random.Random(4)
+    killed = 0
+    while True:
+        told = folder.events.stat().st_size if folder.events.exists() else 0
+        process = train(folder.path, SAVE=0.0, PROGRESS=0.01, AT_LEAST=0.0)
+        if chance.random() < 0.7:  # most get somewhere, the others die while they start
+            until(lambda p=process, told=told: p.exitcode is not None or progressed(folder, told))
+        process.join(chance.uniform(0.0, 0.1) if killed < 5 else None)
+        if process.exitcode is not None:
+            break
+        process.kill()
+        process.join()
+        killed += 1
+    assert process.exitcode == 0, folder.log.read_text()
+    assert killed > 2
+    assert same(final(folder), whole)
+    steps = [e["step"] for e in events(folder, "report")]
+    assert steps == sorted(set(steps))
+    assert steps[-1] == events(folder, "start")[0]["total_steps"]
+    assert not list(folder.path.glob(".*")), "what killed writers left behind is swept away"
+
+
+def test_a_stop_does_not_wait_for_a_slow_step(home: Path) -> None:
+    folder = begin(home)
+    process = train(folder.path, queued=True, step_seconds=60, SAVE=0.0, PROGRESS=0.0)
+    until(lambda: len(events(folder, "progress")) >= 3)
+    runs.stop("run")
+    process.join(50)
+    assert process.exitcode == 130
+    assert runs.find("run").state == "stopped"
+    process = train(folder.path, queued=True)
+    process.join()
+    assert process.exitcode == 0, folder.log.read_text()
+
+
+def test_minutes_are_measured_once(home: Path) -> None:
+    folder = begin(home, minutes=0.03)
+    process = train(folder.path, PROGRESS=0.05, SAVE=0.05)
+    until(lambda: events(folder, "progress"))
+    process.kill()
+    process.join()
+    settled = folder.description()
+    assert settled.config.characters > 100  # the machine may be busy
+    process = train(folder.path)
+    process.join()
+    assert process.exitcode == 0, folder.log.read_text()
+    assert folder.description() == settled
+    assert events(folder, "start")[-1]["total_characters"] >= settled.config.characters
+    assert 0.05 < events(folder, "progress")[-1]["seconds"] < 20
+
+
+def test_what_proved_fastest_is_written_down_and_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    recipe = TrainConfig(
+        cell="gru", hidden_size=128, batch=8, steps=16, characters=3_000, precision="auto", evaluate_every=5
+    )
+    id = runs.start(Description("free", recipe, text=TEXT))
+    run = wait_for_end(id)
+    assert run.state == "finished", run.reason
+    precision, last = run.description["config"]["precision"], run.path / "model" / "free.safetensors"
+    assert precision in ("float32", "bfloat16")
+    assert run.description["threads"] is None
+    engine = checkpoint.load(last).card["engine"]
+    assert engine.pop("threads") in (1, 2, 3)
+    assert engine.pop("backward") in ("numba", "torch")
+    assert engine == {"device": "cpu", "precision": precision, "threads_fixed": False}
+    folder = RunFolder(run.path)
+    # Whatever another trial would find, a run goes on in the precision in which it began.
+    other = "bfloat16" if precision == "float32" else "float32"
+    monkeypatch.setattr(speed, "fastest", lambda *_, **__: speed.Pace(other, Threads([1])))
+    description, _taken = run_process._settle(folder, folder.description(), corpora.from_text(TEXT))
+    assert description == folder.description()
+    assert description.config.precision == precision
+
+
+def test_a_run_that_began_with_numba_goes_on_without(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba may be taken away, or the folder to another computer; a run that begins so is refused."""
+    monkeypatch.setattr(compiled, "prepared", lambda _: False)
+    folder = begin(home, replace(SMALL, hidden_size=128, batch=8))
+    folder.describe(description := replace(folder.description(), engine="numba", threads=None))
+    with pytest.raises(ConfigError, match="numba"):
+        run_process._settle(folder, description, CORPUS)
+    trainer = Trainer(description.config, CORPUS, device="cpu")
+    training_state.save(folder, trainer)
+    assert run_process._settle(folder, description, CORPUS)[0] == description
+    trainer.model.engine = description.engine
+    trainer.step()
+
+
+def test_a_diverged_run_says_so_and_keeps_a_state_of_numbers(home: Path) -> None:
+    wild = replace(SMALL, cell="rnn", activation="relu", steps=60, learning_rate=100.0, clip=1e6)
+    folder = begin(home, replace(wild, truncation="regular", dropout_output=0.0))
+    process = train(folder.path, SAVE=0.0, PROGRESS=0.0)
+    process.join()
+    run = runs.find("run")
+    assert run.state == "failed"
+    assert "the run diverged. Lower learning_rate" in run.reason
+    for tensor in final(folder).values() if folder.state.exists() else ():
+        assert torch.isfinite(tensor).all()
+
+
+def test_the_time_left_after_a_resume_is_at_the_pace_since(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(time=time.time, monotonic=lambda: 2.0 * trainer.step_index)
+    monkeypatch.setattr(journal, "time", clock)
+    folder, began = begin(home), 0
+    for stop_at in (120, 130):
+        trainer = Trainer(SMALL, CORPUS)
+        training_state.restore(folder, trainer)
+        began, book = trainer.characters, Journal(folder, trainer, "", {})
+        book.begin({})
+        while trainer.step_index < stop_at:
+            trainer.step()
+            book.step(trainer)
+        book.save()
+    last = events(folder, "progress")[-1]
+    seconds_each = 2.0 * (130 - 120) / (last["characters"] - began)
+    assert last["eta"] == pytest.approx(seconds_each * (trainer.total_characters - last["characters"]))
+
+
+def test_the_moment_the_ngram_is_passed_is_told_once(home: Path) -> None:
+    folder = begin(home)
+    baselines = {"uniform": 20, "unigram": 15.0, "ngram": 12.0, "ngram_order": 6, "ngram_characters": 9}
+
+    def go(stop_at: int) -> None:
+        trainer = Trainer(SMALL, CORPUS)
+        training_state.restore(folder, trainer)
+        journal = Journal(folder, trainer, "", baselines)
+        journal.begin({})
+
+        def step(t: Trainer) -> None:
+            journal.step(t)
+            if t.step_index == stop_at:
+                t.stop()
+
+        for report in trainer.run(sample_length=0, on_step=step, early=True):
+            journal.report(report)
+        journal.save()
+
+    go(120)
+    go(170)
+    passed = events(folder, "passed")
+    assert len(passed) == 1
+    below = [e["step"] for e in events(folder, "report") if e["validation_perplexity"] < 12.0]
+    assert passed[0]["step"] == below[0] > 1
+
+
+def test_what_is_written_down_does_not_change_the_numbers_and_is_true(
+    home: Path, whole: dict[str, torch.Tensor]
+) -> None:
+    folder = begin(home, half=True)
+    process = train(folder.path, PROGRESS=0.0, SAVE=0.0, SHARE=1.0)
+    process.join()
+    assert process.exitcode == 0, folder.log.read_text()
+    assert same(final(folder), whole)
+
+    # The lines to beat: counted on the training text, scored on the validation text.
+    start, split = events(folder, "start")[0], CORPUS.split()
+    vocabulary = Vocabulary.from_text(split.train, min_count=SMALL.min_count)
+    assert start["uniform"] == start["vocabulary"] == vocabulary.size
+    for name, order in (("unigram", 1), ("ngram", 6)):
+        model = NgramModel.fit(split.train, order=order, vocabulary=vocabulary)
+        expected = perplexity(model, text=split.validation).perplexity
+        assert start[name] == pytest.approx(expected, rel=1e-9)
+        assert start[name] != pytest.approx(perplexity(model, text=split.train).perplexity, rel=1e-3)
+    assert start["ngram"] < start["unigram"] < start["uniform"]
+    assert start["validation_characters"] == len(split.validation)
+
+    progress = events(folder, "progress")
+    assert len(progress) == progress[-1]["step"]  # asked for at every step
+    assert np.all(np.diff([e["seconds"] for e in progress]) > 0)
+    assert progress[-1]["train_perplexity"] < progress[0]["train_perplexity"]
+    assert events(folder, "report")[-1]["sample"]
+
+    # The figure of the finished model: that of the weights as they are stored.
+    finished = events(folder, "finished")[0]
+    stored = checkpoint.load(Path(finished["path"]))
+    scored = perplexity(stored, text=split.held_out).perplexity
+    assert finished["held_out"] == stored.card["held_out"]["perplexity"] == pytest.approx(scored, rel=1e-9)
+    assert scored != pytest.approx(
+        perplexity(checkpoint.load(folder.best), text=split.held_out).perplexity, rel=1e-8
+    )
+
+
+def test_a_hundred_runs_are_listed_and_a_damaged_one_does_not_hide_them(home: Path) -> None:
+    for n in range(100):
+        folder = RunFolder(home / f"run-{n}")
+        folder.path.mkdir(parents=True)
+        folder.begin(Description(f"run-{n}", TOY, corpus="machine", created=float(n + 1)))
+        lines = b"".join(b'{"event": "progress", "step": %d}\n' % step for step in range(500))
+        folder.events.write_bytes(lines + b'{"event": "report", "step": 500}\n{"event": "finished"}\n')
+    (home / "run-7" / "run.json").write_text("{")
+    (home / "no run").mkdir()
+    listed = runs.listed()
+    assert len(listed) == 100
+    assert [r.created for r in listed[:-1]] == [float(n + 1) for n in reversed(range(100)) if n != 7]
+    assert "is damaged" in listed[-1].reason
+    assert all(r.state == "finished" and r.report and r.last for r in listed)
