@@ -27,7 +27,8 @@ NEEDS_TORCH = {
     *(
         f"training.{name}"
         for name in (
-            "batches", "distributed", "journal", "optimiser", "reporting", "speed", "trainer", "training_state",
+            "batches", "distributed", "journal", "optimiser",
+            "reporting", "speed", "trainer", "training_state",
         )
     ),
 }  # fmt: skip
