@@ -1,19 +1,39 @@
-"""Public names that are gone: each says what to write instead."""
+"""Public names of earlier versions: those that the guides showed work for one version more and warn, all others
+are gone. Each says what to write instead.
+"""
 
-from collections.abc import Callable
-from typing import NoReturn
+import warnings
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from types import MappingProxyType
 
 
-def gone(module: str, names: dict[str, str]) -> Callable[[str], NoReturn]:
-    """The `__getattr__` of a module whose `names` are gone, each with what to write instead.
+def gone(
+    module: str,
+    names: Mapping[str, str],
+    kept: Mapping[str, tuple[str, str]] = MappingProxyType({}),
+    frames: int = 2,
+) -> Callable[[str], object]:
+    """The `__getattr__` of a module whose `names` are gone, each with what to write instead. Those that are
+    `kept`, each with its home, "module:name", and what to write, warn; `frames` leads to whoever asked.
 
-    >>> gone("rnnviz.units", {"glow": "write `activations`"})("glow")
+    >>> missing = gone("rnnviz.units", {"glow": "write `activations`"}, {"root": ("math:sqrt", "`math.sqrt`")})
+    >>> missing("glow")
     Traceback (most recent call last):
     ...
     AttributeError: rnnviz.units.glow is gone: write `activations`
+    >>> with warnings.catch_warnings(record=True, action="always") as said:
+    ...     missing("root")(4), str(said[0].message)
+    (2.0, 'rnnviz.units.root goes in the next version: write `math.sqrt`')
     """
 
-    def missing(name: str) -> NoReturn:
+    def missing(name: str) -> object:
+        if name in kept:
+            home, instead = kept[name]
+            said = f"{module}.{name} goes in the next version: write {instead}"
+            warnings.warn(said, DeprecationWarning, stacklevel=frames)
+            room, _, found = home.partition(":")
+            return getattr(import_module(room), found)
         if name in names:
             raise AttributeError(f"{module}.{name} is gone: {names[name]}")
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
