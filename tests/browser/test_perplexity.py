@@ -157,6 +157,7 @@ def test_a_result_stands_under_the_source_that_it_is_of_and_html_stays_text(page
     expect(result).to_be_visible()
     expect(paste).to_have_attribute("aria-selected", "true")
     files.click()
+    expect(page.get_by_text("Pasted text, until you choose a text here")).to_be_visible()
     scored(page, name, b"The Time Traveller")
     paste.click()  # what it holds is scored again
     expect(result).to_be_visible()
