@@ -61,8 +61,9 @@ def main() -> None:
             page.get_by_test_id("stProgress").wait_for(state="detached", timeout=120_000)
             expect(page.get_by_test_id("stSpinner")).to_have_count(0, timeout=120_000)
             page.wait_for_load_state("networkidle")
-            if part == "units":  # the card's text has been read when the histogram is there
-                page.locator("[data-name=histogram]").wait_for(timeout=120_000)
+            # The card's text has been read when the histogram is there; gates stand before the predictions.
+            if (figure_of := {"units": "histogram", "memory": "reach"}.get(part)) is not None:
+                page.locator(f"[data-name={figure_of}]").wait_for(timeout=120_000)
             board.evaluate(WATCH)
             places = [letter(board.locator(".bd-open").first, t) for t in (200, 205, 210)]
             rows = {
