@@ -1,5 +1,5 @@
-"""Public names of earlier versions: those that the guides showed work for one version more and warn, all others
-are gone. Each says what to write instead.
+"""Public names of earlier versions: those that the guides showed work for one version more and warn, all
+others are gone. Each says what to write instead.
 """
 
 import warnings
@@ -17,7 +17,8 @@ def gone(
     """The `__getattr__` of a module whose `names` are gone, each with what to write instead. Those that are
     `kept`, each with its home, "module:name", and what to write, warn; `frames` leads to whoever asked.
 
-    >>> missing = gone("rnnviz.units", {"glow": "write `activations`"}, {"root": ("math:sqrt", "`math.sqrt`")})
+    >>> kept = {"root": ("math:sqrt", "`math.sqrt`")}
+    >>> missing = gone("rnnviz.units", {"glow": "write `activations`"}, kept)
     >>> missing("glow")
     Traceback (most recent call last):
     ...
