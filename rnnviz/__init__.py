@@ -20,7 +20,12 @@ _found, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["__version__"]
 _missing = deprecated.gone(
     __name__,
-    {"adapt_state_dict": "load the state dict into torch's layers and give those to rnnviz.adapt"},
+    {
+        "adapt_state_dict": "load the state dict into torch's layers and give those to rnnviz.adapt",
+        "Tracer": "a text that grows is read anew by rnnviz.trace",
+    },
+    {"trace_many": ("rnnviz.scoring.tracer:trace", "rnnviz.trace(model, texts)")},
+    frames=3,
 )
 
 

@@ -118,13 +118,7 @@ from .scoring.sampling import (
 from .scoring.trace import (
     Trace as Trace,
 )
-from .scoring.trace import (
-    Tracer as Tracer,
-)
-from .scoring.trace import (
-    trace as trace,
-)
-from .scoring.trace_many import trace_many as trace_many
+from .scoring.tracer import trace as trace
 from .text.row_files import open_rows as open_rows
 from .text.vocabulary import Vocabulary as Vocabulary
 from .training.saving import save as save

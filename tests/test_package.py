@@ -46,7 +46,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
     "first",
     [
         "import rnnviz.scoring.trace",
-        "from rnnviz.scoring.trace import Tracer",
+        "from rnnviz.scoring.tracer import Tracer",
         "import rnnviz.scoring.sampling",
         "pass",
     ],

@@ -18,6 +18,7 @@ PATH = Path("book.txt")
 WRONG: dict[str, tuple[Any, ...]] = {
     "a model": (None, b"gru", ["timemachine-gru"], PATH, "timemachine-gru", 1.5),
     "a text": (None, b"machine", ["machine"], PATH, 1.5),
+    "a text or texts": (None, b"machine", [b"machine"], PATH, 1.5),
     "a text to train on": (None, b"machine", ["machine"], PATH, "book.txt", 1.5),
     "a path": (None, b"book.txt", ["book.txt"], PATH, "book.txt", 1.5),
     "a name": (None, b"timemachine-gru", ["timemachine-gru"], PATH, "absent", 1.5),
@@ -29,9 +30,9 @@ CONFIG = rnnviz.TrainConfig(hidden_size=4, epochs=1)
 
 CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "trace: model": ("a model", lambda x: rnnviz.trace(x, "machine")),
-    "trace: text": ("a text", lambda x: rnnviz.trace(model(), x)),
-    "Tracer": ("a model", lambda x: rnnviz.Tracer(x)),
-    "Tracer.extend": ("a text", lambda x: rnnviz.Tracer(model()).extend(x)),
+    "trace: text": ("a text or texts", lambda x: rnnviz.trace(model(), x)),
+    "trace: one of several": ("a text", lambda x: rnnviz.trace(model(), [x])),
+    "trace: texts for no model": ("a model", lambda x: rnnviz.trace(x, ["machine"])),
     "sample: model": ("a model", lambda x: rnnviz.sample(x, "The", 3)),
     "sample: prompt": ("a text", lambda x: rnnviz.sample(model(), x, 3)),
     "sample: length": ("a number", lambda x: rnnviz.sample(model(), "The", x)),
@@ -70,9 +71,6 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "CharModel: vocabulary": ("a recipe", lambda x: rnnviz.CharModel(rnnviz.ModelConfig("gru", 2), x)),
     "NgramModel.fit": ("a text", lambda x: rnnviz.NgramModel.fit(x, order=2)),
     "NgramModel": ("a recipe", lambda x: rnnviz.NgramModel(x, rnnviz.Vocabulary(("a",)))),
-    "trace_many: model": ("a model", lambda x: rnnviz.trace_many(x, ["machine"])),
-    "trace_many: text": ("a text", lambda x: rnnviz.trace_many(model(), [x])),
-    "trace_many: texts": ("a number", lambda x: rnnviz.trace_many(model(), 3 if x == [3] else x)),
     "UniformModel": ("a recipe", lambda x: rnnviz.UniformModel(x)),
     "Vocabulary": ("a recipe", lambda x: rnnviz.Vocabulary(x)),
     "Vocabulary.from_text": ("a text", lambda x: rnnviz.Vocabulary.from_text(x)),

@@ -15,7 +15,8 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import Bars, Json, Lines, Number, Panel, Said, Table, count, say, words
 from rnnviz.networks.numpy_model import Network
 from rnnviz.pictured import Pictured
-from rnnviz.scoring.trace import Trace, trace
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.text.characters import visible
 
 LISTED = 8

@@ -22,7 +22,8 @@ from rnnviz.networks import untrained as networks
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.networks.untrained import Fresh
-from rnnviz.scoring.trace import Trace, tracing
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import tracing
 
 COPIES = 3
 """Untrained copies: what is said of a unit is that it beats the best of them."""

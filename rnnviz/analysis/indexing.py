@@ -50,7 +50,8 @@ from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share
 from rnnviz.scoring.signature import digest_of, signature
-from rnnviz.scoring.trace import Trace, trace
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
 from rnnviz.text.vocabulary import code_points

@@ -24,7 +24,8 @@ from rnnviz.networks.numpy_engine import Changes, Weights, combined
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.pictured import Brief
 from rnnviz.scoring import sampling
-from rnnviz.scoring.trace import Trace, Tracer
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import Tracer
 from rnnviz.text.checked import received
 
 Action = Literal["clamp", "zero", "scale"]

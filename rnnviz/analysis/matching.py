@@ -40,7 +40,8 @@ from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped
 from rnnviz.networks.untrained import Fresh
 from rnnviz.pictured import Brief, Pictured
-from rnnviz.scoring.trace import Trace, tracing
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import tracing
 from rnnviz.text.characters import visible
 
 _Rows = list[tuple[Halves, int]]  # a unit's states (N,) and its sign

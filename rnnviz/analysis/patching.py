@@ -36,7 +36,8 @@ from rnnviz.networks.numpy_engine import Change, Changes, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network
 from rnnviz.pictured import Brief, Pictured
 from rnnviz.scoring import sampling
-from rnnviz.scoring.trace import Trace, Tracer, trace
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import Tracer, trace
 from rnnviz.text.characters import visible
 
 Quantity = Literal["state", "hidden", "cell"]

@@ -22,7 +22,8 @@ from rnnviz.findings import Json, Lines, Number, Panel, Said, Table, count, say,
 from rnnviz.networks.numpy_engine import LOGITS
 from rnnviz.networks.numpy_model import Network
 from rnnviz.pictured import Brief, Pictured
-from rnnviz.scoring.trace import Trace, Tracer
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import Tracer
 from rnnviz.text.characters import visible
 
 

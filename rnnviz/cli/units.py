@@ -97,7 +97,7 @@ def units(
     """Find the units of a network that respond to something in a text."""
     from rnnviz.analysis import controls, search_result
     from rnnviz.networks.progress import Share, mapped
-    from rnnviz.scoring.trace import tracing
+    from rnnviz.scoring.tracer import tracing
 
     model = network(of)
     not_below("untrained", untrained, int(card))  # what a card says is said beside a control

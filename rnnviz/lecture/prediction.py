@@ -12,13 +12,13 @@ from rnnviz.arrays import Doubles
 from rnnviz.lecture.said import percent
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model
-from rnnviz.scoring import trace as tracing
+from rnnviz.scoring import tracer
 from rnnviz.scoring.perplexity import costs
 from rnnviz.text.characters import normalise, visible
 from rnnviz.text.vocabulary import Vocabulary
 
 # The code panel imports it under this name: without the cache.
-trace = lru_cache(maxsize=64)(tracing.trace)
+trace = lru_cache(maxsize=64)(tracer.trace)
 
 
 @lru_cache(maxsize=256)

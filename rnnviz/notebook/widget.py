@@ -16,7 +16,8 @@ import traitlets
 
 from rnnviz.errors import ConfigError, install
 from rnnviz.networks.numpy_model import Network
-from rnnviz.scoring.trace import Trace, trace
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.ui.browser.modules import PACKAGE, modules
 from rnnviz.ui.pages.explore.fixed import fixed, opening
 from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession

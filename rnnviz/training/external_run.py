@@ -21,7 +21,8 @@ from typing import Any
 from rnnviz.errors import ConfigError, ExportError, RnnvizError, TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.config import TrainConfig
-from rnnviz.scoring.trace import Trace, trace
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.training import event_log, runs, snapshots, tensorboard
 from rnnviz.training.event_log import PROGRESS

@@ -20,7 +20,7 @@ import torch
 
 from rnnviz.networks import checkpoint, threads
 from rnnviz.networks.torch_model import CharModel
-from rnnviz.scoring.trace import trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.training import event_log, queue, training_state
 from rnnviz.training.event_log import PROGRESS
 from rnnviz.training.folder import RunFolder

@@ -14,7 +14,7 @@ from rnnviz.analysis.targets import Target, kinds, target
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import run
-from rnnviz.scoring.trace import tracing
+from rnnviz.scoring.tracer import tracing
 from rnnviz.text.characters import normalise
 from rnnviz.text.corpora import Corpus, sha256
 from rnnviz.training import unit_findings

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rnnviz.gradients import remaining
-from rnnviz.scoring.trace import trace
+from rnnviz.scoring.tracer import trace
 from tests.conftest import TEXT, tiny
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from rnnviz.cli import trace as command
 from rnnviz.networks.checkpoint import load
-from rnnviz.scoring.trace import Trace, trace
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import trace
 from tests.cli.conftest import Run
 from tests.conftest import tiny
 

@@ -10,7 +10,7 @@ from rnnviz.lecture.pictures import Node
 from rnnviz.lecture.readers import load
 from rnnviz.lecture.scene_3_recurrence import LETTERS, adjacent, first, minibatch, parameters, unit
 from rnnviz.lecture.small import unroll
-from rnnviz.scoring.trace import trace
+from rnnviz.scoring.tracer import trace
 from tests.lecture.test_steps import parts
 
 

@@ -26,7 +26,7 @@ from rnnviz.networks.config import Cell
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.scoring.sampling import sample
-from rnnviz.scoring.trace import trace
+from rnnviz.scoring.tracer import trace
 from tests.conftest import TEXT, in_numpy, tiny, tiny_card
 
 CARD = {"corpus": "x", "held_out": {"perplexity": 4.2}}

@@ -14,6 +14,7 @@ from rnnviz.analysis.indexing import fingerprint
 from rnnviz.networks.custom import CustomModel
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import weights_of
+from rnnviz.scoring.tracer import Tracer
 from tests.written import ROOT, blocks
 
 CHARACTERS = list("eat ofshn\n,xT世")
@@ -180,7 +181,7 @@ def test_perplexity_and_samples_are_those_of_the_same_network() -> None:
     ours, expected = (rnnviz.perplexity(m, text=KNOWN * 5).perplexity for m in (own, theirs))
     assert ours == pytest.approx(expected, rel=1e-5)
     assert rnnviz.sample(own, "The", 40, seed=2) == rnnviz.sample(theirs, "The", 40, seed=2)
-    read, tracer = rnnviz.trace(own, KNOWN), rnnviz.Tracer(own)
+    read, tracer = rnnviz.trace(own, KNOWN), Tracer(own)
     assert units.resume(read, 7, 20, seed=3) == rnnviz.sample(own, KNOWN[:7], 20, seed=3)
     tracer.extend(KNOWN[:9] + "x")
     same(tracer.extend(KNOWN), read)

@@ -15,7 +15,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.prediction import entropy, normalised, rank
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.scoring.perplexity import UniformModel, pieces
-from rnnviz.scoring.trace import trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
 from tests.scoring.recorded import recorded

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rnnviz.networks import checkpoint
 from rnnviz.scoring.contamination import FEWEST, usual, why
-from rnnviz.scoring.trace import trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.ui.examples import TEXTS
 
 CARD = {"held_out": {"perplexity": 4.0}}  # 2 bits

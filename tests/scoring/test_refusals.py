@@ -20,7 +20,8 @@ from rnnviz.scoring.dynamic import dynamic
 from rnnviz.scoring.mixing import mix
 from rnnviz.scoring.perplexity import UniformModel, perplexity, score
 from rnnviz.scoring.sampling import resume, sample, stream
-from rnnviz.scoring.trace import Trace, Tracer, trace
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import Tracer, trace
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
 from tests.refused import one_sentence
@@ -216,8 +217,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         for n, (ask, words) in enumerate(ASKED)
     },
     "half a character typed": (lambda _: Tracer(make()).extend("ab\ud83d"), TextError, "half of a surrogate"),
-    "a text for many": (lambda _: rnnviz.trace_many(make(), "one text"), ConfigError, r"write \[text\]"),
-    "half of many": (lambda _: rnnviz.trace_many(make(), ["fine", "\ud800"]), TextError, "surrogate"),
+    "half of many": (lambda _: rnnviz.trace(make(), ["fine", "\ud800"]), TextError, "surrogate"),
     **{
         f"no trace: {content[:9]!r} and {len(content)} bytes": (
             lambda tmp, content=content: saved(content, tmp),

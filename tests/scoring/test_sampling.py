@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rnnviz import CharModel
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.sampling import reshaped, sample, stream
-from rnnviz.scoring.trace import trace
+from rnnviz.scoring.tracer import trace
 from tests.scoring.test_trace import VOCABULARY, make
 
 TEXT = "a cab,\na bad bead 世界 "

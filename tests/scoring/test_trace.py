@@ -11,7 +11,8 @@ import torch
 
 from rnnviz import CharModel, ModelConfig
 from rnnviz.networks.cells import CELLS
-from rnnviz.scoring.trace import Trace, trace
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 from tests.networks import textbook
 
@@ -134,5 +135,5 @@ def test_top_is_sorted_with_ties_by_id_and_holds_probabilities(size: int, ties: 
 def test_a_large_vocabulary_takes_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = trace(make(), TEXT)
     assert_same(expected, expected)  # its predictions are made
-    monkeypatch.setattr(import_module("rnnviz.scoring.trace"), "LOGITS", VOCABULARY.size * 5)
+    monkeypatch.setattr(import_module("rnnviz.scoring.tracer"), "LOGITS", VOCABULARY.size * 5)
     assert_same(trace(make(), TEXT), expected)

@@ -13,8 +13,9 @@ import rnnviz
 from rnnviz.errors import ConfigError
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import NumpyModel, weights_of
-from rnnviz.scoring import trace_many as many
-from rnnviz.scoring.trace import Trace, trace
+from rnnviz.scoring import tracer
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import trace
 from tests.scoring.test_trace import KINDS, TEXT, assert_same, make
 
 
@@ -84,14 +85,14 @@ TEXTS = ["a cab", "", TEXT, "世界" * 40, "bad\r\nbeef", TEXT * 3, "a"]
 
 @pytest.mark.parametrize("cell", KINDS)
 def test_many_traces_are_those_of_one_by_one(cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "ROWS", 3)
+    monkeypatch.setattr(tracer, "ROWS", 3)
     model = make(cell)
     bare = NumpyModel(model.config, model.vocabulary, weights_of(model), model.name)
-    for found in (rnnviz.trace_many(model, TEXTS), rnnviz.trace_many(bare, iter(TEXTS))):
+    for found in (rnnviz.trace(model, TEXTS), rnnviz.trace(bare, iter(TEXTS))):
         assert [each.text for each in found] == [text.replace("\r\n", "\n") for text in TEXTS]
         for one, each in zip(found, TEXTS, strict=True):
             assert_same(one, trace(model, each), 1e-4)
-    assert rnnviz.trace_many(model, []) == []
+    assert rnnviz.trace(model, []) == []
 
 
 @pytest.mark.parametrize("cell", [*KINDS, "relu"])
@@ -99,8 +100,8 @@ def test_what_a_gpu_would_compute_is_the_same(cell: str) -> None:
     model = make("rnn", activation="relu") if cell == "relu" else make(cell)
     ids = model.vocabulary.encode(TEXT * 2)
     inputs = np.insert(np.stack([ids, ids[::-1]], axis=1), 0, model.vocabulary.start, axis=0)
-    by_numpy = many._read(model, weights_of(model), list(inputs[1:].T))
-    for a, b in zip(many._by_torch(model, inputs), by_numpy, strict=True):
+    by_numpy = tracer._read(model, weights_of(model), list(inputs[1:].T))
+    for a, b in zip(tracer._by_torch(model, inputs), by_numpy, strict=True):
         assert (np.abs(a - b) / np.maximum(1, np.abs(b))).max() < 1e-4  # a relu's states have no bound
 
 
@@ -116,7 +117,7 @@ def test_all_is_computed_where_the_model_is(cell: str, monkeypatch: pytest.Monke
 
     model, weights = copy.deepcopy(make(cell)).to("meta"), weights_of(make(cell))
     monkeypatch.setattr(torch.Tensor, "cpu", to_cpu)
-    many._read(model, weights, [model.vocabulary.encode(text) for text in (TEXT, "a")])
+    tracer._read(model, weights, [model.vocabulary.encode(text) for text in (TEXT, "a")])
     shape = (len(TEXT), model.config.layers, 2, model.config.hidden_size)
     assert copied == [shape, shape][: 1 + CELLS[cell].has_cell]
 
@@ -125,6 +126,6 @@ def test_all_is_computed_where_the_model_is(cell: str, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("name", ["timemachine-gru", "shakespeare-lstm"])
 def test_on_a_gpu_they_are_those_of_the_processor(name: str) -> None:
     text = "The traveller put his hand upon the lever, and nobody spoke. "
-    on_gpu = rnnviz.trace_many(rnnviz.load(name, device="cuda"), [text, text * 4])
+    on_gpu = rnnviz.trace(rnnviz.load(name, device="cuda"), [text, text * 4])
     for one, other in zip(on_gpu, [text, text * 4], strict=True):
         assert_same(one, trace(rnnviz.load(name, device="cpu"), other), 1e-4)

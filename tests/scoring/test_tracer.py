@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import TextError
-from rnnviz.scoring.trace import Trace, Tracer, trace
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import Tracer, trace
 from tests.scoring.test_trace import ARRAYS, KINDS, TEXT, VOCABULARY, assert_same, make
 
 CHARACTERS = st.sampled_from(

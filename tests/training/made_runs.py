@@ -10,7 +10,7 @@ from typing import Any
 
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
-from rnnviz.scoring.trace import trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.text import files
 from rnnviz.training import event_log, queue, visitors
 from rnnviz.training.folder import Description, RunFolder, home

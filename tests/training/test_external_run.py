@@ -16,7 +16,7 @@ import rnnviz
 from rnnviz import cli
 from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint
-from rnnviz.scoring.trace import trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.training import event_log, external_run, runs, snapshots
 from tests.conftest import tiny
 from tests.training.test_tensorboard import scalars

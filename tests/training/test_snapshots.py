@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rnnviz.scoring.trace import trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.training.folder import RunFolder
 from rnnviz.training.snapshots import Watching, of, read, to_bytes
 from tests.conftest import tiny

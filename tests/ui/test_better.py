@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.scoring.trace import trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.ui import better
 from rnnviz.ui.better import Better, look
 from rnnviz.ui.examples import TEXTS

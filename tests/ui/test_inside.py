@@ -14,7 +14,7 @@ from rnnviz.analysis import controls
 from rnnviz.analysis.search_result import ENOUGH
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.sampling import sample
-from rnnviz.scoring.trace import trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.training import unit_findings
 from rnnviz.ui import dashboard, findings

@@ -9,7 +9,7 @@ import pytest
 from rnnviz import units
 from rnnviz.analysis import ablation
 from rnnviz.networks.checkpoint import save
-from rnnviz.scoring.trace import trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.ui.pages.inside import changed
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled

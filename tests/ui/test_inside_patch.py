@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
-from rnnviz.scoring.trace import trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.ui import findings
 from rnnviz.ui.pages.inside import changed, patch
 from tests.conftest import tiny, tiny_card

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rnnviz.networks.checkpoint import load, save
-from rnnviz.scoring.trace import trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.training import runs
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, sent, settled

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
 from rnnviz.analysis import matching
-from rnnviz.scoring.trace import trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import match, sources

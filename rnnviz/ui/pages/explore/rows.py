@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from rnnviz.figures.live import seriate, steady
 from rnnviz.scoring.sampling import sample
-from rnnviz.scoring.trace import Trace, Tracer
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import Tracer
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel

@@ -20,7 +20,8 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.scoring import contamination
 from rnnviz.scoring.sampling import PLAIN, Shape, resume
-from rnnviz.scoring.trace import Trace, Tracer, common_prefix
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import Tracer, common_prefix
 from rnnviz.text.characters import normalise
 from rnnviz.ui.browser import payload
 from rnnviz.ui.browser.payload import pack

@@ -20,7 +20,8 @@ from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.untrained import of_known_start
-from rnnviz.scoring.trace import Trace, trace
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.text.characters import normalise
 from rnnviz.ui import model_cache, trouble
 from rnnviz.ui.context import Context

@@ -21,7 +21,7 @@ from rnnviz.findings import words
 from rnnviz.i18n import _
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.progress import Share, mapped
-from rnnviz.scoring.trace import tracing
+from rnnviz.scoring.tracer import tracing
 from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.dashboard import Panel, Text, ends, painted

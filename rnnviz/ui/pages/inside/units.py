@@ -16,7 +16,8 @@ from rnnviz.findings import Bars, Number, Panel, words
 from rnnviz.i18n import _
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import mapped
-from rnnviz.scoring.trace import Trace, tracing
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import tracing
 from rnnviz.text.characters import visible
 from rnnviz.training.unit_findings import Recorded
 from rnnviz.ui import address, dashboard, findings

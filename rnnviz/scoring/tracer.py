@@ -1,0 +1,309 @@
+"""Texts read with a network. Tracer: a Trace kept up to date while its text changes.
+
+A keystroke costs only what follows the common prefix of the old text and the new one. A Trace is a view into
+the Tracer's arrays; an edit that would overwrite rows somebody can still see goes on in new arrays. Several
+texts are read in step, a row of a batch each, on the GPU where the model is on one.
+
+Shape letters: B texts of a batch, T time steps of the longest, L layers, H hidden units, V symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, cast, overload
+from weakref import ref
+
+import numpy as np
+
+from rnnviz.arrays import Array, Arrays, Floats, Ids, Integers
+from rnnviz.networks.batched_scoring import LEAST, CharScorer, Done, NumpyEngine
+from rnnviz.networks.cells import CELLS
+from rnnviz.networks.numpy_engine import LOGITS, NO_CHANGES, Changes, StateChange, Weights, combined
+from rnnviz.networks.numpy_model import Network, NumpyModel, weights_of
+from rnnviz.networks.prediction import entropy, rank
+from rnnviz.networks.progress import mapped
+from rnnviz.scoring.trace import Trace
+from rnnviz.text.characters import normalise
+from rnnviz.text.vocabulary import UNKNOWN
+
+if TYPE_CHECKING:
+    from rnnviz.networks.torch_model import CharModel
+
+FIRST_CAPACITY = 256
+
+PIECE = 1_000
+"""Characters between two steps of progress."""
+
+ENTRIES = 1 << 24
+"""Of a batch's states, (T, B, L, H), at most: 64 MiB."""
+
+ROWS = 64
+"""Texts side by side, at most."""
+
+
+@overload
+def trace(  # type: ignore[overload-overlap]  # a str is an iterable of them
+    model: Network, text: str, *, change: StateChange | Sequence[StateChange] | None = None
+) -> Trace: ...
+@overload
+def trace(
+    model: Network, text: Iterable[str], *, change: StateChange | Sequence[StateChange] | None = None
+) -> list[Trace]: ...
+def trace(
+    model: Network, text: str | Iterable[str], *, change: StateChange | Sequence[StateChange] | None = None
+) -> Trace | list[Trace]:
+    """What `model` does while it reads a text: its states, predictions and costs.
+
+    text     of T characters, any number, also none; or a list of texts, for the Trace of each in their order
+    change   of the network's states as it reads, such as `rnnviz.units.Clamp(17, 1.0)`, or several
+
+    A list is read side by side, on the GPU where the model is on one: equal to one by one but for rounding,
+    to 1e-4, unless the network magnifies rounding (see `rnnviz.perplexity`). Raises TextError for what is no
+    text and for half a surrogate pair, ConfigError for a change of what isn't there.
+
+    >>> import rnnviz
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> trace = rnnviz.trace(model, "machine")
+    >>> trace.hidden.shape, trace.log_probs.shape  # (T, L, H) and (T + 1, V)
+    ((7, 1, 256), (8, 69))
+    >>> [len(each) for each in rnnviz.trace(model, ["machine", "", "the lamp"])]
+    [7, 0, 8]
+    """
+    if isinstance(text, Iterable) and not isinstance(text, str | bytes | bytearray):
+        return _many(model, text) if change is None else [trace(model, one, change=change) for one in text]
+    changes = NO_CHANGES if change is None else combined(weights_of(model), change)
+    return Tracer(model, changes).extend(text)
+
+
+def tracing(model: Network, text: str) -> Generator[float, None, Trace]:
+    """`trace` as a generator that yields the share done, several times a second; closing cancels. A long text
+    is read as stretches side by side, which moves a state by rounding alone: see `batched_scoring`.
+    """
+    tracer, weights = Tracer(model), weights_of(model)
+    if len(text) >= LEAST and weights.cell in CELLS and CELLS[weights.cell].mixes:
+        text = normalise(text, model.normaliser)
+        scorer = CharScorer(NumpyEngine(weights, whole=True), model.vocabulary.start, wide=True)
+        ids = np.append(model.vocabulary.encode(text), 0)  # what comes last is not read any more
+        share = partial(_share, len(text))
+        hidden, *cell = yield from mapped(scorer.states(ids), share)
+        return tracer.adopt(text, hidden[1:], cell[0][1:] if cell else None)
+    traced = tracer.extend("")
+    for end in range(PIECE, len(text) + PIECE, PIECE):
+        traced = tracer.extend(text[:end])
+        yield min(1.0, end / max(1, len(text)))
+    return traced
+
+
+def _share(count: int, done: Done) -> float:
+    return min(1.0, done.characters / count)
+
+
+class Tracer:
+    """A Trace that follows a text while it is edited: `extend` takes the whole new text.
+
+    `computed` counts the characters the last call read, `changed` is their range (start, stop). The weights
+    are those the model had when the Tracer was made. `changes` may change states, see `Weights.run`.
+
+    >>> import rnnviz
+    >>> tracer = Tracer(rnnviz.load("timemachine-gru"))
+    >>> len(tracer.extend("machine")), tracer.computed
+    (7, 7)
+    >>> len(tracer.extend("machines")), tracer.computed
+    (8, 1)
+    """
+
+    def __init__(self, model: Network, changes: Changes = NO_CHANGES) -> None:
+        self.computed = 0
+        self.changed = (0, 0)
+        self._weights, self._changes = weights_of(model), changes
+        self._vocabulary, self._name, self._normaliser = model.vocabulary, model.name, model.normaliser
+        self._text = ""
+        hidden, cell = self._weights.states(2)
+        self._weights.run(np.array([model.vocabulary.start]), hidden, cell, changes)
+        # The newest prediction (1, V) and its row: what the next character is scored by.
+        self._ahead, self._ahead_row = self._weights.predict(hidden[1:, -1]), 0
+        # Row 0 is for the start symbol, then comes a row for each character.
+        first = {
+            "inputs": np.array([model.vocabulary.start]),
+            "known": np.zeros(1, np.bool_),
+            "hidden": hidden[1:],
+            **({} if cell is None else {"cell": cell[1:]}),
+            "nll": np.zeros(1),
+            "total": np.zeros(1),  # of nll, up to and including the row
+            "perplexity": np.zeros(1),
+            "rank": np.zeros(1, np.int64),
+            "entropy": entropy(*self._ahead).astype(np.float64),
+        }
+        self._rows = _longer(first, 1, FIRST_CAPACITY)
+        self._lent: list[tuple[int, ref[Array]]] = []  # views that were given away, and their rows
+
+    def extend(self, text: str) -> Trace:
+        """The Trace of the whole `text`; TextError for half a surrogate pair leaves the Tracer as it was."""
+        text = normalise(text, self._normaliser)
+        return self._take(text, common_prefix(self._text, text))
+
+    def adopt(self, text: str, hidden: Floats, cell: Floats | None) -> Trace:
+        """The Trace of a normalised `text` whose states (T, L, H) were computed elsewhere."""
+        return self._take(text, 0, (hidden, cell))
+
+    def _take(self, text: str, kept: int, states: tuple[Floats, Floats | None] | None = None) -> Trace:
+        ids = self._vocabulary.encode(text[kept:])
+        self._make_room(kept, len(text))
+        self._text = text[:kept]  # what holds, should the next line be interrupted
+        self._read(kept, ids, states)
+        self._text = text
+        self.computed = len(ids)
+        self.changed = (kept, len(text))
+        return self._show()
+
+    def _make_room(self, kept: int, length: int) -> None:
+        """Make rows kept + 1 .. length writable: they exist, and no Trace looks at them."""
+        capacity = len(self._rows["inputs"])
+        self._lent = [(stop, view) for stop, view in self._lent if view() is not None]
+        if length + 1 > capacity:
+            capacity = max(length + 1, 2 * capacity)
+        elif length == kept or all(stop <= kept + 1 for stop, _view in self._lent):
+            return  # of a deletion, too: nothing is written, and an older Trace keeps its rows
+        self._rows, self._lent = _longer(self._rows, kept + 1, capacity), []
+
+    def _read(self, kept: int, ids: Integers, states: tuple[Floats, Floats | None] | None = None) -> None:
+        rows, weights = self._rows, self._weights
+        end = kept + len(ids)
+        new = {name: values[kept + 1 : end + 1] for name, values in rows.items()}
+        new["inputs"][:] = ids
+        new["known"][:] = ids != UNKNOWN
+        if states is None:
+            cell = rows["cell"][kept : end + 1] if "cell" in rows else None
+            weights.run(ids, rows["hidden"][kept : end + 1], cell, self._changes, kept + 1)
+        else:
+            for name, values in zip(("hidden", "cell"), states, strict=True):
+                if values is not None:
+                    new[name][:] = values
+        block = max(1, LOGITS // self._vocabulary.size)
+        for begin in range(kept, end, block):
+            self._score(begin, min(begin + block, end))
+        new["nll"][ids == UNKNOWN] += self._vocabulary.unknown_cost
+        np.cumsum(new["nll"], out=new["total"])
+        new["total"] += rows["total"][kept]
+        with np.errstate(over="ignore"):
+            np.exp(new["total"] / np.arange(kept + 1, end + 1), out=new["perplexity"])
+
+    def _score(self, begin: int, end: int) -> None:
+        rows = self._rows
+        if self._ahead_row != begin:
+            self._ahead = self._weights.predict(rows["hidden"][begin : begin + 1, -1])
+        new = {name: values[begin + 1 : end + 1] for name, values in rows.items()}
+        logits, log_sum = self._weights.predict(new["hidden"][:, -1])
+        new["entropy"][:] = entropy(logits, log_sum)
+        # Row t is scored by the prediction of row t - 1.
+        before, before_sum = self._ahead
+        if end > begin + 1:
+            before = np.concatenate((before, logits[:-1]))
+            before_sum = np.concatenate((before_sum, log_sum[:-1]))
+        np.subtract(before_sum, before[np.arange(end - begin), new["inputs"]], out=new["nll"])
+        new["rank"][:] = rank(before, new["inputs"])
+        self._ahead, self._ahead_row = (logits[-1:].copy(), log_sum[-1:]), end
+
+    def _show(self) -> Trace:
+        stop = len(self._text) + 1
+        whole = {name: _unwritable(values[:stop]) for name, values in self._rows.items()}
+        # A slice of a view keeps the whole of it, so that it lives for as long as anybody looks at its rows.
+        self._lent += [(stop, ref(view)) for view in whole.values()]
+        of_text = {name: values[1:] for name, values in whole.items()}
+        return Trace(
+            text=self._text,
+            model_name=self._name,
+            vocabulary=self._vocabulary,
+            ids=of_text["inputs"],
+            known=of_text["known"],
+            hidden=of_text["hidden"],
+            cell=of_text.get("cell"),
+            nll=of_text["nll"],
+            perplexity=of_text["perplexity"],
+            rank=of_text["rank"],
+            entropy=whole["entropy"],
+            _inputs=whole["inputs"],
+            _states=whole["hidden"],
+            _cells=whole.get("cell"),
+            _weights=self._weights,
+        )
+
+
+def _longer(rows: Arrays, kept: int, capacity: int) -> Arrays:
+    """New arrays of so many rows, the first `kept` of them the same."""
+    new = {name: np.empty((capacity, *values.shape[1:]), values.dtype) for name, values in rows.items()}
+    for name, values in rows.items():
+        new[name][:kept] = values[:kept]
+    return new
+
+
+def _unwritable(array: Array) -> Array:
+    """A view that can't be made writable again, as one with its flag cleared can: others share its memory."""
+    return np.asarray(array.data.toreadonly())
+
+
+def common_prefix(old: str, new: str) -> int:
+    """The length of the common prefix, by comparing slices rather than characters."""
+    if new.startswith(old):
+        return len(old)
+    low, high = 0, min(len(old), len(new))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if old[low:middle] == new[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _many(model: Network, texts: Iterable[str]) -> list[Trace]:
+    """The Trace of each text, read side by side."""
+    weights = weights_of(model)
+    normalised = [normalise(text, model.normaliser) for text in texts]
+    if type(weights) is not Weights:  # a step of one's own, which reads one text at a time
+        return [Tracer(model).extend(text) for text in normalised]
+    traces: dict[int, Trace] = {}
+    for group in _groups([len(text) for text in normalised], len(weights.layers) * weights.layers[0].units):
+        ids = [model.vocabulary.encode(normalised[n]) for n in group]
+        hidden, *cell = _read(model, weights, ids)
+        for row, n in enumerate(group):
+            here = slice(len(normalised[n])), slice(None), row
+            traces[n] = Tracer(model).adopt(normalised[n], hidden[here], cell[0][here] if cell else None)
+    return [traces[n] for n in range(len(normalised))]
+
+
+def _groups(lengths: Sequence[int], units: int) -> Iterator[list[int]]:
+    """The texts in batches, the longest first: so few rows of one are empty."""
+    order = sorted(range(len(lengths)), key=lambda n: -lengths[n])
+    while order:
+        size = max(1, min(ROWS, ENTRIES // max(1, lengths[order[0]] * units)))
+        yield order[:size]
+        order = order[size:]
+
+
+def _read(model: Network, weights: Weights, ids: Sequence[Ids]) -> tuple[Floats, ...]:
+    """Every state after each character, (T, L, B, H): H, and an LSTM's C. Beyond a text's end is anything."""
+    inputs = np.zeros((1 + max(map(len, ids), default=0), len(ids)), np.int64)
+    inputs[0] = model.vocabulary.start
+    for row, each in enumerate(ids):
+        inputs[1 : len(each) + 1, row] = each
+    if not isinstance(model, NumpyModel) and cast("CharModel", model).device.type != "cpu":
+        return _by_torch(cast("CharModel", model), inputs)
+    hidden, cell = weights.states(len(inputs) + 1, len(ids))
+    weights.run(inputs, hidden, cell)
+    return tuple(part[2:] for part in (hidden, cell) if part is not None)
+
+
+def _by_torch(model: CharModel, inputs: Ids) -> tuple[Floats, ...]:
+    """The same where the model is, of inputs (T + 1, B)."""
+    import torch
+
+    found = []
+    with torch.inference_mode():
+        state = model.zero_state(inputs.shape[1])
+        # Step by step: of a whole text torch's own layers give the states of the top layer alone.
+        for x in model.embed(torch.from_numpy(inputs.T.copy()).to(model.device)).unbind(1):
+            _, state = model.hidden(x[:, None], state)
+            found.append(state)
+        return tuple(torch.stack(part)[1:].cpu().numpy() for part in zip(*found, strict=True))
