@@ -47,7 +47,7 @@ def readable() -> rnnviz.CharModel:
 
 train, validation = ids(split.train), ids(split.validation).unfold(0, 65, 65)
 watched = "the time traveller smiled at the machine"
-with rnnviz.runs.follow("any-loop", readable, watched=watched, text="timemachine", total=steps) as run:
+with rnnviz.follow("any-loop", readable, watched=watched, text="timemachine", total=steps) as run:
     print("follow it on the Train page:", run.path)
     for step in range(1, steps + 1):
         begins = torch.randint(len(train) - 65, (32, 1))

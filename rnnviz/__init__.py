@@ -11,6 +11,8 @@ imported when it is first used, so that `import rnnviz` itself is quick and load
 neither torch nor the app.
 """
 
+from importlib import import_module
+
 import lazy_loader
 
 from rnnviz import deprecated
@@ -22,14 +24,20 @@ _missing = deprecated.gone(
     __name__,
     {
         "adapt_state_dict": "load the state dict into torch's layers and give those to rnnviz.adapt",
+        "NgramModel": "write rnnviz.ngram(text, order=…)",
         "Tracer": "a text that grows is read anew by rnnviz.trace",
     },
-    {"trace_many": ("rnnviz.scoring.tracer:trace", "rnnviz.trace(model, texts)")},
+    {
+        "trace_many": ("rnnviz.scoring.tracer:trace", "rnnviz.trace(model, texts)"),
+        "reshaped": ("rnnviz.scoring.sampling:sampling_distribution", "rnnviz.sampling_distribution"),
+    },
     frames=3,
 )
 
 
 def __getattr__(name: str) -> object:
+    if name == "runs":  # of 1.0.0, whose names say what to write
+        return import_module("rnnviz.runs")
     if name not in __all__:
         return _missing(name)
     try:

@@ -6,7 +6,6 @@ from . import (
 from . import (
     gradients as gradients,
 )
-from . import runs as runs
 from . import (
     units as units,
 )
@@ -70,6 +69,9 @@ from .gradients import (
 from .networks.adapter import (
     adapt as adapt,
 )
+from .networks.adapter import (
+    adapt_step as adapt_step,
+)
 from .networks.checkpoint import (
     ModelInfo as ModelInfo,
 )
@@ -85,10 +87,12 @@ from .networks.config import (
 from .networks.config import (
     TrainConfig as TrainConfig,
 )
-from .networks.ngram import NgramModel as NgramModel
+from .networks.ngram import ngram as ngram
 from .networks.torch_model import CharModel as CharModel
 from .notebook.live import live as live
 from .scoring.cluster import cluster as cluster
+from .scoring.compression import compress as compress
+from .scoring.compression import decompress as decompress
 from .scoring.dynamic import dynamic as dynamic
 from .scoring.mixing import mix as mix
 from .scoring.perplexity import (
@@ -110,17 +114,19 @@ from .scoring.rows import (
     score_rows as score_rows,
 )
 from .scoring.sampling import (
-    reshaped as reshaped,
+    sample as sample,
 )
 from .scoring.sampling import (
-    sample as sample,
+    sampling_distribution as sampling_distribution,
 )
 from .scoring.trace import (
     Trace as Trace,
 )
 from .scoring.tracer import trace as trace
+from .text.corpora import Corpus as Corpus
 from .text.row_files import open_rows as open_rows
 from .text.vocabulary import Vocabulary as Vocabulary
+from .training.external_run import follow as follow
 from .training.saving import save as save
 from .training.trainer import (
     StepReport as StepReport,

@@ -1,12 +1,15 @@
-"""Training runs, each a process and a folder.
+"""The module of 1.0.0 for training loops of one's own; `rnnviz.follow` is their place now."""
 
-    with rnnviz.runs.follow("my-loop", model) as run:    # any training loop, shown live on the Train page
-        run.log(step, loss)
+from typing import TYPE_CHECKING
 
-`rnnviz.runs.api` starts, lists and stops rnnviz's own.
-"""
+from rnnviz.deprecated import gone
 
-from rnnviz.training import runs as api
-from rnnviz.training.external_run import Followed, follow
-
-__all__ = ["Followed", "api", "follow"]
+if not TYPE_CHECKING:  # where a checker would take it to say that every name is there
+    __getattr__ = gone(
+        __name__,
+        {
+            "Followed": "rnnviz.follow returns one",
+            "api": "start, list and stop runs on the page Train, or with python -m rnnviz train",
+        },
+        {"follow": ("rnnviz.training.external_run:follow", "rnnviz.follow")},
+    )

@@ -26,6 +26,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "a character": (None, b"x", ["x"], PATH, 1.5),
     "a recipe": (None, b"gru", ["gru"], PATH, "timemachine-gru", 1.5),
 }
+PACKED = rnnviz.compress(rnnviz.ngram("machine" * 2, order=2), "machine")
 CONFIG = rnnviz.TrainConfig(hidden_size=4, epochs=1)
 
 CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
@@ -36,7 +37,7 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "sample: model": ("a model", lambda x: rnnviz.sample(x, "The", 3)),
     "sample: prompt": ("a text", lambda x: rnnviz.sample(model(), x, 3)),
     "sample: length": ("a number", lambda x: rnnviz.sample(model(), "The", x)),
-    "reshaped": ("a number", lambda x: rnnviz.reshaped(x)),
+    "sampling_distribution": ("a number", lambda x: rnnviz.sampling_distribution(x)),
     "perplexity: model": ("a model", lambda x: rnnviz.perplexity(x, text="machine")),
     "perplexity: path": ("a path", lambda x: rnnviz.perplexity(model(), x)),
     "perplexity: text": ("a text", lambda x: rnnviz.perplexity(model(), text=x)),
@@ -57,11 +58,13 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "save: title": ("a text", lambda x: rnnviz.save(model(), "own.safetensors", title=x)),
     "train: config": ("a recipe", lambda x: rnnviz.train(x, "machine")),
     "train: corpus": ("a text to train on", lambda x: rnnviz.train(CONFIG, x)),
-    "runs.follow": ("a text", lambda x: rnnviz.runs.follow(x)),
-    "runs.follow: watched": ("a text", lambda x: rnnviz.runs.follow("mine", watched=x)),
-    "runs.follow: text": ("a text", lambda x: rnnviz.runs.follow("mine", text=x)),
-    "runs.follow: total": ("a number", lambda x: rnnviz.runs.follow("mine", total=x or 0)),
+    "follow": ("a text", lambda x: rnnviz.follow(x)),
+    "follow: watched": ("a text", lambda x: rnnviz.follow("mine", watched=x)),
+    "follow: text": ("a text", lambda x: rnnviz.follow("mine", text=x)),
+    "follow: total": ("a number", lambda x: rnnviz.follow("mine", total=x or 0)),
     "adapt": ("a model", lambda x: rnnviz.adapt(x, x, "abc")),
+    "adapt_step": ("a recipe", lambda x: rnnviz.adapt_step(x, state={"h": np.zeros(2)}, characters="ab")),
+    "adapt_step: state": ("a recipe", lambda x: rnnviz.adapt_step(print, state=x, characters="ab")),
     "adapt: characters": ("a text", lambda x: rnnviz.adapt(nn.GRU(1, 2), nn.Linear(2, 1), x)),
     "ModelConfig": ("a name", lambda x: rnnviz.ModelConfig(x, 5)),
     "ModelConfig: V": ("a number", lambda x: rnnviz.ModelConfig("gru", x)),
@@ -69,8 +72,12 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "TrainConfig: epochs": ("a name", lambda x: rnnviz.TrainConfig(epochs="many" if x == 1.5 else x)),
     "CharModel": ("a recipe", lambda x: rnnviz.CharModel(x, rnnviz.Vocabulary(("a",)))),
     "CharModel: vocabulary": ("a recipe", lambda x: rnnviz.CharModel(rnnviz.ModelConfig("gru", 2), x)),
-    "NgramModel.fit": ("a text", lambda x: rnnviz.NgramModel.fit(x, order=2)),
-    "NgramModel": ("a recipe", lambda x: rnnviz.NgramModel(x, rnnviz.Vocabulary(("a",)))),
+    "ngram": ("a text", lambda x: rnnviz.ngram(x, order=2)),
+    "ngram: order": ("a number", lambda x: rnnviz.ngram("machine", order=x)),
+    "compress: model": ("a model", lambda x: rnnviz.compress(x, "machine")),
+    "compress: text": ("a text", lambda x: rnnviz.compress(model(), x)),
+    "decompress: model": ("a model", lambda x: rnnviz.decompress(x, PACKED)),
+    "decompress: data": ("a text", lambda x: rnnviz.decompress(model(), x)),
     "UniformModel": ("a recipe", lambda x: rnnviz.UniformModel(x)),
     "Vocabulary": ("a recipe", lambda x: rnnviz.Vocabulary(x)),
     "Vocabulary.from_text": ("a text", lambda x: rnnviz.Vocabulary.from_text(x)),
@@ -140,6 +147,7 @@ def test_a_wrong_type_is_one_sentence(call: str, tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize("name", rnnviz.__all__)
 def test_every_public_function_is_among_them(name: str) -> None:
     made = {
+        "Corpus",
         "Report",
         "RowScore",
         "RowsReport",

@@ -22,7 +22,9 @@ from rnnviz.findings import Finding, Number, Said
 from rnnviz.text.files import printable, without_folders
 
 if TYPE_CHECKING:
+    from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
     from rnnviz.scoring.perplexity import Progress
 
 R = TypeVar("R")
@@ -139,7 +141,7 @@ def numbers(written: str) -> list[int]:
     return [int(number) for number in written.split(",")]
 
 
-def load(args: Any, name: str | None = None) -> rnnviz.CharModel | rnnviz.NgramModel:
+def load(args: Any, name: str | None = None) -> CharModel | NgramModel:
     """The model of --model, or the one called `name`."""
     return rnnviz.load(args.model if name is None else name, device=args.device)
 
@@ -149,9 +151,10 @@ def network(of: Named) -> Any:
     ConfigError for an n-gram model.
     """
     from rnnviz.networks.checkpoint import load_numpy
+    from rnnviz.networks.ngram import NgramModel
 
     model = load(of) if isinstance(of, OnDevice) else load_numpy(of.model)
-    if isinstance(model, rnnviz.NgramModel):
+    if isinstance(model, NgramModel):
         raise ConfigError(
             "this command looks inside a network; {model} counts n-grams and has no hidden state; choose "
             "another that `rnnviz models` lists",

@@ -1,10 +1,10 @@
 """The curves of training runs: perplexity against characters read; beside it gradient norm and learning rate.
 
-Pure functions from a run's events (`rnnviz.runs.api.follow`) to numbers, and on to Plotly figures as
+Pure functions from a run's events (`rnnviz.training.runs.follow`) to numbers, and on to Plotly figures as
 plain dictionaries. In a notebook:
 
     import plotly.graph_objects as go
-    events, _ = rnnviz.runs.api.follow("my-gru")
+    events, _ = runs.follow("my-gru")
     go.Figure(training.figure(training.curves(events)))
     go.Figure(training.details(training.curves(events)))
 

@@ -1,5 +1,5 @@
 """Your own network as a model: any of torch's nn.RNN, nn.GRU and nn.LSTM with an output layer becomes a
-CharModel, and any other, given as a Python function, a CustomModel (`rnnviz.networks.custom`).
+CharModel (`adapt`), and any other, given as a Python function, a CustomModel (`adapt_step`).
 
 Weights are copied; predictions after one character or more are the same, to rounding. An LSTM's projections
 (`proj_size`) are multiplied into the weights that read them: its hidden state is the one before them. Two
@@ -15,8 +15,9 @@ below the mean logit: with a probability below exp(-20) / V by default.
 """
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, overload
+from typing import Any
 
 from torch import nn
 
@@ -28,48 +29,22 @@ from rnnviz.networks.custom import CustomModel, Readout, Step
 from rnnviz.networks.torch_model import CharModel
 
 
-@overload
-def adapt(
-    recurrence: nn.Module,
-    output: nn.Linear,
-    characters: Sequence[str],
-    *,
-    embedding: nn.Embedding | None = None,
-    start: str | int | None = None,
-    unknown: int | None = None,
-    unknown_gap: float = 20.0,
-    name: str = "adapted",
-    check: Check | None = None,
-) -> CharModel: ...
-@overload
-def adapt(
-    *,
-    step: Step | Sequence[Step],
-    readout: Readout | None,
-    state: Mapping[str, Any],
-    characters: Sequence[str],
-    start: str | int | None = None,
-    unknown: int | None = None,
-    unknown_gap: float = 20.0,
-    name: str = "adapted",
-    check: Check | None = None,
-) -> CustomModel: ...
 def adapt(
     recurrence: nn.Module | None = None,
     output: nn.Linear | None = None,
     characters: Sequence[str] = (),
     *,
     embedding: nn.Embedding | None = None,
-    step: Step | Sequence[Step] | None = None,
-    readout: Readout | None = None,
-    state: Mapping[str, Any] | None = None,
     start: str | int | None = None,
     unknown: int | None = None,
     unknown_gap: float = 20.0,
     name: str = "adapted",
     check: Check | None = None,
-) -> CharModel | CustomModel:
-    """A CharModel with the weights of a network of torch's own layers; or a CustomModel that calls `step`.
+    step: Any = None,  # these three go in the next version
+    readout: Any = None,
+    state: Any = None,
+) -> CharModel:
+    """A CharModel with the weights of a network of torch's own layers; `adapt_step` takes any other cell.
 
     recurrence   nn.RNN, nn.GRU or nn.LSTM of any number of layers, with or without biases, batch_first or
                  not. Dropout between its layers does nothing here, as in eval()
@@ -77,15 +52,6 @@ def adapt(
     characters   the network's vocabulary by index: single characters, each once; any name at the indices
                  `start` and `unknown`; padding such as "<pad>", which is never predicted
     embedding    nn.Embedding with n rows, or one more at its padding_idx; None: one-hot vectors of width n
-
-    step         a function (ids, state) -> (outputs, state): ids (B,) integers of the network's own, state
-                 {name: (B, width)}, a row for each of B texts; outputs, one of the parts. Several, one a
-                 layer: each reads the outputs of the one before, and returns the parts of its own layer
-    readout      a function outputs -> logits (B, n); None for a network that predicts no characters, such as
-                 a tagger: then each has the same probability
-    state        {name: (width,)}, each part before a text: arrays, or tensors, which the functions then get.
-                 The names are `CustomModel.parts`, the layers of `Trace.hidden`
-
     start        the character or index read before a text; see above. One that is no character is never
                  predicted: probabilities are those given that something else comes
     unknown      the index of the network's own symbol for unknown characters
@@ -94,38 +60,80 @@ def adapt(
                  function of a list of them. It gives logits or log-probabilities (T, n), a Module perhaps
                  (logits, state): on a few texts they must be the adapted model's to 1e-4 nats
 
-    Put all that comes after the state (a norm, a layer more) into `readout`: a changed state then reaches the
-    prediction. Raises ConfigError for other or bidirectional layers, an embedding with max_norm, shapes that
-    don't fit, a function that gives something else than it should, and where `check` differs.
+    Raises ConfigError for other or bidirectional layers, an embedding with max_norm, shapes that don't fit,
+    and where `check` differs.
 
     >>> import rnnviz
     >>> import torch
     >>> rnn, output = torch.nn.GRU(3, 8), torch.nn.Linear(8, 3)
     >>> rnnviz.trace(rnnviz.adapt(rnn, output, "abc"), "cab").hidden.shape
     (3, 1, 8)
-    >>> cell = torch.nn.GRUCell(3, 8)
+    """
+    about: dict[str, Any] = {
+        "start": start,
+        "unknown": unknown,
+        "unknown_gap": unknown_gap,
+        "name": name,
+        "check": check,
+    }
+    if step is not None and recurrence is None:
+        said = "rnnviz.adapt(step=…) goes in the next version: write rnnviz.adapt_step(step, …)"
+        warnings.warn(said, DeprecationWarning, stacklevel=2)
+        return adapt_step(step, readout=readout, state=state, characters=characters, **about)  # type: ignore[return-value]
+    _check_gap(unknown_gap)
+    symbols = Symbols(characters, start, unknown)
+    model = build(recurrence, output, embedding, symbols, unknown_gap, name)
+    if check is not None:
+        compare(model, symbols, check)
+    return model
+
+
+def adapt_step(
+    step: Step | Sequence[Step],
+    *,
+    state: Mapping[str, Any],
+    characters: Sequence[str],
+    readout: Readout | None = None,
+    start: str | int | None = None,
+    unknown: int | None = None,
+    unknown_gap: float = 20.0,
+    name: str = "adapted",
+    check: Check | None = None,
+) -> CustomModel:
+    """A CustomModel of any cell, which calls `step`; a file can't hold it, and it has no gradients.
+
+    step         a function (ids, state) -> (outputs, state): ids (B,) integers of the network's own, state
+                 {name: (B, width)}, a row for each of B texts; outputs, one of the parts. Several, one a
+                 layer: each reads the outputs of the one before, and returns the parts of its own layer
+    state        {name: (width,)}, each part before a text: arrays, or tensors, which the functions then get.
+                 The names are `parts` of the model, the layers of `Trace.hidden`
+    readout      a function outputs -> logits (B, n); None for a network that predicts no characters, such as
+                 a tagger: then each has the same probability
+
+    `characters`, `start`, `unknown`, `unknown_gap`, `name` and `check` as in `rnnviz.adapt`. Put all that
+    comes after the state (a norm, a layer more) into `readout`: a changed state then reaches the prediction.
+    Raises ConfigError for a function that gives something else than it should, and where `check` differs.
+
+    >>> import rnnviz
+    >>> import torch
+    >>> cell, output = torch.nn.GRUCell(3, 8), torch.nn.Linear(8, 3)
     >>> def step(ids, state):
     ...     h = cell(torch.nn.functional.one_hot(ids, 3).float(), state["h"])
     ...     return h, {"h": h}
-    >>> own = rnnviz.adapt(step=step, readout=output, state={"h": torch.zeros(8)}, characters="abc")
+    >>> own = rnnviz.adapt_step(step, readout=output, state={"h": torch.zeros(8)}, characters="abc")
     >>> rnnviz.trace(own, "cab").hidden.shape, own.parts
     ((3, 1, 8), ('h',))
     """
-    layers, functions = (recurrence, output, embedding), (step, readout, state)
-    if any(part is not None for part in layers) and any(part is not None for part in functions):
-        raise ConfigError(
-            "give either torch's layers or step=…, with its readout= and state=; received some of both"
-        )
+    _check_gap(unknown_gap)
+    symbols = Symbols(characters, start, unknown)
+    model = build_custom(step, readout, state, symbols, unknown_gap, name)
+    if check is not None:
+        compare(model, symbols, check)
+    return model
+
+
+def _check_gap(unknown_gap: float) -> None:
     if not (math.isfinite(unknown_gap) and unknown_gap > 0):
         raise ConfigError(
             "unknown_gap is a number of nats above 0; received {unknown_gap}", unknown_gap=unknown_gap
         )
-    symbols = Symbols(characters, start, unknown)
-    model: CharModel | CustomModel
-    if step is None:
-        model = build(recurrence, output, embedding, symbols, unknown_gap, name)
-    else:
-        model = build_custom(step, readout, state, symbols, unknown_gap, name)
-    if check is not None:
-        compare(model, symbols, check)
-    return model

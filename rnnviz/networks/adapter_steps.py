@@ -27,7 +27,7 @@ def build_custom(
     unknown_gap: float,
     name: str,
 ) -> CustomModel:
-    """The model of these functions; see `rnnviz.networks.adapter.adapt` for arguments and errors."""
+    """The model of these functions; see `rnnviz.networks.adapter.adapt_step` for arguments and errors."""
     n = len(symbols.entries)
     steps = tuple(step) if isinstance(step, Sequence) else (step,)
     if readout is None:  # to a network that predicts no characters all are alike, <unk> too

@@ -35,14 +35,31 @@ _DENSE = 1 << 18
 AnyInts = npt.ArrayLike
 
 
+def ngram(text: str, *, order: int = MAX_ORDER, name: str = "") -> NgramModel:
+    """The n-gram model of `text`, one document: interpolated modified Kneser–Ney (Chen & Goodman 1999).
+
+    order   1 to 6: the next character is predicted from the order - 1 before it
+    name    what reports and pages call it
+
+    Its vocabulary is the characters that occur at least twice. It has probabilities and no hidden states:
+    `rnnviz.perplexity`, `sample`, `mix`, `compress` and `save` take it, `trace` doesn't. Raises ConfigError
+    for another order, EmptyTextError for an empty text, TextError for what is no text.
+
+    >>> import rnnviz
+    >>> model = rnnviz.ngram("abracadabra", order=3)
+    >>> rnnviz.perplexity(model, text="abra").perplexity < 3
+    True
+    """
+    return NgramModel.fit(text, order=order, name=name)
+
+
 class NgramModel(Pictured):
     """A character n-gram model of order 1 to 6: the next character is predicted from the order - 1 before it.
 
     `normaliser` names a text's normalisation before encoding; `card` is plain JSON data on the model's
     origin; `sketch` is of its text, see `rnnviz.scoring.contamination`.
 
-    >>> import rnnviz
-    >>> model = rnnviz.NgramModel.fit("abracadabra", order=3)
+    >>> model = NgramModel.fit("abracadabra", order=3)
     >>> model.vocabulary.characters, model.parameter_count
     (('a', 'b', 'r'), 17)
     """
@@ -67,7 +84,7 @@ class NgramModel(Pictured):
         check_vocabulary(vocabulary)
         if not isinstance(counts, Counts):
             raise ConfigError(
-                "an NgramModel is made by NgramModel.fit from a text; received {received}",
+                "an n-gram model is made by rnnviz.ngram from a text; received {received}",
                 received=received(counts),
             )
         self.vocabulary = vocabulary

@@ -58,11 +58,18 @@ class Header:
 
 
 def compress(model: Readable, text: str, *, progress: Callable[[float], None] | None = None) -> bytes:
-    """`text`, normalised, as bytes from which `decompress` restores it with the same model.
+    """`text`, normalised, as bytes from which `decompress` restores it with the same model: of n characters
+    n log2(perplexity) bits, within 0.1 % and 32 bytes. Needs the package constriction.
 
     `progress` gets the share done about ten times a second; characters are read one by one, 10,000 in about
     a second. Raises TextError for half a surrogate pair, CheckpointError for a model that gives no
     probabilities, ConfigError for one that is a Python function.
+
+    >>> import rnnviz
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> packed = rnnviz.compress(model, "The Time Traveller smiled.")
+    >>> len(packed) < 48, rnnviz.decompress(model, packed)
+    (True, 'The Time Traveller smiled.')
     """
     return run(compressing(model, text), progress)
 
@@ -78,9 +85,10 @@ def decompress(model: Readable, data: bytes, *, progress: Callable[[float], None
 
 def compressing(model: Readable, text: str) -> Generator[float, None, bytes]:
     """`compress` step by step: yields the share done about ten times a second, returns the bytes."""
+    before, named = reader(model), signature(model)
     text = normalise(text, model.normaliser)
-    named, vocabulary, clock = signature(model), model.vocabulary, Clock()
-    before, unknown = reader(model), Unknown(vocabulary)
+    vocabulary, clock = model.vocabulary, Clock()
+    unknown = Unknown(vocabulary)
     steps = Steps(Encoder())
     points, ids = code_points(text), vocabulary.encode(text)
     for place, (symbol, point) in enumerate(zip(ids.tolist(), points.tolist(), strict=True)):
@@ -126,7 +134,7 @@ def decompressing(model: Readable, data: bytes) -> Generator[float, None, str]:
 
 def read_header(data: bytes) -> Header:
     """A compressed text's header. Raises DecodingError if it is none, or damaged, or of another version."""
-    if not data.startswith(MAGIC):
+    if not isinstance(data, bytes) or not data.startswith(MAGIC):
         raise DecodingError(
             "this is no text that rnnviz compressed: it doesn't begin as one; choose a file that was "
             "made with “compress this text with the model”"

@@ -4,7 +4,8 @@
 
 over the `top_k` most probable symbols (Fan et al. 2018), and of those over the fewest that hold `top_p` of
 what is left (the nucleus of Holtzman et al. 2020). `<unk>` is no character and never drawn; the other
-probabilities are renormalised without it. `reshaped` is this one definition, and everything draws from it.
+probabilities are renormalised without it. `sampling_distribution` is this one
+definition, and everything draws from it.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ def resume(
     return "".join(draw(after, read.model_name, read.vocabulary, length, shape, seed))
 
 
-def reshaped(
+def sampling_distribution(
     log_probs: npt.ArrayLike,
     *,
     temperature: float = 1.0,
@@ -157,11 +158,11 @@ def reshaped(
     >>> import numpy as np
     >>> import rnnviz
     >>> log_probs = np.log([0.1, 0.4, 0.3, 0.2])
-    >>> rnnviz.reshaped(log_probs).round(3)
+    >>> rnnviz.sampling_distribution(log_probs).round(3)
     array([0.   , 0.444, 0.333, 0.222])
-    >>> rnnviz.reshaped(log_probs, temperature=0.5).round(3)
+    >>> rnnviz.sampling_distribution(log_probs, temperature=0.5).round(3)
     array([0.   , 0.552, 0.31 , 0.138])
-    >>> rnnviz.reshaped(log_probs, temperature=0.5, top_p=0.8).round(3)
+    >>> rnnviz.sampling_distribution(log_probs, temperature=0.5, top_p=0.8).round(3)
     array([0.  , 0.64, 0.36, 0.  ])
     """
     try:

@@ -245,9 +245,7 @@ class Followed:
 
     def _in_block(self) -> RunFolder:
         if self._folder is None:
-            raise TrainingError(
-                "a run that is followed begins with its block: with rnnviz.runs.follow(…) as run"
-            )
+            raise TrainingError("a run that is followed begins with its block: with rnnviz.follow(…) as run")
         return self._folder
 
     def _progress(self) -> None:

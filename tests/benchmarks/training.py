@@ -180,7 +180,7 @@ def minutes(presets: list[str], cores: int) -> None:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     corpus = rnnviz.corpora.read("timemachine")
     split = corpus.split()
-    counts = rnnviz.NgramModel.fit(split.train, order=6)
+    counts = rnnviz.ngram(split.train, order=6)
     counted = rnnviz.perplexity(counts, text=split.validation).perplexity
     usual = asdict(rnnviz.TrainConfig())
     for key in presets:

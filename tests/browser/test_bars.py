@@ -32,9 +32,9 @@ def set_dial(live: Live, name: str, value: int) -> None:
 
 
 def expect_reshaped(live: Live, t: int, **shape: float) -> None:
-    """Wait until the bars show what `rnnviz.reshaped` makes of the prediction, inside its outline."""
+    """Wait until the bars show what `sampling_distribution` makes of the prediction, inside its outline."""
     trace = rnnviz.trace(MODEL, live.text)
-    P = rnnviz.reshaped(trace.log_probs[t], **shape)
+    P = rnnviz.sampling_distribution(trace.log_probs[t], **shape)
     for i, (symbol, p) in enumerate(trace.top(t, 3)):
         row = live.page.locator(".rv-next-list li").nth(i)
         new = 0 if symbol == "<unk>" else P[MODEL.vocabulary.encode(symbol)[0]]

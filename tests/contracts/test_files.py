@@ -10,6 +10,7 @@ import pytest
 import rnnviz
 from rnnviz.errors import CheckpointError, DecodingError
 from rnnviz.networks import checkpoint
+from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.compression import decompress
 from rnnviz.training import runs
 from rnnviz.training.folder import RunFolder
@@ -58,8 +59,8 @@ def test_a_card_has_what_it_had(name: str) -> None:
     assert wanted <= model.card.keys()
     assert (model.card["name"], model.card["title"]) == (kind, "A lamp and a coat")
     assert model.vocabulary.size == 41
-    assert (kind == "3gram") == isinstance(model, rnnviz.NgramModel)
-    if not isinstance(model, rnnviz.NgramModel):
+    assert (kind == "3gram") == isinstance(model, NgramModel)
+    if not isinstance(model, NgramModel):
         assert model.config.cell == KIND.get(kind, kind)
     assert model.card["held_out"]["perplexity"] > 1
 

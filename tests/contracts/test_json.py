@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from rnnviz import follow
 from rnnviz.cli import main
 from rnnviz.figures import export
 from rnnviz.networks.checkpoint import read_info, save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.runs import follow
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.training import runs
 from rnnviz.training.folder import Description, RunFolder

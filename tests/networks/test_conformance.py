@@ -245,8 +245,8 @@ def adapted(dtype: str, case: Case, ids: Tensor, state: Sequence[Tensor], time: 
         """Of the start symbol too."""
         return torch.nn.functional.pad(textbook.read_out(config, case.tensors, h.double()), (0, 1))
 
-    own = rnnviz.adapt(
-        step=step,
+    own = rnnviz.adapt_step(
+        step,
         readout=readout,
         state={part: torch.zeros(case.shape.H) for part in parts},
         characters=["<unk>", *LETTERS[: V - 1], "<start>"],
@@ -318,7 +318,7 @@ ENGINES = {
     "stepwise": STEPWISE,
     "stepwise float64": replace(STEPWISE, dtype="float64"),
     "numba": Engine(partial(char_model, "numba"), reads=False, learns=True, lacks=("mlp",)),
-    "adapt(step=)": Engine(adapted, gives=("logits", *STATES)),
+    "adapt_step": Engine(adapted, gives=("logits", *STATES)),
     "scorer": Engine(partial(scorer, "numpy"), gives=("log_probs",)),
     "scorer float64": Engine(partial(scorer, "numpy"), dtype="float64", gives=("log_probs",)),
     "scorer, torch": Engine(partial(scorer, "torch"), gives=("log_probs",)),

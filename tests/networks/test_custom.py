@@ -56,7 +56,7 @@ def gru_loop(parts: Any, **options: Any) -> CustomModel:
         return h, {"h": h}
 
     given = {"state": {"h": torch.zeros(H)}, "readout": parts["output"], "characters": CHARACTERS}
-    return rnnviz.adapt(step=step, **{**given, **options})
+    return rnnviz.adapt_step(step, **{**given, **options})
 
 
 def stacked(parts: Any, **options: Any) -> CustomModel:
@@ -72,8 +72,8 @@ def stacked(parts: Any, **options: Any) -> CustomModel:
         return h, {"above": h}
 
     state = {"below": torch.zeros(H), "above": torch.zeros(H)}
-    return rnnviz.adapt(
-        step=[first, second], readout=parts["output"], state=state, characters=CHARACTERS, **options
+    return rnnviz.adapt_step(
+        [first, second], readout=parts["output"], state=state, characters=CHARACTERS, **options
     )
 
 
@@ -143,7 +143,7 @@ def test_a_bidirectional_taggers_forward_half() -> None:
         h = cell(embedding(ids), state["forward"])
         return h, {"forward": h}
 
-    own = rnnviz.adapt(step=step, readout=None, state={"forward": torch.zeros(H)}, characters=CHARACTERS)
+    own = rnnviz.adapt_step(step, readout=None, state={"forward": torch.zeros(H)}, characters=CHARACTERS)
     traced = rnnviz.trace(own, KNOWN)
     with torch.no_grad():
         both, _ = rnn(embedding(torch.tensor([[CHARACTERS.index(c) for c in KNOWN]])))
@@ -196,8 +196,8 @@ def test_parts_may_be_narrower_and_begin_anywhere_and_those_that_are_read_out_co
         return outputs, {"both": outputs, "h": h, "count": state["count"] + 1}
 
     first = {"both": np.zeros(6, np.float32), "h": np.array([0.5, 0.0, -0.5], np.float32), "count": [10]}
-    own = rnnviz.adapt(
-        step=step, readout=lambda y: np.tile(y[:, :1], (1, N)), start="\n", characters=CHARACTERS, state=first
+    own = rnnviz.adapt_step(
+        step, readout=lambda y: np.tile(y[:, :1], (1, N)), start="\n", characters=CHARACTERS, state=first
     )  # fmt: skip
     assert own.parts == ("h", "count", "both")
     traced = rnnviz.trace(own, "eat")

@@ -58,7 +58,6 @@ LAYERS: list[tuple[str, nn.Module, dict[str, Any]]] = [
     ("received start=3 and unknown=3", GRU, {"start": 3, "unknown": 3}),
     ("entry 0 of the characters is '<eos>'", GRU, {"characters": ["<eos>", *CHARACTERS[1:]]}),
     ("'e' twice", GRU, {"characters": ["e", "e", *CHARACTERS[2:]]}),
-    ("either torch's layers or step.* some of both", GRU, {"readout": lambda h: h}),
     *(("unknown_gap is a number of nats", GRU, {"unknown_gap": gap}) for gap in (0.0, -1.0, math.inf)),
 ]
 FUNCTIONS: list[tuple[str, dict[str, Any]]] = [
@@ -88,7 +87,6 @@ FUNCTIONS: list[tuple[str, dict[str, Any]]] = [
         {"check": lambda ids: np.zeros((40, 3))},
     ),
     (r"logits after each of its 40 symbols; received shape \(\)", {"check": lambda ids: None}),
-    ("some of both", {"recurrence": nn.GRU(6, 9)}),
     ("a text or a list of characters; received bytes", {"characters": b"eat"}),
 ]
 WEIGHTLESS: list[tuple[Callable[[Path], Any], str]] = [
@@ -130,7 +128,7 @@ def wrapped(rnn: nn.Module, options: dict[str, Any]) -> Any:
 def of_function(options: dict[str, Any]) -> Any:
     torch.manual_seed(0)
     given = {"step": echo, "readout": lambda h: h, "state": {"h": torch.zeros(N)}, "characters": CHARACTERS}
-    return rnnviz.adapt(**{**given, **options})
+    return rnnviz.adapt_step(**{**given, **options})
 
 
 def large(path: Path) -> Path:

@@ -62,7 +62,7 @@ def counter(seed: int) -> CustomModel:
         h = 0.9 * state["h"] + weights[ids]
         return h, {"h": h}
 
-    return rnnviz.adapt(step=step, state={"h": np.zeros(3)}, characters="ab c")
+    return rnnviz.adapt_step(step, state={"h": np.zeros(3)}, characters="ab c")
 
 
 @pytest.mark.parametrize("fresh", [adapted, counter])

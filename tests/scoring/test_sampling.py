@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rnnviz import CharModel
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.scoring.sampling import reshaped, sample, stream
+from rnnviz.scoring.sampling import sample, sampling_distribution, stream
 from rnnviz.scoring.tracer import trace
 from tests.scoring.test_trace import VOCABULARY, make
 
@@ -91,7 +91,7 @@ def test_draws_follow_the_distribution(
     p = by_hand(before, temperature, top_k, top_p)
     draws = 1000
     settings_ = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
-    np.testing.assert_allclose(reshaped(np.log(before), **settings_), p, atol=1e-12)
+    np.testing.assert_allclose(sampling_distribution(np.log(before), **settings_), p, atol=1e-12)
     counts = Counter(sample(MODELS[name], "a b", 1, seed=seed, **settings_) for seed in range(draws))
     assert sum(counts.values()) == draws
     for symbol in range(1, VOCABULARY.size):
@@ -112,7 +112,7 @@ def test_a_reshaped_prediction_keeps_its_order_and_sums_to_one(
     log_probs: list[float], temperature: float, top_k: int | None, top_p: float | None
 ) -> None:
     rows = np.array([log_probs, log_probs[::-1]])
-    found = reshaped(rows, temperature=temperature, top_k=top_k, top_p=top_p)
+    found = sampling_distribution(rows, temperature=temperature, top_k=top_k, top_p=top_p)
     assert found.shape == rows.shape
     assert not found[:, 0].any()
     np.testing.assert_allclose(found.sum(-1), 1)

@@ -36,7 +36,7 @@ def told(id: str, kind: str) -> list[dict[str, Any]]:
 
 def test_what_was_logged_stands_in_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(external_run, "PROGRESS", 1e9)  # events at the start, where asked for, and at the end
-    with rnnviz.runs.follow("mine", text="timemachine", total=10) as run:
+    with rnnviz.follow("mine", text="timemachine", total=10) as run:
         assert runs.find("mine").state == "running"
         assert [r.id for r in runs.listed()] == [run.id] == ["mine"]
         run.log(1, torch.tensor(2.0, requires_grad=True), learning_rate=0.1, gradient_norm=torch.tensor(3.0))
@@ -61,7 +61,7 @@ def test_what_was_logged_stands_in_the_folder(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_name_that_is_taken_gets_a_number_and_characters_are_counted_where_told() -> None:
     for expected in ("mine", "mine-2"):
-        with rnnviz.runs.follow("mine", total=5000) as run:
+        with rnnviz.follow("mine", total=5000) as run:
             run.log(1, 1.0, characters=2000)
             assert run.id == expected
     assert (told("mine-2", "progress")[0]["counted"], runs.find("mine").last["characters"]) == (  # type: ignore[index]
@@ -82,7 +82,7 @@ def test_the_sentence_to_watch_is_read_as_training_goes_on() -> None:
     optimiser = torch.optim.SGD([*gru.parameters(), *output.parameters()], lr=0.5)
     before = torch.get_rng_state()
     seen = {0: states_of(gru, output)}
-    with rnnviz.runs.follow("own", lambda: rnnviz.adapt(gru, output, "abc"), watched="cab") as run:
+    with rnnviz.follow("own", lambda: rnnviz.adapt(gru, output, "abc"), watched="cab") as run:
         for step in range(1, 6):
             states, _ = gru(torch.eye(3)[[2, 0, 1]])
             loss = torch.nn.functional.cross_entropy(output(states), torch.tensor([0, 1, 2]))
@@ -128,7 +128,7 @@ def test_what_is_shown_now_follows_the_loop_unless_reading_takes_too_long(
     monkeypatch.setattr(external_run, "PROGRESS", 0.0)
     for share, seen in ((1e9, [1, 2, 3, 4]), (-1.0, [1, 2, 3, 3])):  # kept steps are read in any case
         monkeypatch.setattr(snapshots, "SHARE", share)
-        with rnnviz.runs.follow("live", tiny("gru"), watched="cab") as run:
+        with rnnviz.follow("live", tiny("gru"), watched="cab") as run:
             shown = []
             for step in (1, 2, 3, 4):
                 run.log(step, 1.0)
@@ -147,7 +147,7 @@ def test_what_is_shown_now_follows_the_loop_unless_reading_takes_too_long(
 )
 def test_how_the_block_ends(error: BaseException | None, state: str, reason: str) -> None:
     def loop() -> None:
-        with rnnviz.runs.follow("mine", tiny("gru")) as run:
+        with rnnviz.follow("mine", tiny("gru")) as run:
             run.log(1, 1.0)
             if error is not None:
                 raise error
@@ -164,7 +164,7 @@ def test_how_the_block_ends(error: BaseException | None, state: str, reason: str
 
 
 def test_stop_is_heard_by_the_loop_and_kills_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with rnnviz.runs.follow("mine", torch.nn.Linear(2, 3)) as run:
+    with rnnviz.follow("mine", torch.nn.Linear(2, 3)) as run:
         run.log(1, 1.0)
         assert told("mine", "start")[0]["parameters"] == 9
         assert not run.stopping
@@ -179,7 +179,7 @@ def test_stop_is_heard_by_the_loop_and_kills_nothing(capsys: pytest.CaptureFixtu
 def test_a_program_that_dies_is_seen_to_have_died_and_needs_no_torch() -> None:
     code = """
 import os, sys, rnnviz
-with rnnviz.runs.follow("gone") as run:
+with rnnviz.follow("gone") as run:
     run.log(1, 1.0)
     os._exit(9 if "torch" not in sys.modules else 1)"""
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)})
@@ -192,7 +192,7 @@ def test_a_full_disk_does_not_end_the_loop(monkeypatch: pytest.MonkeyPatch) -> N
         raise OSError(errno.ENOSPC, "No space left on device")
 
     def loop() -> int:
-        with rnnviz.runs.follow("mine", total=3) as run:
+        with rnnviz.follow("mine", total=3) as run:
             run.log(1, 1.0)
             monkeypatch.setattr(event_log, "append", full)
             for step in (2, 3):
@@ -208,13 +208,13 @@ def test_a_full_disk_does_not_end_the_loop(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("model", [None, torch.nn.Linear(2, 3), lambda: torch.nn.Linear(2, 3), "gru"])
 def test_a_sentence_to_watch_needs_a_model_that_can_be_read(model: Any) -> None:
     with pytest.raises(ConfigError, match=r"needs a model that rnnviz can read.*received"):
-        rnnviz.runs.follow("mine", model, watched="cab")
+        rnnviz.follow("mine", model, watched="cab")
     assert not runs.home().exists(), "refused before anything was made"
 
 
 def test_the_figures_can_stand_elsewhere_too() -> None:
     pytest.importorskip("tensorboard", reason="the extra tensorboard is not installed")
-    with rnnviz.runs.follow("mine", log_to="tensorboard") as run:
+    with rnnviz.follow("mine", log_to="tensorboard") as run:
         run.log(1, 2.0, validation_loss=1.0)
     found = scalars(run.path)
     assert found["validation_perplexity"] == pytest.approx({1: math.e})

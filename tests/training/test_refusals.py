@@ -38,13 +38,13 @@ def after(first: Callable[[], Any], then: Callable[[], Any]) -> Callable[[], Any
 
 
 def while_alive(do: Callable[[str], Any]) -> Any:
-    with rnnviz.runs.follow("mine") as run:
+    with rnnviz.follow("mine") as run:
         run.log(1, 1.0)
         return do("mine")
 
 
 def logged(step: Any) -> Any:
-    with rnnviz.runs.follow("mine") as run:
+    with rnnviz.follow("mine") as run:
         run.log(5, 1.0)
         run.log(step, 1.0)
 
@@ -80,8 +80,8 @@ def unwatched() -> Any:
 
 
 def a_function() -> Any:
-    return rnnviz.adapt(
-        step=lambda ids, state: (state["h"] + 1, {"h": state["h"] + 1}),
+    return rnnviz.adapt_step(
+        lambda ids, state: (state["h"] + 1, {"h": state["h"] + 1}),
         readout=lambda h: np.tile(h[:, :1], (1, 3)), state={"h": np.zeros(2)}, characters="abc",
     )  # fmt: skip
 
@@ -140,24 +140,24 @@ REFUSED: Refusals = {
     },
     "follow: gone": (lambda: runs.follow("gone"), TrainingError, "there is no run"),
     **{
-        f"rnnviz.runs.follow: {odd!r}": (
-            lambda odd=odd: rnnviz.runs.follow(odd), ConfigError, "a run is called like",
+        f"rnnviz.follow: {odd!r}": (
+            lambda odd=odd: rnnviz.follow(odd), ConfigError, "a run is called like",
         )
         for odd in ("../x", "", "a b")
     },
-    "rnnviz.runs.follow: total": (
-        lambda: rnnviz.runs.follow("mine", total=0), ConfigError, "total is a whole number",
+    "rnnviz.follow: total": (
+        lambda: rnnviz.follow("mine", total=0), ConfigError, "total is a whole number",
     ),
-    "rnnviz.runs.follow: no block": (
-        lambda: rnnviz.runs.follow("mine").log(1, 1.0), TrainingError, "begins with its block",
+    "rnnviz.follow: no block": (
+        lambda: rnnviz.follow("mine").log(1, 1.0), TrainingError, "begins with its block",
     ),
     **{
-        f"rnnviz.runs.follow: step {step}": (lambda step=step: logged(step), ConfigError, "after 5")
+        f"rnnviz.follow: step {step}": (lambda step=step: logged(step), ConfigError, "after 5")
         for step in (5, 4, 5.5, True)
     },
     **{
-        f"rnnviz.runs.follow: {kind}": (
-            lambda kind=kind: rnnviz.runs.follow("x", log_to=kind), ConfigError, said,
+        f"rnnviz.follow: {kind}": (
+            lambda kind=kind: rnnviz.follow("x", log_to=kind), ConfigError, said,
         )
         for kind, said in (("trackio", "no longer logged to Trackio"), ("wandb", "received 'wandb'"))
     },

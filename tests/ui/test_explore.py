@@ -224,7 +224,7 @@ def same_as_reshaped(
     if shape in ({"temperature": 1.0, "top_k": None, "top_p": p} for p in (None, 1.0)):
         assert shape["top_p"] or "reshaped" not in got
         return
-    P = rnnviz.reshaped(fresh.log_probs[start : stop + 1], **shape)
+    P = rnnviz.sampling_distribution(fresh.log_probs[start : stop + 1], **shape)
     *listed, came, left = got["reshaped"].T
     for n, row in enumerate(P):
         np.testing.assert_allclose(
@@ -244,7 +244,7 @@ def same_as_without_memory(
         return
     fresh = rnnviz.trace(MLP, text)
     np.testing.assert_allclose(got["memoryless"], fresh.nll, rtol=1e-4, atol=1e-4)
-    P = rnnviz.reshaped(fresh.log_probs[start : stop + 1], **shape)
+    P = rnnviz.sampling_distribution(fresh.log_probs[start : stop + 1], **shape)
     listed = got["beside"][:, : live.NEXT]
     np.testing.assert_allclose(listed, np.take_along_axis(P, got["next"], axis=1), rtol=1e-3, atol=1e-6)
     came = P[np.arange(stop - start), fresh.ids[start:stop]]
@@ -304,7 +304,7 @@ def test_continuations_follow_the_caret_as_they_are_drawn() -> None:
     assert len(set(three)) == 3
     for written in three:
         read = rnnviz.trace(GRU, "The " + written)
-        drawn = rnnviz.reshaped(read.log_probs[4:-1], top_k=3, top_p=0.9)
+        drawn = rnnviz.sampling_distribution(read.log_probs[4:-1], top_k=3, top_p=0.9)
         assert drawn[np.arange(len(written)), read.ids[4:]].all()
 
 

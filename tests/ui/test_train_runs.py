@@ -37,7 +37,7 @@ def test_how_far_a_run_is_the_list_and_the_page_say_alike(open_app: Open) -> Non
 
 def test_a_loop_of_another_program_is_shown_live_and_counts_its_steps(open_app: Open) -> None:
     model = tiny("gru")
-    with rnnviz.runs.follow("mine", model, watched="A machine", text="timemachine", total=40) as run:
+    with rnnviz.follow("mine", model, watched="A machine", text="timemachine", total=40) as run:
         run.log(10, 2.0, validation_loss=1.5, learning_rate=0.1)
         app = open_app("train", run="mine")
         header, arrays = sent(app)
@@ -61,7 +61,7 @@ def test_a_loop_of_another_program_is_shown_live_and_counts_its_steps(open_app: 
 
 
 def test_a_loop_without_a_sentence_says_so_and_promises_no_line(open_app: Open) -> None:
-    with rnnviz.runs.follow("mine", torch.nn.Linear(2, 3)) as run:
+    with rnnviz.follow("mine", torch.nn.Linear(2, 3)) as run:
         run.log(1, 2.0)
     header, arrays = sent(open_app("train", run="mine"))
     words = header["static"]["words"]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.figures import live
-from rnnviz.scoring.sampling import Shape, reshaped
+from rnnviz.scoring.sampling import Shape, sampling_distribution
 from rnnviz.scoring.trace import Trace
 
 Rows = tuple[npt.NDArray[Any], ...]  # arrays with a row a prediction each
@@ -53,7 +53,7 @@ def redrawn(shape: Shape) -> Compute[tuple[Trace, Trace]]:
 
     def compute(traces: tuple[Trace, Trace], start: int, stop: int) -> Rows:
         predicts, lists = traces
-        P = reshaped(predicts.log_probs_at(start, stop), **asdict(shape))  # (n, V)
+        P = sampling_distribution(predicts.log_probs_at(start, stop), **asdict(shape))  # (n, V)
         listed = np.take_along_axis(P, expected(lists, start, stop)[0], axis=1)
         came = np.zeros(len(P))
         ids = lists.ids[start:stop]
