@@ -25,10 +25,16 @@ _missing = deprecated.gone(
     {
         "adapt_state_dict": "load the state dict into torch's layers and give those to rnnviz.adapt",
         "NgramModel": "write rnnviz.ngram(text, order=…)",
+        "Connectivity": "rnnviz.gradients.connectivity returns one",
+        "StateNorms": "rnnviz.gradients.jacobian returns them",
+        "connectivity_row": "write rnnviz.gradients.connectivity(model, text, at=…)",
+        "jacobian_norms": "write rnnviz.gradients.jacobian(model, text)",
+        "state_gradients": 'write rnnviz.gradients.jacobian(model, text, of="loss")',
         "Tracer": "a text that grows is read anew by rnnviz.trace",
     },
     {
         "trace_many": ("rnnviz.scoring.tracer:trace", "rnnviz.trace(model, texts)"),
+        "connectivity": ("rnnviz.analysis.connectivity:connectivity", "rnnviz.gradients.connectivity"),
         "reshaped": ("rnnviz.scoring.sampling:sampling_distribution", "rnnviz.sampling_distribution"),
     },
     frames=3,

@@ -48,24 +48,6 @@ from .errors import (
 from .errors import (
     TrainingError as TrainingError,
 )
-from .gradients import (
-    Connectivity as Connectivity,
-)
-from .gradients import (
-    StateNorms as StateNorms,
-)
-from .gradients import (
-    connectivity as connectivity,
-)
-from .gradients import (
-    connectivity_row as connectivity_row,
-)
-from .gradients import (
-    jacobian_norms as jacobian_norms,
-)
-from .gradients import (
-    state_gradients as state_gradients,
-)
 from .networks.adapter import (
     adapt as adapt,
 )

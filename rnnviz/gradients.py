@@ -1,54 +1,44 @@
 """What flows back through a recurrent network: which characters a prediction rests on, and why that fades.
 
-On one text and a CPU, in numpy, for `CharModel` and `NumpyModel` alike.
+    rnnviz.gradients.connectivity(model, "machine").norms  # (T, T): each prediction by each character
+
+On one text and a CPU, in numpy, for a model of torch and one without alike.
 """
 
 from typing import TYPE_CHECKING
 
-from rnnviz.analysis.attribution import Attribution, attribute, attributing
-from rnnviz.analysis.connectivity import Connectivity, ConnectivityRow, connectivity, connectivity_row
-from rnnviz.analysis.memory_length import Reach, ReachProgress, reach, reach_of
-from rnnviz.analysis.spectra import (
-    Spectrum,
-    eigenvalues,
-    hidden_weights,
-    power_norms,
-    scaled,
-    spectrum,
-)
-from rnnviz.analysis.state_contributions import Remaining, remaining
-from rnnviz.analysis.state_gradients import StateNorms, jacobian_norms, state_gradients
+from rnnviz.analysis.attribution import attribute
+from rnnviz.analysis.connectivity import connectivity
+from rnnviz.analysis.memory_length import memory_length
+from rnnviz.analysis.spectra import spectrum
+from rnnviz.analysis.state_contributions import remaining
+from rnnviz.analysis.state_gradients import jacobian
 from rnnviz.deprecated import gone
 
-__all__ = [
-    "Attribution",
-    "Connectivity",
-    "ConnectivityRow",
-    "Reach",
-    "ReachProgress",
-    "Remaining",
-    "Spectrum",
-    "StateNorms",
-    "attribute",
-    "attributing",
-    "connectivity",
-    "connectivity_row",
-    "eigenvalues",
-    "hidden_weights",
-    "jacobian_norms",
-    "power_norms",
-    "reach",
-    "reach_of",
-    "remaining",
-    "scaled",
-    "spectrum",
-    "state_gradients",
-]
+__all__ = ["attribute", "connectivity", "jacobian", "memory_length", "remaining", "spectrum"]
 
 if not TYPE_CHECKING:  # where a checker would take it to say that every name is there
     __getattr__ = gone(
         __name__,
-        {"half_life": "it grew with the text; write reach(model, text).half"}
+        {
+            "half_life": "it grew with the text; write memory_length(model, text).half",
+            "attributing": "write attribute(…, progress=…)",
+            "connectivity_row": "write connectivity(model, text, at=…)",
+            "jacobian_norms": "write jacobian(model, text)",
+            "state_gradients": 'write jacobian(model, text, of="loss")',
+            "reach_of": "write memory_length(model, text)",
+            "ReachProgress": "progress= of memory_length is called with a number",
+            "Reach": "memory_length returns one",
+            "Attribution": "attribute returns one",
+            "Connectivity": "connectivity returns one",
+            "ConnectivityRow": "connectivity(…, at=…) returns one",
+            "StateNorms": "jacobian returns them",
+            "Remaining": "remaining returns one",
+            "eigenvalues": "spectrum(model) has them; of a matrix they are numpy.linalg.eigvals(W)",
+            "hidden_weights": "a torch model has them: model.recurrence.weight_hh_l0.T",
+            "power_norms": "write numpy.linalg.norm(numpy.linalg.matrix_power(W, k))",
+            "scaled": "write W * rho / abs(numpy.linalg.eigvals(W)).max()",
+        }
         | dict.fromkeys(
             (
                 *("SmallRNN", "unroll", "gradient", "lag_gradients", "truncated_gradient", "clip", "Clipped"),
@@ -56,4 +46,5 @@ if not TYPE_CHECKING:  # where a checker would take it to say that every name is
             ),
             "the lecture computes it in plain numpy: open /learn?step=back, clip, cut or random, and press c",
         ),
+        {"reach": ("rnnviz.analysis.memory_length:reach", "memory_length(model, text)")},
     )

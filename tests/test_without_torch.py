@@ -93,7 +93,7 @@ model = rnnviz.load("timemachine-gru")
 out["precise"] = rnnviz.perplexity(model, text=text, precise=True).perplexity
 out["sample"] = rnnviz.sample(model, "The", 20, seed=1)
 out["trace"] = float(rnnviz.trace(model, text).perplexity[-1])
-out["gradient"] = rnnviz.connectivity(model, "The Time").norms.sum().item()
+out["gradient"] = rnnviz.gradients.connectivity(model, "The Time").norms.sum().item()
 along = {"at": 7, "method": "occlusion", "instead": "out"}
 out["left out"] = gradients.attribute(model, "The Time", **along).values.tolist()
 out["integrated"] = gradients.attribute(model, "The Time").values.tolist()
@@ -134,7 +134,7 @@ print(json.dumps([out, said, failed, "torch" in sys.modules]))
     assert out["sample"] == rnnviz.sample(model, "The", 20, seed=1)
     assert out["trace"] == pytest.approx(float(rnnviz.trace(model, text).perplexity[-1]), rel=1e-5)
     assert out["gradient"] == pytest.approx(
-        rnnviz.connectivity(model, "The Time").norms.sum().item(), rel=1e-4
+        rnnviz.gradients.connectivity(model, "The Time").norms.sum().item(), rel=1e-4
     )
     left_out = gradients.attribute(model, "The Time", at=7, method="occlusion", instead="out").values
     assert out["left out"] == pytest.approx(left_out, abs=1e-5)

@@ -11,7 +11,7 @@ import pytest
 from torch import nn
 
 import rnnviz
-from rnnviz import corpora, units
+from rnnviz import corpora, gradients, units
 from tests.refused import one_sentence
 
 PATH = Path("book.txt")
@@ -24,9 +24,11 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "a name": (None, b"timemachine-gru", ["timemachine-gru"], PATH, "absent", 1.5),
     "a number": (None, b"3", [3], PATH, "3", 1.5),
     "a character": (None, b"x", ["x"], PATH, 1.5),
+    "a letter": (b"x", ["x"], PATH, "xy", 1.5),
     "a recipe": (None, b"gru", ["gru"], PATH, "timemachine-gru", 1.5),
 }
 PACKED = rnnviz.compress(rnnviz.ngram("machine" * 2, order=2), "machine")
+LONG = "machine " * 20
 CONFIG = rnnviz.TrainConfig(hidden_size=4, epochs=1)
 
 CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
@@ -82,14 +84,22 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "Vocabulary": ("a recipe", lambda x: rnnviz.Vocabulary(x)),
     "Vocabulary.from_text": ("a text", lambda x: rnnviz.Vocabulary.from_text(x)),
     "Vocabulary.encode": ("a text", lambda x: rnnviz.Vocabulary(("a",)).encode(x)),
-    "connectivity: model": ("a model", lambda x: rnnviz.connectivity(x, "machine")),
-    "connectivity: text": ("a text", lambda x: rnnviz.connectivity(model(), x)),
-    "connectivity_row: model": ("a model", lambda x: rnnviz.connectivity_row(x, "machine")),
-    "connectivity_row: text": ("a text", lambda x: rnnviz.connectivity_row(model(), x)),
-    "jacobian_norms: model": ("a model", lambda x: rnnviz.jacobian_norms(x, "machine")),
-    "jacobian_norms: text": ("a text", lambda x: rnnviz.jacobian_norms(model(), x)),
-    "state_gradients: model": ("a model", lambda x: rnnviz.state_gradients(x, "machine")),
-    "state_gradients: text": ("a text", lambda x: rnnviz.state_gradients(model(), x)),
+    "gradients.connectivity: model": ("a model", lambda x: gradients.connectivity(x, "machine")),
+    "gradients.connectivity: text": ("a text", lambda x: gradients.connectivity(model(), x)),
+    "gradients.jacobian: model": ("a model", lambda x: gradients.jacobian(x, "machine")),
+    "gradients.jacobian: text": ("a text", lambda x: gradients.jacobian(model(), x)),
+    "gradients.memory_length: model": ("a model", lambda x: gradients.memory_length(x, "machine")),
+    "gradients.memory_length: text": ("a text", lambda x: gradients.memory_length(model(), x)),
+    "gradients.attribute: model": ("a model", lambda x: gradients.attribute(x, "machine")),
+    "gradients.attribute: text": ("a text", lambda x: gradients.attribute(model(), x)),
+    "gradients.remaining: model": ("a model", lambda x: gradients.remaining(x, "machine")),
+    "gradients.remaining: text": ("a text", lambda x: gradients.remaining(model(), x)),
+    "gradients.spectrum: model": ("a model", lambda x: gradients.spectrum(x)),
+    "gradients.jacobian: of": ("a name", lambda x: gradients.jacobian(model(), LONG, of=x)),
+    **{
+        f"gradients.{ask.__name__}: letter": ("a letter", lambda x, ask=ask: ask(model(), LONG, character=x))
+        for ask in (gradients.attribute, gradients.connectivity, gradients.memory_length)
+    },
     "corpora.from_text": ("a text", lambda x: corpora.from_text(x)),
     "corpora.from_file": ("a path", lambda x: corpora.from_file(x)),
     "corpora.read": ("a name", lambda x: corpora.read(x)),
@@ -154,8 +164,6 @@ def test_every_public_function_is_among_them(name: str) -> None:
         "StepReport",
         "Trace",
         "ModelInfo",
-        "Connectivity",
-        "StateNorms",
     }  # only given back
     value = getattr(rnnviz, name)
     if not callable(value) or name in made or name == "available":

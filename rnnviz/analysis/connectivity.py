@@ -9,7 +9,7 @@ decisive character can have a gradient near 0.
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -123,22 +123,39 @@ class ConnectivityRow(Finding):
         return say(["connectivity.saturated"])
 
 
-def connectivity(model: Network, text: str, *, target: str | None = None) -> Connectivity:
-    """‖∂ log P(x_{t+1} | x_1..x_t) / ∂ e_s‖ for all s ≤ t of `text`, at most 1,000 characters of it.
+@overload
+def connectivity(
+    model: Network, text: str, *, at: None = None, character: str | None = None
+) -> Connectivity: ...
+@overload
+def connectivity(model: Network, text: str, *, at: int, character: str | None = None) -> ConnectivityRow: ...
+def connectivity(
+    model: Network, text: str, *, at: int | None = None, character: str | None = None
+) -> Connectivity | ConnectivityRow:
+    """‖∂ log P(x_{t+1} | x_1..x_t) / ∂ e_s‖ for all s ≤ t: which characters each prediction rests on.
 
-    x_{t+1} is the character that came, after the last the most probable one; or `target` at every step
-    (`<unk>` if unknown). The idea: Madsen, "Visualizing memorization in RNNs" (Distill, 2019).
+    text       of T characters, at most 1,000; for one prediction 10,000
+    at         the one prediction after `at` characters, 1 .. T, as a row; None: all of them
+    character  whose log P is differentiated; None: that of the one that came, after the last character that
+               of the most probable one
 
-    Raises ConfigError for a model that is no network or a `target` that is no single character,
-    EmptyTextError, TextError for a text that is too long, CheckpointError if the network's states overflow.
+    Returns norms (T, T), or (at,). The idea: Madsen, "Visualizing memorization in RNNs" (Distill, 2019).
+    Raises ConfigError for a model that is no network, an `at` outside the text or a `character` that is no
+    single one, EmptyTextError, TextError for a text that is too long, CheckpointError if the network's states
+    overflow.
 
     >>> import rnnviz
-    >>> connectivity(rnnviz.load("timemachine-gru"), "machine").norms.shape
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> rnnviz.gradients.connectivity(model, "machine").norms.shape
     (7, 7)
+    >>> rnnviz.gradients.connectivity(model, "machine", at=4, character="h").norms.shape
+    (4,)
     """
+    if at is not None:
+        return connectivity_row(model, text, at=at, character=character)
     reading = read(model, text, limit=MAX_SQUARE, square=True)
     T = len(reading.text)
-    targets = reading.targets(target)
+    targets = reading.targets(character)
     seeds = reading.seeds(targets, slice(1, None))
     found = np.zeros((T, T + 1))  # the first column is the start symbol's
 
@@ -151,18 +168,11 @@ def connectivity(model: Network, text: str, *, target: str | None = None) -> Con
 
 
 def connectivity_row(
-    model: Network, text: str, *, at: int | None = None, target: str | None = None
+    model: Network, text: str, *, at: int | None = None, character: str | None = None
 ) -> ConnectivityRow:
-    """One row of `connectivity`: the prediction after `at` characters of `text`, at most 10,000; None: all.
-
-    Raises as `connectivity` does, and ConfigError for an `at` outside 1 .. T.
-
-    >>> import rnnviz
-    >>> connectivity_row(rnnviz.load("timemachine-gru"), "machine", at=4).norms.shape
-    (4,)
-    """
+    """One row of `connectivity`: the prediction after `at` characters of `text`, or after all of it."""
     reading = read(model, text, stop=at, limit=MAX_ROW)
-    return _row(reading, len(reading.text), target)
+    return _row(reading, len(reading.text), character)
 
 
 class Rows:
@@ -171,21 +181,21 @@ class Rows:
 
     >>> import rnnviz
     >>> rows = Rows(rnnviz.load("timemachine-gru"), "machine")
-    >>> rows.row(4).norms.shape, rows.row(7, target="s").target != rows.row(7).target
+    >>> rows.row(4).norms.shape, rows.row(7, character="s").target != rows.row(7).target
     ((4,), True)
     """
 
     def __init__(self, model: Network, text: str) -> None:
         self._reading = read(model, text, limit=MAX_ROW)
 
-    def row(self, at: int, *, target: str | None = None) -> ConnectivityRow:
+    def row(self, at: int, *, character: str | None = None) -> ConnectivityRow:
         """That of the prediction after `at` characters, as `connectivity_row` gives it."""
-        return _row(self._reading, place(self._reading.text, at), target)
+        return _row(self._reading, place(self._reading.text, at), character)
 
 
-def _row(reading: Reading, t: int, target: str | None) -> ConnectivityRow:
+def _row(reading: Reading, t: int, character: str | None) -> ConnectivityRow:
     """The row after t characters of a reading of as many or more."""
-    targets = reading.targets(target)
+    targets = reading.targets(character)
     gradients = np.zeros((t + 1, reading.layers[0].layer.W_x.shape[1]), np.float32)
     powers = np.zeros(t + 1, np.int32)
 

@@ -51,17 +51,17 @@ class Reading:
         """The states (L, H) before input t."""
         return self.hidden[t], None if self.cell is None else self.cell[t]
 
-    def symbol(self, character: str, name: str = "target") -> int:
+    def symbol(self, character: str, name: str = "character") -> int:
         """The number of a character, which an argument `name` has; ConfigError for more or less than one."""
-        if len(character) != 1:
+        if not isinstance(character, str) or len(character) != 1:
             raise ConfigError(
                 "{name} is one character, or None; received {received!r}", name=name, received=character
             )
         return int(self.vocabulary.encode(character)[0])
 
-    def targets(self, target: str | None) -> Ids:
-        """The symbols whose log P is differentiated, (n,): those that came, or the character `target`."""
-        return self.came if target is None else np.full(len(self.inputs), self.symbol(target))
+    def targets(self, character: str | None) -> Ids:
+        """The symbols whose log P is differentiated, (n,): those that came, or `character` each time."""
+        return self.came if character is None else np.full(len(self.inputs), self.symbol(character))
 
     def seeds(self, targets: Ids, steps: slice) -> Floats:
         """∂ log P(target) / ∂ h of the top layer at `steps`, (k, H)."""
@@ -128,7 +128,7 @@ def place(text: str, at: int | None) -> int:
 def read(
     model: Network, text: str, *, limit: float = math.inf, stop: int | None = None, square: bool = False
 ) -> Reading:
-    """Read `text`, or its first `stop` characters; raises as `connectivity_row` does.
+    """Read `text`, or its first `stop` characters; raises as `connectivity` does.
 
     TextError is for more than `limit` characters (`square` names the way around it).
     """
@@ -157,7 +157,7 @@ def _refuse(count: int, limit: float, square: bool) -> NoReturn:
     if square:
         raise TextError(
             "received {count:,} characters, and the limit is {limit:,}: "
-            "cut the text, or ask for one row of it with connectivity_row",
+            "cut the text, or ask for one prediction with at=…",
             count=count,
             limit=limit,
         )

@@ -9,7 +9,7 @@ the logarithm of the median halves ever later as the text grows, because ever sm
 Shape letters: n predictions, K lags, S drawn texts.
 """
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,7 @@ from rnnviz.arrays import Doubles, Floats, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Lines, Number, Panel, Said, Table, count, say, span, words
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.progress import Clock, Share
+from rnnviz.networks.progress import Clock, Share, mapped, run
 from rnnviz.pictured import Pictured
 from rnnviz.scoring.bootstrap import Resampled, resample
 
@@ -37,10 +37,6 @@ LISTED = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
 """Lags of a table, those there are; FURTHER are those of a sentence."""
 
 FURTHER = (10, 20, 50)
-
-
-class ReachProgress(Share):
-    """The share of the work that is done, 0 to 1."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,9 +147,8 @@ def reach_of(found: Connectivity, lags: int = LAGS) -> Reach:
     Raises ConfigError if there is none, or for `lags` below 2.
 
     >>> import rnnviz
-    >>> from rnnviz import gradients
-    >>> square = rnnviz.connectivity(rnnviz.load("timemachine-gru"), "The Time Traveller smiled")
-    >>> gradients.reach_of(square, lags=10).predictions
+    >>> square = rnnviz.gradients.connectivity(rnnviz.load("timemachine-gru"), "The Time Traveller smiled")
+    >>> reach_of(square, lags=10).predictions
     16
     """
     _check(len(found), lags)
@@ -162,34 +157,50 @@ def reach_of(found: Connectivity, lags: int = LAGS) -> Reach:
     return _reach(10.0 ** (rows - largest(rows)))
 
 
-def reach(
-    model: Network, text: str, *, lags: int = LAGS, target: str | None = None
-) -> Generator[ReachProgress, None, Reach]:
-    """Go back `lags` characters from every prediction of `text`, at most 10,000 characters, that has as many
-    before it; returns the Reach. A thousand characters of a GRU with 256 units take two seconds.
+def memory_length(
+    model: Network,
+    text: str,
+    *,
+    lags: int = LAGS,
+    character: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Reach:
+    """How far back predictions reach: the share of their gradient beyond each lag, and where half of it lies.
 
-    `target` as in `connectivity`. Yields about ten times a second. Raises ConfigError for a text too
-    short, or `lags` below 2, and what `connectivity_row` raises.
+    text       at most 10,000 characters; each prediction with `lags` characters before it counts
+    character  as in `connectivity`
+    progress   called with the share done, 0 to 1, about ten times a second
+
+    Returns `beyond` (lags,), `half` in characters, and intervals of both. A thousand characters of a GRU with
+    256 units take two seconds. Raises ConfigError for a text too short, or `lags` below 2, and what
+    `connectivity` raises.
 
     >>> import rnnviz
-    >>> from rnnviz import gradients, units
     >>> model = rnnviz.load("timemachine-gru")
-    >>> found = units.run(gradients.reach(model, "The Time Traveller smiled", lags=10))
-    >>> found.predictions, found.beyond.enough
-    (16, False)
+    >>> found = rnnviz.gradients.memory_length(model, "The Time Traveller smiled", lags=10)
+    >>> found.predictions, found.beyond.estimate.shape, found.beyond.enough
+    (16, (10,), False)
     """
+    steps = reach(model, text, lags=lags, character=character)
+    return run(mapped(steps, lambda step: step.fraction), progress)
+
+
+def reach(
+    model: Network, text: str, *, lags: int = LAGS, character: str | None = None
+) -> Generator[Share, None, Reach]:
+    """`memory_length` step by step: yields the share done about ten times a second, returns the Reach."""
     reading = read(model, text, limit=MAX_ROW)
     T = len(reading.text)
     _check(T, lags)
-    targets, clock = reading.targets(target), Clock()
+    targets, clock = reading.targets(character), Clock()
     found = np.zeros((T + 1 - lags, lags))
-    yield ReachProgress(0.0)
+    yield Share(0.0)
     for begin in range(lags, T + 1, lags):
         end = min(begin + lags, T + 1)
         _back(reading, targets, begin, end, found[begin - lags : end - lags])
         if clock.due():
-            yield ReachProgress((end - lags) / len(found))
-    yield ReachProgress(1.0)
+            yield Share((end - lags) / len(found))
+    yield Share(1.0)
     return _reach(found)
 
 

@@ -30,6 +30,8 @@ MAX_JACOBIAN = 1_000
 
 Norm = Literal["frobenius", "spectral"]
 
+Of = Literal["state", "loss"]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StateNorms:
@@ -49,45 +51,45 @@ class StateNorms:
         return f"<StateNorms of {len(self.text):,} characters>"
 
 
-def state_gradients(
-    model: Network, text: str, *, at: int | None = None, target: str | None = None
+def jacobian(
+    model: Network,
+    text: str,
+    *,
+    at: int | None = None,
+    of: Of = "state",
+    character: str | None = None,
+    norm: Norm = "frobenius",
 ) -> StateNorms:
-    """‖∂L/∂h_t‖ and, of an lstm, ‖∂L/∂c_t‖ for every t ≤ T, where L = -log P(target | x_1 .. x_T) in nats.
+    """‖∂h_T/∂h_t‖ for every t ≤ T, and of an lstm ‖∂h_T/∂c_t‖: how much of the last state flows back.
 
-    T is `at` (1 .. 10,000; None: the whole text). `target` None is the character that came, after the whole
-    text the most probable one. Raises as `connectivity_row` does.
+    at         T, the characters read; None: the whole text
+    of         "state": h_T, the top layer's, up to 1,000 characters; "loss": L = -log P(x_{T+1} | x_1 .. x_T)
+               in nats, whose gradient ‖∂L/∂h_t‖ it is then, up to 10,000 characters
+    character  of a loss, the one whose log P is meant; None: the one that came, or the most probable one
+    norm       "frobenius", √H at lag 0, or "spectral", the largest singular value, 1 at lag 0, which takes
+               several times as long; those of a loss, a vector, are equal
+
+    Raises ConfigError for a model that is no network, an `at` outside 1 .. T and other words, EmptyTextError,
+    TextError for a text that is too long, CheckpointError if the network's states overflow. (Pascanu, Mikolov
+    & Bengio 2013.)
 
     >>> import rnnviz
-    >>> state_gradients(rnnviz.load("timemachine-gru"), "machine").hidden.shape  # lags 0 to T, layers
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> norms = rnnviz.gradients.jacobian(model, "machine", norm="spectral")
+    >>> norms.hidden.shape, round(float(norms.hidden[0, 0]), 3)  # lags 0 to T, layers; ∂h_T/∂h_T is 1
+    ((8, 1), 1.0)
+    >>> rnnviz.gradients.jacobian(model, "machine", of="loss", character="s").hidden.shape
     (8, 1)
     """
-    reading = read(model, text, stop=at, limit=MAX_LOSS)
-    T, targets = len(reading.text), reading.targets(target)
-    return _swept(reading, reading.seeds(targets, slice(T, None)), "frobenius", int(targets[T]))
-
-
-def jacobian_norms(
-    model: Network, text: str, *, norm: Norm = "frobenius", at: int | None = None
-) -> StateNorms:
-    """‖∂h_T/∂h_t‖ for every t ≤ T, h_T the top layer's state after `at` characters (None: all; up to 1,000).
-
-    "frobenius" is √H at lag 0; "spectral" the largest singular value, 1 at lag 0, which takes several times
-    as long. Raises as `state_gradients` does, and ConfigError for another norm.
-
-    >>> import rnnviz
-    >>> norms = jacobian_norms(rnnviz.load("timemachine-gru"), "machine", norm="spectral")
-    >>> round(float(norms.hidden[0, 0]), 3)  # ∂h_T/∂h_T is the identity
-    1.0
-    """
-    check_norm(norm)
-    reading = read(model, text, stop=at, limit=MAX_JACOBIAN)
-    return _swept(reading, np.eye(reading.top.shape[1], dtype=np.float32), norm, None)
-
-
-def check_norm(norm: str) -> None:
-    """Raise ConfigError for a norm that is none of the two."""
     if norm not in get_args(Norm):
         raise ConfigError("norm is 'frobenius' or 'spectral'; received {norm!r}", norm=norm)
+    if of not in get_args(Of):
+        raise ConfigError("of is 'state' or 'loss'; received {of!r}", of=of)
+    reading = read(model, text, stop=at, limit=MAX_LOSS if of == "loss" else MAX_JACOBIAN)
+    if of == "state":
+        return _swept(reading, np.eye(reading.top.shape[1], dtype=np.float32), norm, None)
+    T, targets = len(reading.text), reading.targets(character)
+    return _swept(reading, reading.seeds(targets, slice(T, None)), norm, int(targets[T]))
 
 
 def spectral(matrix: Floats | Doubles) -> float:

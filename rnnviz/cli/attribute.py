@@ -56,7 +56,7 @@ def attribute(
         network(on),
         given_text(source),
         at=at,
-        target=target,
+        character=target,
         against=against,
         instead=instead,
         last=last,

@@ -5,6 +5,7 @@ of the gradient beyond it; or, with --at, which characters one prediction rests 
 from typing import Annotated
 
 import rnnviz
+from rnnviz.analysis.memory_length import reach
 from rnnviz.cli.bind import Help
 from rnnviz.cli.output import (
     OnDevice,
@@ -50,12 +51,12 @@ def connectivity(
     model = network(on)
     text = given_text(source)[:characters]
     if at is not None:
-        row = rnnviz.gradients.connectivity_row(model, text, at=at, target=target)
+        row = rnnviz.gradients.connectivity(model, text, at=at, character=target)
         symbol = model.vocabulary.symbol(row.target)
         heading = words(
             "connectivity.heading", model=model.name, target=visible(symbol), characters=count(len(row))
         )
         print_findings([row], shown, heading, model=on.model, target=symbol)
         return
-    found = finished(rnnviz.gradients.reach(model, text, lags=lags, target=target), "Going back", shown)
+    found = finished(reach(model, text, lags=lags, character=target), "Going back", shown)
     print_findings([found], shown, words("reach.heading", model=model.name), model=on.model)

@@ -185,7 +185,7 @@ TEXT = "The Time Traveller put his hand on the lever, and the room went dark bef
 COLOURS = {"rnn": "model", "gru": "pinned", "lstm": "text"}
 
 # The code panel imports it under this name: without the cache.
-state_gradients = lru_cache(maxsize=32)(gradients.state_gradients)
+jacobian = lru_cache(maxsize=32)(gradients.jacobian)
 
 
 @step(
@@ -201,7 +201,7 @@ state_gradients = lru_cache(maxsize=32)(gradients.state_gradients)
 def flow(text: str) -> Drawn:
     left = {}
     for cell in ("rnn", "gru", "lstm"):
-        back = state_gradients(load(f"timemachine-{cell}"), text, at=len(text) - 1)
+        back = jacobian(load(f"timemachine-{cell}"), text, at=len(text) - 1, of="loss")
         size = back.hidden[:-1, -1]  # of the loss of the last character, by the state k steps earlier
         if back.cell is not None:
             size = np.hypot(size, back.cell[:-1, -1])  # an LSTM's state is H with C

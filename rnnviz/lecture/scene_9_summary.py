@@ -9,7 +9,7 @@ from rnnviz.lecture.prediction import trace
 from rnnviz.lecture.readers import load
 from rnnviz.lecture.said import fixed, percent, rough
 from rnnviz.lecture.scene_3_recurrence import BOTH, ENDINGS
-from rnnviz.lecture.scene_7_backwards import TEXT, state_gradients
+from rnnviz.lecture.scene_7_backwards import TEXT, jacobian
 from rnnviz.lecture.steps import PICK, SEEN, Drawn, step
 
 TITLE = N_("What to take home")
@@ -30,7 +30,7 @@ def points() -> Drawn:
     apart = abs(one - other).max()
     parameters = sum(getattr(word.net, name).size for name in NAMES)
     kept = sum(array.size for array in Machine(steps=3).cached().values())
-    gradient = state_gradients(rnn, TEXT, at=len(TEXT) - 1).hidden[:-1, -1]
+    gradient = jacobian(rnn, TEXT, at=len(TEXT) - 1, of="loss").hidden[:-1, -1]
     vanished = gradient[-1] / gradient[0]
     terms = np.tril(np.ones((6, 6), bool))
     left_out = terms & ~word.heard(2)

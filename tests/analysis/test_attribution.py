@@ -35,7 +35,7 @@ def test_integrated_gradients_equal_many_plain_backward_passes(
 ) -> None:
     model = tiny(cell, **options)
     at, target = 13, int(model.vocabulary.encode("s")[0])
-    found = gradients.attribute(model, READ, at=at, target="s", instead=instead, last=8)  # type: ignore[arg-type]
+    found = gradients.attribute(model, READ, at=at, character="s", instead=instead, last=8)  # type: ignore[arg-type]
     precise = double(model)
     x = precise.embed(symbols(precise, READ[:at])).detach()  # (1, at + 1, X)
     other = x.clone()
@@ -58,7 +58,7 @@ def test_integrated_gradients_equal_many_plain_backward_passes(
 def test_they_add_up_to_one_in_a_hundred(cell: str, options: dict[str, Any]) -> None:
     model = tiny(cell, **options)
     for at, target, against in ((1, None, None), (30, "e", None), (23, "e", "t")):
-        found = gradients.attribute(model, READ, at=at, target=target, against=against)
+        found = gradients.attribute(model, READ, at=at, character=target, against=against)
         assert found.adds_up
         assert found.first == 0
         assert found.whole - found.without == pytest.approx(found.values.sum(), rel=0.01, abs=1e-3)
@@ -77,7 +77,9 @@ def test_occlusion_equals_reading_the_other_texts(
     monkeypatch.setattr(attribution, "ROWS", 7)
     model = tiny(cell, **options)
     at, of = 25, int(model.vocabulary.encode("s")[0])
-    found = gradients.attribute(model, READ, at=at, target="s", method="occlusion", instead=instead, last=20)
+    found = gradients.attribute(
+        model, READ, at=at, character="s", method="occlusion", instead=instead, last=20
+    )
     precise = double(model)
     x = precise.embed(symbols(precise, READ[:at])).detach()
     whole = float(log_probs(precise, x)[-1, of])
@@ -102,20 +104,20 @@ def test_a_path_through_chaos_is_cut_to_what_adds_up() -> None:
     state = model.state_dict()
     state["recurrence.weight_hh_l0"] *= 9
     model.load_state_dict(state)
-    whole = gradients.attribute(model, TEXT, at=160, target="e", last=160)
+    whole = gradients.attribute(model, TEXT, at=160, character="e", last=160)
     assert not whole.adds_up
-    found = gradients.attribute(model, TEXT, at=160, target="e")
+    found = gradients.attribute(model, TEXT, at=160, character="e")
     assert found.adds_up
     assert found.beyond > 0.01
-    twice = gradients.attribute(model, TEXT, at=160, target="e", last=2 * (160 - found.first))
+    twice = gradients.attribute(model, TEXT, at=160, character="e", last=2 * (160 - found.first))
     assert 0 < found.first < 160
     assert twice.error == found.beyond
 
 
 def test_it_says_how_far_it_is_and_can_be_cancelled() -> None:
-    steps = gradients.attributing(tiny("gru"), READ)
+    steps = attribution.attributing(tiny("gru"), READ)
     seen = [next(steps)]
     steps.close()
-    rnnviz.units.run(gradients.attributing(tiny("gru"), READ, method="occlusion"), seen.append)
+    rnnviz.units.run(attribution.attributing(tiny("gru"), READ, method="occlusion"), seen.append)
     assert all(0 < share <= 1 for share in seen)
     assert seen[-1] == 1

@@ -1,5 +1,6 @@
 """What flows back to the characters: against autograd in float64, and nets whose answer is known."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from rnnviz.analysis import backward
 from rnnviz.analysis.connectivity import Rows
 from rnnviz.analysis.slopes import Dual
-from rnnviz.gradients import connectivity, connectivity_row, jacobian_norms, state_gradients
+from rnnviz.gradients import connectivity, jacobian
 from rnnviz.networks.cells import CELLS
 from tests.analysis.autograd import NETWORKS, Doubles, by_autograd, fading
 from tests.conftest import TEXT, tiny
@@ -44,27 +45,27 @@ def test_it_is_what_autograd_finds_a_row_at_a_time(cell: str, options: dict[str,
 def test_a_row_is_a_row_of_the_square(cell: str, options: dict[str, Any]) -> None:
     model, text = tiny(cell, **options), TEXT[:50]
     square, rows = connectivity(model, text), Rows(model, text)
-    alone = [connectivity_row(model, text, at=at) for at in (1, 2, 30, 50, None)]
+    alone = [connectivity(model, text, at=at) for at in (1, 2, 30, 50)]
     for row in (*alone, *(rows.row(at) for at in (1, 2, 30, 50))):
         t = len(row.text)
         np.testing.assert_allclose(row.norms, square.norms[t - 1, :t], rtol=1e-5)
         np.testing.assert_allclose(row.log10, square.log10[t - 1, :t], atol=1e-5)
         assert row.start == pytest.approx(square.start[t - 1], rel=1e-5)
         assert (row.target, row.text, len(row)) == (square.targets[t - 1], text[:t], t)
-    assert [len(row) for row in alone] == [1, 2, 30, 50, 50]
+    assert [len(row) for row in alone] == [1, 2, 30, 50]
 
 
 def test_any_character_can_be_asked_about() -> None:
     model = tiny("gru")
-    found = connectivity(model, TEXT[:20], target="e")
+    found = connectivity(model, TEXT[:20], character="e")
     assert_close(found.norms, by_autograd(model, TEXT[:20], "e")[:, 1:])
     assert model.vocabulary.decode(found.targets) == "e" * 20
     for row in (
-        connectivity_row(model, TEXT[:20], at=9, target="e"),
-        Rows(model, TEXT[:20]).row(9, target="e"),
+        connectivity(model, TEXT[:20], at=9, character="e"),
+        Rows(model, TEXT[:20]).row(9, character="e"),
     ):
         np.testing.assert_allclose(row.norms, found.norms[8, :9], rtol=1e-5)
-    assert connectivity(model, "道理", target="道").targets.tolist() == [0, 0]
+    assert connectivity(model, "道理", character="道").targets.tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("limit", ["ENTRIES", "MANY"])
@@ -81,7 +82,7 @@ def test_it_does_not_depend_on_how_it_is_cut_up(
 def test_a_certain_prediction_keeps_its_digits() -> None:
     model = tiny("gru")
     model.readout.bias[model.vocabulary.encode("e")] += 25
-    found = connectivity(model, TEXT[:10], target="e").norms
+    found = connectivity(model, TEXT[:10], character="e").norms
     assert 0 < found.max() < 1e-8
     np.testing.assert_allclose(found, by_autograd(model, TEXT[:10], "e")[:, 1:], rtol=1e-4)
 
@@ -105,26 +106,26 @@ def test_a_record_may_subtract_and_use_numbers() -> None:
 
 
 def test_a_gradient_too_small_for_float32_is_still_known() -> None:
-    row = connectivity_row(fading(0.01), "ab" * 50)
+    row = connectivity(fading(0.01), "ab" * 50, at=100)
     steps = np.diff(row.log10[::2])
     np.testing.assert_allclose(steps, 4, atol=1e-3)
     assert row.log10[0] < -190
     assert row.norms[0] == 0
-    curve = state_gradients(fading(0.01), "ab" * 50).hidden[:, 0]
+    curve = jacobian(fading(0.01), "ab" * 50, of="loss").hidden[:, 0]
     np.testing.assert_allclose(curve[1:] / curve[:-1], 0.01, rtol=1e-5)
     assert 0 < curve[-1] < 1e-190
 
 
 def test_one_that_explodes_does_so_too() -> None:
-    curve = state_gradients(fading(1.5), "ab" * 60).hidden[:, 0]
+    curve = jacobian(fading(1.5), "ab" * 60, of="loss").hidden[:, 0]
     np.testing.assert_allclose(curve[1:] / curve[:-1], 1.5, rtol=1e-5)
-    assert jacobian_norms(fading(1.5), "ab" * 60, norm="spectral").hidden[-1, 0] == pytest.approx(
+    assert jacobian(fading(1.5), "ab" * 60, norm="spectral").hidden[-1, 0] == pytest.approx(
         1.5**120, rel=1e-4
     )
 
 
 @pytest.mark.parametrize(
-    ("function", "limit"), [(connectivity_row, 10_000), (state_gradients, 10_000), (jacobian_norms, 1_000)]
+    ("function", "limit"), [(connectivity, 10_000), (partial(jacobian, of="loss"), 10_000), (jacobian, 1_000)]
 )
 def test_a_text_too_long_is_read_near_its_beginning(function: Any, limit: int) -> None:
     function(tiny("gru"), "a" * (limit + 1), at=5)

@@ -1,38 +1,30 @@
 """What has no gradient, and what is no gradient, is refused in a sentence."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 from rnnviz import gradients
-from rnnviz.analysis.connectivity import Rows
+from rnnviz.analysis.connectivity import Rows, connectivity_row
+from rnnviz.analysis.memory_length import reach_of
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
-from rnnviz.gradients import (
-    connectivity,
-    connectivity_row,
-    hidden_weights,
-    jacobian_norms,
-    power_norms,
-    reach,
-    reach_of,
-    remaining,
-    scaled,
-    state_gradients,
-)
+from rnnviz.gradients import connectivity, jacobian, memory_length, remaining
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import UniformModel
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.units import run
 from tests.analysis.autograd import fading
 from tests.conftest import TEXT, tiny
 from tests.refused import one_sentence
 
-GRU, RNN, MINGRU = tiny("gru"), tiny("rnn"), tiny("mingru")
-LINEAR: Any = (connectivity_row, state_gradients, jacobian_norms)
-TURN = np.array([[0.0, -2.0], [2.0, 0.0]])
+GRU, MINGRU = tiny("gru"), tiny("mingru")
+
+
+def loss(*given: Any, **options: Any) -> Any:
+    return jacobian(*given, of="loss", **options)
+
+
+LINEAR: Any = (connectivity_row, loss, jacobian)
 STATELESS = (NgramModel.fit(TEXT, order=3, name="table"), UniformModel(Vocabulary(("a",))))
 ATTRIBUTED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"text": ""}, EmptyTextError, "at least one"),
@@ -41,18 +33,10 @@ ATTRIBUTED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"method": "x"}, ConfigError, "'occlusion'"),
     ({"instead": "x"}, ConfigError, "'average'"),
     ({"instead": "out"}, ConfigError, "left out"),
-    ({"target": "ab"}, ConfigError, "target is one character"),
+    ({"character": "ab"}, ConfigError, "character is one character"),
     ({"against": ""}, ConfigError, "against is one character"),
     ({"last": 0}, ConfigError, "at least 1"),
     ({"text": "e" * 1200, "last": 1001}, TextError, "limit is 1,000"),
-]
-SCALED: list[tuple[Any, float, str]] = [
-    (np.array([[0.0, 1.0], [0.0, 0.0]]), 1.0, "eigenvalues of this matrix are 0"),
-    (TURN, -1.0, "rho is a number from 0"),
-    (TURN, math.nan, "rho is a number from 0"),
-    (np.ones((2, 3)), 1.0, r"received shape \(2, 3\)"),
-    (np.full((2, 2), np.inf), 1.0, "not finite"),
-    (GRU, 1.0, "received a gru"),
 ]
 
 REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
@@ -101,7 +85,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "connectivity: too long": (
         lambda: connectivity(GRU, "a" * 1_001),
         TextError,
-        r"received 1,001 characters.*1,000.*connectivity_row",
+        r"received 1,001 characters.*1,000.*at=…",
     ),
     "connectivity: states that overflow": (
         lambda: connectivity(fading(1e3), "ab" * 100),
@@ -110,7 +94,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     **{
         f"connectivity: of {target!r}": (
-            lambda target=target: connectivity(GRU, "abc", target=target),
+            lambda target=target: connectivity(GRU, "abc", character=target),
             ConfigError,
             "one character",
         )
@@ -121,14 +105,19 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         for at in (0, 51)
     },
     "a norm of Jacobians": (
-        lambda: jacobian_norms(GRU, "machine", norm="nuclear"),  # type: ignore[arg-type]
+        lambda: jacobian(GRU, "machine", norm="nuclear"),  # type: ignore[arg-type]
         ConfigError,
         "received 'nuclear'",
+    ),
+    "a Jacobian of nothing": (
+        lambda: jacobian(GRU, "machine", of="text"),  # type: ignore[arg-type]
+        ConfigError,
+        "received 'text'",
     ),
     # reach and what remains
     **{
         f"{lags} lags in {count} characters": (
-            lambda lags=lags, count=count: run(reach(GRU, TEXT[:count], lags=lags)),
+            lambda lags=lags, count=count: memory_length(GRU, TEXT[:count], lags=lags),
             ConfigError,
             f"received {lags} lags and {count} characters",
         )
@@ -166,14 +155,6 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
             (GRU, 2, "to 0"),
         )
     },
-    **{
-        f"scaled {n}": (lambda matrix=matrix, rho=rho: scaled(matrix, rho), ConfigError, words)
-        for n, (matrix, rho, words) in enumerate(SCALED)
-    },
-    "W_hh of layer 1": (lambda: hidden_weights(RNN, 1), ConfigError, "from 0 to 0; received 1"),
-    "W_hh of no network": (lambda: hidden_weights(STATELESS[1]), ConfigError, "no network"),  # type: ignore[arg-type]
-    "powers from -1": (lambda: power_norms(TURN, -1), ConfigError, "from 0 to 10,000"),
-    "a norm of powers": (lambda: power_norms(TURN, 1, norm="max"), ConfigError, "received 'max'"),  # type: ignore[arg-type]
 }
 
 

@@ -10,8 +10,8 @@ import rnnviz
 from rnnviz import gradients
 from rnnviz.analysis.attribution import Attribution, Contributions
 from rnnviz.analysis.memory_length import fading
+from rnnviz.analysis.spectra import eigenvalues
 from rnnviz.findings import Number
-from rnnviz.networks.progress import run
 from rnnviz.networks.untrained import untrained
 from rnnviz.telling import tell
 from tests.conftest import TEXT, tiny
@@ -33,7 +33,7 @@ def codes(found: Any) -> list[str]:
     ],
 )
 def test_a_reach_says_what_is_true_of_it(cell: str, text: str, lags: int, said: list[str]) -> None:
-    found = run(gradients.reach(tiny(cell), text, lags=lags))
+    found = gradients.memory_length(tiny(cell), text, lags=lags)
     assert codes(found) == said
     facts = found.facts()
     assert found.sentences()[0].values["half"] == Number(facts["half_within"], digits=1)
@@ -41,12 +41,12 @@ def test_a_reach_says_what_is_true_of_it(cell: str, text: str, lags: int, said: 
     assert shown == [lag for lag in (0, 1, 2, 5, 10, 20) if lag < lags - 1]
     # Where nothing reaches further there is no line to draw; names tell several apart.
     assert len(found.panels()) == (cell != "mlp")
-    both = fading([("one", found), ("other", run(gradients.reach(tiny("rnn"), text, lags=lags)))])
+    both = fading([("one", found), ("other", gradients.memory_length(tiny("rnn"), text, lags=lags))])
     assert [name for name, _curve in both[0].picture.curves] == ["one", "other"][cell == "mlp" :]  # type: ignore[union-attr]
 
 
 def test_the_last_characters_are_counted_once_there_are_two() -> None:
-    found = run(gradients.reach(tiny("gru"), LONG, lags=30))
+    found = gradients.memory_length(tiny("gru"), LONG, lags=30)
     several = replace(found, half=replace(found.half, estimate=np.array(2.6)))
     first = several.sentences()[0]
     assert (first.code, first.values["last"]) == ("reach.half", 3)
@@ -60,7 +60,7 @@ def test_a_picture_has_each_prediction_at_the_character_it_is_of() -> None:
     shares = found.norms / found.norms.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(found.normalised, shares, rtol=1e-4, atol=1e-30)
     np.testing.assert_allclose(10.0 ** log10[1:], found.normalised[:-1], atol=1e-6)
-    row = gradients.connectivity_row(tiny("gru"), TEXT[:30], at=12)
+    row = gradients.connectivity(tiny("gru"), TEXT[:30], at=12)
     np.testing.assert_allclose(row.shares, found.normalised[11, :12], rtol=1e-4)
     assert sum(one["share"] for one in row.facts()["characters"]) == pytest.approx(1)
     assert len(row.table().rows) == len(row) == 12
@@ -68,7 +68,7 @@ def test_a_picture_has_each_prediction_at_the_character_it_is_of() -> None:
 
 def contributions(values: list[float], whole: float, beyond: float = float("nan")) -> Contributions:
     one = Attribution("ab", 1, None, 0, np.array(values), whole, -3.0, "integrated", "average", 32, beyond)
-    return Contributions("c", None, one, one, gradients.connectivity_row(tiny("gru"), "ab"))
+    return Contributions("c", None, one, one, gradients.connectivity(tiny("gru"), "ab", at=2))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_spectrum_is_of_the_matrix_that_makes_the_candidate_beside_the_untrain
     found = gradients.spectrum(model, layer=1)
     W_hh = model.state_dict()["recurrence.weight_hh_l1"].numpy()
     first = {"rnn": 0, "gru": 24, "lstm": 24}[cell]  # torch: reset, update, new; input, forget, cell, output
-    np.testing.assert_allclose(found.trained, gradients.eigenvalues(W_hh[first : first + 12]), atol=1e-5)
+    np.testing.assert_allclose(found.trained, eigenvalues(W_hh[first : first + 12]), atol=1e-5)
     np.testing.assert_allclose(found.untrained, gradients.spectrum(untrained(model), layer=1).trained)
     gated = cell != "rnn"
     but = "but-gated" if gated else "but-saturated"
@@ -119,7 +119,7 @@ def test_nothing_said_of_gradients_claims_memory(found: Any) -> None:
     """Trained or not: no control here tells the two apart."""
     model = found()
     said = [
-        *run(gradients.reach(model, LONG, lags=30)).sentences(),
+        *gradients.memory_length(model, LONG, lags=30).sentences(),
         *gradients.spectrum(model).sentences(),
         *rnnviz.units.gates(rnnviz.trace(model, LONG)).sentences(),
     ]

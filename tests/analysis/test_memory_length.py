@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rnnviz.gradients import connectivity, reach, reach_of
-from rnnviz.units import run
+from rnnviz.analysis.memory_length import reach_of
+from rnnviz.gradients import connectivity, memory_length
 from tests.analysis.autograd import fading
 from tests.conftest import TEXT, tiny
 
@@ -13,7 +13,7 @@ from tests.conftest import TEXT, tiny
 @pytest.mark.parametrize("count", [50, 81, 100])
 def test_going_back_by_stretches_is_the_whole_connectivity(cell: str, count: int) -> None:
     model, text = tiny(cell, layers=2), TEXT[:count]
-    one, other = run(reach(model, text, lags=20)), reach_of(connectivity(model, text), 20)
+    one, other = memory_length(model, text, lags=20), reach_of(connectivity(model, text), 20)
     assert one.predictions == other.predictions == count - 19
     np.testing.assert_allclose(one.beyond.estimate, other.beyond.estimate, rtol=1e-4, atol=1e-9)
     assert one.half.estimate == pytest.approx(float(other.half.estimate), rel=1e-4)
@@ -28,7 +28,7 @@ def test_going_back_by_stretches_is_the_whole_connectivity(cell: str, count: int
 @pytest.mark.parametrize("factor", [0.5, 0.9])
 @pytest.mark.parametrize("count", [60, 400])
 def test_an_exponential_reaches_as_far_on_a_short_text_as_on_a_long_one(factor: float, count: int) -> None:
-    found = run(reach(fading(factor), ("ab" * count)[:count], lags=40))
+    found = memory_length(fading(factor), ("ab" * count)[:count], lags=40)
     whole = (1 - factor**40) / (1 - factor)
     within = (1 - factor ** np.arange(1, 41)) / (1 - factor) / whole
     np.testing.assert_allclose(found.beyond.estimate, np.maximum(1 - within, 0), atol=1e-3)
@@ -38,22 +38,22 @@ def test_an_exponential_reaches_as_far_on_a_short_text_as_on_a_long_one(factor: 
 
 def test_the_interval_is_that_of_the_drawn_texts() -> None:
     text = "".join(np.random.default_rng(0).choice(list(TEXT), 700).tolist())
-    found = run(reach(tiny("gru"), text, lags=10))
+    found = memory_length(tiny("gru"), text, lags=10)
     assert found.half.enough
     assert found.half.low < found.half.estimate < found.half.high
     assert (found.beyond.low <= found.beyond.estimate).all()
     assert found.beyond.draws.shape == (1000, 10)
-    assert not run(reach(tiny("gru"), TEXT[:12], lags=10)).half.enough
+    assert not memory_length(tiny("gru"), TEXT[:12], lags=10).half.enough
     assert "691 predictions" in repr(found)
 
 
 def test_a_prediction_without_a_gradient_counts_for_nothing() -> None:
-    found = run(reach(fading(0.0), "ab" * 20, lags=5))
+    found = memory_length(fading(0.0), "ab" * 20, lags=5)
     assert found.half.estimate == 0.5
 
 
 def test_progress_reaches_the_end() -> None:
     said: list[float] = []
-    run(reach(tiny("gru"), TEXT[:60], lags=10), lambda step: said.append(step.fraction))
+    memory_length(tiny("gru"), TEXT[:60], lags=10, progress=said.append)
     assert said == sorted(said)
     assert (said[0], said[-1]) == (0.0, 1.0)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rnnviz.analysis.state_gradients import spectral
-from rnnviz.gradients import jacobian_norms
+from rnnviz.gradients import jacobian
 from rnnviz.networks.cells import CELLS
 from tests.analysis.autograd import NETWORKS, double, unrolled
 from tests.conftest import TEXT, tiny
@@ -22,7 +22,7 @@ def test_jacobians_are_what_autograd_finds(cell: str, options: dict[str, Any], h
     model, text = tiny(cell, **{**options, "hidden_size": hidden_size}), TEXT[:9]
     hidden, cells, _ = unrolled(double(model).requires_grad_(), text)
     norms: tuple[Any, ...] = ("frobenius", "spectral")
-    found = {norm: jacobian_norms(model, text, norm=norm) for norm in norms}
+    found = {norm: jacobian(model, text, norm=norm) for norm in norms}
     assert found["frobenius"].target is None
     assert (found["frobenius"].cell is not None) == CELLS[cell].has_cell
     for nodes, name in ((hidden, "hidden"), (cells, "cell"))[: 1 + CELLS[cell].has_cell]:

@@ -97,17 +97,17 @@ CASES = {
     ),
     "connectivity": Case(
         "connectivity -m deep.safetensors -f text.txt --lags 30",
-        lambda: [units.run(gradients.reach(DEEP, TEXT, lags=30))],
+        lambda: [gradients.memory_length(DEEP, TEXT, lags=30)],
     ),
     "connectivity of one prediction": Case(
         "connectivity -m deep.safetensors machine --at 4 --target q",
-        lambda: [gradients.connectivity_row(DEEP, "machine", at=4, target="q")],
+        lambda: [gradients.connectivity(DEEP, "machine", at=4, character="q")],
         {"target": "q"},
     ),
     "attribute": Case(
         "attribute -m deep.safetensors machine --at 5 --target e --against a --instead out --last 3",
         lambda: [
-            units.run(contributions(DEEP, "machine", at=5, target="e", against="a", instead="out", last=3))
+            units.run(contributions(DEEP, "machine", at=5, character="e", against="a", instead="out", last=3))
         ],
     ),
     "ablate": Case(

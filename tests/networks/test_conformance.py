@@ -28,7 +28,7 @@ from torch.utils._pytree import tree_leaves
 import rnnviz
 from rnnviz import CharModel, ModelConfig
 from rnnviz.arrays import Floats
-from rnnviz.gradients import connectivity_row, state_gradients
+from rnnviz.gradients import connectivity, jacobian
 from rnnviz.networks import compiled, numpy_engine, torch_engine
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.cells import CELLS, CellKind
@@ -439,7 +439,7 @@ def test_slopes(cell: str, shape: Shape) -> None:
         gradients = torch.autograd.grad(log_p[target], nodes, retain_graph=True, materialize_grads=True)
         return np.array([float(gradient.norm()) for gradient in gradients])
 
-    found, row = state_gradients(model, text), connectivity_row(model, text)
+    found, row = jacobian(model, text, of="loss"), connectivity(model, text, at=len(text))
     assert found.target == row.target == target
     for what, values in (("hidden", found.hidden), ("cell", found.cell)):
         if values is not None:

@@ -91,7 +91,7 @@ FUNCTIONS: list[tuple[str, dict[str, Any]]] = [
 ]
 WEIGHTLESS: list[tuple[Callable[[Path], Any], str]] = [
     (lambda tmp: rnnviz.save(OWN, tmp / "own.safetensors"), "can't be saved"),
-    (lambda _: rnnviz.connectivity(OWN, "eat"), "follow from a network's weights"),
+    (lambda _: rnnviz.gradients.connectivity(OWN, "eat"), "follow from a network's weights"),
     (lambda _: rnnviz.gradients.attribute(OWN, "eat"), "follow from a network's weights"),
     (lambda _: units.untrained(OWN), "no weights to draw"),
     (lambda _: units.pushes(OWN, 0), "give an nn.Linear"),

@@ -47,7 +47,7 @@ def shown() -> dict[str, Any]:
         "ablation": units.run(units.ablate(MODEL, TEXT[:60])),
         "perturbation": units.perturb(MODEL, TEXT[:300], 5, "x"),
         "comparison": units.compare([MODEL, MODEL], TEXT[:100]),
-        "connectivity": rnnviz.connectivity(MODEL, TEXT[:100]),
+        "connectivity": rnnviz.gradients.connectivity(MODEL, TEXT[:100]),
         "target": units.target("vowel", TEXT),
         "model's file": rnnviz.available()[0][0],
         "intervention": units.Intervention(range(200)),

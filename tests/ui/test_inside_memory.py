@@ -37,7 +37,7 @@ def test_a_row_within_the_picture_and_beyond_it(
         clean(app)
         sent = boards["inside.memory"]
         shares = values(sent, 0)
-        row = gradients.connectivity_row(GRU, TEXT[:150], at=at, target=target)
+        row = gradients.connectivity(GRU, TEXT[:150], at=at, character=target)
         np.testing.assert_allclose(shares[:at], 100 * row.shares, rtol=1e-3)
         assert np.isnan(shares[at:]).all()
         assert f"character {at + 1}" in sent["texts"][0]["label"]

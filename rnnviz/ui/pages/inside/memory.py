@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from rnnviz import gradients, units
-from rnnviz.analysis.attribution import Contributions, Instead, contributions
-from rnnviz.analysis.connectivity import Connectivity, Rows
-from rnnviz.analysis.memory_length import LAGS, Reach, fading
+from rnnviz import units
+from rnnviz.analysis.attribution import Attribution, Contributions, Instead, contributions
+from rnnviz.analysis.connectivity import Connectivity, Rows, connectivity
+from rnnviz.analysis.memory_length import LAGS, Reach, fading, reach, reach_of
+from rnnviz.analysis.spectra import Spectrum, spectrum
+from rnnviz.analysis.state_contributions import remaining
 from rnnviz.arrays import Array
 from rnnviz.figures.pictures import CONNECTED
 from rnnviz.figures.themes import Scale
@@ -66,16 +68,16 @@ class Reading:
         """Each earlier character's share in the gradient of the prediction after `at`, (at,)."""
         if at < len(self.square):  # another is a sweep back, for each network and click
             return self.square.normalised[at - 1, :at]
-        return self.rows.row(at, target=target).shares
+        return self.rows.row(at, character=target).shares
 
 
 def _connected(model: Any, text: str, networks: Held, target: str | None) -> Any:
     made = {}
     for number, (name, one) in enumerate(networks.value.items()):
         yield Share(number / len(networks.value))
-        square = gradients.connectivity(one, text[:SQUARE], target=target)
+        square = connectivity(one, text[:SQUARE], character=target)
         lags = min(LAGS, len(square) // 3)
-        reach = gradients.reach_of(square, lags) if lags >= 2 else None
+        reach = reach_of(square, lags) if lags >= 2 else None
         made[name] = Reading(square, reach, Rows(one, text))
     return made
 
@@ -83,7 +85,7 @@ def _connected(model: Any, text: str, networks: Held, target: str | None) -> Any
 def _reaching(model: Any, text: str, networks: Held) -> Any:
     made = {}
     for number, (name, one) in enumerate(networks.value.items()):
-        steps = gradients.reach(one, text, lags=min(LAGS, len(text) // 3))
+        steps = reach(one, text, lags=min(LAGS, len(text) // 3))
         made[name] = yield from mapped(steps, partial(_of_all, number, len(networks.value)))
     return made
 
@@ -105,10 +107,10 @@ REACH = Part[dict[str, Reach]](
 )  # an interval takes a thousand or so
 ADDING = Part[Contributions]("attribution", lambda: _("Attribution"), contributions)
 GATES = Part[units.Gates]("gates", lambda: _("Reading a longer text"), _gates, most=20_000)
-SPECTRUM = Part[gradients.Spectrum](
+SPECTRUM = Part[Spectrum](
     "spectrum",
     lambda: _("The eigenvalues of W_hh"),
-    lambda model, _text, layer: gradients.spectrum(model, layer=layer),
+    lambda model, _text, layer: spectrum(model, layer=layer),
     most=0,
     shared=True,
 )
@@ -170,7 +172,7 @@ def _panels(view: View, read: dict[str, Reading], reached: dict[str, Reach]) -> 
     if view.cell in CELLS and CELLS[view.cell].linear:
         left = kept(
             view.key("left", view.layer),
-            lambda: gradients.remaining(view.model, view.text[:SQUARE], layer=view.layer).panels(),
+            lambda: remaining(view.model, view.text[:SQUARE], layer=view.layer).panels(),
         )
         pictures += left
     panels = [findings.panel(one, height=380, width=3 if len(pictures) < 3 else 2) for one in pictures]
@@ -233,7 +235,7 @@ def _attribution(view: View, at: int, target: str | None) -> None:
     }
     label = _("Baseline: what replaces a character")
     instead = INSTEAD.choose(label, offered)
-    added = found(ADDING, view, at=at, target=target, instead=instead)
+    added = found(ADDING, view, at=at, character=target, instead=instead)
     if added is None:
         return
     label = _("gradient, %: each character's share, without a sign")
@@ -260,7 +262,7 @@ def _shares(view: View, found: Array, label: str, said: str) -> Text:
     return Text(view.text, levels, "sequential", label, 100 * shares, said=said)
 
 
-def _added(view: View, found: gradients.Attribution, label: str, said: str) -> Text:
+def _added(view: View, found: Attribution, label: str, said: str) -> Text:
     """The text coloured by what each character adds."""
     nats = _along(view, found.values, found.first)
     return Text(view.text, NATS.levels(np.nan_to_num(nats)), "versus", label, nats, said=said)
