@@ -18,7 +18,7 @@ parser.add_argument("--steps", type=int, default=2000)
 steps = parser.parse_args().steps
 
 torch.manual_seed(0)
-split = rnnviz.corpora.read("timemachine").split()
+split = rnnviz.corpora.open_corpus("timemachine").split()
 characters = sorted(set(split.train))
 index = {character: n for n, character in enumerate(characters)}
 

@@ -42,7 +42,7 @@ def test_a_program_does_a_smallest_round(name: str, tmp_path: Path) -> None:
             if browser_path(playwright) is None:
                 pytest.skip("no browser")
     book = tmp_path / "book.txt"
-    book.write_text(rnnviz.corpora.read("timemachine").text[:20_000], "utf-8")
+    book.write_text(rnnviz.corpora.open_corpus("timemachine").text[:20_000], "utf-8")
     options = ROUNDS[name].replace("BOOK", str(book)).split()
     command = [sys.executable, FOLDER / f"{name}.py", *options]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)

@@ -68,7 +68,7 @@ def test_reading_and_training_do_not_load_torchs_compiler() -> None:
     code = """
 import sys
 import rnnviz
-from rnnviz import corpora
+from rnnviz.text import corpora
 for cell in ("mlp", "rnn", "gru", "lstm"):
     rnnviz.perplexity(rnnviz.load(f"timemachine-{cell}"), text="It was past midnight.")
     config = rnnviz.TrainConfig(cell=cell, hidden_size=8, batch=2, steps=5, epochs=2, dropout_output=0.1)

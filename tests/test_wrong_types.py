@@ -19,7 +19,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "a model": (None, b"gru", ["timemachine-gru"], PATH, "timemachine-gru", 1.5),
     "a text": (None, b"machine", ["machine"], PATH, 1.5),
     "a text or texts": (None, b"machine", [b"machine"], PATH, 1.5),
-    "a text to train on": (None, b"machine", ["machine"], PATH, "book.txt", 1.5),
+    "a text to train on": (None, b"machine", ["machine"], PATH, "book.txt", "timemachin", 1.5),
     "a path": (None, b"book.txt", ["book.txt"], PATH, "book.txt", 1.5),
     "a name": (None, b"timemachine-gru", ["timemachine-gru"], PATH, "absent", 1.5),
     "a number": (None, b"3", [3], PATH, "3", 1.5),
@@ -100,12 +100,9 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
         f"gradients.{ask.__name__}: letter": ("a letter", lambda x, ask=ask: ask(model(), LONG, character=x))
         for ask in (gradients.attribute, gradients.connectivity, gradients.memory_length)
     },
-    "corpora.from_text": ("a text", lambda x: corpora.from_text(x)),
-    "corpora.from_file": ("a path", lambda x: corpora.from_file(x)),
-    "corpora.read": ("a name", lambda x: corpora.read(x)),
     "corpora.describe": ("a name", lambda x: corpora.describe(x)),
     "corpora.fetch": ("a name", lambda x: corpora.fetch(x)),
-    "corpora.open_corpus": ("a path", lambda x: corpora.open_corpus(x)),
+    "corpora.open_corpus": ("a text to train on", lambda x: corpora.open_corpus(x)),
     "units.search": ("a model", lambda x: units.search(x, units.target("vowel", "machine"))),
     "units.target: kind": ("a name", lambda x: units.target(x, "machine")),
     "units.target: text": ("a text", lambda x: units.target("vowel", x)),

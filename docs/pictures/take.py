@@ -54,7 +54,7 @@ def explore(page: Page, url: str, language: str) -> None:
 def perplexity(page: Page, url: str, language: str) -> None:
     """The part of a novel that the model was not trained on."""
     page.goto(f"{url}/perplexity?{urlencode({'model': 'timemachine-gru', 'lang': language})}")
-    text = corpora.read("timemachine").split().held_out
+    text = corpora.open_corpus("timemachine").split().held_out
     file = {"name": "last-chapters.txt", "mimeType": "text/plain", "buffer": text.encode()}
     page.locator("input[type=file]").first.set_input_files([file])
     answer = page.locator(".st-key-answer")

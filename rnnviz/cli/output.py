@@ -204,13 +204,13 @@ def source_text(args: Any, *, whole: bool = False) -> str:
                 "{file} is empty: there is nothing to search; give a longer text", file=args.file
             )
         return text
-    from rnnviz.text.corpora import open_corpus
+    from rnnviz.text.corpora import named_or_file
 
     if args.encoding is not None:
         raise ConfigError(
             "--encoding says how to read --file; it does nothing with --corpus, so leave it out"
         )
-    corpus = open_corpus(args.corpus)
+    corpus = named_or_file(args.corpus)
     return corpus.text if whole else corpus.split().held_out or corpus.text
 
 

@@ -20,7 +20,7 @@ def sketch(
 
     path = checkpoint.find(model)
     card = checkpoint.read_info(path).card
-    text = corpora.open_corpus(corpus)
+    text = corpora.named_or_file(corpus)
     if card.get("sha256") != text.sha256:
         raise ConfigError(
             "{name} was trained on {title} (sha256 {expected}…), and {corpus} is another text "

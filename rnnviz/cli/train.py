@@ -166,7 +166,9 @@ def train(
 def _corpus(about: About, now: Now) -> Any:
     from rnnviz.text import corpora
 
-    return corpora.open_corpus(about.corpus, title=about.title, language=about.language, licence=now.licence)
+    return corpora.named_or_file(
+        about.corpus, title=about.title, language=about.language, licence=now.licence
+    )
 
 
 def _count(about: About, now: Now, given: Mapping[str, Any], order: int) -> int:

@@ -11,6 +11,7 @@ and the user's own file or text. Only `fetch` uses the network.
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import os
 import re
@@ -438,25 +439,65 @@ def fetch(name: str, progress: Progress | None = None, *, base_url: str | None =
 
 
 def open_corpus(
-    name_or_path: str | os.PathLike[str], *, title: str = "", language: str = "", licence: str = ""
+    given: str | os.PathLike[str],
+    *,
+    name: str = "",
+    title: str = "",
+    language: str = "",
+    licence: str = "",
+    encoding: str | None = None,
 ) -> Corpus:
-    """A corpus by name, or the file at a path; the name wins where both exist (write ./name for the file).
+    """A corpus by its name, a file, or a text.
 
-    `title`, `language` and `licence` override what is known. Raises what `read` and `from_file` raise.
+    given     a str: one of `names()`, or else the text itself; a `pathlib.Path`: a text file
+    name, title, language, licence   in place of what is known; language is a BCP 47 code, or "python"
+    encoding  of the file; None: it is found
+
+    Raises CorpusError for an empty text, for what is almost a name and for a corpus that is not on this
+    machine yet, TextError for a file that can't be read and for a str that is a file's name, DecodingError
+    for a file that is no text.
 
     >>> open_corpus("machine", title="One word").title
     'One word'
+    >>> open_corpus("the machine that remembers").characters
+    26
     """
-    if isinstance(name_or_path, str) and (name_or_path in names() or not os.path.exists(name_or_path)):
-        corpus = read(name_or_path)
+    if isinstance(given, os.PathLike):
+        corpus = from_file(given, encoding=encoding)
+    elif check_text(given) in names():
+        corpus = read(given)
+    elif is_file(given) or (_PATH.fullmatch(given) and len(given) <= LONGEST_PATH):
+        raise TextError(
+            "{name!r} is the name of a file, and a str is the text itself; write pathlib.Path({name!r})",
+            name=given,
+        )
+    elif meant := difflib.get_close_matches(given[:LONGEST_PATH], names(), n=1, cutoff=0.8):
+        raise CorpusError("no corpus is called {name!r}; write {meant!r}", name=given, meant=meant[0])
     else:
-        corpus = from_file(name_or_path)
+        corpus = from_text(given)
     return replace(
         corpus,
+        name=name or corpus.name,
         title=title or corpus.title,
         language=language or corpus.language,
         licence=licence or corpus.licence,
     )
+
+
+def named_or_file(
+    name_or_path: str | os.PathLike[str], *, title: str = "", language: str = "", licence: str = ""
+) -> Corpus:
+    """A corpus as a command line names it: by name, or the file at a path; the name wins where both exist.
+
+    Raises what `read` and `from_file` raise.
+    """
+    given = name_or_path
+    if isinstance(given, str):
+        if given in names() or not os.path.exists(given):
+            _check(given)
+        else:
+            given = Path(given)
+    return open_corpus(given, title=title, language=language, licence=licence)
 
 
 def source_url() -> str:
@@ -474,7 +515,8 @@ def _check(name: str) -> None:
         return
     if os.path.isfile(name):
         raise CorpusError(
-            "{name!r} is a file, and no corpus is called so; rnnviz.corpora.open_corpus reads it", name=name
+            "{name!r} is a file, and no corpus is called so; write open_corpus(pathlib.Path({name!r}))",
+            name=name,
         )
     raise CorpusError(
         "no corpus is called {name!r}, and no file is there; corpora are {names}. "
@@ -536,35 +578,17 @@ REMOTE = {
 }
 
 
-# What was given where a text to train on belongs: taken if it is clear what is meant, else refused.
-
-
 LONGEST_PATH = 255
+
+_PATH = re.compile(r"\S+\.\w{1,5}|\S*[/\\]\S*")
+"""What looks like a file's name."""
 
 
 def as_corpus(given: Any) -> Any:
-    """A Corpus, or whatever has a `split` as one has; a path, a corpus's name and a text become one.
-
-    A str is the name of a corpus, the path of a file that is there, or else the text itself. Raises TextError
-    for what is none of these, such as the path of a file that isn't there, and what reading them raises.
-
-    >>> as_corpus("the machine that remembers").characters
-    26
-    """
+    """What to train on: whatever has a `split` as a Corpus has, or what `open_corpus` opens."""
     if not isinstance(given, str | bytes | bytearray) and callable(getattr(given, "split", None)):
         return given
-    if isinstance(given, os.PathLike):
-        return from_file(given)
-    check_text(given)
-    if given in names() or is_file(given):
-        return open_corpus(given)
-    if re.fullmatch(r"\S+\.\w{1,5}|\S*[/\\]\S*", given) and len(given) <= LONGEST_PATH:
-        raise TextError(
-            "there is no file {name!r}; a text that looks like a file's name goes through "
-            "rnnviz.corpora.from_text",
-            name=given,
-        )
-    return from_text(given)
+    return open_corpus(given)
 
 
 def is_file(text: str) -> bool:

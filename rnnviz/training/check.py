@@ -42,7 +42,7 @@ def texts(folder: Path | None = None) -> dict[str, str]:
     sources: list[str | Path] = [*corpora.names(), *(sorted(folder.glob("*.txt")) if folder else [])]
     for source in sources:
         with contextlib.suppress(RnnvizError):
-            corpus = corpora.open_corpus(source)
+            corpus = corpora.named_or_file(source)
             found[corpus.sha256] = corpus.text
     return found
 

@@ -15,7 +15,7 @@ def text_of(folder: RunFolder, description: Description) -> Corpus:
     """The text of a run. Raises CorpusError, TextError or TrainingError if it is gone."""
     title, language, licence = description.title, description.language, description.licence
     if description.corpus:
-        return corpora.open_corpus(description.corpus, title=title, language=language, licence=licence)
+        return corpora.named_or_file(description.corpus, title=title, language=language, licence=licence)
     try:
         text = folder.text.read_text("utf-8")
     except (OSError, ValueError) as error:

@@ -40,7 +40,7 @@ def save(
 
     title      of what it was trained on
     example    the text that Explore begins with
-    corpus     what it was trained on, all of it: a text, a path or a Corpus. The card gets its size and
+    corpus     what it was trained on, all of it: a text, a Path or a Corpus. The card gets its size and
                checksum, the file a sketch by which the app tells that a text was trained on
     held_out   a text that it wasn't trained on: the model is scored on it, all of it, as it will be stored
     sketch     of the training text, by default that of `corpus` or the model's own, see

@@ -318,7 +318,7 @@ def train(
 ) -> Iterator[StepReport]:
     """Train a model on `corpus` by `config`; yields StepReports.
 
-    `corpus` is a rnnviz.corpora.Corpus or the like, a corpus's name, the path of a text file, or the text.
+    `corpus` is a rnnviz.Corpus or the like, a corpus's name, the `pathlib.Path` of a text file, or the text.
     `device` is "auto", "cpu" or "cuda"; `probe` begins each report's sample of `sample_length` characters.
     Raises CorpusError for a text of fewer than 2 characters, TextError and DecodingError for a file that is
     no text, ConfigError for no recipe or a precision that isn't here, TrainingError when the loss is NaN.

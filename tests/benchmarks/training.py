@@ -84,7 +84,7 @@ def textbook(cell: str, units: int, seconds: float) -> None:
     from torch import nn
     from torch.nn import functional as F
 
-    text = rnnviz.corpora.read("python-docs").text
+    text = rnnviz.corpora.open_corpus("python-docs").text
     known = {character: n for n, character in enumerate(sorted(set(text)))}
     streams = torch.tensor([known[character] for character in text[: len(text) // BATCH * BATCH]]).view(
         BATCH, -1
@@ -178,7 +178,7 @@ def minutes(presets: list[str], cores: int) -> None:
 
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
-    corpus = rnnviz.corpora.read("timemachine")
+    corpus = rnnviz.corpora.open_corpus("timemachine")
     split = corpus.split()
     counts = rnnviz.ngram(split.train, order=6)
     counted = rnnviz.perplexity(counts, text=split.validation).perplexity

@@ -17,7 +17,7 @@ from docs import docstrings, make
 
 ROOT = make.ROOT
 API = ROOT / "docs" / "api"
-NAMESPACES = ("rnnviz", "rnnviz.units", "rnnviz.gradients", "rnnviz.runs", "rnnviz.corpora")
+NAMESPACES = ("rnnviz", "rnnviz.units", "rnnviz.gradients", "rnnviz.corpora")
 
 
 def leaves(nav: list[Any]) -> list[str]:

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from rnnviz import ModelConfig, TrainConfig, corpora
+from rnnviz import ModelConfig, TrainConfig
 from rnnviz.errors import ConfigError
 from rnnviz.networks import compiled, torch_engine
 from rnnviz.networks.cells import CELLS
+from rnnviz.text import corpora
 from rnnviz.training import speed
 from rnnviz.training.trainer import Trainer
 from rnnviz.training.tuning import own_python

@@ -52,9 +52,7 @@ def test_the_standard_library_is_read_from_the_running_python() -> None:
 
 def test_the_standard_library_is_not_shadowed_nor_run(tmp_path: Path) -> None:
     (tmp_path / "timeit.py").write_text("raise SystemExit('run')\n", encoding="utf-8")
-    code = (
-        "from rnnviz import corpora; t = corpora.read('python-source').text; print('raise SystemExit(' in t)"
-    )
+    code = "from rnnviz.text.corpora import read; print('raise SystemExit(' in read('python-source').text)"
     root = Path(corpora.__file__).parents[2]
     result = subprocess.run(
         [sys.executable, "-c", code],
@@ -172,7 +170,8 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     corpus = corpora.from_file(path, language="zh")
     assert (corpus.name, corpus.title, corpus.source) == ("西游记", "西游记.txt", "西游记.txt")
     assert corpus.text == "行者道\n"
-    assert corpora.open_corpus(str(path), title="Journey to the West").title == "Journey to the West"
+    assert corpora.open_corpus(path, title="Journey to the West").title == "Journey to the West"
+    assert corpora.named_or_file(str(path), title="Journey to the West").title == "Journey to the West"
     assert str(tmp_path) not in repr(corpus), "a model's card must not tell where a file was"
 
 
@@ -180,5 +179,6 @@ def test_a_name_or_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
     (tmp_path / "machine").write_text("not the word", encoding="utf-8")
     assert corpora.open_corpus("machine").text == "machine"
-    assert corpora.open_corpus("./machine").text == "not the word"
+    assert corpora.named_or_file("machine").text == "machine"
+    assert corpora.named_or_file("./machine").text == "not the word"
     assert corpora.open_corpus(Path("machine")).text == "not the word"

@@ -12,7 +12,7 @@ def test_a_text_a_path_a_name_and_a_corpus_are_taken(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     Path("book.txt").write_text("A book.\r\n")
     assert as_corpus("a wet coat and a lamp. ").text == "a wet coat and a lamp. "
-    assert as_corpus(Path("book.txt")).text == as_corpus("book.txt").text == "A book.\n"
+    assert as_corpus(Path("book.txt")).text == "A book.\n"
     assert as_corpus("machine") == corpora.read("machine")
     corpus = corpora.from_text("a lamp")
     assert as_corpus(corpus) is corpus
@@ -20,4 +20,5 @@ def test_a_text_a_path_a_name_and_a_corpus_are_taken(tmp_path: Path, monkeypatch
 
 def test_a_sentence_is_a_text() -> None:
     assert as_corpus("It came back.").text == "It came back."
+    assert as_corpus("abracadabra").text == "abracadabra"
     assert as_corpus("x" * 5000 + ".txt").characters == 5004

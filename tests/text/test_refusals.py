@@ -79,13 +79,13 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
             CorpusError,
             r"no corpus is called 'ulysses'.*corpora are python-source, .*path",
         )
-        for ask in (corpora.read, corpora.describe, corpora.fetch, corpora.open_corpus)
+        for ask in (corpora.read, corpora.describe, corpora.fetch, corpora.named_or_file)
     },
     **{
         f"{ask.__name__}: a file": (
             lambda tmp, ask=ask: ask(str(written(tmp / "diary.txt", "Dear diary, " * 30))),
             CorpusError,
-            r"diary\.txt' is a file, and no corpus .*open_corpus reads it",
+            r"diary\.txt' is a file, and no corpus .*open_corpus",
         )
         for ask in (corpora.read, corpora.describe, corpora.fetch)
     },
@@ -100,9 +100,15 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         r"a document \(PDF\)",
     ),
     **{
-        f"to train on: {name}": (lambda _, name=name: as_corpus(name), TextError, "there is no file")
+        f"to train on: {name}": (lambda _, name=name: as_corpus(name), TextError, r"write pathlib\.Path")
         for name in ("absent.txt", "books/absent", "C:\\books\\absent")
     },
+    "a file's name for its text": (
+        lambda tmp: corpora.open_corpus(str(written(tmp / "diary", "Dear diary, " * 30))),
+        TextError,
+        r"is the name of a file.*write pathlib\.Path",
+    ),
+    "almost a name": (lambda _: corpora.open_corpus("timemachin"), CorpusError, "write 'timemachine'"),
     "an address that is none": (
         lambda _: corpora.fetch("tinyshakespeare", base_url="no-such-scheme://there"),
         DownloadError,

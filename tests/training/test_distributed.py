@@ -47,7 +47,7 @@ WORKER = """
 import json, os, sys
 from pathlib import Path
 import torch
-from rnnviz import corpora
+from rnnviz.text import corpora
 from rnnviz.training import distributed
 from rnnviz.networks.config import TrainConfig
 from rnnviz.errors import ConfigError

@@ -24,7 +24,7 @@ GB = 10**9
 
 RUN = """
 import json, sys, tempfile
-from rnnviz import corpora
+from rnnviz.text import corpora
 from rnnviz.training import training_state
 from rnnviz.networks.config import TrainConfig
 from rnnviz.training.folder import RunFolder
