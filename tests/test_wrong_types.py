@@ -28,7 +28,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "a recipe": (None, b"gru", ["gru"], PATH, "timemachine-gru", 1.5),
 }
 PACKED = rnnviz.compress(rnnviz.ngram("machine" * 2, order=2), "machine")
-LONG = "machine " * 20
+LONG, BOOK = "machine " * 20, io.BytesIO(b"id,said\n7,It is late.\n")
 CONFIG = rnnviz.TrainConfig(hidden_size=4, epochs=1)
 
 CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
@@ -41,7 +41,9 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "sample: length": ("a number", lambda x: rnnviz.sample(model(), "The", x)),
     "sampling_distribution": ("a number", lambda x: rnnviz.sampling_distribution(x)),
     "perplexity: model": ("a model", lambda x: rnnviz.perplexity(x, text="machine")),
-    "perplexity: path": ("a path", lambda x: rnnviz.perplexity(model(), x)),
+    "perplexity: path": ("a path", lambda x: rnnviz.perplexity(model(), path=x)),
+    "perplexity: column": ("a name", lambda x: rnnviz.perplexity(model(), BOOK, name="a.csv", column=x or 1)),
+    "perplexity: each": ("a text", lambda x: rnnviz.perplexity(x, "machine", each=print)),
     "perplexity: text": ("a text", lambda x: rnnviz.perplexity(model(), text=x)),
     "perplexity: given": ("a text", lambda x: rnnviz.perplexity(model(), text="machine", given=x)),
     "open_rows": ("a path", lambda x: rnnviz.open_rows(x)),
@@ -175,6 +177,16 @@ def test_a_models_name_says_how_to_load_it() -> None:
         rnnviz.trace("timemachine-gru", "machine")
 
 
-def test_a_text_in_the_place_of_a_file_says_text() -> None:
-    with pytest.raises(rnnviz.TextError, match="text=…"):
-        rnnviz.perplexity(model(), "It was past midnight when the machine came back.")
+def test_a_str_is_the_text_and_a_file_is_named_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert rnnviz.perplexity(model(), "book.txt").characters == 8
+    Path("book.txt").write_text("It was past midnight.")
+    with pytest.raises(rnnviz.TextError, match=r"write path='book\.txt'"):
+        rnnviz.perplexity(model(), "book.txt")
+    with pytest.raises(rnnviz.ConfigError, match="received both"):
+        rnnviz.perplexity(model(), Path("book.txt"), path="book.txt")
+    for given in (Path("book.txt"), io.BytesIO(b"It was past midnight.")):
+        assert rnnviz.perplexity(model(), given).characters == 21
+    assert rnnviz.perplexity(model(), path="book.txt").characters == 21

@@ -60,7 +60,7 @@ def cluster(address: str) -> Iterator[Cluster]:
     """The Dask cluster of the scheduler at `address`, such as "tcp://host:8786", while the block lasts.
 
         with rnnviz.cluster("tcp://host:8786") as machines:
-            rnnviz.perplexity(machines.model(model), "book.txt")
+            rnnviz.perplexity(machines.model(model), pathlib.Path("book.txt"))
 
     Raises ConfigError where Dask is missing or versions differ, ClusterError where nobody answers.
     """

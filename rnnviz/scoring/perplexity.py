@@ -19,7 +19,8 @@ float64.
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,8 +41,9 @@ from rnnviz.scoring.report import Sum as Sum
 from rnnviz.scoring.report import Totals, no_probability
 from rnnviz.scoring.report import costs as costs
 from rnnviz.scoring.report import of_sum as of_sum
-from rnnviz.scoring.rows import score_rows
+from rnnviz.scoring.rows import RowScore, Scored, score_rows
 from rnnviz.text.characters import normalise
+from rnnviz.text.checked import check_text, is_file
 from rnnviz.text.decoding import Source, SourceText
 from rnnviz.text.row_files import is_packed_rows, open_rows
 from rnnviz.text.vocabulary import UNKNOWN
@@ -75,9 +77,9 @@ def running(nll: npt.ArrayLike) -> Doubles:
 
 def perplexity(
     model: LanguageModel,
-    path: Source | None = None,
+    text: str | os.PathLike[str] | BinaryIO | None = None,
     *,
-    text: str | None = None,
+    path: Source | None = None,
     encoding: str | None = None,
     progress: Callable[[Progress], None] | None = None,
     name: str | None = None,
@@ -85,33 +87,54 @@ def perplexity(
     costs: Callable[[Doubles], None] | None = None,
     given: str = "",
     column: str | None = None,
+    each: Callable[[RowScore], None] | None = None,
     change: StateChange | Sequence[StateChange] | None = None,
 ) -> Report:
-    """How well `model` predicts `text`, or a file, given by its path or as a seekable binary file.
+    """How well `model` predicts a text, a file, or the rows of a file.
 
-    `encoding` declares the file's encoding, else it is found. `progress` is called about ten times a second,
-    and once at the end. `name` is the text's in the report. `precise` reads in sequence, in float64
-    throughout, with the weights as they are stored, which is many times slower. `costs` is given the nats of
-    the characters, (k,) at a time, in order. `given` is a context: it is read first and not counted, so that
-    the report is of log P(text | given). `change` changes a network's states as it reads.
+    text      a str is the text itself; a `pathlib.Path` or a seekable binary file, a file
+    path      a file in place of it, by its path as a str too
+    encoding  of the file; None: it is found
+    progress  called about ten times a second, and at the end: with `characters`, `perplexity`, `fraction`
+    name      the text's in the report
+    precise   read in sequence, in float64 throughout, with the weights as they are stored: many times slower
+    costs     called with the nats of the characters, (k,) at a time, in order
+    given     a context, read first and not counted: the report is of log P(text | given)
+    change    of a network's states as it reads, such as `rnnviz.units.Clamp(17, 1.0)`, or several
 
-    With `column`, and for Parquet and packed files without, the file is one of rows (.jsonl, .csv, .parquet,
-    also .jsonl.gz and so on), each a text of its own: the report is a RowsReport, of all rows together.
-    `column` holds the texts ("": the only one that does), and `given` names the column of their contexts.
-    Raises TextError for a file that can't be read, DecodingError for one that is no text, EmptyTextError for
-    no characters, ConfigError for a model of your own without a `precise_scorer`.
+    column    the file is one of rows (.jsonl, .csv, .parquet, also .jsonl.gz and so on), each a text that is
+              read from its beginning; `column` holds them ("": the only one that does), and `given` names the
+              column of their contexts. The report is of all rows together. Parquet and packed files are
+              always read so
+    each      called with the figures of each row, in order: `row`, `characters`, `nll` in nats, `perplexity`,
+              or a `fault`
+
+    A str that names a file is refused in this version, which earlier ones read. Raises TextError for that and
+    for a file that can't be read, DecodingError for one that is no text, EmptyTextError for no characters,
+    ConfigError for a model of your own without a `precise_scorer`.
 
     >>> import rnnviz
-    >>> report = rnnviz.perplexity(rnnviz.load("timemachine-gru"), text="The Time Traveller smiled.")
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> report = rnnviz.perplexity(model, "The Time Traveller smiled.")
     >>> report.characters, report.unknown, round(report.perplexity, 1)
     (26, 0, 2.3)
-    >>> traveller = rnnviz.perplexity(rnnviz.load("timemachine-gru"), text="Traveller", given="The Time ")
+    >>> traveller = rnnviz.perplexity(model, "Traveller", given="The Time ")
     >>> traveller.given_characters, round(traveller.perplexity, 2)
     (9, 1.09)
+    >>> import io
+    >>> rows, found = io.BytesIO(b'{"said": "It is late."}\\n{"said": "Good night."}'), []
+    >>> report = rnnviz.perplexity(model, rows, name="rows.jsonl", column="said", each=found.append)
+    >>> report.characters, [round(row.perplexity, 1) for row in found]
+    (22, [9.5, 7.3])
     """
-    if isinstance(path, str) and text is None and not os.path.lexists(path):
-        start = path if len(path) <= 60 else f"{path[:60]}…"
-        raise TextError("there is no file {name!r}; if that is the text itself, write text=…", name=start)
+    if isinstance(text, os.PathLike) or hasattr(text, "read"):
+        if path is not None:
+            raise ConfigError("give either a file or text=…; received both")
+        text, path = None, text
+    elif text is not None and path is None and is_file(check_text(text)):
+        raise TextError(
+            "{name!r} is the name of a file, and a str is the text itself; write path={name!r}", name=text
+        )
     if path is None and column is not None:
         raise ConfigError("column=… names a column of a file of rows; received a text")
     if path is not None and (column is not None or is_packed_rows(path, name)):
@@ -120,10 +143,14 @@ def perplexity(
             raise ConfigError("costs are those of one text's characters; rows have none in order")
         if change is not None:
             raise ConfigError("change= goes with one text; rows are read without")
-        report = run(score_rows(model, file, precise=precise), progress)
+        report = run(
+            score_rows(model, file, precise=precise, each=each and partial(_each_row, each)), progress
+        )
         if report.damage is not None:
             raise report.damage
         return report
+    if each is not None:
+        raise ConfigError("each=… is called with rows, and goes with column=…; received a text")
     steps = score(
         model,
         path,
@@ -136,6 +163,11 @@ def perplexity(
         change=change,
     )
     return run(steps, progress)
+
+
+def _each_row(each: Callable[[RowScore], None], batch: Scored) -> None:
+    for row in batch.scores:
+        each(row)
 
 
 def score(

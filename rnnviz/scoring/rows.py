@@ -142,18 +142,18 @@ def score_rows(
 
     >>> import io
     >>> import rnnviz
+    >>> from rnnviz.networks.progress import run
+    >>> from rnnviz.text.row_files import open_rows
     >>> rows = io.BytesIO(b'{"said": "It is late."}\\n{"said": null}\\n{"said": "Good night."}')
     >>> found = []
-    >>> file = rnnviz.open_rows(rows, name="rows.jsonl")
+    >>> file = open_rows(rows, name="rows.jsonl")
     >>> model = rnnviz.load("timemachine-gru")
-    >>> report = rnnviz.units.run(rnnviz.score_rows(model, file, each=lambda b: found.extend(b.scores)))
+    >>> report = run(score_rows(model, file, each=lambda b: found.extend(b.scores)))
     >>> report.rows_scored, [one.perplexity and round(one.perplexity, 1) for one in found]
     (2, [9.5, None, 7.3])
     """
     if not isinstance(file, RowFile):
-        raise ConfigError(
-            "rows are what rnnviz.open_rows gives; received {received}", received=received(file)
-        )
+        raise ConfigError("rows are what open_rows gives; received {received}", received=received(file))
     scorer_of(model, details=False, precise=precise)  # refuses what can't be scored
     work, clock = _Work(model, file), Clock()
     # A cluster's model asks for windows ahead of what it gives back: `tee` keeps those that wait.

@@ -1,8 +1,11 @@
 """What is no text, no path or no number is refused in one sentence that says what was expected."""
 
 import os
+from pathlib import Path
 
 from rnnviz.errors import ConfigError, TextError
+
+LONGEST_PATH = 255
 
 
 def received(value: object) -> str:
@@ -28,3 +31,11 @@ def check_path(path: object) -> str:
     raise ConfigError(
         "a file is given by its path, a str or a Path; received {received}", received=received(path)
     )
+
+
+def is_file(text: str) -> bool:
+    """Whether a str is the path of a file that is there."""
+    try:
+        return len(text) <= LONGEST_PATH and Path(text).is_file()
+    except (OSError, ValueError):
+        return False

@@ -30,7 +30,7 @@ import platformdirs
 from rnnviz.errors import ConfigError, CorpusError, DownloadError, ExportError, TextError
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
-from rnnviz.text.checked import check_path, check_text, received
+from rnnviz.text.checked import LONGEST_PATH, check_path, check_text, is_file, received
 from rnnviz.text.decoding import open_text
 from rnnviz.text.vocabulary import code_points
 
@@ -578,8 +578,6 @@ REMOTE = {
 }
 
 
-LONGEST_PATH = 255
-
 _PATH = re.compile(r"\S+\.\w{1,5}|\S*[/\\]\S*")
 """What looks like a file's name."""
 
@@ -589,11 +587,3 @@ def as_corpus(given: Any) -> Any:
     if not isinstance(given, str | bytes | bytearray) and callable(getattr(given, "split", None)):
         return given
     return open_corpus(given)
-
-
-def is_file(text: str) -> bool:
-    """Whether a str is the path of a file that is there."""
-    try:
-        return len(text) <= LONGEST_PATH and Path(text).is_file()
-    except (OSError, ValueError):
-        return False

@@ -169,7 +169,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
         r"character 70,001 is U\+D83C",
     ),
     "nothing": (lambda _: perplexity(AB), ConfigError, "received neither"),
-    "a file and a text": (lambda _: perplexity(AB, "a.txt", text=""), ConfigError, "received both"),
+    "a file and a text": (lambda _: perplexity(AB, path="a.txt", text=""), ConfigError, "received both"),
     "a text's encoding": (
         lambda _: perplexity(AB, text="a", encoding="utf-8"),
         ConfigError,

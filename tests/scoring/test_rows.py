@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.errors import TextError
+from rnnviz.errors import ConfigError, TextError
 from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import run
 from rnnviz.scoring.perplexity import LanguageModel, UniformModel, perplexity
@@ -134,6 +134,11 @@ def test_the_public_perplexity_takes_files_of_rows(tmp_path: Path) -> None:
     assert isinstance(report, RowsReport)
     assert (report.column, report.rows, report.characters) == ("text", 2, 5)
     assert report.perplexity == pytest.approx(4.0)
+    each: list[RowScore] = []
+    rnnviz.perplexity(uniform, tmp_path / "a.csv", column="text", each=each.append)
+    assert [(row.row, row.characters, row.fault is None) for row in each] == [(0, 5, True), (1, 0, False)]
+    with pytest.raises(ConfigError, match="goes with column"):
+        rnnviz.perplexity(uniform, "ab", each=each.append)
     assert rnnviz.perplexity(uniform, tmp_path / "a.csv").characters == 19, "without a column it is one text"
     import gzip
 
