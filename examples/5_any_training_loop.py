@@ -40,7 +40,7 @@ def loss_on(batch: torch.Tensor) -> torch.Tensor:
     return functional.cross_entropy(output(states).flatten(0, 1), batch[:, 1:].flatten())
 
 
-def readable() -> rnnviz.CharModel:
+def readable():
     """The network as it is now, as a model that rnnviz can read."""
     return rnnviz.adapt(gru, output, characters, embedding=embedding, name="any-loop")
 

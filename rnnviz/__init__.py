@@ -30,11 +30,26 @@ _missing = deprecated.gone(
         "connectivity_row": "write rnnviz.gradients.connectivity(model, text, at=…)",
         "jacobian_norms": "write rnnviz.gradients.jacobian(model, text)",
         "state_gradients": 'write rnnviz.gradients.jacobian(model, text, of="loss")',
+        "ModelInfo": "rnnviz.available returns them",
+        "RowScore": "rnnviz.perplexity(model, path, column=…, each=…) is called with them",
+        "RowsReport": "rnnviz.perplexity(model, path, column=…) returns one",
+        "StepReport": "rnnviz.train yields them",
+        "Vocabulary": "a model's is model.vocabulary; rnnviz.ngram and rnnviz.train make one of their text",
         "Tracer": "a text that grows is read anew by rnnviz.trace",
     },
     {
         "trace_many": ("rnnviz.scoring.tracer:trace", "rnnviz.trace(model, texts)"),
         "connectivity": ("rnnviz.analysis.connectivity:connectivity", "rnnviz.gradients.connectivity"),
+        "CharModel": (
+            "rnnviz.networks.torch_model:CharModel",
+            "rnnviz.load or rnnviz.adapt, which return one",
+        ),
+        "UniformModel": (
+            "rnnviz.scoring.language_model:UniformModel",
+            "its perplexity, model.vocabulary.size",
+        ),
+        "open_rows": ("rnnviz.text.row_files:open_rows", "rnnviz.perplexity(model, path, column=…)"),
+        "score_rows": ("rnnviz.scoring.rows:score_rows", "rnnviz.perplexity(model, path, column=…, each=…)"),
         "reshaped": ("rnnviz.scoring.sampling:sampling_distribution", "rnnviz.sampling_distribution"),
     },
     frames=3,
@@ -44,10 +59,8 @@ _missing = deprecated.gone(
 def __getattr__(name: str) -> object:
     if name == "runs":  # of 1.0.0, whose names say what to write
         return import_module("rnnviz.runs")
-    if name not in __all__:
-        return _missing(name)
     try:
-        return _found(name)
+        return _found(name) if name in __all__ else _missing(name)
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise

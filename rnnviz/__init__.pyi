@@ -55,9 +55,6 @@ from .networks.adapter import (
     adapt_step as adapt_step,
 )
 from .networks.checkpoint import (
-    ModelInfo as ModelInfo,
-)
-from .networks.checkpoint import (
     available as available,
 )
 from .networks.checkpoint import (
@@ -70,7 +67,6 @@ from .networks.config import (
     TrainConfig as TrainConfig,
 )
 from .networks.ngram import ngram as ngram
-from .networks.torch_model import CharModel as CharModel
 from .notebook.live import live as live
 from .scoring.cluster import cluster as cluster
 from .scoring.compression import compress as compress
@@ -81,19 +77,7 @@ from .scoring.perplexity import (
     Report as Report,
 )
 from .scoring.perplexity import (
-    UniformModel as UniformModel,
-)
-from .scoring.perplexity import (
     perplexity as perplexity,
-)
-from .scoring.rows import (
-    RowScore as RowScore,
-)
-from .scoring.rows import (
-    RowsReport as RowsReport,
-)
-from .scoring.rows import (
-    score_rows as score_rows,
 )
 from .scoring.sampling import (
     sample as sample,
@@ -106,13 +90,8 @@ from .scoring.trace import (
 )
 from .scoring.tracer import trace as trace
 from .text.corpora import Corpus as Corpus
-from .text.row_files import open_rows as open_rows
-from .text.vocabulary import Vocabulary as Vocabulary
 from .training.external_run import follow as follow
 from .training.saving import save as save
-from .training.trainer import (
-    StepReport as StepReport,
-)
 from .training.trainer import (
     train as train,
 )

@@ -45,6 +45,7 @@ from rnnviz.scoring.compression import compress, decompress
 from rnnviz.scoring.record import record
 from rnnviz.scoring.trace import Trace
 from rnnviz.text import corpora
+from rnnviz.text.row_files import open_rows
 from rnnviz.training import hyperparameters, queue, replay, runs, snapshots, training_state
 from rnnviz.training.folder import RunFolder
 from rnnviz.training.trainer import Trainer
@@ -274,7 +275,7 @@ def rows_in(name: str, data: bytes) -> Reader:
         return [str(row["text"]) for row in ROWS]
 
     def read(folder: Path) -> list[str]:
-        file, found = rnnviz.open_rows(folder / name, column="text"), []
+        file, found = open_rows(folder / name, column="text"), []
         for batch in file.batches(own=True):
             found += batch.texts
             for fault in filter(None, batch.faults):

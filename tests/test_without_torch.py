@@ -101,7 +101,7 @@ out["apart"] = units.perturb(model, text, 3, "x").distance.sum().item()
 again = rnnviz.load(rnnviz.save(model, sys.argv[1]))
 out["again"] = rnnviz.perplexity(again, text=text).perplexity
 for what in (
-    lambda: rnnviz.CharModel, lambda: rnnviz.train, lambda: rnnviz.adapt, lambda: rnnviz.dynamic,
+    lambda: rnnviz.adapt_step, lambda: rnnviz.train, lambda: rnnviz.adapt, lambda: rnnviz.dynamic,
     lambda: rnnviz.load("timemachine-gru", device="cuda"),
 ):
     try:

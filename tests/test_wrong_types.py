@@ -46,9 +46,6 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "perplexity: each": ("a text", lambda x: rnnviz.perplexity(x, "machine", each=print)),
     "perplexity: text": ("a text", lambda x: rnnviz.perplexity(model(), text=x)),
     "perplexity: given": ("a text", lambda x: rnnviz.perplexity(model(), text="machine", given=x)),
-    "open_rows": ("a path", lambda x: rnnviz.open_rows(x)),
-    "score_rows: model": ("a model", lambda x: rnnviz.units.run(rnnviz.score_rows(x, rows()))),
-    "score_rows: file": ("a path", lambda x: rnnviz.units.run(rnnviz.score_rows(model(), x))),
     "cluster": ("a name", lambda x: rnnviz.cluster(x if x != "timemachine-gru" else None).__enter__()),
     "mix": ("a model", lambda x: rnnviz.mix(x, model())),
     "mix: other": ("a model", lambda x: rnnviz.mix(model(), x)),
@@ -74,18 +71,12 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "ModelConfig: V": ("a number", lambda x: rnnviz.ModelConfig("gru", x)),
     "TrainConfig": ("a name", lambda x: rnnviz.TrainConfig(cell=x)),
     "TrainConfig: epochs": ("a name", lambda x: rnnviz.TrainConfig(epochs="many" if x == 1.5 else x)),
-    "CharModel": ("a recipe", lambda x: rnnviz.CharModel(x, rnnviz.Vocabulary(("a",)))),
-    "CharModel: vocabulary": ("a recipe", lambda x: rnnviz.CharModel(rnnviz.ModelConfig("gru", 2), x)),
     "ngram": ("a text", lambda x: rnnviz.ngram(x, order=2)),
     "ngram: order": ("a number", lambda x: rnnviz.ngram("machine", order=x)),
     "compress: model": ("a model", lambda x: rnnviz.compress(x, "machine")),
     "compress: text": ("a text", lambda x: rnnviz.compress(model(), x)),
     "decompress: model": ("a model", lambda x: rnnviz.decompress(x, PACKED)),
     "decompress: data": ("a text", lambda x: rnnviz.decompress(model(), x)),
-    "UniformModel": ("a recipe", lambda x: rnnviz.UniformModel(x)),
-    "Vocabulary": ("a recipe", lambda x: rnnviz.Vocabulary(x)),
-    "Vocabulary.from_text": ("a text", lambda x: rnnviz.Vocabulary.from_text(x)),
-    "Vocabulary.encode": ("a text", lambda x: rnnviz.Vocabulary(("a",)).encode(x)),
     "gradients.connectivity: model": ("a model", lambda x: gradients.connectivity(x, "machine")),
     "gradients.connectivity: text": ("a text", lambda x: gradients.connectivity(model(), x)),
     "gradients.jacobian: model": ("a model", lambda x: gradients.jacobian(x, "machine")),
@@ -135,10 +126,6 @@ def model() -> Any:
     return _loaded[0]
 
 
-def rows() -> Any:
-    return rnnviz.open_rows(io.BytesIO(b'{"said": "It is late."}'), name="rows.jsonl")
-
-
 @pytest.mark.parametrize("call", CALLS)
 def test_a_wrong_type_is_one_sentence(call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -155,15 +142,7 @@ def test_a_wrong_type_is_one_sentence(call: str, tmp_path: Path, monkeypatch: py
 
 @pytest.mark.parametrize("name", rnnviz.__all__)
 def test_every_public_function_is_among_them(name: str) -> None:
-    made = {
-        "Corpus",
-        "Report",
-        "RowScore",
-        "RowsReport",
-        "StepReport",
-        "Trace",
-        "ModelInfo",
-    }  # only given back
+    made = {"Corpus", "Report", "Trace"}  # only given back
     value = getattr(rnnviz, name)
     if not callable(value) or name in made or name == "available":
         return

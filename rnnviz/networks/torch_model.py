@@ -46,7 +46,7 @@ class CharModel(Pictured, nn.Module):
 
     >>> import rnnviz
     >>> import torch
-    >>> model = rnnviz.CharModel(rnnviz.ModelConfig("gru", 4, 8), rnnviz.Vocabulary(("a", "b", "c")))
+    >>> model = CharModel(rnnviz.ModelConfig("gru", 4, 8), Vocabulary(("a", "b", "c")))
     >>> logits, (h,) = model(torch.tensor([[model.vocabulary.start, 1, 2]]))
     >>> logits.shape, h.shape  # (B, T, V) and (L, B, H)
     (torch.Size([1, 3, 4]), torch.Size([1, 1, 8]))

@@ -43,7 +43,7 @@ class UniformModel:
     """Every symbol has probability 1 / V: perplexity V on known characters.
 
     >>> import rnnviz
-    >>> model = UniformModel(rnnviz.Vocabulary(("a", "b", "c")))
+    >>> model = UniformModel(Vocabulary(("a", "b", "c")))
     >>> round(rnnviz.perplexity(model, text="abba").perplexity, 9)
     4.0
     """

@@ -158,5 +158,5 @@ def check_vocabulary(value: object) -> None:
     """Raise ConfigError unless it is a Vocabulary."""
     if not isinstance(value, Vocabulary):
         raise ConfigError(
-            "a model's vocabulary is a rnnviz.Vocabulary; received {received}", received=received(value)
+            "a model's vocabulary is a Vocabulary; received {received}", received=received(value)
         )

@@ -22,6 +22,7 @@ from sitting import figure, options_of
 from torch import nn
 
 import rnnviz
+from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
 
 CHUNK = 1024
@@ -75,7 +76,7 @@ def main() -> None:
     for cell, units in ((cell, units) for cell in arguments.cells for units in arguments.units):
         torch.manual_seed(0)
         config = rnnviz.ModelConfig(cell, len(LETTERS) + 1, units, embedding_size=EMBEDDING)
-        model = rnnviz.CharModel(config, Vocabulary(LETTERS))
+        model = CharModel(config, Vocabulary(LETTERS))
         calls = [(lambda m=model: rnnviz.perplexity(m, text=text), n)]
         if cell in ("rnn", "gru", "lstm"):
             score = yardstick(cell, units, symbols)

@@ -13,6 +13,7 @@ from torch import nn
 import rnnviz
 from rnnviz import units
 from rnnviz.errors import ConfigError
+from rnnviz.networks.torch_model import CharModel
 
 CHARACTERS = list("eat ofshn\n,xT世")  # in the order of somebody else's vocabulary
 N, GRU = len(CHARACTERS), nn.GRU(6, 9)
@@ -46,7 +47,7 @@ def run_alone(parts: nn.ModuleDict, ids: list[int]) -> tuple[np.ndarray, np.ndar
     return top.numpy(), torch.log_softmax(logits, dim=1).numpy()
 
 
-def adapted(parts: nn.ModuleDict, characters: Sequence[str] = CHARACTERS, **options: Any) -> rnnviz.CharModel:
+def adapted(parts: nn.ModuleDict, characters: Sequence[str] = CHARACTERS, **options: Any) -> CharModel:
     layers: dict[str, Any] = dict(parts.items())
     return rnnviz.adapt(
         layers["rnn"], layers["decoder"], characters, embedding=layers.get("encoder"), **options
@@ -60,7 +61,7 @@ def indices(text: str, entries: Sequence[str] = CHARACTERS) -> list[int]:
 
 def same(
     parts: nn.ModuleDict, read: Sequence[int] = (), entries: Sequence[str] = CHARACTERS, **options: Any
-) -> rnnviz.CharModel:
+) -> CharModel:
     """Adapted, it reads and predicts as alone after `read`, given that one of its symbols comes."""
     model, text = adapted(parts, entries, **options), TEXT if "unknown" in options else ASCII
     states, log_probs = run_alone(parts, [*read, *indices(text, entries)])
@@ -175,7 +176,7 @@ def test_a_check_is_of_the_networks_own_predictions() -> None:
     entries = ["<pad>", *CHARACTERS, "<unk>"]
     parts = network(nn.GRU, N + 2, num_layers=2)
 
-    def checked(check: Any) -> rnnviz.CharModel:
+    def checked(check: Any) -> CharModel:
         return adapted(parts, entries, check=check, start=0, unknown=N + 1)
 
     checked(lambda ids: run_alone(parts, ids)[1][None, 1:])

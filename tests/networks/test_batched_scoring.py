@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from rnnviz import CharModel, ModelConfig
+from rnnviz import ModelConfig
 from rnnviz.arrays import Ids
 from rnnviz.networks import batched_scoring, threads
 from rnnviz.networks.batched_scoring import CHUNK, LEAST, ROWS, SHORTEST, CharScorer, NumpyEngine
 from rnnviz.networks.prediction import Scores
 from rnnviz.networks.progress import run
-from rnnviz.networks.torch_model import TorchEngine
+from rnnviz.networks.torch_model import CharModel, TorchEngine
 from rnnviz.scoring import perplexity as scoring
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.tuning import own_python

@@ -26,14 +26,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 import rnnviz
-from rnnviz import CharModel, ModelConfig
+from rnnviz import ModelConfig
 from rnnviz.arrays import Floats
 from rnnviz.gradients import connectivity, jacobian
 from rnnviz.networks import compiled, numpy_engine, torch_engine
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.cells import CELLS, CellKind
 from rnnviz.networks.numpy_engine import Changes, NetworkReader, Weights, weights_from
-from rnnviz.networks.torch_model import TorchEngine
+from rnnviz.networks.torch_model import CharModel, TorchEngine
 from rnnviz.text.vocabulary import Vocabulary
 from tests.networks import textbook
 

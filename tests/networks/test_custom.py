@@ -14,6 +14,7 @@ from rnnviz.analysis.indexing import fingerprint
 from rnnviz.networks.custom import CustomModel
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import weights_of
+from rnnviz.networks.torch_model import CharModel
 from rnnviz.scoring.tracer import Tracer
 from tests.written import ROOT, blocks
 
@@ -43,7 +44,7 @@ def cell_of(rnn: nn.RNNBase, layer: int = 0) -> Any:
     return cell
 
 
-def torchs(parts: Any, **options: Any) -> rnnviz.CharModel:
+def torchs(parts: Any, **options: Any) -> CharModel:
     return rnnviz.adapt(parts["rnn"], parts["output"], CHARACTERS, embedding=parts["embedding"], **options)
 
 
@@ -77,7 +78,7 @@ def stacked(parts: Any, **options: Any) -> CustomModel:
     )
 
 
-def pair() -> tuple[CustomModel, rnnviz.CharModel]:
+def pair() -> tuple[CustomModel, CharModel]:
     """Two layers as functions and as torch's."""
     parts = layers(2)
     return stacked(parts, start="\n"), torchs(parts, start="\n")

@@ -13,12 +13,12 @@ from torch import nn
 from torch.nn import functional as F
 
 import rnnviz
-from rnnviz import CharModel, ModelConfig, TrainConfig, units
+from rnnviz import ModelConfig, TrainConfig, units
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, ModelNotFoundError
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.torch_model import pick_device
+from rnnviz.networks.torch_model import CharModel, pick_device
 from rnnviz.scoring.compression import compress
 from tests.conftest import tiny
 from tests.networks.test_adapter import CHARACTERS, GRU, N

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from rnnviz import CharModel, ModelConfig
+from rnnviz import ModelConfig
 from rnnviz.networks import batched_scoring, threads, torch_model
 from rnnviz.networks.batched_scoring import LEAST, NumpyEngine
 from rnnviz.networks.threads import Threads, worth_trying
+from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
 
 Speed = Callable[[int], float]

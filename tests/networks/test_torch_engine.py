@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from rnnviz import CharModel
 from rnnviz.networks.torch_engine import scan
+from rnnviz.networks.torch_model import CharModel
 from tests.conftest import tiny
 
 

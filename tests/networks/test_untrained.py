@@ -16,6 +16,7 @@ from rnnviz.networks import torch_model
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.custom import CustomModel
+from rnnviz.networks.torch_model import CharModel
 from rnnviz.networks.untrained import tensors
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -45,7 +46,7 @@ def test_each_tensor_is_drawn_from_the_distribution_that_torch_draws_it_from(
             np.testing.assert_allclose(one[[0, -1]], other[[0, -1]], rtol=0.05, atol=0.05 * one.std())
 
 
-def adapted(seed: int, *, hidden: int = 8, letters: str = "ab c") -> rnnviz.CharModel:
+def adapted(seed: int, *, hidden: int = 8, letters: str = "ab c") -> CharModel:
     """A gru that begins with long memories."""
     torch.manual_seed(seed)
     gru, output = nn.GRU(len(letters), hidden), nn.Linear(hidden, len(letters))

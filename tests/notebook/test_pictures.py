@@ -18,6 +18,8 @@ from rnnviz.analysis import matching
 from rnnviz.figures.themes import LIGHT, TANH, palette
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel, weights_of
+from rnnviz.scoring.language_model import UniformModel
+from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny, tiny_card
 
 MODEL = tiny("gru", name="tiny <b>", card=tiny_card(title="<script>x</script>"), hidden_size=40)
@@ -30,7 +32,7 @@ PATCH = units.patch(MODEL, TEXT[:20], 9, TEXT[:30], 20)
 
 @cache
 def shown() -> dict[str, Any]:
-    large = rnnviz.Vocabulary(tuple(map(chr, range(0x4E00, 0x4E00 + 4000))))
+    large = Vocabulary(tuple(map(chr, range(0x4E00, 0x4E00 + 4000))))
     bare = NumpyModel(MODEL.config, MODEL.vocabulary, weights_of(MODEL), "bare", MODEL.card)
     return {
         "trace": READ,
@@ -40,7 +42,7 @@ def shown() -> dict[str, Any]:
         "network without torch": bare,
         "n-gram model": NgramModel.fit(TEXT, order=3, name="tiny-3gram"),
         "vocabulary": large,
-        "uniform model": rnnviz.UniformModel(large),
+        "uniform model": UniformModel(large),
         "report": rnnviz.perplexity(MODEL, text=TEXT),
         "gates": units.gates(READ),
         "projection": units.project(READ),
@@ -69,7 +71,7 @@ def test_a_repr_takes_no_more_than_a_few_lines(name: str) -> None:
 
 
 def test_a_short_vocabulary_is_shown_whole() -> None:
-    assert repr(rnnviz.Vocabulary(("a", "b"))) == "Vocabulary(characters=('a', 'b'))"
+    assert repr(Vocabulary(("a", "b"))) == "Vocabulary(characters=('a', 'b'))"
 
 
 @pytest.mark.parametrize("thing", [READ, READ[:0], FOUND, MODEL, shown()["n-gram model"]], ids=repr)

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 import rnnviz
-from rnnviz import CharModel
 from rnnviz.networks import batched_scoring
 from rnnviz.networks.progress import run
+from rnnviz.networks.torch_model import CharModel
 from rnnviz.scoring import perplexity as scoring
 from rnnviz.scoring.record import record
 from tests.networks import textbook

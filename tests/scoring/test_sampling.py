@@ -11,8 +11,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz import CharModel
 from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.torch_model import CharModel
 from rnnviz.scoring.sampling import sample, sampling_distribution, stream
 from rnnviz.scoring.tracer import trace
 from tests.scoring.test_trace import VOCABULARY, make

@@ -15,6 +15,7 @@ from rnnviz.analysis.occlusion import left_out
 from rnnviz.figures import live
 from rnnviz.networks import checkpoint
 from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.torch_model import CharModel
 from rnnviz.training import unit_findings
 from rnnviz.ui import examples
 from rnnviz.ui.browser.payload import pack, unpack
@@ -108,7 +109,7 @@ SHAPES = st.fixed_dictionaries(
     shapes=st.lists(SHAPES, min_size=1, max_size=2),
 )
 def test_after_any_asks_the_browser_holds_what_a_fresh_trace_says(
-    model: rnnviz.CharModel,
+    model: CharModel,
     asks: list[tuple[dict[str, Any], bool]],
     joined: bool,
     shapes: list[dict[str, Any]],
@@ -146,7 +147,7 @@ def test_after_any_asks_the_browser_holds_what_a_fresh_trace_says(
 
 
 def coloured(
-    model: rnnviz.CharModel, values: np.ndarray, quantity: str, layer: int, unit: int | None = None
+    model: CharModel, values: np.ndarray, quantity: str, layer: int, unit: int | None = None
 ) -> np.ndarray:
     """The colours of values: of a cell state, and of one unit's state, as far as the unit goes."""
     scale = live.scale(quantity)
