@@ -91,6 +91,7 @@ from .scoring.trace import (
 from .scoring.tracer import trace as trace
 from .text.corpora import Corpus as Corpus
 from .training.external_run import follow as follow
+from .training.fitting import fit as fit
 from .training.saving import save as save
 from .training.trainer import (
     train as train,

@@ -27,7 +27,7 @@ NEEDS_TORCH = {
     *(
         f"training.{name}"
         for name in (
-            "batches", "distributed", "journal", "optimiser",
+            "batches", "distributed", "fitting", "journal", "optimiser",
             "reporting", "speed", "trainer", "training_state",
         )
     ),
@@ -101,7 +101,7 @@ out["apart"] = units.perturb(model, text, 3, "x").distance.sum().item()
 again = rnnviz.load(rnnviz.save(model, sys.argv[1]))
 out["again"] = rnnviz.perplexity(again, text=text).perplexity
 for what in (
-    lambda: rnnviz.adapt_step, lambda: rnnviz.train, lambda: rnnviz.adapt, lambda: rnnviz.dynamic,
+    lambda: rnnviz.fit, lambda: rnnviz.train, lambda: rnnviz.adapt, lambda: rnnviz.dynamic,
     lambda: rnnviz.load("timemachine-gru", device="cuda"),
 ):
     try:

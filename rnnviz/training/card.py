@@ -1,9 +1,11 @@
 """A model's card: what it was trained on, how, and its held-out scores; a JSON object in the model's file."""
 
+from __future__ import annotations
+
 import platform
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rnnviz.analysis.controls import COPIES
 from rnnviz.analysis.search_result import ENOUGH, MARGIN, Verdict
@@ -12,6 +14,10 @@ from rnnviz.scoring.perplexity import LanguageModel, perplexity
 from rnnviz.text import files
 from rnnviz.text.corpora import Corpus, sha256
 from rnnviz.training import hyperparameters, unit_findings
+
+if TYPE_CHECKING:
+    from rnnviz.networks.config import TrainConfig
+    from rnnviz.networks.torch_model import CharModel
 
 # The first text shown for each shipped corpus: original, in the style of what the model has read, and chosen
 # so that the networks read it better than n-gram counts do.
@@ -77,6 +83,49 @@ def make_card(
             other = perplexity(checkpoint.load(yardstick), text=split.held_out)
             card["held_out"] |= {"ngram": other.perplexity, "ngram_name": named}
     return card
+
+
+def describe(
+    model: CharModel,
+    corpus: Corpus,
+    config: TrainConfig,
+    *,
+    seconds: float,
+    computing: Mapping[str, Any],
+    threads_fixed: bool = False,
+    command: str = "",
+    yardstick: str | None = None,
+    choice: list[dict[str, Any]] | None = None,
+    example: str | None = None,
+) -> None:
+    """Measure a trained network on the held-out text, and give it its card and its text's sketch.
+
+    `computing` is what it was trained with, see `Trainer.computing`; the others are those of `make_card`.
+    """
+    from rnnviz.scoring import contamination
+
+    together, split = config.train_on == "train+validation", corpus.split()
+    model.card = make_card(
+        model,
+        corpus,
+        trained_on="first 90 %" if together else "first 85 %",
+        recipe=config.to_json(),
+        seed=config.seed,
+        seconds=seconds,
+        command=command,
+        parameters=model.parameter_count,
+        yardstick=yardstick,
+        choice=choice,
+        example=example,
+    )
+    model.card["engine"] = {
+        "device": computing.get("device"),
+        "precision": "bfloat16" if computing.get("bfloat16") else "float32",
+        "backward": computing.get("backward"),
+        "threads": computing.get("threads"),
+        "threads_fixed": threads_fixed,
+    }
+    model.sketch = contamination.sketch(split.train + split.validation if together else split.train)
 
 
 def measured(model: LanguageModel, held_out: str) -> dict[str, Any]:

@@ -55,8 +55,7 @@ def finish(
     looked for as long as `naming_seconds`, 0 for not at all. Raises TrainingError if there is no model, and
     what scoring and saving raise.
     """
-    from rnnviz.scoring import contamination
-    from rnnviz.training.card import make_card
+    from rnnviz.training.card import describe
 
     if path is None:
         path = Path(description.output or folder.finished / f"{description.name}{modelfile.SUFFIX}")
@@ -71,45 +70,29 @@ def finish(
         )
     if description.half:  # measured as it will be stored
         model.half().float()
-    config = description.config
-    together = config.train_on == "train+validation"
-    model.card = make_card(
+    events, _ = event_log.read(folder.events)
+    describe(
         model,
         corpus,
-        trained_on="first 90 %" if together else "first 85 %",
-        recipe=config.to_json(),
-        seed=config.seed,
+        description.config,
         seconds=seconds,
+        computing=next((e for e in reversed(events) if e["event"] == "start"), {}),  # as it last began
+        threads_fixed=description.threads is not None,
         command=description.command,
-        parameters=model.parameter_count,
         yardstick=description.ngram,
         choice=description.choice,
         example=description.example,
     )
-    model.card["engine"] = _engine(folder, description)
     if naming_seconds > 0:
         from rnnviz.training import naming
 
         command = files.without_folders(description.command)
         model.card[unit_findings.KEY] = naming.found(
-            model, corpus, together=together, command=command, seconds=naming_seconds
+            model,
+            corpus,
+            together=description.config.train_on == "train+validation",
+            command=command,
+            seconds=naming_seconds,
         )
-    split = corpus.split()
-    sketch = contamination.sketch(split.train + split.validation if together else split.train)
     path.parent.mkdir(parents=True, exist_ok=True)
-    return checkpoint.save(model, path, half=description.half, sketch=sketch), model.card
-
-
-def _engine(folder: RunFolder, description: Description) -> dict[str, Any]:
-    """What the run computed with, as it last began: device, precision, whose backward pass, how many threads,
-    and whether their number was fixed.
-    """
-    events, _ = event_log.read(folder.events)
-    start: dict[str, Any] = next((e for e in reversed(events) if e["event"] == "start"), {})
-    return {
-        "device": start.get("device"),
-        "precision": "bfloat16" if start.get("bfloat16") else "float32",
-        "backward": start.get("backward"),
-        "threads": start.get("threads"),
-        "threads_fixed": description.threads is not None,
-    }
+    return checkpoint.save(model, path, half=description.half), model.card

@@ -282,17 +282,9 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
 
 
 def _about(trainer: Trainer) -> dict[str, Any]:
-    import torch
-
-    device = str(trainer.device)
-    if trainer.device.type == "cuda":
-        device = f"{device} ({torch.cuda.get_device_name(trainer.device)})"
     return {
         "pid": os.getpid(),
-        "device": device,
-        "threads": torch.get_num_threads(),
-        "bfloat16": trainer.bfloat16,
-        "backward": trainer.model.backward_pass(),
+        **trainer.computing(),
         "parameters": trainer.model.parameter_count,
         "vocabulary": trainer.model.vocabulary.size,
         "total_steps": trainer.total_steps,

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -108,6 +108,18 @@ class Trainer:
         self.loss = self.norm = torch.zeros((), device=self.device)
         self.latest = 0  # characters of the last step
         self._counted = time.perf_counter()  # until when time is counted
+
+    def computing(self) -> dict[str, Any]:
+        """What it computes with, for a run's events and a model's card."""
+        device = str(self.device)
+        if self.device.type == "cuda":
+            device = f"{device} ({torch.cuda.get_device_name(self.device)})"
+        return {
+            "device": device,
+            "threads": torch.get_num_threads(),
+            "bfloat16": self.bfloat16,
+            "backward": self.model.backward_pass(),
+        }
 
     def new_interval(self) -> Interval:
         """An empty interval, summed on the loss's device, so that a GPU need not wait."""
@@ -330,6 +342,14 @@ def train(
     >>> last.step, last.train_perplexity < 8
     (20, True)
     """
+    trainer = prepared(config, corpus, device=device)
+    return trainer.run(prompt=check_text(probe), sample_length=sample_length)
+
+
+def prepared(
+    config: TrainConfig, corpus: SplittableText | str | os.PathLike[str], *, device: str, name: str = ""
+) -> Trainer:
+    """The Trainer of `train`, before its first step; the same errors."""
     if not isinstance(config, TrainConfig):
         raise ConfigError(
             "training takes a rnnviz.TrainConfig and a text; received {received} first",
@@ -337,6 +357,6 @@ def train(
         )
     if config.precision == "bfloat16" and (refusal := no_bfloat16(config.cell, pick_device(device))):
         raise refusal
-    trainer = Trainer(config, as_corpus(corpus), device=device)
+    trainer = Trainer(config, as_corpus(corpus), device=device, name=name)
     trainer.model.engine = "torch" if config.is_small else "numba"  # if it is to be had
-    return trainer.run(prompt=check_text(probe), sample_length=sample_length)
+    return trainer

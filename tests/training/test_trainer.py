@@ -11,13 +11,17 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+import rnnviz
+from rnnviz.errors import ConfigError
 from rnnviz.networks import compiled
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import Cell, Engine, Precision, TrainConfig
 from rnnviz.networks.dropout import Dropout
+from rnnviz.scoring import contamination
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
 from rnnviz.training.batches import Cuts, Streams, beginnings
+from rnnviz.training.fitting import fit
 from rnnviz.training.folder import Description, RunFolder
 from rnnviz.training.optimiser import has_bfloat16
 from rnnviz.training.trainer import StepReport, Trainer, train
@@ -323,3 +327,39 @@ def test_a_step_on_a_device_leaves_no_tensor_on_the_processor(
         for one in (loss, norm, trainer.optimiser.grad_scale, *gradients, *trainer.carried):
             assert one is not None
             assert one.is_meta
+
+
+def test_the_best_model_comes_back_with_its_card(tmp_path: Path) -> None:
+    """Not the last one: with so high a rate the later ones are worse."""
+    reports: list[tuple[float | None, bool]] = []
+    seen: list[dict[str, torch.Tensor]] = []
+
+    def on_report(report: StepReport) -> None:
+        reports.append((report.validation_perplexity, report.best))
+        seen.append({part: w.clone() for part, w in report.model.state_dict().items()})
+
+    config = replace(SMALL, epochs=8, learning_rate=0.3, evaluate_every=5)
+    model = fit(config, CORPUS, name="smiles-gru", sample_length=0, on_report=on_report)
+    best = max(n for n, (_perplexity, better) in enumerate(reports) if better)
+    assert 0 < best < len(reports) - 1
+    assert same(model.state_dict(), seen[best])
+    split = CORPUS.split()
+    validation = perplexity(model, text=split.validation).perplexity
+    assert validation == pytest.approx(
+        min(found for found, _better in reports if found is not None), rel=1e-5
+    )
+    card = model.card
+    assert card["held_out"]["perplexity"] == perplexity(model, text=split.held_out).perplexity
+    assert (card["trained_on"], card["corpus"], card["recipe"]) == ("first 85 %", "smiles", config.to_json())
+    again = rnnviz.load(rnnviz.save(model, tmp_path / "smiles-gru.safetensors"))
+    assert again.card["held_out"] == card["held_out"]
+    assert contamination.share(split.train, again.sketch).share > 0.9
+
+
+def test_what_has_no_card_is_trained_by_train() -> None:
+    class Cut:
+        def split(self) -> Any:
+            return CORPUS.split()
+
+    with pytest.raises(ConfigError, match="received Cut"):
+        fit(SMALL, Cut())  # type: ignore[arg-type]

@@ -1,0 +1,65 @@
+"""Training in one call: `fit` returns the best model, as a run of `rnnviz train` leaves it behind."""
+
+import os
+from collections.abc import Callable
+
+from rnnviz.errors import ConfigError
+from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.torch_model import CharModel
+from rnnviz.text.checked import check_text, received
+from rnnviz.text.corpora import Corpus, as_corpus
+from rnnviz.training.card import describe
+from rnnviz.training.reporting import StepReport
+from rnnviz.training.trainer import prepared
+
+
+def fit(
+    config: TrainConfig,
+    corpus: str | os.PathLike[str] | Corpus,
+    *,
+    name: str = "",
+    device: str = "auto",
+    probe: str = "",
+    sample_length: int = 200,
+    on_report: Callable[[StepReport], object] | None = None,
+) -> CharModel:
+    """Train a model on `corpus` by `config`, and return the best with its card; `rnnviz.save` writes both.
+
+    config     the recipe
+    corpus     a corpus's name, the `pathlib.Path` of a text file, the text, or a `rnnviz.Corpus`
+    name       the model's
+    device     "auto", "cpu" or "cuda"
+    probe      begins each report's sample, of `sample_length` characters
+    on_report  called with each report, as `rnnviz.train` yields them: step, train_perplexity,
+               validation_perplexity, best, sample, model and more
+
+    The best is that of the lowest perplexity on the validation text, 5 % of the corpus, or the last where the
+    recipe trains on that too. Its card has its perplexity on the last 10 %, which it never read:
+    `model.card["held_out"]`. Raises what `rnnviz.train` raises.
+
+    >>> import rnnviz, torch
+    >>> torch.set_num_threads(1)  # so small a network only waits for more
+    >>> config = rnnviz.TrainConfig(cell="rnn", hidden_size=8, epochs=3, batch=4, steps=20)
+    >>> model = rnnviz.fit(config, "the machine that remembers " * 40, name="tiny")
+    >>> model.name, model.card["held_out"]["characters"]
+    ('tiny', 108)
+    """
+    text = as_corpus(corpus)
+    if not isinstance(text, Corpus):
+        raise ConfigError(
+            "a model's card tells of its corpus: give its name, a Path, a text or a rnnviz.Corpus; "
+            "received {received}",
+            received=received(corpus),
+        )
+    trainer = prepared(config, text, device=device, name=name)
+    model = trainer.model
+    best = {}
+    for report in trainer.run(prompt=check_text(probe), sample_length=sample_length):
+        if report.best:
+            best = {part: weights.clone() for part, weights in model.state_dict().items()}
+        if on_report is not None:
+            on_report(report)
+    model.load_state_dict(best)
+    model.requires_grad_(False).eval()
+    describe(model, text, config, seconds=trainer.seconds, computing=trainer.computing())
+    return model
