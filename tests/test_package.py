@@ -150,7 +150,8 @@ def test_the_written_test_command_is_what_the_ci_runs() -> None:
 
 
 def test_the_pages_name_public_functions_alone() -> None:
-    named = {name for page in PAGES for name in re.findall(r"rnnviz\.(\w+)\(", page.read_text("utf-8"))}
+    pages = [page for page in PAGES if page.name != "migration.md"]  # of names that went
+    named = {name for page in pages for name in re.findall(r"rnnviz\.(\w+)\(", page.read_text("utf-8"))}
     assert {"adapt", "load", "perplexity"} <= named <= set(rnnviz.__all__)
 
 
