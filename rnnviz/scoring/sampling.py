@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shape:
-    """What a prediction is drawn with: see `stream`. Raises ConfigError for values outside their range."""
+    """What a prediction is drawn with: see `sample`. Raises ConfigError for values outside their range."""
 
     temperature: float = 1.0
     top_k: int | None = None
@@ -69,7 +69,18 @@ def sample(
     seed: int | None = None,
     change: StateChange | Sequence[StateChange] | None = None,
 ) -> str:
-    """`length` characters after `prompt`, as `stream` yields them, in one text without the prompt.
+    """`length` characters that `model` writes after `prompt`, as a text without the prompt.
+
+    prompt       read first; empty: a text begins
+    temperature  1 draws from the model's own distribution, less sharpens it, 0 takes the most
+                 probable character
+    top_k        as many of the most probable characters to draw from; None: all
+    top_p        the fewest of those that hold this share of the probability; None: all
+    seed         the same one gives the same characters; None: by chance
+    change       of a network's states, those of the prompt too, such as `rnnviz.units.Clamp(17, 1.0)`
+
+    Raises ConfigError for a negative length, temperature or seed, top_k < 1 or a top_p outside 0 .. 1,
+    TextError for half a surrogate pair in the prompt, CheckpointError if the model gives no probabilities.
 
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")
@@ -101,17 +112,7 @@ def stream(
     seed: int | None = None,
     change: StateChange | Sequence[StateChange] | None = None,
 ) -> Iterator[str]:
-    """Continue `prompt` (empty: start a text) by `length` characters, yielded one at a time.
-
-    `temperature` 1 draws from the model's own distribution, less sharpens it, 0 takes the most probable
-    character. `top_k` leaves only that many to draw from, `top_p` the fewest that hold this share of the
-    probability. The same `seed` gives the same characters. `change` changes a network's states, those of the
-    prompt too.
-
-    Raises ConfigError, before reading, for a negative length, temperature or seed, top_k < 1 or a top_p
-    outside 0 .. 1; TextError for half a surrogate pair in the prompt; CheckpointError if the model gives no
-    probabilities.
-    """
+    """`sample`, a character at a time. Wrong arguments raise before anything is read."""
     shape = Shape(temperature, top_k, top_p)
     check(length, seed)
     changes = NO_CHANGES if change is None else combined(weights_of(model), change)  # type: ignore[arg-type]
