@@ -93,6 +93,10 @@ def test_many_traces_are_those_of_one_by_one(cell: str, monkeypatch: pytest.Monk
         for one, each in zip(found, TEXTS, strict=True):
             assert_same(one, trace(model, each), 1e-4)
     assert rnnviz.trace(model, []) == []
+    held = rnnviz.units.Clamp(3, 1.0)
+    for one, each in zip(rnnviz.trace(model, TEXTS, change=held), TEXTS, strict=True):
+        assert_same(one, rnnviz.trace(model, each, change=held), 0)
+        assert (one.hidden[:, 0, 3] == 1).all()
 
 
 @pytest.mark.parametrize("cell", [*KINDS, "relu"])

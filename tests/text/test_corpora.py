@@ -170,7 +170,10 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     corpus = corpora.from_file(path, language="zh")
     assert (corpus.name, corpus.title, corpus.source) == ("西游记", "西游记.txt", "西游记.txt")
     assert corpus.text == "行者道\n"
-    assert corpora.open_corpus(path, title="Journey to the West").title == "Journey to the West"
+    said = {"name": "journey", "title": "Journey to the West", "language": "zh", "licence": "public domain"}
+    again = corpora.open_corpus(path, encoding="utf-16", **said)
+    assert {field: getattr(again, field) for field in said} == said
+    assert again.text == corpus.text
     assert corpora.named_or_file(str(path), title="Journey to the West").title == "Journey to the West"
     assert str(tmp_path) not in repr(corpus), "a model's card must not tell where a file was"
 
