@@ -5,7 +5,7 @@
     units.find(model, text, "quotes")                                  which units tell, beside all simpler
     trace = rnnviz.trace(model, text)
     found = units.search(trace, units.target("quotes", text))          which units tell, beside chance
-    for progress in units.scan(model, "book.txt"): ...                 what all units do over a corpus
+    units.scan(model, "book.txt")                                      what all units do over a corpus
     units.probe(trace, units.target("quotes", text))                   one unit, a few, or spread over all
     units.echoes(model, text, [target])                                what tells it before any training
     units.weigh(searcher, found, target, untrained)                    how sure, beside what is simpler
@@ -16,7 +16,7 @@
     rnnviz.trace(model, text, change=units.Zero(17))                   the same text without a unit
     rnnviz.sample(model, text, 100, change=units.Clamp(17, 1.0))       how it goes on then
     units.effect(model, text, units.Intervention((17,)))               what that costs, beside random ones
-    for progress in units.ablate(model, text): ...                     what each unit is worth
+    units.ablate(model, text)                                          what each unit is worth
     units.directions.mean_difference(trace, target)                    a direction: used as a unit is
     units.perturb(model, text, 40, "x")                                how long a letter is remembered
     units.patch(model, one, 40, other, 30)                             a state put into another text's reading
@@ -26,8 +26,8 @@
     for progress in units.index(model, text): ...                      every state of a corpus, on disk
     made.match(units.pattern(trace, 10, 24))                           where else the same units are on
 
-`scan`, `ablate`, `effect`, `echoes`, `weigh` and `index` are generators that return their
-result: `units.run` waits for it, closing cancels.
+`scan`, `ablate` and `effect` call `progress` with the share that is done. `echoes`, `weigh` and `index` are
+generators that return their result: `units.run` waits for it, closing cancels.
 """
 
 from typing import TYPE_CHECKING
@@ -62,36 +62,23 @@ from rnnviz.analysis.search_result import Evidence, Found, Report, Rival, Search
 from rnnviz.analysis.searching import Searcher
 from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, Target, kinds, pattern_target, span_target, target
 from rnnviz.deprecated import gone
-
-# What the generators yield: `fraction`, the share of the work that is done. Its names of 1.0.0 stay.
-from rnnviz.networks.progress import Share as AblationProgress
-from rnnviz.networks.progress import Share as ControlProgress
-from rnnviz.networks.progress import Share as EffectProgress
-from rnnviz.networks.progress import Share as IndexProgress
-from rnnviz.networks.progress import Share as ProbeProgress
-from rnnviz.networks.progress import Share as ScanProgress
-from rnnviz.networks.progress import Share as WeighProgress
 from rnnviz.networks.progress import run
 
 __all__ = [
     "KINDS",
     "PYTHON_KINDS",
     "Ablation",
-    "AblationProgress",
     "Clamp",
     "Comparison",
     "Context",
-    "ControlProgress",
     "Direction",
     "Edit",
     "Effect",
-    "EffectProgress",
     "Evidence",
     "Few",
     "Found",
     "Gates",
     "Index",
-    "IndexProgress",
     "Intervention",
     "Match",
     "Matches",
@@ -101,19 +88,16 @@ __all__ = [
     "Pattern",
     "Perturbation",
     "Probe",
-    "ProbeProgress",
     "Projection",
     "Report",
     "Rival",
     "Scale",
-    "ScanProgress",
     "ScanReport",
     "Search",
     "Searcher",
     "Target",
     "Unit",
     "UnitReport",
-    "WeighProgress",
     "Within",
     "Zero",
     "ablate",
@@ -154,6 +138,13 @@ if not TYPE_CHECKING:  # where a checker would take it to say that every name is
     __getattr__ = gone(
         __name__,
         {
+            **dict.fromkeys(
+                (
+                    *("AblationProgress", "ControlProgress", "EffectProgress", "IndexProgress"),
+                    *("ProbeProgress", "ScanProgress", "WeighProgress"),
+                ),
+                "`progress=` is called with the share that is done, `.fraction`",
+            ),
             **dict.fromkeys(
                 ("patch_grid", "PatchGrid", "PatchProgress"),
                 'write `patch(model, source, "all", target)`, which returns the array (S + 1, T + 1) at once',

@@ -26,7 +26,7 @@ target 2, outside it and inside.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -44,7 +44,7 @@ from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, Value, count, say, span, words
 from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.progress import Clock, Share
+from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.pictured import Brief, Pictured
 from rnnviz.scoring import perplexity
 from rnnviz.scoring.bootstrap import Resampled, from_correlation, resample
@@ -315,8 +315,9 @@ def ablate(
     until: float | None = None,
     target: Target | None = None,
     controls: int = 0,
-) -> Generator[Share, None, Ablation]:
-    """Read `text` once without each of `units` (all of `layer` where None); returns the Ablation.
+    progress: Callable[[Share], None] | None = None,
+) -> Ablation:
+    """Read `text` once without each of `units`, all of `layer` where None.
 
     Units carry their layer; else `layer` is 0 unless it is given.
     The missing unit's hidden state is `to`, from the start symbol on: 0, its mean over the text, or a number.
@@ -324,15 +325,43 @@ def ablate(
               characters, 8,000, and so on; None: read all
     `target`  (n,) of the normalised text, no graded one: also the losses inside it and outside
     `controls`  so many random directions are held like the units, beside them: `Ablation.random`
+    `progress`  is called about ten times a second with the share that is done
 
-    Yields about ten times a second; 2,000 characters without each of 256 units of a GRU take some seconds.
-    Raises ConfigError for a layer or units that don't exist or another target, EmptyTextError for no text.
+    2,000 characters without each of 256 units of a GRU take some seconds. Raises ConfigError for a layer or
+    units that don't exist or another target, EmptyTextError for no text.
 
     >>> import rnnviz
     >>> from rnnviz import units
-    >>> units.run(units.ablate(rnnviz.load("timemachine-gru"), "The machine", units=[3, 17])).loss.shape
+    >>> units.ablate(rnnviz.load("timemachine-gru"), "The machine", units=[3, 17]).loss.shape
     (2,)
     """
+    steps = ablating(
+        model,
+        text,
+        layer=layer,
+        units=units,
+        to=to,
+        batch=batch,
+        until=until,
+        target=target,
+        controls=controls,
+    )
+    return run(steps, progress)
+
+
+def ablating(
+    model: Network,
+    text: str,
+    *,
+    layer: int | None = None,
+    units: Sequence[int] | Sequence[Unit] | None = None,
+    to: Literal["zero", "mean"] | float = "zero",
+    batch: int = 64,
+    until: float | None = None,
+    target: Target | None = None,
+    controls: int = 0,
+) -> Generator[Share, None, Ablation]:
+    """`ablate` as a generator that yields the share done and returns the Ablation; closing cancels."""
     weights = weights_of(model)
     layer, which = _chosen(weights, layer, units)
     text = normalise(text, model.normaliser)

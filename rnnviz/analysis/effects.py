@@ -13,8 +13,8 @@ With a target, also the loss where it holds and elsewhere: a unit that carries i
 Shape letters: n characters, R controls of each kind, B = 1 + 2 R texts side by side.
 """
 
-from collections.abc import Generator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,10 +39,11 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import Finding, Json, Number, Said, Table, count, one_row, say, words
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.progress import Clock, Share
+from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.pictured import Brief, Pictured
 from rnnviz.scoring.bootstrap import Resampled
 from rnnviz.text.characters import normalise
+from rnnviz.text.checked import received
 
 UNUSUAL = 0.95
 """The share of random changes that one which is said to matter must cost more than."""
@@ -157,36 +158,57 @@ class Effect(Brief, Pictured, Finding):
 def effect(
     model: Network,
     text: str,
-    intervention: Intervention,
+    change: Intervention,
     *,
     target: Target | None = None,
     controls: int = CONTROLS,
     seed: int = 0,
-) -> Generator[Share, None, Effect]:
-    """Read `text` under an intervention, and under as many `controls` of each kind, chosen by `seed`.
+    progress: Callable[[Share], None] | None = None,
+) -> Effect:
+    """Read `text` under a `change`, a Clamp, Zero or Scale, and under as many `controls` of each kind, chosen
+    by `seed`.
 
-    `target` (n,) of the normalised text holds or doesn't at each character. Yields about ten times a second;
-    500 characters of a GRU with 256 units take 0.2 seconds, with all controls. Raises ConfigError for what
+    `target` (n,) of the normalised text holds or doesn't at each character. `progress` is called about ten
+    times a second with the share that is done; 500 characters of a GRU with 256 units take 0.2 seconds, with
+    all controls. Raises ConfigError for what
     isn't there, too few units to choose others from, another target, or no controls, EmptyTextError for no
     text.
 
     >>> import rnnviz
     >>> from rnnviz import units
     >>> model = rnnviz.load("timemachine-gru")
-    >>> found = units.run(units.effect(model, "The machine", units.Intervention((17,)), controls=4))
+    >>> found = units.effect(model, "The machine", units.Zero(17), controls=4)
     >>> found.units.shape, found.directions.shape, found.lead.enough
     ((4,), (4,), False)
     """
+    steps = costing(model, text, change, target=target, controls=controls, seed=seed)
+    return run(steps, progress)
+
+
+def costing(
+    model: Network,
+    text: str,
+    change: Intervention,
+    *,
+    target: Target | None = None,
+    controls: int = CONTROLS,
+    seed: int = 0,
+) -> Generator[Share, None, Effect]:
+    """`effect` as a generator that yields the share done and returns the Effect; closing cancels."""
     weights = weights_of(model)
+    if not isinstance(change, Intervention):
+        raise ConfigError(
+            "effect takes a Clamp, Zero or Scale; received {received}", received=received(change)
+        )
     text = normalise(text, model.normaliser)
     check_text(text, target)
-    every = (intervention, *_others(intervention, weights.layers[0].units, controls, seed))
+    every = (change, *_others(change, weights.layers[0].units, controls, seed))
     for one in every:
         one.changes(weights)  # refuses what isn't there
     ids = model.vocabulary.encode(text)
     inputs = np.concatenate(([model.vocabulary.start], ids[:-1]))
     extra = np.empty((len(ids), len(every)))
-    clock, layer, B = Clock(), intervention.layer, len(every)
+    clock, layer, B = Clock(), change.layer, len(every)
     unchanged = stretches(NetworkReader(weights, texts=1), inputs, layer, B)
     changed = stretches(NetworkReader(weights, texts=B, changes=side_by_side(every)), inputs, layer, B)
     for (start, top, _), (_, plain, _) in zip(changed, unchanged, strict=True):
@@ -199,7 +221,7 @@ def effect(
     # The blocks are those of the change itself: a few controls that wander would leave no interval to any.
     own = slice(0, 1)
     apart = within(None if target is None else target.name, sums, counts, own)
-    return Effect(intervention, every[1:], whole(sums, counts, own), apart, len(ids))
+    return Effect(change, every[1:], whole(sums, counts, own), apart, len(ids))
 
 
 def _others(one: Intervention, H: int, count: int, seed: int) -> list[Intervention]:
@@ -215,15 +237,12 @@ def _others(one: Intervention, H: int, count: int, seed: int) -> list[Interventi
 
     chosen = [generator.choice(rest, k, replace=False) for _ in range(count)]
     seeds = generator.integers(1 << 31, size=(count, k)).tolist()
+    every: list[tuple[int, ...] | tuple[Direction, ...]] = [tuple(sorted(u.tolist())) for u in chosen]
+    for row in seeds:
+        every.append(tuple(directions.random(H, s, layer=one.layer, quantity=one.quantity) for s in row))
     return [
-        *(replace(one, units=tuple(sorted(units.tolist()))) for units in chosen),
-        *(
-            replace(
-                one,
-                units=tuple(directions.random(H, s, layer=one.layer, quantity=one.quantity) for s in row),
-            )
-            for row in seeds
-        ),
+        Intervention(units, one.action, one.value, one.layer, one.start, one.stop, one.quantity)
+        for units in every
     ]
 
 

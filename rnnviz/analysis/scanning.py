@@ -6,7 +6,7 @@ Shape letters: T characters, U units, V symbols, K contexts, W characters of one
 """
 
 import math
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Bars, Histogram, Json, Number, Panel, Picture, Said, Table, count, say, words
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.progress import Clock, Share
+from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.pictured import Brief, Pictured
 from rnnviz.text.characters import visible
 from rnnviz.text.decoding import Source, SourceText
@@ -164,21 +164,53 @@ def scan(
     before: int = 40,
     after: int = 20,
     bins: int = 40,
-) -> Generator[Share, None, ScanReport]:
-    """Read a file, or `text`, and follow `units` of `layer` (None: all); returns the ScanReport. Units, as
-    against their numbers, carry their layer.
+    progress: Callable[[Share], None] | None = None,
+) -> ScanReport:
+    """Read a file, or `text`, and follow `units` of `layer` (None: all). Units, as against their numbers,
+    carry their layer.
 
-    Yields about ten times a second the share that is done. `contexts` is K, each of `before` characters, the
-    unit's own and `after`. A GRU with 256 units takes some ten seconds and 200 MB for 200,000 characters.
-    Raises ConfigError for absent layers, units or quantities and numbers out of range, TextError and
-    DecodingError for an unreadable file, EmptyTextError for no text.
+    `contexts` is K, each of `before` characters, the unit's own and `after`. `progress` is called about ten
+    times a second with the share that is done. A GRU with 256 units takes some ten seconds and 200 MB for
+    200,000 characters. Raises ConfigError for absent layers, units or quantities and numbers out of range,
+    TextError and DecodingError for an unreadable file, EmptyTextError for no text.
 
     >>> import rnnviz
     >>> from rnnviz import units
-    >>> report = units.run(units.scan(rnnviz.load("timemachine-gru"), text="The machine"))
+    >>> report = units.scan(rnnviz.load("timemachine-gru"), text="The machine")
     >>> report.characters, len(report.units)
     (11, 256)
     """
+    steps = scanning(
+        model,
+        path,
+        text=text,
+        encoding=encoding,
+        layer=layer,
+        units=units,
+        quantity=quantity,
+        contexts=contexts,
+        before=before,
+        after=after,
+        bins=bins,
+    )
+    return run(steps, progress)
+
+
+def scanning(
+    model: Network,
+    path: Source | None = None,
+    *,
+    text: str | None = None,
+    encoding: str | None = None,
+    layer: int | None = None,
+    units: Sequence[int] | Sequence[Unit] | None = None,
+    quantity: str = "hidden",
+    contexts: int = 10,
+    before: int = 40,
+    after: int = 20,
+    bins: int = 40,
+) -> Generator[Share, None, ScanReport]:
+    """`scan` as a generator that yields the share done and returns the ScanReport; closing cancels."""
     weights = weights_of(model)
     check_quantity(quantity, weights.cell)
     layer, columns = _chosen(weights, layer, units)

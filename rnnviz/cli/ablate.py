@@ -66,10 +66,12 @@ def ablate(
       python -m rnnviz ablate --model python-gru --corpus python-source --units 281,294 --target quotes \\
           --unclosed line --json
     """
+    from rnnviz.analysis import ablation
+
     model = network(of)
     text = normalise(source_text(source), model.normaliser)[:characters]
     inside = None if target is None else rnnviz.units.target(target, text, unclosed=unclosed)
-    steps = rnnviz.units.ablate(
+    steps = ablation.ablating(
         model,
         text,
         layer=layer,

@@ -7,7 +7,8 @@ import pytest
 
 import rnnviz
 from rnnviz.analysis import ablation, directions
-from rnnviz.units import Ablation, Intervention, Unit, ablate, effect, intervene, run, target
+from rnnviz.analysis.ablation import ablating
+from rnnviz.units import Ablation, Intervention, Unit, ablate, effect, intervene, target
 from tests.analysis.built import UNUSED, built, quoted
 from tests.conftest import TEXT, tiny
 
@@ -19,7 +20,7 @@ SHORT = TEXT[:120]
 def test_a_loss_is_that_of_reading_without_the_unit(cell: str, batch: int) -> None:
     model = tiny(cell, layers=2)
     base = rnnviz.trace(model, SHORT)
-    found = run(ablate(model, SHORT, layer=1, batch=batch))
+    found = ablate(model, SHORT, layer=1, batch=batch)
     assert found.units.tolist() == list(range(12))
     assert found.baseline == pytest.approx(base.perplexity[-1], rel=1e-6)
     for unit in range(12):
@@ -32,7 +33,7 @@ def test_a_loss_is_that_of_reading_without_the_unit(cell: str, batch: int) -> No
 def test_units_and_random_directions_can_be_held_at_their_means() -> None:
     model = tiny("lstm", layers=2)
     base = rnnviz.trace(model, SHORT)
-    found = run(ablate(model, SHORT, layer=1, units=[7, 2], controls=3, to="mean", batch=2))
+    found = ablate(model, SHORT, layer=1, units=[7, 2], controls=3, to="mean", batch=2)
     assert found.random is not None
     assert (found.units.tolist(), found.random.units.tolist()) == ([7, 2], [0, 1, 2])
     along = [directions.random(12, seed=seed, layer=1) for seed in range(3)]
@@ -46,34 +47,34 @@ def test_units_and_random_directions_can_be_held_at_their_means() -> None:
 
 def test_a_ranking_replicates_where_both_halves_rank_alike() -> None:
     text = "".join(np.random.default_rng(0).choice(list(TEXT), 400).tolist())
-    found = run(ablate(tiny("rnn"), text))
+    found = ablate(tiny("rnn"), text)
     base = rnnviz.trace(tiny("rnn"), text).nll
     every = [intervene(tiny("rnn"), text, Intervention((unit,))).nll - base for unit in range(12)]
     places = [
         np.argsort(np.argsort([loss[half].sum() for loss in every])) for half in (slice(200), slice(200, 400))
     ]
     assert found.replication == pytest.approx(np.corrcoef(*places)[0, 1], abs=0.02)
-    alike = run(ablate(built(), quoted(1000)))
+    alike = ablate(built(), quoted(1000))
     assert alike.replicates
     assert alike.needed < 1000
-    two = run(ablate(tiny("gru"), text, units=[1, 2]))
+    two = ablate(tiny("gru"), text, units=[1, 2])
     assert (two.replicates, two.needed) == (False, np.inf)
 
 
 def test_reading_stops_once_the_ranking_replicates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ablation, "FIRST", 100)
     text = quoted(1000)
-    early, late = (run(ablate(built(), text, until=until)) for until in (-1.0, 2.0))
+    early, late = (ablate(built(), text, until=until) for until in (-1.0, 2.0))
     assert early.characters == 100
     assert late.characters == len(text)
-    first = run(ablate(built(), text[:100]))
+    first = ablate(built(), text[:100])
     np.testing.assert_allclose(early.loss, first.loss, atol=1e-6)
     assert early.baseline == pytest.approx(first.baseline, rel=1e-6)
-    np.testing.assert_allclose(late.loss, run(ablate(built(), text)).loss, atol=1e-6)
+    np.testing.assert_allclose(late.loss, ablate(built(), text).loss, atol=1e-6)
 
 
 def test_only_a_unit_that_surely_costs_more_than_random_directions_is_counted() -> None:
-    found = run(ablate(built(), quoted(3000), controls=3))
+    found = ablate(built(), quoted(3000), controls=3)
     assert found.random is not None
     assert found.lead is not None
     np.testing.assert_allclose(found.lead.estimate, found.loss - found.random.loss.max(), atol=1e-9)
@@ -86,32 +87,33 @@ def test_only_a_unit_that_surely_costs_more_than_random_directions_is_counted() 
     assert doubtful.lead is not None
     assert doubtful.lead.estimate[0] > 0
     assert doubtful.beyond == 0
-    assert run(ablate(built(), "It's.", controls=3)).beyond is None
+    assert ablate(built(), "It's.", controls=3).beyond is None
     assert replace(found, random=None).beyond is None
 
 
 def test_a_loss_has_an_interval_and_is_told_apart_by_a_target() -> None:
     text = quoted(1000)
     inside = target("quotes", text)
-    found = run(ablate(built(), text, units=[4, UNUSED], target=inside))
+    found = ablate(built(), text, units=[4, UNUSED], target=inside)
     assert found.interval.low[0] < found.loss[0] < found.interval.high[0]
     np.testing.assert_allclose(found.interval.estimate, found.loss, atol=1e-9)
     assert found.within is not None
-    alone = run(effect(built(), text, Intervention((4,)), target=inside, controls=1)).within
+    alone = effect(built(), text, Intervention((4,)), target=inside, controls=1).within
     assert alone is not None
     assert found.within.difference.estimate == pytest.approx([alone.difference.estimate[0], 0], abs=1e-6)
 
 
 def test_an_ablation_can_be_stopped_and_its_progress_reaches_the_end() -> None:
-    steps = ablate(tiny("gru"), TEXT * 20, batch=1)
+    steps = ablating(tiny("gru"), TEXT * 20, batch=1)
     assert 0 < next(steps).fraction < 1
     steps.close()
-    shares = [step.fraction for step in ablate(tiny("gru"), SHORT)]
+    shares: list[float] = []
+    ablate(tiny("gru"), SHORT, progress=lambda step: shares.append(step.fraction))
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
 
 
-RANKED = run(ablate(built(), quoted(1000), controls=3))
+RANKED = ablate(built(), quoted(1000), controls=3)
 RANDOM = ["beyond", "random"]
 TURNS = np.sign(np.arange(RANKED.sums.shape[1]) - RANKED.sums.shape[1] // 2 + 0.5)[:, None]
 NOISE = np.random.default_rng(3).normal(size=RANKED.sums.shape)
@@ -125,7 +127,7 @@ NOISE = np.random.default_rng(3).normal(size=RANKED.sums.shape)
         (replace(RANKED, ranked=False), ["whole", *RANDOM]),
         (replace(RANKED, sums=NOISE, random=None), ["no-ranking", "needed"]),
         (replace(RANKED, sums=-RANKED.sums * TURNS), ["no-ranking", "unforeseeable"]),
-        (run(ablate(built(), "It's.", units=[1, 2])), ["whole"]),
+        (ablate(built(), "It's.", units=[1, 2]), ["whole"]),
         (replace(RANKED, units=RANKED.units[:2], sums=RANKED.sums[..., :2], random=None), ["too-short"]),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 import rnnviz
 from rnnviz.analysis import directions
 from rnnviz.scoring.bootstrap import resample
-from rnnviz.units import Effect, Intervention, Unit, Within, effect, intervene, run, target
+from rnnviz.units import Effect, Intervention, Unit, Within, Zero, effect, intervene, target
 from tests.analysis.built import built, quoted
 from tests.conftest import TEXT, tiny
 
@@ -21,12 +21,13 @@ SHORT = TEXT[:150]
         ("lstm", Intervention(Unit(0, 5), "zero", quantity="cell")),
         ("rnn", Intervention(directions.random(12, seed=9, layer=1), "zero")),
         ("mlp", Intervention((2,), "clamp", -1.0, layer=0)),
+        ("gru", Zero(7, layer=1, start=9)),
     ],
 )
 def test_every_change_costs_what_reading_under_it_alone_costs(cell: str, one: Intervention) -> None:
     model = tiny(cell, layers=2)
     shares: list[float] = []
-    found = run(effect(model, SHORT, one, controls=3), lambda step: shares.append(step.fraction))
+    found = effect(model, SHORT, one, controls=3, progress=lambda step: shares.append(step.fraction))
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     base = rnnviz.trace(model, SHORT)
@@ -51,7 +52,7 @@ def test_every_change_costs_what_reading_under_it_alone_costs(cell: str, one: In
 
 def test_controls_are_other_units_and_drawn_by_the_seed() -> None:
     one = Intervention((3, 8))
-    first, again, other = (run(effect(tiny("gru"), SHORT, one, controls=20, seed=s)) for s in (0, 0, 1))
+    first, again, other = (effect(tiny("gru"), SHORT, one, controls=20, seed=s) for s in (0, 0, 1))
     assert first.controls == again.controls != other.controls
     for each in first.controls[:20]:
         assert not {3, 8} & set(each.units)
@@ -63,7 +64,7 @@ def test_a_loss_inside_a_target_is_of_what_is_predicted_there() -> None:
     text = quoted(900)
     inside = target("quotes", text)
     one = Intervention((4,))
-    found = run(effect(built(), text, one, target=inside, controls=2))
+    found = effect(built(), text, one, target=inside, controls=2)
     extra = intervene(built(), text, one).nll - rnnviz.trace(built(), text).nll
     there = np.concatenate(([False], inside.values[:-1]))
     assert found.within is not None
@@ -97,7 +98,7 @@ def inside(lead: float, noise: float = 1.0, characters: int = 9) -> Within:
         (made(0.02), ["loss", "more"]),
         (made(0.02, noise=1000), ["loss", "unsure"]),
         (made(-0.01), ["loss", "nothing"]),
-        (run(effect(tiny("gru"), "It's", Intervention((1,)), controls=1)), ["loss", "too-short"]),
+        (effect(tiny("gru"), "It's", Intervention((1,)), controls=1), ["loss", "too-short"]),
         (made(0.02, within=inside(0.02)), ["loss", "more", "part", "part-more"]),
         (made(0.02, within=inside(0.02, noise=1000)), ["loss", "more", "part", "part-unsure"]),
         (made(0.02, within=inside(-0.02)), ["loss", "more", "part", "part-nothing"]),

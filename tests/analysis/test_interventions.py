@@ -11,7 +11,7 @@ import rnnviz
 from rnnviz import units
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.scoring import sampling
-from rnnviz.units import Intervention, Unit, ablate, continuation, intervene, pushes, resume, run, scan
+from rnnviz.units import Intervention, Unit, ablate, continuation, intervene, pushes, resume, scan
 from tests.conftest import TEXT, tiny
 from tests.networks import textbook
 
@@ -109,10 +109,10 @@ def test_a_pair_that_is_surely_two_units_is_taken() -> None:
 
 def test_wherever_units_are_taken_they_bring_their_layer() -> None:
     model = tiny("gru", layers=2)
-    found = run(ablate(model, SHORT, units=Unit(1, 5)))
+    found = ablate(model, SHORT, units=Unit(1, 5))
     assert (found.layer, found.units.tolist()) == (1, [5])
-    np.testing.assert_array_equal(found.loss, run(ablate(model, SHORT, layer=1, units=[5])).loss)
-    assert run(scan(model, text=SHORT, units=[Unit(1, 5), Unit(1, 2)])).units == [Unit(1, 5), Unit(1, 2)]
+    np.testing.assert_array_equal(found.loss, ablate(model, SHORT, layer=1, units=[5]).loss)
+    assert scan(model, text=SHORT, units=[Unit(1, 5), Unit(1, 2)]).units == [Unit(1, 5), Unit(1, 2)]
     assert pushes(model, Unit(1, 5)) == pushes(model, 5)
 
 

@@ -56,15 +56,15 @@ def edited(function: Any, **where: Any) -> Any:
 
 
 def worth(text: str = "a", **options: Any) -> Any:
-    return run(ablate(GRU, text, **options))
+    return ablate(GRU, text, **options)
 
 
 def costs(text: str = "a", units: Any = (1,), quantity: Any = "hidden", **options: Any) -> Any:
-    return run(effect(GRU, text, Intervention(units, quantity=quantity), **options))
+    return effect(GRU, text, Intervention(units, quantity=quantity), **options)
 
 
 def scanned(**options: Any) -> Any:
-    return run(scan(GRU, **options))
+    return scan(GRU, **options)
 
 
 def patched(at: Any = 20, to: Any = 30, **options: Any) -> Any:
@@ -111,7 +111,7 @@ REFUSED: Refusals = {
     "ablate: a layer": (lambda: worth(layer=2), ConfigError, "received layer 2"),
     "ablate: to": (lambda: worth(to="median"), ConfigError, "'zero', its 'mean', or a number"),
     "ablate: batch": (lambda: worth(batch=0), ConfigError, "at least 1 unit"),
-    "ablate: a pair": (lambda: run(ablate(DEEP, "a", units=(1, 5))), ConfigError, PAIR),
+    "ablate: a pair": (lambda: ablate(DEEP, "a", units=(1, 5)), ConfigError, PAIR),
     "change: no intervention": (lambda: rnnviz.trace(GRU, "ab", change=3), ConfigError, "Clamp"),  # type: ignore[arg-type]
     "edit: a shape": (lambda: edited(lambda h: h[:2]), ConfigError, "shape"),
     "edit: no function": (lambda: edited(3), ConfigError, "function"),
@@ -331,7 +331,7 @@ REFUSED: Refusals = {
     "scan: a picture": (a_picture, DecodingError, "PNG"),
     "scan: no text": (lambda: scanned(text=""), EmptyTextError, "no characters"),
     "scan: which layer": (
-        lambda: run(scan(DEEP, text="a", units=[1])), ConfigError, "say which one",
+        lambda: scan(DEEP, text="a", units=[1]), ConfigError, "say which one",
     ),
     "scan: a unit": (lambda: scanned(text="a", layer=0, units=[12]), ConfigError, "units 0 to 11"),
     "scan: bins": (lambda: scanned(text="a", bins=10), ConfigError, "multiple of 4"),

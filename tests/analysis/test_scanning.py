@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 import rnnviz
+from rnnviz.analysis.scanning import scanning
 from rnnviz.networks.checkpoint import load_numpy, save
-from rnnviz.units import ScanReport, Unit, activations, pushes, run, scan
+from rnnviz.units import ScanReport, Unit, activations, pushes, scan
 from tests.conftest import TEXT, tiny
 
 
 def found(model: Any, **options: Any) -> ScanReport:
-    return run(scan(model, **options))
+    return scan(model, **options)
 
 
 @pytest.mark.parametrize("quantity", ["hidden", "cell", "forget"])
@@ -91,10 +92,12 @@ def test_a_file_is_read_as_the_text_in_it(tmp_path: Path) -> None:
 
 def test_progress_runs_to_the_end_and_a_scan_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
-    shares = [step.fraction for step in scan(tiny("gru"), text=TEXT * 10, layer=0, units=[3, 5])]
+    shares: list[float] = []
+    kept = {"layer": 0, "units": [3, 5], "progress": lambda step: shares.append(step.fraction)}
+    found(tiny("gru"), text=TEXT * 10, **kept)
     assert shares == sorted(shares)
     assert 0 < shares[0] < shares[-1] == 1.0
-    steps = scan(tiny("gru"), text=TEXT * 10)
+    steps = scanning(tiny("gru"), text=TEXT * 10)
     next(steps)
     steps.close()
 

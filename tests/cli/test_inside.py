@@ -112,12 +112,12 @@ CASES = {
     ),
     "ablate": Case(
         "ablate -m built.safetensors -f book.txt --controls 3",
-        lambda: [units.run(units.ablate(BUILT, BOOK, controls=3, to="mean"))],
+        lambda: [units.ablate(BUILT, BOOK, controls=3, to="mean")],
     ),
     "ablate some": Case(
         "ablate -m built.safetensors -f book.txt --controls 3 --units 4,3 --target quotes --to 0.5",
         lambda: [
-            units.run(units.ablate(BUILT, BOOK, controls=3, units=[4, 3], to=0.5, target=target("quotes")))
+            units.ablate(BUILT, BOOK, controls=3, units=[4, 3], to=0.5, target=target("quotes"))
         ],
     ),
     "perturb": Case(

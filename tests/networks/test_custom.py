@@ -174,9 +174,9 @@ def test_changing_a_layer_reaches_the_layers_above_at_once(layer: int) -> None:
 def test_ablations_scans_and_changed_letters_are_the_same() -> None:
     pairs = pair()
     for to in ("zero", "mean"):
-        losses = [units.run(units.ablate(m, KNOWN, layer=0, to=to)).loss for m in pairs]
+        losses = [units.ablate(m, KNOWN, layer=0, to=to).loss for m in pairs]
         np.testing.assert_allclose(*losses, atol=1e-5)
-    one, other = (units.run(units.scan(m, text=KNOWN))[1, 3] for m in pairs)
+    one, other = (units.scan(m, text=KNOWN)[1, 3] for m in pairs)
     assert one.top[0].position == other.top[0].position
     assert one.highest == pytest.approx(other.highest, abs=1e-5)
     np.testing.assert_allclose(*(units.perturb(m, KNOWN, 5, "x").bits for m in pairs), atol=1e-5)

@@ -46,7 +46,7 @@ def shown() -> dict[str, Any]:
         "report": rnnviz.perplexity(MODEL, text=TEXT),
         "gates": units.gates(READ),
         "projection": units.project(READ),
-        "ablation": units.run(units.ablate(MODEL, TEXT[:60])),
+        "ablation": units.ablate(MODEL, TEXT[:60]),
         "perturbation": units.perturb(MODEL, TEXT[:300], 5, "x"),
         "comparison": units.compare([MODEL, MODEL], TEXT[:100]),
         "connectivity": rnnviz.gradients.connectivity(MODEL, TEXT[:100]),
@@ -56,7 +56,7 @@ def shown() -> dict[str, Any]:
         "pattern": PATTERN,
         "matches": MATCHES,
         "match": MATCHES.found[0],
-        "unit of a scan": units.run(units.scan(MODEL, text=TEXT))[0, 3],
+        "unit of a scan": units.scan(MODEL, text=TEXT)[0, 3],
         "patch": PATCH,
         "controls of a patch": units.patch_controls(MODEL, PATCH, TEXT, n=2),
     }

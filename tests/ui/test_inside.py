@@ -131,7 +131,7 @@ def test_a_unit_has_its_card_before_any_click(
     assert app.number_input(key="inside.unit").value == 5
     panels = [panel["name"] for panel in boards["inside.finding"]["panels"]]
     assert panels == ["histogram", "moves", "pushes", "clustered"]
-    report = units.run(units.scan(model, text=TEXT[:900], contexts=4, before=40, after=20))[0, 5]
+    report = units.scan(model, text=TEXT[:900], contexts=4, before=40, after=20)[0, 5]
     for name, places in (("highest", report.top), ("lowest", report.bottom)):
         labels = [float(one["label"].replace("−", "-")) for one in boards[f"inside.{name}"]["texts"]]
         assert labels == pytest.approx([place.value for place in places], abs=0.005)

@@ -191,7 +191,7 @@ def _effect(
         time.sleep(REST)  # until a reader has let go of the slider: the page answers first
         yield Step(0.0)
     inside = units.target(target, text, unclosed=unclosed) if target else None
-    return (yield from units.effect(model, text, change, target=inside))  # type: ignore[misc]
+    return (yield from effects.costing(model, text, change, target=inside))  # type: ignore[misc]
 
 
 EFFECT = Part[units.Effect](
@@ -229,7 +229,7 @@ def _rank(view: View) -> None:
 ABLATION = Part[units.Ablation](
     "ablate",
     lambda: _("Ablating each unit"),
-    partial(units.ablate, until=ablation.REPLICATES, controls=16),
+    partial(ablation.ablating, until=ablation.REPLICATES, controls=16),
     most=64_000,
 )
 

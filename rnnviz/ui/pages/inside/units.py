@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rnnviz import units
-from rnnviz.analysis import controls, probing, search_result, targets
+from rnnviz.analysis import controls, probing, scanning, search_result, targets
 from rnnviz.errors import RnnvizError
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import Bars, Number, Panel, words
@@ -142,7 +142,9 @@ PROBE = Part[units.Probe](
 SCAN = Part[units.ScanReport](
     "scan",
     lambda: _("Reading the text"),
-    lambda model, text, **given: units.scan(model, text=text, contexts=4, before=40, after=20, **given),
+    lambda model, text, **given: scanning.scanning(
+        model, text=text, contexts=4, before=40, after=20, **given
+    ),
     most=300_000,
     shared=True,
 )
