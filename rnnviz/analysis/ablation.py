@@ -33,13 +33,13 @@ from typing import Literal
 
 import numpy as np
 
-from rnnviz.analysis import directions
+from rnnviz.analysis import directions, targets
 from rnnviz.analysis.activations import Unit, check_layer
 from rnnviz.analysis.directions import Direction
 from rnnviz.analysis.interventions import Intervention, side_by_side
 from rnnviz.analysis.ranking import correlation, ranks
 from rnnviz.analysis.targets import Target
-from rnnviz.arrays import Doubles, Floats, Ids, Integers
+from rnnviz.arrays import Doubles, Floats, Ids, Integers, Mask
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, Value, count, say, span, words
 from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, Weights
@@ -313,7 +313,7 @@ def ablate(
     to: Literal["zero", "mean"] | float = "zero",
     batch: int = 64,
     until: float | None = None,
-    target: Target | None = None,
+    target: str | Target | Mask | None = None,
     controls: int = 0,
     progress: Callable[[Share], None] | None = None,
 ) -> Ablation:
@@ -323,7 +323,8 @@ def ablate(
     The missing unit's hidden state is `to`, from the start symbol on: 0, its mean over the text, or a number.
     `until`   stop reading once the ranking replicates so well, a rank correlation: asked after 4,000
               characters, 8,000, and so on; None: read all
-    `target`  (n,) of the normalised text, no graded one: also the losses inside it and outside
+    `target`  a name, a regular expression or a mask (n,), see `rnnviz.units.target`: also the losses where it
+              holds, and elsewhere
     `controls`  so many random directions are held like the units, beside them: `Ablation.random`
     `progress`  is called about ten times a second with the share that is done
 
@@ -358,7 +359,7 @@ def ablating(
     to: Literal["zero", "mean"] | float = "zero",
     batch: int = 64,
     until: float | None = None,
-    target: Target | None = None,
+    target: str | Target | Mask | None = None,
     controls: int = 0,
 ) -> Generator[Share, None, Ablation]:
     """`ablate` as a generator that yields the share done and returns the Ablation; closing cancels."""
@@ -366,7 +367,7 @@ def ablating(
     layer, which = _chosen(weights, layer, units)
     text = normalise(text, model.normaliser)
     _check(to, batch)
-    check_text(text, target)
+    inside = holding(text, target)
     ids = model.vocabulary.encode(text)
     inputs = np.concatenate(([model.vocabulary.start], ids[:-1]))
 
@@ -393,7 +394,7 @@ def ablating(
         groups.append((columns, NetworkReader(weights, texts=texts, changes=changes)))
 
     extra = np.empty((len(ids), len(held)))  # nats lost at each character
-    done, begin, found, name = len(ids), 0, None, None if target is None else target.name
+    done, begin, found, name = len(ids), 0, None, None if inside is None else inside.name
     for end in _rounds(len(ids), until):
         for columns, reader in groups:
             for start, top, _ in stretches(reader, inputs[begin:end], layer):
@@ -403,7 +404,7 @@ def ablating(
                 if clock.due():
                     yield Share(done / total)
         nats = float(perplexity.costs(-whole[:end], ids[:end], model.vocabulary).sum())
-        sums, counts = by_passage(extra[:end], passage_of(len(ids)), target)
+        sums, counts = by_passage(extra[:end], passage_of(len(ids)), inside)
         asked, rest = sums[..., : len(which)], sums[..., len(which) :]
         beside = Ablation(layer, np.arange(controls), nats, rest, counts, name) if controls else None
         found = Ablation(layer, which, nats, asked, counts, name, beside, units is None)
@@ -422,20 +423,24 @@ def _check(to: object, batch: int) -> None:
         raise ConfigError("a missing unit is 'zero', its 'mean', or a number; received {to!r}", to=to)
 
 
-def check_text(text: str, target: Target | None) -> None:
-    """Raise EmptyTextError for no text, ConfigError for a target that isn't its mask."""
+def holding(text: str, target: str | Target | Mask | None) -> Target | None:
+    """Where a target holds in a normalised text. Raises EmptyTextError for no text, ConfigError for a target
+    that isn't its mask.
+    """
     if not text:
         raise EmptyTextError("a text of no characters has no perplexity; choose another text")
     if target is None:
-        return
-    if target.graded or len(target) != len(text):
+        return None
+    found = targets.target(target, text)
+    if found.graded or len(found) != len(text):
         raise ConfigError(
             "a target that holds or doesn't at each of the {count:,} characters is asked for; received "
             "{name} of {characters:,}",
             count=len(text),
-            name=target.name,
-            characters=len(target),
+            name=found.name,
+            characters=len(found),
         )
+    return found
 
 
 def _rounds(n: int, until: float | None) -> list[int]:

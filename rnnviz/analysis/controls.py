@@ -6,24 +6,26 @@ controlled(model, trace, …) searches for several targets, weighed beside them 
 find(model, text, what)     one of these in one call
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
+from typing import TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
 from rnnviz.analysis.evidence import weigh
-from rnnviz.analysis.search_result import Search
+from rnnviz.analysis.search_result import Search, holm, shifts_for
 from rnnviz.analysis.searching import SHIFTS, Searcher
-from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target
-from rnnviz.analysis.targets import target as named
-from rnnviz.arrays import Floats, Mask
-from rnnviz.errors import ConfigError
+from rnnviz.analysis.targets import Target, target
+from rnnviz.arrays import Array, Floats
 from rnnviz.networks import untrained as networks
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.networks.untrained import Fresh
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
+
+What = str | Target | Array
+W = TypeVar("W", bound=What)
 
 COPIES = 3
 """Untrained copies: what is said of a unit is that it beats the best of them."""
@@ -89,6 +91,7 @@ def controlled(
     shifts: int = SHIFTS,
     seed: int = 0,
     copies: int = COPIES,
+    fresh: Fresh | None = None,
 ) -> Generator[Share, None, list[Search | None]]:
     """A search of `traced`, by `model`, for each of `targets`, with its evidence; None where a target is the
     same throughout. Together they are a family, see `holm`. Arguments and errors as for `search` and
@@ -98,10 +101,19 @@ def controlled(
     varying = [target for target in targets if target.varies or not len(target)]
     near = [0 if target.graded else edges for target in varying]
     found = []
-    for target, e in zip(varying, near, strict=True):
-        found.append(searcher.search(target, edges=e, shifts=shifts))
+    for one, e in zip(varying, near, strict=True):
+        found.append(searcher.search(one, edges=e, shifts=shifts))
         yield Share(0.0)
-    steps = echoes(model, traced.text, varying, layer=layer, quantity=quantity, edges=edges, copies=copies)
+    steps = echoes(
+        model,
+        traced.text,
+        varying,
+        layer=layer,
+        quantity=quantity,
+        edges=edges,
+        copies=copies,
+        fresh=fresh,
+    )
     columns = yield from mapped(steps, lambda now: Share(ECHOES * now.fraction))
     weighed = []
     for one, search, e, each in zip(varying, found, near, columns, strict=True):
@@ -111,22 +123,50 @@ def controlled(
     return [next(left) if target.varies or not len(target) else None for target in targets]
 
 
+class _Options(TypedDict, total=False):
+    layer: int | None
+    quantity: str
+    edges: int
+    shifts: int | None
+    seed: int
+    copies: int
+    fresh: Fresh | None
+    progress: Callable[[Share], None] | None
+
+
+@overload
+def find(model: Network, text: str, what: What, **options: Unpack[_Options]) -> Search: ...
+@overload
+def find(model: Network, text: str, what: list[W], **options: Unpack[_Options]) -> list[Search]: ...
 def find(
     model: Network,
     text: str,
-    what: str | Target | Mask,
+    what: What | list[W],
     *,
     layer: int | None = None,
     quantity: str = "hidden",
     edges: int = 0,
+    shifts: int | None = None,
     seed: int = 0,
     copies: int = COPIES,
-) -> Search:
+    fresh: Fresh | None = None,
+    progress: Callable[[Share], None] | None = None,
+) -> Search | list[Search]:
     """The units of `model` that follow something in `text`: ranked, controlled, with a verdict.
 
-    `what` is a name of `KINDS` or `PYTHON_KINDS`, else a regular expression; or a Target, or a mask (T,) over
-    the text as the model reads it. Other arguments and errors as for `search` and `echoes`. Of 50,000
-    characters a GRU of 256 units takes some ten seconds, most of them for the untrained `copies`.
+    what      a name or a regular expression, see `target`; or a mask (T,) over the text as the model reads
+              it; or a list of these: a Search for each, all held to Holm's levels for what is asked at once
+    layer     the layer that is searched; None: all of them
+    quantity  "hidden", "cell" of an LSTM, or a gate's name
+    edges     a unit must also be off within so many characters before and after
+    shifts    of the target along the text, which tell chance; None: 1,000, or more where a list needs them
+    seed      chooses the shifts
+    copies    untrained copies of the network, searched for the same; `fresh` is that of `untrained`
+    progress  is called with the share that is done, once the text has been read
+
+    Of 50,000 characters a GRU of 256 units takes some ten seconds, most of them for the copies. Raises
+    ConfigError for what `target` doesn't take, for what is the same throughout the text, and for numbers out
+    of range.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -136,18 +176,24 @@ def find(
     ('word-start', 'short')
     """
     traced = run(tracing(model, text))
-    if isinstance(what, str):
-        known = what in {**KINDS, **PYTHON_KINDS}
-        what = named(what, traced.text) if known else pattern_target(what, traced.text)
-    elif not isinstance(what, Target):
-        what = Target("mask", what)
+    every = what if isinstance(what, list) else [what]
+    targets = [target(one, traced.text) for one in every]
+    for one in targets:
+        one.check(len(traced))
     steps = controlled(
-        model, traced, [what], layer=layer, quantity=quantity, edges=edges, seed=seed, copies=copies
+        model,
+        traced,
+        targets,
+        layer=layer,
+        quantity=quantity,
+        edges=edges,
+        shifts=max(SHIFTS, shifts_for(len(targets))) if shifts is None else shifts,
+        seed=seed,
+        copies=copies,
+        fresh=fresh,
     )
-    (found,) = run(steps)
-    if found is None:
-        raise ConfigError("{name} is the same throughout this text; choose another text", name=what.name)
-    return found
+    found = [search for search in run(steps, progress) if search is not None]
+    return holm(found) if isinstance(what, list) else found[0]
 
 
 def of_all(number: int, copies: int, share: float) -> Share:

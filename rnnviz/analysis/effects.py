@@ -24,8 +24,8 @@ from rnnviz.analysis.ablation import (
     Within,
     between,
     by_passage,
-    check_text,
     costs,
+    holding,
     passage_of,
     stretches,
     whole,
@@ -34,7 +34,7 @@ from rnnviz.analysis.ablation import (
 from rnnviz.analysis.directions import Direction
 from rnnviz.analysis.interventions import Intervention, side_by_side
 from rnnviz.analysis.targets import Target
-from rnnviz.arrays import Doubles
+from rnnviz.arrays import Doubles, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Finding, Json, Number, Said, Table, count, one_row, say, words
 from rnnviz.networks.numpy_engine import NetworkReader
@@ -160,7 +160,7 @@ def effect(
     text: str,
     change: Intervention,
     *,
-    target: Target | None = None,
+    target: str | Target | Mask | None = None,
     controls: int = CONTROLS,
     seed: int = 0,
     progress: Callable[[Share], None] | None = None,
@@ -168,11 +168,10 @@ def effect(
     """Read `text` under a `change`, a Clamp, Zero or Scale, and under as many `controls` of each kind, chosen
     by `seed`.
 
-    `target` (n,) of the normalised text holds or doesn't at each character. `progress` is called about ten
-    times a second with the share that is done; 500 characters of a GRU with 256 units take 0.2 seconds, with
-    all controls. Raises ConfigError for what
-    isn't there, too few units to choose others from, another target, or no controls, EmptyTextError for no
-    text.
+    `target` is a name, a regular expression or a mask (n,), see `rnnviz.units.target`: also the losses where
+    it holds, and elsewhere. `progress` is called about ten times a second with the share that is done; 500
+    characters of a GRU with 256 units take 0.2 seconds, with all controls. Raises ConfigError for what isn't
+    there, too few units to choose others from, another target, or no controls, EmptyTextError for no text.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -190,7 +189,7 @@ def costing(
     text: str,
     change: Intervention,
     *,
-    target: Target | None = None,
+    target: str | Target | Mask | None = None,
     controls: int = CONTROLS,
     seed: int = 0,
 ) -> Generator[Share, None, Effect]:
@@ -201,7 +200,7 @@ def costing(
             "effect takes a Clamp, Zero or Scale; received {received}", received=received(change)
         )
     text = normalise(text, model.normaliser)
-    check_text(text, target)
+    inside = holding(text, target)
     every = (change, *_others(change, weights.layers[0].units, controls, seed))
     for one in every:
         one.changes(weights)  # refuses what isn't there
@@ -217,10 +216,10 @@ def costing(
         if clock.due():
             yield Share(here.stop / len(ids))
     yield Share(1.0)
-    sums, counts = by_passage(extra, passage_of(len(ids)), target)
+    sums, counts = by_passage(extra, passage_of(len(ids)), inside)
     # The blocks are those of the change itself: a few controls that wander would leave no interval to any.
     own = slice(0, 1)
-    apart = within(None if target is None else target.name, sums, counts, own)
+    apart = within(None if inside is None else inside.name, sums, counts, own)
     return Effect(change, every[1:], whole(sums, counts, own), apart, len(ids))
 
 

@@ -21,13 +21,13 @@ chosen ones.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from rnnviz.analysis import evidence, ranking
+from rnnviz.analysis import evidence, ranking, targets
 from rnnviz.analysis.activations import Unit
 from rnnviz.analysis.directions import Direction
 from rnnviz.analysis.evidence import Scores
@@ -328,34 +328,42 @@ class Probe(Pictured):
 
 def probe(
     source: Trace | Array,
-    target: Target,
+    what: str | Target | Array,
     *,
     layer: int | None = None,
     quantity: str = "hidden",
     untrained: Iterable[Trace | Array] = (),
     controls: int = CONTROLS,
     seed: int = 0,
+    progress: Callable[[Share], None] | None = None,
 ) -> Probe:
-    """Probe the units of `source` for `target` (T,), on the parts that `rnnviz.units.search` takes.
+    """Fit a linear probe of all units, on a part of the text; its score is that on another.
 
-    `source` is a Trace, of which `layer` (None: all) and `quantity` are read, or a table (T, U) of one layer.
-    `untrained` are traces of the same text by networks before training, see `rnnviz.units.untrained`, or such
-    tables. `seed` chooses the control's labels. 50,000 characters of 384 units with three copies take
-    about ten seconds. Raises what `rnnviz.units.search` raises, and ConfigError for controls out of range.
+    source     a Trace, of which `layer` (None: all) and `quantity` are read, or a table (T, U) of one layer
+    what       a name or a regular expression, see `target`; or a mask (T,), also of a table
+    untrained  traces of the same text by networks before training, see `rnnviz.units.untrained`, or tables
+    controls   probes for labels that mean nothing, chosen by `seed`
+    progress   is called with the share that is done
+
+    50,000 characters of 384 units with three copies take about ten seconds. Raises ConfigError for what
+    `target` doesn't take, for what is the same throughout the text, and for numbers out of range.
 
     >>> import numpy as np
-    >>> from rnnviz.units import Target
+    >>> from rnnviz import units
     >>> random = np.random.default_rng(0)
-    >>> mask = Target("planted", np.arange(30_000) % 70 < 30)
+    >>> mask = np.arange(30_000) % 70 < 30
     >>> states = random.normal(size=(30_000, 64))
-    >>> states += 0.4 * mask.values[:, None]
-    >>> found = probe(states, mask)
+    >>> states += 0.4 * mask[:, None]
+    >>> found = units.probe(states, mask)
     >>> found.held, found.verdict, round(found.few[0].score, 1), round(found.score, 2)
     ('spread', 'learned', 0.6, 0.99)
     """
     searcher = Searcher(source, layer=layer, quantity=quantity)
+    if isinstance(what, str) and not isinstance(source, Trace):
+        raise ConfigError("a table has no text with {what!r} in it; give a Trace, or a mask (T,)", what=what)
+    target = targets.target(what, source.text if isinstance(source, Trace) else "")
     copies = (Searcher(copy, layer=layer, quantity=quantity) for copy in untrained)
-    return run(steps(searcher, target, untrained=copies, controls=controls, seed=seed))
+    return run(steps(searcher, target, untrained=copies, controls=controls, seed=seed), progress)
 
 
 def steps(

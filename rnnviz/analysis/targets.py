@@ -321,19 +321,47 @@ def _python_target(name: str, text: str) -> Target:
     return Target(name, values, float(read.parsed.mean()) if len(text) else 1.0)
 
 
-def target(name: str, text: str, *, unclosed: Unclosed = "paragraph") -> Target:
-    """One of `KINDS`, or of `PYTHON_KINDS`, over `text`.
+def target(what: str | Target | Array, text: str, *, unclosed: Unclosed = "paragraph") -> Target:
+    """Where something holds in `text`, or how much, once each of its T characters has been read.
 
-    The latter are read by Python's tokeniser, rules of thumb where it can't (`Target.parsed`); `kinds` says
-    which suit a text.
+    what      one of the names below; any other str is a regular expression, and holds at the characters that
+              match; a mask (T,) bool, or numbers (T,) for a matter of degree; a Target is what it is
+    unclosed  where quotes and brackets end that nobody closes: with their "paragraph", at an empty line, as
+              in speech that goes on in the next; or with their "line", for programs
 
-    Unclosed quotes and brackets end with their paragraph, at an empty line, as in speech that goes on in the
-    next. With `unclosed` "line" they end with their line: for programs, and texts whose paragraphs are lines.
-    Raises ConfigError for an unknown name, TextError for half a surrogate pair.
+        quotes brackets bracket-depth word-start line-position line-start indentation indent-depth
+        capital vowel digit
+        py-string py-comment py-brackets py-bracket-depth py-indentation py-blocks
+
+    Depths, blocks and the position are matters of degree. What begins with py- is read by Python's tokeniser,
+    or by rules of thumb where it can't (`Target.parsed`). Raises ConfigError for a str that is no name and
+    matches nothing, or no regular expression, and TextError for half a surrogate pair.
 
     >>> target("quotes", "He said “yes” and").spans()
     [(8, 12)]
+    >>> target("[0-9]+", "in 1895, or 802701").values.sum()
+    np.int64(10)
     """
+    if isinstance(what, Target):
+        return what
+    if not isinstance(what, str):
+        return Target("mask", what)
+    if what in KINDS or what in PYTHON_KINDS:
+        return named(what, text, unclosed=unclosed)
+    check_text(text)
+    found = pattern_target(what, text)
+    if not found.values.any():
+        raise ConfigError(
+            "{what!r} is no target's name, and as a pattern it matches nothing in this text; the names are "
+            "{kinds}",
+            what=what,
+            kinds=", ".join((*KINDS, *PYTHON_KINDS)),
+        )
+    return found
+
+
+def named(name: str, text: str, *, unclosed: Unclosed = "paragraph") -> Target:
+    """The `target` of a name. Raises ConfigError for an unknown one."""
     check_text(text)
     if isinstance(name, str) and name in PYTHON_KINDS:
         return _python_target(name, text)

@@ -5,7 +5,6 @@ another text would have others on top.
 
 from typing import Annotated, Any
 
-import rnnviz
 from rnnviz.cli.bind import Help
 from rnnviz.cli.output import (
     Named,
@@ -66,11 +65,11 @@ def ablate(
       python -m rnnviz ablate --model python-gru --corpus python-source --units 281,294 --target quotes \\
           --unclosed line --json
     """
-    from rnnviz.analysis import ablation
+    from rnnviz.analysis import ablation, targets
 
     model = network(of)
     text = normalise(source_text(source), model.normaliser)[:characters]
-    inside = None if target is None else rnnviz.units.target(target, text, unclosed=unclosed)
+    inside = None if target is None else targets.named(target, text, unclosed=unclosed)
     steps = ablation.ablating(
         model,
         text,

@@ -63,9 +63,11 @@ class Question:
 
     def targets(self, text: str) -> list[rnnviz.units.Target]:
         """The targets over a text, or all there are."""
-        named = self.target if self.target or self.pattern else rnnviz.units.kinds(text)
-        targets = [rnnviz.units.target(name, text, unclosed=self.unclosed) for name in named or []]
-        return targets + [rnnviz.units.pattern_target(pattern, text) for pattern in self.pattern or []]
+        from rnnviz.analysis.targets import kinds, named, pattern_target
+
+        names = self.target if self.target or self.pattern else kinds(text)
+        found = [named(name, text, unclosed=self.unclosed) for name in names or []]
+        return found + [pattern_target(pattern, text) for pattern in self.pattern or []]
 
 
 def units(

@@ -10,7 +10,7 @@ from typing import Any
 
 from rnnviz.analysis.controls import controlled
 from rnnviz.analysis.search_result import ENOUGH, Search, holm
-from rnnviz.analysis.targets import Target, kinds, target
+from rnnviz.analysis.targets import Target, kinds, named
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import run
@@ -49,7 +49,7 @@ def found(
         text = split.validation + (split.held_out if part != "validation" else "")
     about = {"name": corpus.name, "sha256": sha256(text), "held_out": part == "held-out", "part": part}
     text = normalise(text, model.normaliser)[:most]
-    asked = [target(name, text) for name in kinds(text) if name in unit_findings.SOUGHT]
+    asked = [named(name, text) for name in kinds(text) if name in unit_findings.SOUGHT]
     why = unit_findings.same_throughout([one for one in asked if not one.varies])
     varying = [one for one in asked if one.varies]
     searches: list[Search] = []

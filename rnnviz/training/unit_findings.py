@@ -10,7 +10,7 @@ import numpy as np
 
 from rnnviz.analysis.activations import activations
 from rnnviz.analysis.search_result import LEVEL, Evidence, Measure, Rival, Search, Verdict, measured, verdict
-from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, Target, Unclosed, described, target
+from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, Target, Unclosed, described, named
 from rnnviz.findings import Number, Said, count, say, span, words
 from rnnviz.training.stored import restored
 
@@ -215,7 +215,7 @@ def share_typed(
     best, name = search.best, _MASKS.get(search.target, search.target)
     if name not in {**KINDS, **PYTHON_KINDS} or not any(map(len, sentences)):
         return None
-    targets = [target(name, read.text, unclosed=unclosed) for read in sentences]
+    targets = [named(name, read.text, unclosed=unclosed) for read in sentences]
     if targets[0].graded:
         return None
     values = np.concatenate(

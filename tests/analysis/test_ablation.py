@@ -95,6 +95,11 @@ def test_a_loss_has_an_interval_and_is_told_apart_by_a_target() -> None:
     text = quoted(1000)
     inside = target("quotes", text)
     found = ablate(built(), text, units=[4, UNUSED], target=inside)
+    for named in ("quotes", "(?s)“[^”]*", inside.values):
+        assert (
+            ablate(built(), text, units=[4, UNUSED], target=named).facts()["inside"]
+            == inside.values[:-1].sum()
+        )
     assert found.interval.low[0] < found.loss[0] < found.interval.high[0]
     np.testing.assert_allclose(found.interval.estimate, found.loss, atol=1e-9)
     assert found.within is not None

@@ -234,6 +234,7 @@ def test_all_states_that_can_be_searched_can_be_probed(cell: str) -> None:
     traced = rnnviz.trace(model, (TEXT * 5)[:1500])
     for quantity in units.quantities(cell)[:2]:
         one = probe(traced, units.target("vowel", traced.text), quantity=quantity, controls=1)
+        assert one.facts() == probe(traced, "vowel", quantity=quantity, controls=1).facts()
         assert one.quantity == quantity == one.direction(1).quantity
         assert one.weights.shape == (2, 12)
         assert len(one.few) == 4

@@ -9,6 +9,7 @@ import pytest
 import rnnviz
 from rnnviz import units
 from rnnviz.analysis import directions, evidence
+from rnnviz.analysis.targets import named
 from rnnviz.errors import ConfigError, DecodingError, EmptyTextError, TextError
 from rnnviz.units import (
     Direction,
@@ -379,10 +380,16 @@ REFUSED: Refusals = {
         lambda: search(np.zeros(7), target("vowel", "abc abc")), ConfigError, "(T, U)",
     ),
     "target: a kind": (
-        lambda: target("verbs", "a"),  # type: ignore[arg-type]
+        lambda: named("verbs", "a"),
         ConfigError,
         "no target 'verbs'; choose one of quotes, brackets",
     ),
+    "target: no pattern": (
+        lambda: target("verbs", "a"),
+        ConfigError,
+        "'verbs' is no target's name, and as a pattern it matches nothing in this text; the names are quotes",
+    ),
+    "probe: no text": (lambda: probed("quotes"), ConfigError, "a table has no text with 'quotes' in it"),
     "target: unclosed": (
         lambda: target("quotes", "a", unclosed="page"), ConfigError, "'paragraph' or 'line'",  # type: ignore[arg-type]
     ),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.units import KINDS, Target, pattern_target, span_target, target
+from rnnviz.units import KINDS, PYTHON_KINDS, Target, pattern_target, span_target, target
 
 
 def shown(found: Target) -> str:
@@ -86,6 +86,18 @@ def test_every_kind_covers_every_text_and_does_not_look_ahead_of_it(text: str, n
         for start, stop in found.spans():
             joined[start:stop] = True
         assert (joined == found.values).all()
+
+
+def test_help_names_every_target() -> None:
+    assert {*KINDS, *PYTHON_KINDS} <= set(str(target.__doc__).split())
+
+
+def test_what_is_no_name_is_a_pattern_a_mask_or_a_target() -> None:
+    text = "in 1895, or 802701"
+    found = target("[0-9]+", text)
+    assert found.values.tolist() == pattern_target("[0-9]+", text).values.tolist()
+    assert target(found, text) is found
+    assert target(found.values, text).values is found.values
 
 
 def test_spans() -> None:

@@ -172,5 +172,22 @@ def test_one_call_finds_a_named_target_a_pattern_and_a_mask_alike() -> None:
     capital = units.find(built(), text, "[A-Z]", copies=1)
     assert capital.verdict == "character"
     assert capital.best.unit == units.find(built(), text, "capital", copies=1).best.unit
-    with pytest.raises(ConfigError, match="the same throughout"):
+    with pytest.raises(ConfigError, match="'#' is no target's name, and as a pattern it matches nothing"):
         units.find(built(), text, "#", copies=1)
+    with pytest.raises(ConfigError, match="holds at no character"):
+        units.find(built(), text, "digit", copies=1)
+
+
+def test_what_is_asked_at_once_is_held_to_holms_levels() -> None:
+    text, shares = quoted(22_000), list[float]()
+    found = units.find(
+        built(), text, ["quotes", "[A-Z]"], copies=1, progress=lambda step: shares.append(step.fraction)
+    )
+    alone = [units.find(built(), text, what, copies=1) for what in ("quotes", "[A-Z]")]
+    assert [one.best for one in found] == [one.best for one in alone]
+    assert [one.levels for one in found] == [one.levels for one in units.holm(alone)]
+    assert [one.levels for one in found] != [one.levels for one in alone]
+    assert shares[-1] == 1.0
+    assert isinstance(units.find(built(), text, ["quotes"], copies=0), list)
+    with pytest.raises(ConfigError, match="each takes 39 shifts"):
+        units.find(built(), text, ["quotes", "capital"], shifts=19, copies=0)

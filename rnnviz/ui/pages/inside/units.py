@@ -493,4 +493,4 @@ def _target(asked: Question, unclosed: str, text: str) -> units.Target:
         return units.span_target(asked.spans, text)
     if asked.target == PATTERN:
         return units.pattern_target(asked.pattern, text)
-    return units.target(asked.target, text, unclosed=unclosed)  # type: ignore[arg-type]
+    return targets.named(asked.target, text, unclosed=unclosed)  # type: ignore[arg-type]
