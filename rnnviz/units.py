@@ -20,11 +20,10 @@
     units.directions.mean_difference(trace, target)                    a direction: used as a unit is
     units.perturb(model, text, 40, "x")                                how long a letter is remembered
     units.patch(model, one, 40, other, 30)                             a state put into another text's reading
-    units.patch_controls(model, patched, third)                        the same beside what any state does
+    units.patch(…).controls(model, third)                              the same beside what any state does
     units.patch(model, one, "all", other)                              each state of one in each of the other
     units.compare([one, other], text)                                  several networks on one text
-    for progress in units.index(model, text): ...                      every state of a corpus, on disk
-    made.match(units.pattern(trace, 10, 24))                           where else the same units are on
+    units.match(model, text, 10, 24, corpus)                           where else the same units are on
 
 `scan`, `ablate` and `effect` call `progress` with the share that is done. `echoes`, `weigh` and `index` are
 generators that return their result: `units.run` waits for it, closing cancels.
@@ -41,7 +40,7 @@ from rnnviz.analysis.directions import Direction
 from rnnviz.analysis.effects import Effect, effect
 from rnnviz.analysis.evidence import search, weigh
 from rnnviz.analysis.gating import Gates, gates
-from rnnviz.analysis.indexing import Index, index, open_index
+from rnnviz.analysis.indexing import Index, index, match, open_index
 from rnnviz.analysis.interventions import (
     Clamp,
     Edit,
@@ -53,8 +52,8 @@ from rnnviz.analysis.interventions import (
     resume,
 )
 from rnnviz.analysis.matching import Match, Matches, Pattern, pattern
-from rnnviz.analysis.patching import PatchControls, Patched, patch, patch_controls
-from rnnviz.analysis.perturbation import Perturbation, perturb, perturb_all
+from rnnviz.analysis.patching import PatchControls, Patched, patch
+from rnnviz.analysis.perturbation import Memory, Perturbation, memory, perturb
 from rnnviz.analysis.probing import Few, Probe, probe
 from rnnviz.analysis.projection import Projection, project
 from rnnviz.analysis.scanning import Context, Move, ScanReport, UnitReport, pushes, scan
@@ -82,6 +81,7 @@ __all__ = [
     "Intervention",
     "Match",
     "Matches",
+    "Memory",
     "Move",
     "PatchControls",
     "Patched",
@@ -113,13 +113,13 @@ __all__ = [
     "index",
     "intervene",
     "kinds",
+    "match",
+    "memory",
     "open_index",
     "patch",
-    "patch_controls",
     "pattern",
     "pattern_target",
     "perturb",
-    "perturb_all",
     "probe",
     "project",
     "pushes",
@@ -149,10 +149,8 @@ if not TYPE_CHECKING:  # where a checker would take it to say that every name is
                 ("patch_grid", "PatchGrid", "PatchProgress"),
                 'write `patch(model, source, "all", target)`, which returns the array (S + 1, T + 1) at once',
             ),
-            **dict.fromkeys(
-                ("memory", "Memory"),
-                "write the mean of `units.perturb(model, text, t, letter).divergence[t + 1 :]` over places t",
-            ),
+            "patch_controls": "write `units.patch(…).controls(model, unrelated)`",
+            "perturb_all": "write `[units.perturb(model, text, at, letter) for model in models]`",
             "control": "write `units.find(model, text, target).untrained`",
             "read_annotations": "read the file yourself, and write `span_target([(start, stop)], text)`, or "
             "`Target(label, mask)` with a bool for each character",

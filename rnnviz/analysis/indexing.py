@@ -18,14 +18,17 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tokenize import TokenError
+from typing import Any
 
 import numpy as np
 
 from rnnviz.analysis.activations import activations, check_layer, check_units
+from rnnviz.analysis.controls import COPIES
 from rnnviz.analysis.matching import (
     AFTER,
     BEFORE,
@@ -39,16 +42,19 @@ from rnnviz.analysis.matching import (
     Pattern,
     Untrained,
     column,
+    copies,
     find,
     pattern,
     shares,
+    wanted,
 )
 from rnnviz.arrays import Floats, Halves, Integers
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Json
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.progress import Clock, Share
+from rnnviz.networks.progress import Clock, Share, mapped, run
+from rnnviz.networks.untrained import Fresh
 from rnnviz.scoring.signature import digest_of, signature
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
@@ -63,6 +69,9 @@ PIECE = 2048
 
 WRITTEN = 16_384
 """Characters that are written at a time: each unit's in one piece."""
+
+INDEXED = 0.9
+"""The share of the work that an index is; untrained copies read the rest."""
 
 LOWEST = 1e-4
 """What a threshold of an untrained copy is at least: above 0."""
@@ -425,3 +434,91 @@ def open_index(path: str | os.PathLike[str]) -> Index:
         "folder, and make it again",
         path=path,
     )
+
+
+def match(
+    model: Network,
+    text: str,
+    start: int,
+    stop: int,
+    corpus: str,
+    *,
+    threshold: float = THRESHOLD,
+    edges: int = 0,
+    layer: int | None = None,
+    share: float = 0.75,
+    least: int | None = None,
+    most: int = 20,
+    copies: int = COPIES,
+    fresh: Fresh | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    progress: Callable[[Share], None] | None = None,
+) -> Matches:
+    """Where in `corpus` the same units are on as in a passage, characters start .. stop - 1 of `text`.
+
+    threshold  how far from 0 a unit is on, throughout the passage
+    edges      take only units that are off within so many characters before and after it
+    layer      look at one layer; None: at all
+    share      of these units that a place of the corpus needs, above 0 and at most 1
+    least      characters over which it needs them; None: as many as the passage has
+    most       places to return at most
+    copies     untrained copies of the network that look, too; `fresh` is that of `rnnviz.units.untrained`
+    folder     keeps the states of the corpus, to be found again; None: they aren't kept
+    progress   is called about ten times a second with the share that is done
+
+    A GRU with 256 units takes half a minute and 512 MB of the disk for a million characters. Raises
+    ConfigError for a passage outside the text, without a unit that is on, and for numbers out of range,
+    EmptyTextError for an empty corpus, TextError for half a surrogate pair.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model, corpus = rnnviz.load("timemachine-gru"), "the time machine and the time traveller"
+    >>> found = units.match(model, "the time", 4, 8, corpus)
+    >>> [(place.start, place.text) for place in found.found], found.untrained.shares[0]
+    ([(4, 'time'), (25, 'time')], Compared(name='time', own=2, untrained=6))
+    """
+    steps = matches(
+        model,
+        trace(model, text),
+        start,
+        stop,
+        corpus,
+        threshold=threshold,
+        edges=edges,
+        layer=layer,
+        share=share,
+        least=least,
+        most=most,
+        untrained=copies,
+        fresh=fresh,
+        folder=folder,
+    )
+    return run(steps, progress)
+
+
+def matches(
+    model: Network,
+    read: Trace,
+    start: int,
+    stop: int,
+    corpus: str,
+    *,
+    untrained: int = COPIES,
+    fresh: Fresh | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    **asked: Any,
+) -> Generator[Share, None, Matches]:
+    """`match` as a generator that yields the share done and returns the Matches; closing cancels. `asked` are
+    those of `Index.elsewhere`.
+    """
+    shape = {name: asked[name] for name in ("threshold", "edges", "layer")}
+    # Says what is wrong before a corpus is read.
+    wanted(pattern(read, start, stop, **shape), asked["share"], asked["least"], asked["most"])
+    made = yield from mapped(index(model, corpus, folder), lambda now: Share(INDEXED * now.fraction))
+    search = partial(made.elsewhere, model, read, start, stop, **asked)
+    found = search()
+    if not (untrained and found.found):
+        return found
+    reading = copies(model, made.text(), untrained, fresh=fresh)
+    beside = yield from mapped(reading, lambda now: Share(INDEXED + (1 - INDEXED) * now.fraction))
+    return search(copies=beside)

@@ -407,7 +407,7 @@ def find(
     `values` (L·H, N) float16 are the corpus's states, of networks with H units a layer. Raises ConfigError
     for a pattern without units and numbers out of range.
     """
-    needed, least = _wanted(pattern, share, least, most)
+    needed, least = wanted(pattern, share, least, most)
     windows = max(0, values.shape[1] - least + 1)
     rows = [(values[column(unit, H)], sign) for unit, sign in zip(pattern.units, pattern.signs, strict=True)]
     count, changed = np.zeros(windows, np.uint16), np.zeros(windows, np.bool_)
@@ -474,7 +474,7 @@ def shares(values: Floats, pattern: Pattern) -> Doubles:
     return on
 
 
-def _wanted(pattern: Pattern, share: float, least: int | None, most: int) -> tuple[int, int]:
+def wanted(pattern: Pattern, share: float, least: int | None, most: int) -> tuple[int, int]:
     """How many units, over how many characters. Raises ConfigError."""
     if not len(pattern):
         raise ConfigError(

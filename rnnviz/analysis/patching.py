@@ -16,6 +16,8 @@ Shape letters: T, S characters of target and source, L layers, H units, V symbol
 random moves, m places of another text.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -169,6 +171,64 @@ class Patched:
         """
         return sampling.resume(self.after, self.to, length, temperature=temperature, top_k=top_k, seed=seed)
 
+    def controls(
+        self,
+        model: Network,
+        unrelated: str | Trace | None = None,
+        *,
+        n: int = 40,
+        ahead: int = 20,
+        seed: int = 0,
+    ) -> PatchControls:
+        """The patch by `model` beside others: `n` random moves of the same length, and the same patch from
+        `n` places of an `unrelated` text, all read side by side over `ahead` predictions. Raises ConfigError
+        for n or ahead below 1 and a seed below 0, EmptyTextError for an unrelated text without characters.
+
+        >>> import rnnviz
+        >>> from rnnviz import units
+        >>> model = rnnviz.load("timemachine-gru")
+        >>> done = units.patch(model, '"I am afraid', 12, "He was afraid, he said", 13, units=[3, 4])
+        >>> done.controls(model, n=5).random.shape
+        (5,)
+        """
+        if n < 1 or ahead < 1 or seed < 0:
+            raise ConfigError(
+                "n and ahead are at least 1, seed at least 0; received {n}, {ahead} and {seed}",
+                n=n,
+                ahead=ahead,
+                seed=seed,
+            )
+        generator = np.random.default_rng(seed)
+        target, to = self.target, self.to
+        own = states_at(target, [to])
+        moves = {
+            (layer, quantity): _random_move(own[quantity][0, layer], length, n, to, generator)
+            for (layer, quantity), length in self.lengths.items()
+        }
+        ahead = min(ahead, len(target) + 1 - to)
+        random, first = follow(target, to, moves, n, ahead)
+        goal = self.source.log_probs_at(self.at, self.at + 1)
+        divergence, after = self.divergence, self.after.log_probs_at(to, to + 1)
+        elsewhere, elsewhere_left = np.zeros((0, ahead)), np.zeros(0)
+        if unrelated is not None:
+            other = read(model, unrelated)
+            if not len(other):
+                raise EmptyTextError("an unrelated text has at least one character; received none")
+            places = generator.integers(1, len(other) + 1, n)
+            elsewhere, theirs = follow(target, to, self.part.changes(states_at(other, places), to), n, ahead)
+            elsewhere_left = kl(goal, theirs)
+        return PatchControls(
+            self,
+            ahead=ahead,
+            kl=float(divergence[to : to + ahead].mean()),
+            random_each=random,
+            elsewhere_each=elsewhere,
+            left=float(kl(goal, after)[0]),
+            apart=float(kl(goal, target.log_probs_at(to, to + 1))[0]),
+            random_left=kl(goal, first),
+            elsewhere_left=elsewhere_left,
+        )
+
 
 @overload
 def patch(
@@ -213,7 +273,7 @@ def patch(
     """Read `target` with what the state was after `at` characters of `source` put in after `to` of its own.
 
     `layer`, `units` and `quantity` say which part of the state, all of it by default; see `part`. Layers
-    above a patched one follow from it in the same step.
+    above a patched one follow from it in the same step. `Patched.controls` has what any state does.
 
     With `at` "all", and no `to`, each place of the source is put into each of the target. Returns the effect
     (S + 1, T + 1), nats: the mean KL over `ahead` predictions (1), fewer where the target ends. 100 × 100
@@ -477,65 +537,6 @@ def _expected(character: str, probability: float) -> Said:
 
 def _nats(value: float | None) -> Number:
     return Number(value, "significant")
-
-
-def patch_controls(
-    model: Network,
-    patched: Patched,
-    unrelated: str | Trace | None = None,
-    *,
-    n: int = 40,
-    ahead: int = 20,
-    seed: int = 0,
-) -> PatchControls:
-    """The controls of a patch: `n` random moves of the same length, and the same patch from `n` places of an
-    `unrelated` text, all read side by side over `ahead` predictions. Raises ConfigError for n or ahead below
-    1 and a seed below 0, EmptyTextError for an unrelated text without characters.
-
-    >>> import rnnviz
-    >>> from rnnviz import units
-    >>> model = rnnviz.load("timemachine-gru")
-    >>> done = units.patch(model, '"I am afraid', 12, "He was afraid, he said", 13, units=[3, 4])
-    >>> units.patch_controls(model, done, n=5).random.shape
-    (5,)
-    """
-    if n < 1 or ahead < 1 or seed < 0:
-        raise ConfigError(
-            "n and ahead are at least 1, seed at least 0; received {n}, {ahead} and {seed}",
-            n=n,
-            ahead=ahead,
-            seed=seed,
-        )
-    generator = np.random.default_rng(seed)
-    target, to = patched.target, patched.to
-    own = states_at(target, [to])
-    moves = {
-        (layer, quantity): _random_move(own[quantity][0, layer], length, n, to, generator)
-        for (layer, quantity), length in patched.lengths.items()
-    }
-    ahead = min(ahead, len(target) + 1 - to)
-    random, first = follow(target, to, moves, n, ahead)
-    goal = patched.source.log_probs_at(patched.at, patched.at + 1)
-    divergence, after = patched.divergence, patched.after.log_probs_at(to, to + 1)
-    elsewhere, elsewhere_left = np.zeros((0, ahead)), np.zeros(0)
-    if unrelated is not None:
-        other = read(model, unrelated)
-        if not len(other):
-            raise EmptyTextError("an unrelated text has at least one character; received none")
-        places = generator.integers(1, len(other) + 1, n)
-        elsewhere, theirs = follow(target, to, patched.part.changes(states_at(other, places), to), n, ahead)
-        elsewhere_left = kl(goal, theirs)
-    return PatchControls(
-        patched,
-        ahead=ahead,
-        kl=float(divergence[to : to + ahead].mean()),
-        random_each=random,
-        elsewhere_each=elsewhere,
-        left=float(kl(goal, after)[0]),
-        apart=float(kl(goal, target.log_probs_at(to, to + 1))[0]),
-        random_left=kl(goal, first),
-        elsewhere_left=elsewhere_left,
-    )
 
 
 def _random_move(own: Floats, length: float, n: int, to: int, generator: np.random.Generator) -> Change:

@@ -5,7 +5,7 @@
 
 Both are 0 before the change. A state may differ where predictions don't: remembered, but not used.
 
-Shape letters: T time steps, L layers, H units, V symbols.
+Shape letters: T time steps, L layers, H units, V symbols, K characters after a change, B places.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import numpy as np
 from rnnviz.arrays import Doubles, Floats
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Lines, Number, Panel, Said, Table, count, say, words
-from rnnviz.networks.numpy_engine import LOGITS
+from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, side_by_side
 from rnnviz.networks.numpy_model import Network
 from rnnviz.pictured import Brief, Pictured
 from rnnviz.scoring.trace import Trace
-from rnnviz.scoring.tracer import Tracer
+from rnnviz.scoring.tracer import Tracer, trace
 from rnnviz.text.characters import visible
 
 
@@ -189,13 +189,71 @@ def divergence(before: Trace, after: Trace, first: int) -> Doubles:
     return found
 
 
-def perturb_all(models: Sequence[Network], text: str, position: int, character: str) -> list[Perturbation]:
-    """`perturb` for several models, in their order.
+@dataclass(frozen=True, eq=False, repr=False)
+class Memory(Brief):
+    """A changed letter's effect after 0 .. K characters, (K + 1,), the mean over so many `places`; see
+    `Perturbation`.
+    """
+
+    distance: Doubles
+    divergence: Doubles
+    places: int
+
+    @property
+    def bits(self) -> Doubles:
+        """`divergence` in bits, (K + 1,)."""
+        return self.divergence / math.log(2)
+
+    @property
+    def half_life(self) -> int | None:
+        """Characters until the mean divergence has halved; None: more than K."""
+        below = np.flatnonzero(self.divergence <= self.divergence[0] / 2)
+        return int(below[0]) if len(below) else None
+
+
+def memory(model: Network, text: str, *, steps: int = 100, places: int = 64, seed: int = 0) -> Memory:
+    """How long a network remembers one letter of `text`, on average: `perturb` at many places.
+
+    steps   K, the characters for which a changed letter is followed
+    places  that are drawn by `seed`, each with K characters after it; all are read side by side
+    seed    also draws the new letters, as often each as the text has it
+
+    Raises ConfigError for a text of no more than K characters, or all of one, and for numbers below 1.
 
     >>> import rnnviz
     >>> from rnnviz import units
-    >>> gru, lstm = (rnnviz.load(f"timemachine-{cell}") for cell in ("gru", "lstm"))
-    >>> len(units.perturb_all([gru, lstm], "machine", 2, "r"))
-    2
+    >>> found = units.memory(rnnviz.load("timemachine-gru"), "The Time Traveller", steps=9, places=4)
+    >>> found.bits.shape, found.bits[0] > found.bits[9]
+    ((10,), np.True_)
     """
-    return [perturb(model, text, position, character) for model in models]
+    if steps < 1 or places < 1 or seed < 0:
+        raise ConfigError(
+            "steps and places are at least 1, seed at least 0; received {steps}, {places} and {seed}",
+            steps=steps,
+            places=places,
+            seed=seed,
+        )
+    read = trace(model, text)
+    if len(read) <= steps or len(np.unique(read.ids)) < 2:
+        raise ConfigError(
+            "to follow a changed letter for {steps} characters, a text has more than {steps}, "
+            "of at least two kinds; received {count:,}",
+            steps=steps,
+            count=len(read),
+        )
+    generator = np.random.default_rng(seed)
+    most = len(read) - steps
+    at = generator.choice(most, min(places, most), replace=False)
+    other = generator.choice(read.ids, len(at))
+    while (same := other == read.ids[at]).any():
+        other[same] = generator.choice(read.ids, int(same.sum()))
+    before = side_by_side([read.state_after(t) for t in at.tolist()])
+    reader = NetworkReader(read.weights, before, texts=len(at))
+    distance, divergence = np.zeros(steps + 1), np.zeros(steps + 1)
+    for k in range(steps + 1):
+        top = reader.read((other if k == 0 else read.ids[at + k])[None])[0]
+        own = read.hidden[at + k]  # (B, L, H)
+        apart = reader.hidden[0].swapaxes(0, 1).astype(np.float64) - own
+        distance[k] = np.sqrt((apart**2).sum(axis=(1, 2))).mean()
+        divergence[k] = kl(read.weights.log_probs(own[:, -1]), read.weights.log_probs(top)).mean()
+    return Memory(distance, divergence, len(at))

@@ -4,7 +4,6 @@ end as the passage does, beside the whole corpus and the matches of untrained co
 """
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated
 
 import rnnviz
@@ -91,7 +90,7 @@ def match(
 
     --span counts characters from 0; its second number is the first character after the passage.
     """
-    from rnnviz.analysis import matching
+    from rnnviz.analysis import indexing, matching
     from rnnviz.text.characters import normalise
     from rnnviz.text.corpora import cache_folder
 
@@ -99,20 +98,16 @@ def match(
     read = rnnviz.trace(model, _passages_text(text, source))
     start, stop = _span(span)
     # Says what is wrong before a corpus is read.
-    rnnviz.units.pattern(read, start, stop, threshold=asked.threshold, edges=asked.edges, layer=asked.layer)
+    matching.pattern(read, start, stop, threshold=asked.threshold, edges=asked.edges, layer=asked.layer)
     corpus = normalise(source_text(source, whole=True), model.normaliser)[:characters]
-    indexed = finished(
-        rnnviz.units.index(model, corpus, index), f"indexing {len(corpus):,} characters", shown
+    if untrained:
+        say_start(model, shown)
+    steps = indexing.matches(
+        model, read, start, stop, corpus, untrained=untrained, folder=index, **vars(asked)
     )
+    found = finished(steps, f"reading {len(corpus):,} characters", shown)
     if (kept := cache_folder() / "indexes").is_dir():
         complain(f"rnnviz 1.0.0 kept indexes in {kept}; this version doesn't look there: remove the folder")
-    search = partial(indexed.elsewhere, model, read, start, stop, **vars(asked))
-    found = search()
-    if untrained and found.found:
-        say_start(model, shown)
-        reading = matching.copies(model, indexed.text(), untrained)
-        copies = finished(reading, f"reading with {untrained} untrained copies", shown)
-        found = search(copies=copies)
     print_findings([found], shown, found.pattern.said(), model=of.model)
 
 

@@ -112,7 +112,7 @@ def patch(
         units=along.units if of is None else of,
         quantity=quantity,
     )
-    controls = rnnviz.units.patch_controls(model, done, unrelated, seed=seed)
+    controls = done.controls(model, unrelated, seed=seed)
     drawn: dict[str, Any] = {"temperature": temperature, "seed": seed}
     plain = sampling.resume(done.target, done.to, length, **drawn)
     patched = done.continuation(length, **drawn)

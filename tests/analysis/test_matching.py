@@ -300,6 +300,26 @@ def test_copies_may_have_no_unit_that_is_on_throughout(quotations: units.Index) 
     assert "match.no-copy" in [said.code for said in found.sentences()]
 
 
+def test_one_call_indexes_matches_and_controls(quotations: units.Index, tmp_path: Path) -> None:
+    copies = units.run(matching.copies(built(), BOOK, 1))
+    shares: list[float] = []
+    found = units.match(
+        *(built(), SAID, 3, 7, BOOK),
+        threshold=0.9,
+        copies=1,
+        progress=lambda now: shares.append(now.fraction),
+    )
+    assert found.facts() == elsewhere(quotations, 3, 7, copies=copies).facts()
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    alone = units.match(built(), SAID, 3, 7, BOOK, threshold=0.9, copies=0, folder=tmp_path / "kept")
+    assert alone.facts() == elsewhere(quotations, 3, 7).facts()
+    assert units.open_index(tmp_path / "kept").text() == BOOK
+    with pytest.raises(ConfigError, match="no unit is on throughout"):
+        units.match(built(), SAID, 3, 7, BOOK, threshold=1.5, folder=tmp_path / "not")
+    assert not (tmp_path / "not").exists()
+
+
 def test_copies_read_no_more_than_the_beginning_and_progress_runs_to_the_end() -> None:
     steps: list[float] = []
     made = units.run(matching.copies(built(), BOOK * 11), lambda now: steps.append(now.fraction))

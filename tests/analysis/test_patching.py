@@ -132,13 +132,13 @@ def test_a_latch_that_is_patched_alone_opens_the_quote() -> None:
     assert latched[18:].max() < -0.9  # the closing mark closes it
     unused = units.patch(model, source, **of, units=UNUSED)
     assert not unused.divergence.any()
-    controls = units.patch_controls(model, latch, "cafe bad.\n", n=30, ahead=5)
+    controls = latch.controls(model, "cafe bad.\n", n=30, ahead=5)
     assert controls.kl > 3 * np.quantile(controls.elsewhere, 0.95)
 
 
 def controlled(model: Any, **part: Any) -> units.PatchControls:
     done = units.patch(model, SOURCE, 20, TARGET, 30, **part)
-    return units.patch_controls(model, done, TEXT[200:260], n=6, ahead=7)
+    return done.controls(model, TEXT[200:260], n=6, ahead=7)
 
 
 @each_cell
@@ -202,7 +202,7 @@ def test_a_patchs_table_and_pictures_hold_the_same_numbers() -> None:
 def test_the_patch_itself_among_the_controls_is_the_patch() -> None:
     model = tiny("lstm", layers=2)
     done = units.patch(model, SOURCE, 1, TARGET, 30, units=[3, 4], layer=1)
-    found = units.patch_controls(model, done, SOURCE[:1], n=3, ahead=9)  # its only place
+    found = done.controls(model, SOURCE[:1], n=3, ahead=9)  # its only place
     np.testing.assert_allclose(found.elsewhere, found.kl, atol=1e-6)
     np.testing.assert_allclose(found.elsewhere_left, found.left, atol=1e-6)
 

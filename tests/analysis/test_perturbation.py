@@ -7,7 +7,7 @@ import pytest
 
 import rnnviz
 from rnnviz.findings import count
-from rnnviz.units import perturb, perturb_all
+from rnnviz.units import memory, perturb
 from tests.conftest import TEXT, tiny
 
 SHORT = TEXT[:80]
@@ -35,7 +35,7 @@ def test_a_perturbation_is_the_difference_of_two_traces(cell: str) -> None:
 
 
 def test_several_models_are_told_and_drawn_together() -> None:
-    gru, mlp = perturb_all([tiny("gru"), tiny("mlp")], SHORT, 3, "x")
+    gru, mlp = (perturb(tiny(cell), SHORT, 3, "x") for cell in ("gru", "mlp"))
     assert gru.distance[4] > 1e-3 > mlp.distance[4]
     apart, states = gru.panels([mlp])
     # A line begins at the change, and ends where differences are rounding.
@@ -56,3 +56,19 @@ def test_it_is_said_how_long_a_letter_is_remembered(threshold: float, codes: lis
     assert (facts["position"], facts["before"], facts["after"]) == (3, SHORT[3], "x")
     assert [row["bits"] for row in facts["characters"]] == found.bits[4:].tolist()
     assert [row[2].value for row in found.table().rows] == found.distance[3:].tolist()
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
+def test_a_memory_is_the_mean_of_perturbations(cell: str) -> None:
+    model = tiny(cell, layers=2)
+    text = "ab" * 8  # two kinds of characters: the other one takes the place of each
+    found = memory(model, text, steps=12, places=99)
+    assert found.places == 4
+    single = [perturb(model, text, at, "b" if text[at] == "a" else "a") for at in range(4)]
+    divergence = np.mean([p.divergence[at + 1 : at + 14] for at, p in enumerate(single)], axis=0)
+    distance = np.mean([p.distance[at : at + 13] for at, p in enumerate(single)], axis=0)
+    np.testing.assert_allclose(found.divergence, divergence, atol=1e-6)
+    np.testing.assert_allclose(found.distance, distance, atol=1e-5)
+    assert found.bits.shape == (13,)
+    if cell == "mlp":
+        assert found.half_life == 1

@@ -23,6 +23,7 @@ from rnnviz.units import (
     effect,
     gates,
     intervene,
+    memory,
     pattern_target,
     perturb,
     probe,
@@ -305,11 +306,11 @@ REFUSED: Refusals = {
     "patch: a direction's gate": (
         lambda: patched(units=directions.random(H, quantity="reset")), ConfigError, "'reset'",
     ),
-    "patch_controls: n": (
-        lambda: units.patch_controls(GRU, patched(), n=0), ConfigError, "at least 1",
+    "Patched.controls: n": (
+        lambda: patched().controls(GRU, n=0), ConfigError, "at least 1",
     ),
-    "patch_controls: no text": (
-        lambda: units.patch_controls(GRU, patched(), ""), EmptyTextError, "at least one character",
+    "Patched.controls: no text": (
+        lambda: patched().controls(GRU, ""), EmptyTextError, "at least one character",
     ),
     **{
         f"perturb: {position}, {character!r}": (
@@ -319,6 +320,9 @@ REFUSED: Refusals = {
         )
         for position, character in ((80, "x"), (-1, "x"), (0, TEXT[0]), (0, "xy"), (0, ""), (0, "\r"))
     },
+    "memory: a short text": (lambda: memory(GRU, "short"), ConfigError, "more than 100"),
+    "memory: one letter": (lambda: memory(GRU, "a" * 200), ConfigError, "at least two kinds"),
+    "memory: steps": (lambda: memory(GRU, TEXT, steps=0), ConfigError, "at least 1"),
     "probe: controls": (lambda: probed(controls=-1), ConfigError, "received -1 and 0"),
     "probe: seed": (lambda: probed(seed=-1), ConfigError, "received 5 and -1"),
     "probe: short": (

@@ -54,7 +54,7 @@ def matched(folder: Path) -> list[Finding]:
 
 def patched(unrelated: str | None = None, **part: Any) -> list[Finding]:
     done = units.patch(DEEP, "Time", 4, "machine", 4, **part)
-    return [units.patch_controls(DEEP, done, unrelated)]
+    return [done.controls(DEEP, unrelated)]
 
 
 def target(name: str, characters: int | None = None) -> units.Target:

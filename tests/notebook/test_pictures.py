@@ -58,7 +58,7 @@ def shown() -> dict[str, Any]:
         "match": MATCHES.found[0],
         "unit of a scan": units.scan(MODEL, text=TEXT)[0, 3],
         "patch": PATCH,
-        "controls of a patch": units.patch_controls(MODEL, PATCH, TEXT, n=2),
+        "controls of a patch": PATCH.controls(MODEL, TEXT, n=2),
     }
 
 

@@ -48,7 +48,7 @@ def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dic
     assert texts[0] == TARGET
     assert texts[2] == done.continuation(changed.LENGTH, temperature=0.8, seed=changed.SEED)
     unrelated = app.text_area(key="inside.text").value
-    found = units.patch_controls(GRU, done, unrelated)
+    found = done.controls(GRU, unrelated)
     assert findings.told(found.sentences(), "said", "hint") in everything(app)
     # A click in each text moves its place.
     ask(app, f"{KEY}.source", what="at", value=3)

@@ -178,7 +178,7 @@ def letter(view: View) -> None:
 
 
 def _perturb(_model: object, text: str, networks: Held, at: int, letter: str) -> list[units.Perturbation]:
-    found = units.perturb_all(list(networks.value.values()), text, at, letter)
+    found = [units.perturb(model, text, at, letter) for model in networks.value.values()]
     return [
         replace(one, before=replace(one.before, model_name=name))
         for name, one in zip(networks.value, found, strict=True)

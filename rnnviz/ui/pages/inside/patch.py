@@ -71,8 +71,7 @@ def section(view: View) -> None:
 def _patch(
     model: Any, _text: object, places: tuple[Any, ...], unrelated: Held, **part: Any
 ) -> units.PatchControls:
-    done = units.patch(model, *places, **part)
-    return units.patch_controls(model, done, unrelated.value, seed=changed.SEED)
+    return units.patch(model, *places, **part).controls(model, unrelated.value, seed=changed.SEED)
 
 
 PATCH = Part[units.PatchControls]("patch", lambda: _("Patching the state"), _patch, most=0)
