@@ -2,157 +2,145 @@
 
     from rnnviz import units
 
-    units.find(model, text, "quotes")                                  which units tell, beside all simpler
-    trace = rnnviz.trace(model, text)
-    found = units.search(trace, units.target("quotes", text))          which units tell, beside chance
-    units.scan(model, "book.txt")                                      what all units do over a corpus
-    units.probe(trace, units.target("quotes", text))                   one unit, a few, or spread over all
-    units.echoes(model, text, [target])                                what tells it before any training
-    units.weigh(searcher, found, target, untrained)                    how sure, beside what is simpler
-    units.holm(searches)                                               the levels of a family of searches
-    units.pushes(model, 17)                                            what a unit speaks for
-    units.project(trace)                                               the path of the state in a plane
-    units.gates(trace)                                                 saturation and time constants
-    rnnviz.trace(model, text, change=units.Zero(17))                   the same text without a unit
-    rnnviz.sample(model, text, 100, change=units.Clamp(17, 1.0))       how it goes on then
-    units.effect(model, text, units.Intervention((17,)))               what that costs, beside random ones
-    units.ablate(model, text)                                          what each unit is worth
-    units.directions.mean_difference(trace, target)                    a direction: used as a unit is
-    units.perturb(model, text, 40, "x")                                how long a letter is remembered
-    units.patch(model, one, 40, other, 30)                             a state put into another text's reading
-    units.patch(…).controls(model, third)                              the same beside what any state does
-    units.patch(model, one, "all", other)                              each state of one in each of the other
-    units.compare([one, other], text)                                  several networks on one text
-    units.match(model, text, 10, 24, corpus)                           where else the same units are on
+    units.find(model, text, "quotes")                              which units tell, beside all simpler
+    units.probe(trace, "quotes")                                   one unit, a few, or spread over all
+    units.scan(model, "book.txt")                                  what each unit does over a corpus
+    units.match(model, text, 10, 24, corpus)                       where else the same units are on
+    units.gates(trace)                                             saturation and time constants
+    units.project(trace)                                           the path of the state in a plane
+    units.activations(trace, quantity="update")                    the states as one table
 
-`scan`, `ablate` and `effect` call `progress` with the share that is done. `echoes`, `weigh` and `index` are
-generators that return their result: `units.run` waits for it, closing cancels.
+    rnnviz.trace(model, text, change=units.Zero(17))               the same text without a unit
+    rnnviz.sample(model, text, 100, change=units.Clamp(17, 1.0))   how it goes on then
+    units.Scale(17, 0.5), units.Edit(function)                     other changes; layer= says of which layer
+    units.Direction("up", vector)                                  several units together, changed as one is
+    units.effect(model, text, units.Zero(17))                      what a change costs, beside random ones
+    units.ablate(model, text)                                      what each unit is worth
+
+    units.perturb(model, text, 40, "x")                            how long a letter is remembered
+    units.memory(model, text)                                      the same on average
+    units.patch(model, one, 40, other, 30)                         a state put into another text's reading
+    units.compare([one, other], text)                              several networks on one text
+
+    units.target("quotes", text)                                   where something holds; help names them all
+    units.untrained(model)                                         copies of a network before any training
+
+What takes long calls `progress` with the share that is done. The classes of the results stand in
+`rnnviz.analysis`, a module for each of these.
 """
 
 from typing import TYPE_CHECKING
 
-from rnnviz.analysis import directions
-from rnnviz.analysis.ablation import Ablation, Within, ablate
-from rnnviz.analysis.activations import Unit, activations, quantities
-from rnnviz.analysis.comparison import Comparison, compare
-from rnnviz.analysis.controls import echoes, find, untrained
+from rnnviz.analysis.ablation import ablate
+from rnnviz.analysis.activations import activations
+from rnnviz.analysis.comparison import compare
+from rnnviz.analysis.controls import find, untrained
 from rnnviz.analysis.directions import Direction
-from rnnviz.analysis.effects import Effect, effect
-from rnnviz.analysis.evidence import search, weigh
-from rnnviz.analysis.gating import Gates, gates
-from rnnviz.analysis.indexing import Index, index, match, open_index
-from rnnviz.analysis.interventions import (
-    Clamp,
-    Edit,
-    Intervention,
-    Scale,
-    Zero,
-    continuation,
-    intervene,
-    resume,
-)
-from rnnviz.analysis.matching import Match, Matches, Pattern, pattern
-from rnnviz.analysis.patching import PatchControls, Patched, patch
-from rnnviz.analysis.perturbation import Memory, Perturbation, memory, perturb
-from rnnviz.analysis.probing import Few, Probe, probe
-from rnnviz.analysis.projection import Projection, project
-from rnnviz.analysis.scanning import Context, Move, ScanReport, UnitReport, pushes, scan
-from rnnviz.analysis.search_result import Evidence, Found, Report, Rival, Search, holm
-from rnnviz.analysis.searching import Searcher
-from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, Target, kinds, pattern_target, span_target, target
+from rnnviz.analysis.effects import effect
+from rnnviz.analysis.gating import gates
+from rnnviz.analysis.indexing import match
+from rnnviz.analysis.interventions import Clamp, Edit, Scale, Zero
+from rnnviz.analysis.patching import patch
+from rnnviz.analysis.perturbation import memory, perturb
+from rnnviz.analysis.probing import probe
+from rnnviz.analysis.projection import project
+from rnnviz.analysis.scanning import scan
+from rnnviz.analysis.targets import target
 from rnnviz.deprecated import gone
-from rnnviz.networks.progress import run
 
 __all__ = [
-    "KINDS",
-    "PYTHON_KINDS",
-    "Ablation",
     "Clamp",
-    "Comparison",
-    "Context",
     "Direction",
     "Edit",
-    "Effect",
-    "Evidence",
-    "Few",
-    "Found",
-    "Gates",
-    "Index",
-    "Intervention",
-    "Match",
-    "Matches",
-    "Memory",
-    "Move",
-    "PatchControls",
-    "Patched",
-    "Pattern",
-    "Perturbation",
-    "Probe",
-    "Projection",
-    "Report",
-    "Rival",
     "Scale",
-    "ScanReport",
-    "Search",
-    "Searcher",
-    "Target",
-    "Unit",
-    "UnitReport",
-    "Within",
     "Zero",
     "ablate",
     "activations",
     "compare",
-    "continuation",
-    "directions",
-    "echoes",
     "effect",
     "find",
     "gates",
-    "holm",
-    "index",
-    "intervene",
-    "kinds",
     "match",
     "memory",
-    "open_index",
     "patch",
-    "pattern",
-    "pattern_target",
     "perturb",
     "probe",
     "project",
-    "pushes",
-    "quantities",
-    "resume",
-    "run",
     "scan",
-    "search",
-    "span_target",
     "target",
     "untrained",
-    "weigh",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 if not TYPE_CHECKING:  # where a checker would take it to say that every name is there
+    _RESULTS = {
+        "ablation": ("Ablation", "Within"),
+        "comparison": ("Comparison",),
+        "effects": ("Effect",),
+        "gating": ("Gates",),
+        "matching": ("Match", "Matches"),
+        "patching": ("PatchControls", "Patched"),
+        "perturbation": ("Memory", "Perturbation"),
+        "probing": ("Few", "Probe"),
+        "projection": ("Projection",),
+        "scanning": ("Context", "Move", "ScanReport", "UnitReport"),
+        "search_result": ("Evidence", "Found", "Report", "Rival", "Search"),
+    }
+    _FIND = "write `units.find(model, text, target)`; several targets in a list are held to Holm's levels"
+    _MATCH = "write `units.match(model, text, start, stop, corpus)`"
+    _MASK = "write a mask (T,) of booleans where a target is asked for"
     __getattr__ = gone(
         __name__,
         {
-            **dict.fromkeys(
-                (
-                    *("AblationProgress", "ControlProgress", "EffectProgress", "IndexProgress"),
-                    *("ProbeProgress", "ScanProgress", "WeighProgress"),
-                ),
-                "`progress=` is called with the share that is done, `.fraction`",
-            ),
+            **{
+                name: f"it is the class of a result; for an annotation import it from rnnviz.analysis.{room}"
+                for room, names in _RESULTS.items()
+                for name in names
+            },
+            **{
+                f"{work}Progress": "`progress=` is called with the share that is done, `.fraction`"
+                for work in ("Ablation", "Control", "Effect", "Index", "Probe", "Scan", "Weigh")
+            },
             **dict.fromkeys(
                 ("patch_grid", "PatchGrid", "PatchProgress"),
                 'write `patch(model, source, "all", target)`, which returns the array (S + 1, T + 1) at once',
             ),
+            **dict.fromkeys(("Index", "Pattern", "index", "open_index", "pattern"), _MATCH),
+            **dict.fromkeys(("Searcher", "echoes", "weigh"), _FIND),
+            **dict.fromkeys(("KINDS", "PYTHON_KINDS", "kinds"), "help(units.target) has the names"),
+            "Target": _MASK,
+            "span_target": f"{_MASK}: mask[start:stop] = True",
+            "read_annotations": f"read the file yourself, and {_MASK}: mask[start:stop] = True",
+            "pattern_target": "write `units.target(pattern, text)`, or the pattern alone",
+            "control": "write `units.find(model, text, target).untrained`",
+            "directions": "with h = trace.hidden[:, layer] and a mask write "
+            "`units.Direction(name, h[mask].mean(axis=0) - h[~mask].mean(axis=0))`",
             "patch_controls": "write `units.patch(…).controls(model, unrelated)`",
             "perturb_all": "write `[units.perturb(model, text, at, letter) for model in models]`",
-            "control": "write `units.find(model, text, target).untrained`",
-            "read_annotations": "read the file yourself, and write `span_target([(start, stop)], text)`, or "
-            "`Target(label, mask)` with a bool for each character",
+            "pushes": "write `trace.weights.readout[:, unit]`, what a unit at 1 adds to each symbol's logit",
+            "quantities": "write `trace.gates`, which has the gates by name, beside .hidden and .cell",
+            "resume": "write `rnnviz.sample(model, text, length, change=…)`",
+        },
+        kept={
+            "Intervention": (
+                "rnnviz.analysis.interventions:Intervention",
+                "`units.Clamp(unit, value)`, `units.Zero(unit)` or `units.Scale(unit, value)`",
+            ),
+            "Unit": ("rnnviz.analysis.activations:Unit", "the unit's number, and `layer=` beside it"),
+            "continuation": (
+                "rnnviz.analysis.former_calls:continuation",
+                "`rnnviz.sample(model, text, length, change=…)`",
+            ),
+            "holm": ("rnnviz.analysis.search_result:holm", "`units.find(model, text, [one, another])`"),
+            "intervene": ("rnnviz.analysis.former_calls:intervene", "`rnnviz.trace(model, text, change=…)`"),
+            "run": (
+                "rnnviz.analysis.former_calls:run",
+                "the call alone: `scan`, `ablate` and `effect` return what they find",
+            ),
+            "search": ("rnnviz.analysis.evidence:search", "`units.find(model, text, target)`"),
         },
     )

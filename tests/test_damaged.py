@@ -34,10 +34,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rnnviz
-from rnnviz import cli, units
+from rnnviz import cli
+from rnnviz.analysis.activations import Unit
+from rnnviz.analysis.indexing import index, open_index
+from rnnviz.analysis.matching import Pattern
 from rnnviz.errors import CheckpointError, RnnvizError
 from rnnviz.figures import training
-from rnnviz.networks import checkpoint, modelfile
+from rnnviz.networks import checkpoint, modelfile, progress
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring import contamination
@@ -238,12 +241,12 @@ def read_replay(folder: Path) -> list[int]:
 
 def make_index(folder: Path) -> str:
     shutil.rmtree(folder)
-    return units.run(units.index(tiny("gru"), TEXT[:80], folder)).text()
+    return progress.run(index(tiny("gru"), TEXT[:80], folder)).text()
 
 
 def read_index(folder: Path) -> str:
-    found = units.open_index(folder)
-    found.match(units.Pattern((units.Unit(0, 1),), (1,), 0.01, 2))
+    found = open_index(folder)
+    found.match(Pattern((Unit(0, 1),), (1,), 0.01, 2))
     return found.text()
 
 
@@ -880,8 +883,8 @@ def test_a_model_that_is_cut_off_while_it_is_read_does_not_end_the_server(
 SAVES: dict[str, Callable[[Path], object]] = {
     "a model": lambda path: checkpoint.save(tiny("gru", card=tiny_card()), path / MODEL),
     "a trace": lambda path: rnnviz.trace(tiny("gru"), TEXT).save(path / MODEL),
-    "a record": lambda path: units.run(record(COMPRESSOR, None, path / "record", text=TEXT * 9)),
-    "an index": lambda path: units.run(units.index(tiny("gru"), TEXT, path / "index")),
+    "a record": lambda path: progress.run(record(COMPRESSOR, None, path / "record", text=TEXT * 9)),
+    "an index": lambda path: progress.run(index(tiny("gru"), TEXT, path / "index")),
 }
 
 

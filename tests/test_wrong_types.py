@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from torch import nn
 
@@ -25,10 +24,12 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "a number": (None, b"3", [3], PATH, "3", 1.5),
     "a character": (None, b"x", ["x"], PATH, 1.5),
     "a letter": (b"x", ["x"], PATH, "xy", 1.5),
+    "a trace": (None, b"gru", ["machine"], PATH, "machine", 1.5),
+    "a vector": (None, b"x", ["x"], PATH, "x", 1.5),
     "a recipe": (None, b"gru", ["gru"], PATH, "timemachine-gru", 1.5),
 }
 PACKED = rnnviz.compress(rnnviz.ngram("machine" * 2, order=2), "machine")
-LONG, BOOK = "machine " * 20, io.BytesIO(b"id,said\n7,It is late.\n")
+LONG, BOOK = "The Time Machine. " * 9, io.BytesIO(b"id,said\n7,It is late.\n")
 CONFIG = rnnviz.TrainConfig(hidden_size=4, epochs=1)
 
 CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
@@ -99,28 +100,58 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "corpora.describe": ("a name", lambda x: corpora.describe(x)),
     "corpora.fetch": ("a name", lambda x: corpora.fetch(x)),
     "corpora.open_corpus": ("a text to train on", lambda x: corpora.open_corpus(x)),
-    "units.search": ("a model", lambda x: units.search(x, units.target("vowel", "machine"))),
-    "units.target: kind": ("a name", lambda x: units.target(x, "machine")),
+    "units.find: model": ("a model", lambda x: units.find(x, LONG, "vowel")),
+    "units.find: text": ("a text", lambda x: units.find(model(), x, "vowel")),
+    "units.find: what": ("a name", lambda x: units.find(model(), LONG, x)),
+    "units.probe: source": ("a trace", lambda x: units.probe(x, "vowel")),
+    "units.probe: what": ("a name", lambda x: units.probe(read(), x)),
+    "units.match: model": ("a model", lambda x: units.match(x, "machine", 0, 3, LONG)),
+    "units.match: text": ("a text", lambda x: units.match(model(), x, 0, 3, LONG)),
+    "units.match: start": ("a number", lambda x: units.match(model(), "machine", x, 3, LONG)),
+    "units.match: stop": ("a number", lambda x: units.match(model(), "machine", 0, x, LONG)),
+    "units.match: corpus": ("a text", lambda x: units.match(model(), "machine", 0, 3, x, threshold=0.01)),
+    "units.target: what": ("a name", lambda x: units.target(x, "machine")),
     "units.target: text": ("a text", lambda x: units.target("vowel", x)),
-    "units.Target: name": ("a text", lambda x: units.Target(x, np.array([True, False]))),
-    "units.Target: values": ("a recipe", lambda x: units.Target("x", x)),
+    "units.activations": ("a trace", lambda x: units.activations(x)),
+    "units.gates": ("a trace", lambda x: units.gates(x)),
+    "units.project": ("a trace", lambda x: units.project(x)),
+    "units.project: k": ("a number", lambda x: units.project(read(), x)),
+    "units.compare": ("a recipe", lambda x: units.compare(x, "machine")),
+    "units.compare: model": ("a model", lambda x: units.compare([x], "machine")),
+    "units.compare: text": ("a text", lambda x: units.compare([model()], x)),
     "units.ablate: model": ("a model", lambda x: units.ablate(x, "machine")),
     "units.ablate: text": ("a text", lambda x: units.ablate(model(), x)),
+    "units.ablate: units": ("a name", lambda x: units.ablate(model(), "machine", units=x or "x")),
+    "units.ablate: target": ("a name", lambda x: units.ablate(model(), "machine", target=x or "x")),
     "units.scan: model": ("a model", lambda x: units.scan(x, text="machine")),
     "units.scan: text": ("a text", lambda x: units.scan(model(), text=x)),
     "units.effect: model": ("a model", lambda x: units.effect(x, "machine", units.Zero(3))),
     "units.effect: text": ("a text", lambda x: units.effect(model(), x, units.Zero(3))),
     "units.effect: change": ("a recipe", lambda x: units.effect(model(), "machine", x)),
-    "units.intervene: model": ("a model", lambda x: units.intervene(x, "machine", ())),
-    "units.intervene: text": ("a text", lambda x: units.intervene(model(), x, ())),
-    "units.continuation: model": ("a model", lambda x: units.continuation(x, "The", 3)),
+    "units.patch: model": ("a model", lambda x: units.patch(x, "machine", 0, "machine", 3)),
+    "units.patch: source": ("a text", lambda x: units.patch(model(), x, 0, "machine", 3)),
+    "units.patch: at": ("a number", lambda x: units.patch(model(), "machine", x, "machine", 3)),
+    "units.patch: target": ("a text", lambda x: units.patch(model(), "machine", 0, x, 3)),
+    "units.patch: to": ("a number", lambda x: units.patch(model(), "machine", 0, "machine", x)),
+    "units.memory: model": ("a model", lambda x: units.memory(x, LONG)),
+    "units.memory: text": ("a text", lambda x: units.memory(model(), x)),
+    "units.memory: steps": ("a number", lambda x: units.memory(model(), LONG, steps=x)),
     "units.perturb: model": ("a model", lambda x: units.perturb(x, "machine", 1, "x")),
     "units.perturb: text": ("a text", lambda x: units.perturb(model(), x, 1, "x")),
     "units.perturb: position": ("a number", lambda x: units.perturb(model(), "machine", x, "x")),
     "units.perturb: character": ("a character", lambda x: units.perturb(model(), "machine", 1, x)),
-    "units.pushes": ("a model", lambda x: units.pushes(x, 1)),
-    "units.Intervention": ("a name", lambda x: units.Intervention(x)),
+    "units.Direction: name": ("a text", lambda x: units.Direction(x, [1.0])),
+    "units.Direction: vector": ("a vector", lambda x: units.Direction("up", x)),
+    "units.Clamp": ("a name", lambda x: units.Clamp(x, 1.0)),
+    "units.Clamp: value": ("a vector", lambda x: units.Clamp(3, None if x == 1.5 else x)),
+    "units.Zero": ("a name", lambda x: units.Zero(x)),
+    "units.Scale": ("a name", lambda x: units.Scale(x, 1.0)),
+    "units.Scale: value": ("a vector", lambda x: units.Scale(3, None if x == 1.5 else x)),
+    "units.Edit": ("a name", lambda x: rnnviz.trace(model(), "ab", change=units.Edit(x))),
     "units.untrained": ("a model", lambda x: units.untrained(x)),
+    "units.untrained: copies": ("a number", lambda x: units.untrained(model(), x)),
+    "trace: change": ("a recipe", lambda x: rnnviz.trace(model(), "machine", change=[x])),
+    "sample: change": ("a recipe", lambda x: rnnviz.sample(model(), "machine", 3, change=[x])),
 }  # fmt: skip
 
 _loaded: list[Any] = []
@@ -130,6 +161,10 @@ def model() -> Any:
     if not _loaded:
         _loaded.append(rnnviz.load("timemachine-rnn"))
     return _loaded[0]
+
+
+def read() -> Any:
+    return rnnviz.trace(model(), LONG)
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -155,6 +190,11 @@ def test_every_public_function_is_among_them(name: str) -> None:
     if isinstance(value, type) and issubclass(value, Exception):
         return
     assert any(call.split(":")[0].split(".")[0] == name for call in CALLS)
+
+
+@pytest.mark.parametrize("name", units.__all__)
+def test_every_function_of_units_is_among_them(name: str) -> None:
+    assert any(call.split(":")[0] == f"units.{name}" for call in CALLS)
 
 
 def test_a_models_name_says_how_to_load_it() -> None:

@@ -459,7 +459,7 @@ def _chosen(
     if directions.within(units):
         raise ConfigError(
             "units are ablated one by one; a direction is with rnnviz.units.effect(model, text, "
-            "Intervention(direction, 'zero'))"
+            "Zero(direction))"
         )
     if units is not None:
         of = Intervention(units, layer=layer)

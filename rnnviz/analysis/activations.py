@@ -15,6 +15,7 @@ from rnnviz.arrays import Floats, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS, Cell
 from rnnviz.scoring.trace import Trace
+from rnnviz.text.checked import received
 
 
 class Unit(NamedTuple):
@@ -115,10 +116,20 @@ def refuse_pair(units: Sequence[int], layers: int) -> None:
     if first < layers:
         raise ConfigError(
             "({first}, {second}) may be unit {second} of layer {first}, or units {first} and {second} of "
-            "layer 0: give Unit({first}, {second}), or say layer=0",
+            "layer 0: give {second} and layer={first}, or say layer=0",
             first=first,
             second=second,
         )
+
+
+def check_trace(read: object) -> Trace:
+    """`read`, if it is a Trace. Raises ConfigError."""
+    if isinstance(read, Trace):
+        return read
+    raise ConfigError(
+        "a Trace is asked for, as rnnviz.trace(model, text) returns one; received {received}",
+        received=received(read),
+    )
 
 
 def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidden") -> Floats:
@@ -130,7 +141,7 @@ def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidd
     >>> activations(trace, quantity="update").shape
     (7, 256)
     """
-    check_quantity(quantity, trace.weights.cell)
+    check_quantity(quantity, check_trace(trace).weights.cell)
     tables: dict[str, Floats | None] = {"hidden": trace.hidden, "cell": trace.cell}
     values = tables[quantity] if quantity in tables else trace.gates[quantity]
     assert values is not None  # (T, L, H)

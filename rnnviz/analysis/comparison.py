@@ -18,6 +18,7 @@ from rnnviz.pictured import Pictured
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.characters import visible
+from rnnviz.text.checked import received
 
 LISTED = 8
 """Characters that each network's next prediction names."""
@@ -135,8 +136,12 @@ def compare(models: Sequence[Network], text: str) -> Comparison:
     >>> units.compare(models, "machine").nll.shape
     (2, 7)
     """
-    if not models:
-        raise ConfigError("a comparison needs at least one model; received none")
+    if not isinstance(models, Sequence) or not models:
+        none = isinstance(models, Sequence)
+        raise ConfigError(
+            "a comparison takes a list of at least one model; received {received}",
+            received="none" if none else received(models),
+        )
     traces = tuple(trace(model, text) for model in models)
     if any(t.text != traces[0].text for t in traces):
         ways = ", ".join(sorted({m.normaliser for m in models}))

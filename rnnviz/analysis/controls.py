@@ -17,12 +17,14 @@ from rnnviz.analysis.search_result import Search, holm, shifts_for
 from rnnviz.analysis.searching import SHIFTS, Searcher
 from rnnviz.analysis.targets import Target, target
 from rnnviz.arrays import Array, Floats
+from rnnviz.errors import ConfigError
 from rnnviz.networks import untrained as networks
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.networks.untrained import Fresh
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
+from rnnviz.text.checked import check_text
 
 What = str | Target | Array
 W = TypeVar("W", bound=What)
@@ -47,10 +49,12 @@ def untrained(model: Network, copies: int = COPIES, *, fresh: Fresh | None = Non
     >>> model = rnnviz.load("timemachine-gru")
     >>> trace = rnnviz.trace(model, "The Time Traveller smiled at us. " * 9)
     >>> copies = [rnnviz.trace(copy, trace.text) for copy in units.untrained(model)]
-    >>> found = units.search(trace, units.target("word-start", trace.text), untrained=copies)
+    >>> found = units.probe(trace, "word-start", untrained=copies)
     >>> found.verdict, len(found.untrained)
     ('short', 3)
     """
+    if not isinstance(copies, int) or copies < 0:
+        raise ConfigError("copies is a whole number from 0 on; received {copies!r}", copies=copies)
     return [networks.untrained(model, seed, fresh) for seed in range(copies)]
 
 
@@ -175,7 +179,7 @@ def find(
     >>> found.target, found.verdict
     ('word-start', 'short')
     """
-    traced = run(tracing(model, text))
+    traced = run(tracing(model, check_text(text)))
     every = what if isinstance(what, list) else [what]
     targets = [target(one, traced.text) for one in every]
     for one in targets:

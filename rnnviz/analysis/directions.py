@@ -4,8 +4,8 @@
     random(H, seed)                  a control: as long as any other, and about nothing
     mean_difference(trace, target)   from the mean state outside a target to the mean state inside
 
-A linear probe has one too (`rnnviz.analysis.probing`). `rnnviz.units.Intervention` takes a Direction where it
-takes units.
+A linear probe has one too (`rnnviz.analysis.probing`). Clamp, Zero and Scale of `rnnviz.units` take a
+Direction where they take units.
 
     value of a direction  v · H_t, of the state itself, not centred: an ablated direction has the value 0
     clamp                 H + (value - v · H) v
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +25,9 @@ import numpy.typing as npt
 from rnnviz.analysis.activations import Unit, activations, check_layer, check_units
 from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Doubles, Mask
-from rnnviz.deprecated import gone
 from rnnviz.errors import ConfigError
 from rnnviz.scoring.trace import Trace
+from rnnviz.text.checked import received
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +37,7 @@ class Direction:
     name      what to call it
     vector    (H,) float64 of length 1; what is given is divided by its length. Read-only
     layer     counted from 0
-    quantity  "hidden", "cell" of an LSTM, or a gate; see `rnnviz.units.quantities`
+    quantity  "hidden", "cell" of an LSTM, or a gate; see `rnnviz.units.activations`
     origin    where it came from, in words
 
     Two are equal if they lie alike in the same states, whatever they are called. Raises ConfigError for a
@@ -57,12 +56,17 @@ class Direction:
     origin: str = ""
 
     def __post_init__(self) -> None:
-        vector = np.array(self.vector, np.float64)
+        if not isinstance(self.name, str):
+            raise ConfigError(
+                "a direction's name is a str; received {received}", received=received(self.name)
+            )
+        vector = np.array(self.vector)
+        vector = vector.astype(np.float64) if vector.dtype.kind in "bfiu" else np.zeros(0)
         length = float(np.linalg.norm(vector)) if vector.ndim == 1 else 0.0
         if not 0 < length < np.inf:
             raise ConfigError(
                 "a direction is a vector of numbers, not all 0, one for each unit; received {vector}",
-                vector=np.array2string(vector, threshold=8),
+                vector=np.array2string(np.array(self.vector), threshold=8),
             )
         if type(self.layer) is not int or self.layer < 0:
             raise ConfigError("layers are counted from 0; received layer {layer!r}", layer=self.layer)
@@ -114,8 +118,7 @@ class Direction:
 def coordinate(unit: Unit, H: int, *, quantity: str = "hidden") -> Direction:
     """The axis of `unit` in a layer of H units: to hold it is to hold the unit, exactly.
 
-    >>> from rnnviz import units
-    >>> units.directions.coordinate(units.Unit(0, 2), 4).vector
+    >>> coordinate(Unit(0, 2), 4).vector
     array([0., 0., 1., 0.])
     """
     check_units(unit.unit, H)
@@ -128,8 +131,7 @@ def random(H: int, seed: int = 0, *, layer: int = 0, quantity: str = "hidden") -
     """A direction drawn evenly from all there are in H dimensions: the control for one that was found. Raises
     ConfigError for H or a seed out of range.
 
-    >>> from rnnviz import units
-    >>> round(float(np.linalg.norm(units.directions.random(256, seed=1).vector)), 6)
+    >>> round(float(np.linalg.norm(random(256, seed=1).vector)), 6)
     1.0
     """
     if H < 1 or seed < 0:
@@ -212,13 +214,3 @@ def within(units: object) -> tuple[Direction, ...]:
             units=found,
         )
     return found
-
-
-if not TYPE_CHECKING:  # where a checker would take it to say that every name is there
-    __getattr__ = gone(
-        __name__,
-        dict.fromkeys(
-            ("component", "components"),
-            'write `Direction("component 0", units.project(trace, layer=0).axes[0])`',
-        ),
-    )

@@ -96,7 +96,6 @@ def weigh(
     in all parts. Raises what `Searcher.search` raises.
 
     >>> import numpy as np
-    >>> from rnnviz.units import run
     >>> mask = Target("planted", np.arange(20_000) % 70 < 30)
     >>> states = np.random.default_rng(0).normal(size=(20_000, 4))
     >>> states[:, 2] += mask.values
@@ -155,7 +154,7 @@ def search(
     same text by networks before training, see `rnnviz.units.untrained`: with them the search is weighed.
 
     >>> import numpy as np
-    >>> from rnnviz.units import span_target
+    >>> from rnnviz.analysis.targets import span_target
     >>> mask = span_target([(t, t + 9) for t in range(0, 500, 50)], "machine " * 70)
     >>> noise = np.random.default_rng(0).normal(size=(560, 3))
     >>> search(np.column_stack([noise, mask.values]), mask).best.unit

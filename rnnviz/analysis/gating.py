@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnnviz.analysis.activations import activations, check_layer
+from rnnviz.analysis.activations import activations, check_layer, check_trace
 from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Json, Lines, Number, Panel, Points, Said, Table, count, say, span, words
@@ -129,7 +129,7 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
     >>> sorted(found.mean), found.time_constant.shape
     (['reset', 'update'], (256,))
     """
-    cell = trace.weights.cell
+    cell = check_trace(trace).weights.cell
     keeps = KINDS[cell].keeps
     if keeps is None:
         raise ConfigError("gru and lstm cells have gates; this network has {cell} cells", cell=cell)

@@ -170,12 +170,9 @@ class Index:
         Raises ConfigError for what these don't take, and for another network than the index is of.
 
         >>> import rnnviz
-        >>> from rnnviz import units
         >>> model, text = rnnviz.load("timemachine-gru"), "the time machine and the time traveller"
-        >>> index = units.run(units.index(model, text))
-        >>> from rnnviz.analysis import matching
-        >>> copies = units.run(matching.copies(model, text))
-        >>> found = index.elsewhere(model, rnnviz.trace(model, "the time"), 4, 8, copies=copies)
+        >>> made, beside = run(index(model, text)), run(copies(model, text))
+        >>> found = made.elsewhere(model, rnnviz.trace(model, "the time"), 4, 8, copies=beside)
         >>> found.passage.inside, found.untrained.shares[0]
         (2, Compared(name='time', own=2, untrained=6))
         """
@@ -312,12 +309,11 @@ def index(
 
     >>> import tempfile
     >>> import rnnviz
-    >>> from rnnviz import units
     >>> model = rnnviz.load("timemachine-gru")
     >>> text = "the time machine and the time traveller"
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     made = units.run(units.index(model, text, f"{folder}/index"))
-    ...     shape = units.pattern(rnnviz.trace(model, "the time"), 4, 8)
+    ...     made = run(index(model, text, f"{folder}/index"))
+    ...     shape = pattern(rnnviz.trace(model, "the time"), 4, 8)
     ...     found = made.match(shape, share=0.5)
     ...     print(made, [made.text(m.start, m.stop) for m in found.found])
     <Index of 39 characters, 256 units of timemachine-gru> ['time', 'time']

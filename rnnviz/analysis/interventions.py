@@ -20,12 +20,8 @@ from rnnviz.analysis.directions import Direction, Span
 from rnnviz.arrays import Floats, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS
-from rnnviz.networks.numpy_engine import Changes, Weights, combined
-from rnnviz.networks.numpy_model import Network, weights_of
+from rnnviz.networks.numpy_engine import Changes, Weights
 from rnnviz.pictured import Brief
-from rnnviz.scoring import sampling
-from rnnviz.scoring.trace import Trace
-from rnnviz.scoring.tracer import Tracer
 from rnnviz.text.checked import received
 
 Action = Literal["clamp", "zero", "scale"]
@@ -59,10 +55,9 @@ class Intervention(Brief):
     scaled state is carried on and scaled again at the next step. Raises ConfigError for unfit values; and
     when it is used, for a pair of plain numbers without a layer that may be meant as one Unit.
 
-    >>> from rnnviz import units
-    >>> units.Intervention(units.Unit(layer=1, unit=5)).units, units.Intervention(units.Unit(1, 5)).layer
+    >>> Intervention(Unit(layer=1, unit=5)).units, Intervention(Unit(1, 5)).layer
     ((5,), 1)
-    >>> units.Intervention(units.directions.random(256, seed=3, layer=1), "clamp", 2.0).layer
+    >>> Intervention(directions.random(256, seed=3, layer=1), "clamp", 2.0).layer
     1
     """
 
@@ -111,14 +106,13 @@ class Intervention(Brief):
     def _check_values(self) -> None:
         if self.action not in ("clamp", "zero", "scale"):
             raise ConfigError("an action is clamp, zero or scale; received {action!r}", action=self.action)
-        if not math.isfinite(self.value):
+        if not isinstance(self.value, int | float | np.number) or not math.isfinite(self.value):
             raise ConfigError(
                 "a unit is set to a number, or scaled by one; received {value}", value=self.value
             )
         if self.action == "zero" and self.value:
             raise ConfigError(
-                "zero takes no value; received {value}: write Intervention(…, 'clamp', {value}) to hold the "
-                "units there",
+                "zero takes no value; received {value}: write Clamp(…, {value}) to hold the units there",
                 value=self.value,
             )
         if self.quantity not in ("hidden", "cell"):
@@ -258,68 +252,3 @@ class Edit:
                     shape=found.shape,
                 )
             row[:] = found
-
-
-Interventions = Intervention | Sequence[Intervention]
-
-
-def intervene(model: Network, text: str, interventions: Interventions) -> Trace:
-    """The Trace of `text` read under `interventions`, in order; 500 characters of a GRU with 256 units take
-    20 ms. Raises ConfigError for an absent layer, unit or cell, TextError for half a surrogate pair.
-
-    >>> import rnnviz
-    >>> from rnnviz import units
-    >>> model = rnnviz.load("timemachine-gru")
-    >>> units.intervene(model, "machine", units.Intervention((17,), "clamp", 1.0)).hidden[:, 0, 17]
-    array([1., 1., 1., 1., 1., 1., 1.], dtype=float32)
-    """
-    return Tracer(model, combined(weights_of(model), interventions)).extend(text)
-
-
-def continuation(
-    model: Network,
-    prompt: str,
-    length: int,
-    interventions: Interventions = (),
-    *,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    seed: int | None = None,
-) -> str:
-    """`length` characters that follow `prompt` under `interventions`; see `rnnviz.sample`, which gives the
-    same without any. Raises what `intervene` and `rnnviz.sample` raise.
-
-    >>> import rnnviz
-    >>> from rnnviz import units
-    >>> model = rnnviz.load("timemachine-gru")
-    >>> units.continuation(model, "The Time Trav", 5, units.Intervention((17,)), temperature=0)
-    'eller'
-    """
-    return sampling.sample(
-        model, prompt, length, temperature=temperature, top_k=top_k, seed=seed, change=interventions
-    )
-
-
-def resume(
-    read: Trace,
-    t: int,
-    length: int,
-    interventions: Interventions = (),
-    *,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    seed: int | None = None,
-) -> str:
-    """`length` characters that follow the first `t` of a Trace under `interventions`.
-
-    As `continuation`, if the Trace is `intervene`'s with the same ones, without reading the t characters
-    again. Raises ConfigError for a t outside 0 .. T, and what `continuation` raises.
-
-    >>> import rnnviz
-    >>> from rnnviz import units
-    >>> model = rnnviz.load("timemachine-gru")
-    >>> units.resume(rnnviz.trace(model, "The Time Traveller"), 13, 5, temperature=0)
-    'eller'
-    """
-    changes = combined(read.weights, interventions)
-    return sampling.resume(read, t, length, temperature=temperature, top_k=top_k, seed=seed, changes=changes)

@@ -106,7 +106,7 @@ def own_weights(model: Network) -> Weights:
     if weights.cell == "custom":
         raise ConfigError(
             "gradients follow from a network's weights, and {name!r} is a Python function; change its state "
-            "instead: rnnviz.units.perturb or rnnviz.units.intervene",
+            "instead: rnnviz.units.perturb or rnnviz.units.effect",
             name=model.name,
         )
     return weights

@@ -226,9 +226,9 @@ def memory(model: Network, text: str, *, steps: int = 100, places: int = 64, see
     >>> found.bits.shape, found.bits[0] > found.bits[9]
     ((10,), np.True_)
     """
-    if steps < 1 or places < 1 or seed < 0:
+    if not all(isinstance(n, int) for n in (steps, places, seed)) or steps < 1 or places < 1 or seed < 0:
         raise ConfigError(
-            "steps and places are at least 1, seed at least 0; received {steps}, {places} and {seed}",
+            "steps and places are at least 1, seed at least 0; received {steps!r}, {places!r} and {seed!r}",
             steps=steps,
             places=places,
             seed=seed,

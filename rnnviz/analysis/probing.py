@@ -93,7 +93,7 @@ class Probe(Pictured):
     or correlation (0: nothing), on the part that it was not fitted on.
 
     score       of the probe on all units
-    few         what FEW units reach; the first is the unit that `rnnviz.units.search` ranks best
+    few         what FEW units reach; the first is the unit that `rnnviz.units.find` ranks best
     control     for each draw of the control task
     untrained   of the probe on each untrained copy; () where none was given
     character   of the character just read alone; None where only activations were given
@@ -310,9 +310,8 @@ class Probe(Pictured):
     def direction(self, layer: int | None = None) -> Direction:
         """The probe's weights in one layer as a Direction; `layer` may be left out where one was probed.
 
-        It reads the target; what the network writes for it is rather the difference of means (Haufe et al.
-        2014, NeuroImage 87), `units.directions.mean_difference`. Raises ConfigError for a layer that
-        was not probed.
+        It reads the target; what the network writes for it is rather the difference of means of the states
+        (Haufe et al. 2014, NeuroImage 87). Raises ConfigError for a layer that was not probed.
         """
         if (layer is None and len(self.layers) > 1) or (layer is not None and layer not in self.layers):
             raise ConfigError(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.analysis.activations import activations
+from rnnviz.analysis.activations import activations, check_trace
 from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
 from rnnviz.pictured import Brief
@@ -46,10 +46,10 @@ def project(trace: Trace, k: int = 2, *, layer: int | None = -1, quantity: str =
     >>> path.points.shape, path.axes.shape
     ((7, 2), (2, 256))
     """
-    layer = trace.hidden.shape[1] - 1 if layer == -1 else layer
+    layer = check_trace(trace).hidden.shape[1] - 1 if layer == -1 else layer
     values = activations(trace, layer=layer, quantity=quantity).astype(np.float64)
     H = values.shape[1]
-    if not 1 <= k <= H:
+    if type(k) is not int or not 1 <= k <= H:
         raise ConfigError("there are 1 to {h} axes; received k = {k}", h=H, k=k)
     mean = values.mean(axis=0) if len(values) else np.zeros(H)
     _, lengths, found = np.linalg.svd(values - mean, full_matrices=False)  # (n,) and (n, H), n = min(T, H)

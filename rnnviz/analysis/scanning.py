@@ -340,8 +340,7 @@ def pushes(
     normalisation, not through later steps. Raises ConfigError for an absent unit or k < 1.
 
     >>> import rnnviz
-    >>> from rnnviz import units
-    >>> up, down = units.pushes(rnnviz.load("timemachine-gru"), 17, k=3)
+    >>> up, down = pushes(rnnviz.load("timemachine-gru"), 17, k=3)
     >>> len(up), down[0][1] < 0
     (3, True)
     """

@@ -126,7 +126,7 @@ def _direction(asked: Along, model: Any, layer: int, quantity: str) -> rnnviz.un
 
     Raises ConfigError for another form, or a text that is missing or of no use, and what finds it raises.
     """
-    from rnnviz.analysis import targets
+    from rnnviz.analysis import directions, targets
 
     given = asked.corpus is not None or asked.file is not None
     if asked.direction is None:
@@ -154,9 +154,9 @@ def _direction(asked: Along, model: Any, layer: int, quantity: str) -> rnnviz.un
         )
     if kind == "random":
         H = model.config.hidden_size
-        return rnnviz.units.directions.random(H, int(of), layer=layer, quantity=quantity)
+        return directions.random(H, int(of), layer=layer, quantity=quantity)
     read = rnnviz.trace(model, source_text(asked)[: asked.characters])
     target = targets.named(of, read.text, unclosed=asked.unclosed)
     if kind == "difference":
-        return rnnviz.units.directions.mean_difference(read, target, layer=layer, quantity=quantity)
+        return directions.mean_difference(read, target, layer=layer, quantity=quantity)
     return rnnviz.units.probe(read, target, layer=layer, quantity=quantity, controls=0).direction(layer)

@@ -8,7 +8,7 @@ of all that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import rnnviz
 from rnnviz.cli.bind import Help
@@ -24,6 +24,10 @@ from rnnviz.cli.output import (
 )
 from rnnviz.cli.units import COPIES, Question
 from rnnviz.findings import Finding, count, words
+
+if TYPE_CHECKING:
+    from rnnviz.analysis.searching import Searcher
+    from rnnviz.analysis.targets import Target
 
 
 def probe(
@@ -45,6 +49,8 @@ def probe(
     example:
       python -m rnnviz probe --model python-gru --corpus python-source --target quotes --target brackets
     """
+    from rnnviz.analysis.searching import Searcher
+
     model = network(of)
     traced = rnnviz.trace(model, source_text(source)[:characters])
     targets = question.targets(traced.text)
@@ -52,9 +58,7 @@ def probe(
         say_start(model, shown)
     copies = [rnnviz.trace(copy, traced.text) for copy in rnnviz.units.untrained(model, untrained)]
     for quantity in question.quantity or ["hidden"]:
-        searchers = [
-            rnnviz.units.Searcher(one, layer=question.layer, quantity=quantity) for one in (traced, *copies)
-        ]
+        searchers = [Searcher(one, layer=question.layer, quantity=quantity) for one in (traced, *copies)]
         probes = [_probe(target, searchers, controls, seed, shown) for target in targets]
         heading = words("read", model=model.name, quantity=quantity, n=count(len(traced)))
         more = _weights if weights else lambda found: {}
@@ -62,8 +66,8 @@ def probe(
 
 
 def _probe(
-    target: rnnviz.units.Target,
-    searchers: Sequence[rnnviz.units.Searcher],
+    target: Target,
+    searchers: Sequence[Searcher],
     controls: int,
     seed: int,
     shown: Shown,

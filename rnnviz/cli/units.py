@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import rnnviz
 from rnnviz.cli.bind import Help, not_below
@@ -31,6 +31,10 @@ from rnnviz.cli.output import (
 )
 from rnnviz.errors import ConfigError
 from rnnviz.findings import count, words
+
+if TYPE_CHECKING:
+    from rnnviz.analysis.search_result import Search
+    from rnnviz.analysis.targets import Target
 
 SHIFTS, PER_TARGET = 1_000, 40
 """Shifts for the chance line, and for each target of a family, if that is more: half as many just tell the
@@ -61,7 +65,7 @@ class Question:
     ] = None
     unclosed: Unclosed = "paragraph"
 
-    def targets(self, text: str) -> list[rnnviz.units.Target]:
+    def targets(self, text: str) -> list[Target]:
         """The targets over a text, or all there are."""
         from rnnviz.analysis.targets import kinds, named, pattern_target
 
@@ -154,10 +158,10 @@ def _keep(
     of: Named,
     source: Source,
     unclosed: Unclosed,
-    searches: Sequence[rnnviz.units.Search],
+    searches: Sequence[Search],
     text: str,
     sentences: Sequence[rnnviz.Trace],
-    same: Sequence[rnnviz.units.Target],
+    same: Sequence[Target],
     typed: Path | None,
 ) -> None:
     """Put them into the card, and that there is none for targets that are the `same` throughout. What the

@@ -13,11 +13,10 @@ R = TypeVar("R")
 def run(steps: Generator[P, None, R], progress: Callable[[P], object] | None = None) -> R:
     """What `steps` returns; `progress` is called with everything it yields.
 
-    >>> from rnnviz import units
     >>> def halves():
     ...     yield 0.5
     ...     return "done"
-    >>> units.run(halves(), print)
+    >>> run(halves(), print)
     0.5
     'done'
     """

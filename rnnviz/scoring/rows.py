@@ -148,6 +148,7 @@ def score_rows(
     >>> found = []
     >>> file = open_rows(rows, name="rows.jsonl")
     >>> model = rnnviz.load("timemachine-gru")
+    >>> from rnnviz.networks.progress import run
     >>> report = run(score_rows(model, file, each=lambda b: found.extend(b.scores)))
     >>> report.rows_scored, [one.perplexity and round(one.perplexity, 1) for one in found]
     (2, [9.5, None, 7.3])

@@ -46,7 +46,7 @@ _MASKS = {"bracket-depth": "brackets", "py-bracket-depth": "py-brackets"}
 class Recorded:
     """One search.
 
-    target      a name of `rnnviz.units.KINDS` or `PYTHON_KINDS`
+    target      a name of `rnnviz.units.target`
     layer, unit the unit that ranked best on one half
     score       what it reaches on the other: AUC, or correlation for a graded target, as `measure` says
     chance      what the unit reaches for 95 of 100 shifted targets
@@ -56,7 +56,7 @@ class Recorded:
     evidence    how sure that is, what simpler things reach, and what it comes to on text that had no say in
                 it; None in cards of 0.1.0
     p           the share of shifted targets for which it does as well
-    levels      at which it was tested, of a family: see `rnnviz.units.holm`
+    levels      at which it was tested, of a family: see `rnnviz.analysis.search_result.holm`
     direction   1 where the unit rises with the target, -1 where it falls; 0 in cards that don't say
     typed       the share of the characters of sentences that one might type, each read from the empty state,
                 at which the unit's sign tells whether the target holds, and that of the likelier answer given

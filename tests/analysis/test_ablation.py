@@ -7,8 +7,11 @@ import pytest
 
 import rnnviz
 from rnnviz.analysis import ablation, directions
-from rnnviz.analysis.ablation import ablating
-from rnnviz.units import Ablation, Intervention, Unit, ablate, effect, intervene, target
+from rnnviz.analysis.ablation import Ablation, ablate, ablating
+from rnnviz.analysis.activations import Unit
+from rnnviz.analysis.effects import effect
+from rnnviz.analysis.interventions import Intervention
+from rnnviz.analysis.targets import target
 from tests.analysis.built import UNUSED, built, quoted
 from tests.conftest import TEXT, tiny
 
@@ -24,7 +27,7 @@ def test_a_loss_is_that_of_reading_without_the_unit(cell: str, batch: int) -> No
     assert found.units.tolist() == list(range(12))
     assert found.baseline == pytest.approx(base.perplexity[-1], rel=1e-6)
     for unit in range(12):
-        without = intervene(model, SHORT, Intervention((unit,), "zero", layer=1))
+        without = rnnviz.trace(model, SHORT, change=Intervention((unit,), "zero", layer=1))
         assert found.loss[unit] == pytest.approx((without.nll - base.nll).mean(), abs=1e-6)
         assert found.perplexity[unit] == pytest.approx(without.perplexity[-1], rel=1e-5)
     assert found.loss[found.order[0]] == found.loss.max()
@@ -41,7 +44,7 @@ def test_units_and_random_directions_can_be_held_at_their_means() -> None:
     for one, loss in zip(held, [*found.loss, *found.random.loss], strict=True):
         # The state after the last character predicts nothing that is scored.
         mean = float((base._states[:-1, 1] @ one.vector).mean())
-        without = intervene(model, SHORT, Intervention(one, "clamp", mean))
+        without = rnnviz.trace(model, SHORT, change=Intervention(one, "clamp", mean))
         assert loss == pytest.approx((without.nll - base.nll).mean(), abs=1e-6)
 
 
@@ -49,7 +52,7 @@ def test_a_ranking_replicates_where_both_halves_rank_alike() -> None:
     text = "".join(np.random.default_rng(0).choice(list(TEXT), 400).tolist())
     found = ablate(tiny("rnn"), text)
     base = rnnviz.trace(tiny("rnn"), text).nll
-    every = [intervene(tiny("rnn"), text, Intervention((unit,))).nll - base for unit in range(12)]
+    every = [rnnviz.trace(tiny("rnn"), text, change=Intervention((unit,))).nll - base for unit in range(12)]
     places = [
         np.argsort(np.argsort([loss[half].sum() for loss in every])) for half in (slice(200), slice(200, 400))
     ]

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 import rnnviz
 from rnnviz import gradients
 from rnnviz.analysis import attribution
+from rnnviz.networks.progress import run
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.vocabulary import UNKNOWN
 from tests.analysis.autograd import NETWORKS, double, log_probs, symbols
@@ -118,6 +119,6 @@ def test_it_says_how_far_it_is_and_can_be_cancelled() -> None:
     steps = attribution.attributing(tiny("gru"), READ)
     seen = [next(steps)]
     steps.close()
-    rnnviz.units.run(attribution.attributing(tiny("gru"), READ, method="occlusion"), seen.append)
+    run(attribution.attributing(tiny("gru"), READ, method="occlusion"), seen.append)
     assert all(0 < share <= 1 for share in seen)
     assert seen[-1] == 1

@@ -9,7 +9,10 @@ import pytest
 
 import rnnviz
 from rnnviz.analysis import directions
-from rnnviz.units import Direction, Intervention, Target, Unit, intervene, target
+from rnnviz.analysis.activations import Unit
+from rnnviz.analysis.directions import Direction
+from rnnviz.analysis.interventions import Intervention
+from rnnviz.analysis.targets import Target, target
 from tests.conftest import TEXT, tiny
 
 SHORT = TEXT[:60]
@@ -22,8 +25,8 @@ H = 12  # of `tiny`
 def test_along_axes_it_is_the_units_exactly(cell: str, action: Any, value: float, held: list[Unit]) -> None:
     model = tiny(cell, layers=2)
     axes = [directions.coordinate(unit, H) for unit in held]
-    one = intervene(model, SHORT, Intervention(axes, action, value, start=3))
-    other = intervene(model, SHORT, Intervention(held, action, value, start=3))
+    one = rnnviz.trace(model, SHORT, change=Intervention(axes, action, value, start=3))
+    other = rnnviz.trace(model, SHORT, change=Intervention(held, action, value, start=3))
     rounding = 1e-6 if action == "scale" else 0  # float32 multiplies by a rounded number
     np.testing.assert_allclose(one.hidden, other.hidden, rtol=rounding, atol=rounding)
     np.testing.assert_allclose(one.nll, other.nll, rtol=rounding, atol=rounding)
@@ -32,8 +35,8 @@ def test_along_axes_it_is_the_units_exactly(cell: str, action: Any, value: float
 @pytest.mark.parametrize("cell", ["gru", "lstm", "rnn"])
 def test_without_as_many_directions_as_units_nothing_is_left(cell: str) -> None:
     model = tiny(cell)
-    gone = intervene(model, SHORT, Intervention([directions.random(H, seed) for seed in range(H)]))
-    zeroed = intervene(model, SHORT, Intervention(tuple(range(H))))
+    gone = rnnviz.trace(model, SHORT, change=Intervention([directions.random(H, seed) for seed in range(H)]))
+    zeroed = rnnviz.trace(model, SHORT, change=Intervention(tuple(range(H))))
     np.testing.assert_allclose(gone.hidden, 0, atol=1e-6)
     np.testing.assert_allclose(gone.log_probs, zeroed.log_probs, atol=1e-6)
 
@@ -44,11 +47,13 @@ def test_a_clamped_direction_has_its_value_and_the_rest_of_the_state_is_left_alo
     along = directions.random(H, seed=4, layer=1, quantity=quantity)
     held = Intervention(along, "clamp", 0.8)
     assert (held.layer, held.quantity, held.units) == (1, quantity, (along,))
-    changed, before = intervene(model, SHORT, held), rnnviz.trace(model, SHORT)
+    changed, before = rnnviz.trace(model, SHORT, change=held), rnnviz.trace(model, SHORT)
     np.testing.assert_allclose(along.along(changed), 0.8, atol=1e-6)
     # At the first step the states were the same before the change: they differ along the direction alone.
     first = Intervention(along, "clamp", 0.8, start=1)
-    apart = getattr(intervene(model, SHORT, first), quantity)[0, 1] - getattr(before, quantity)[0, 1]
+    apart = (
+        getattr(rnnviz.trace(model, SHORT, change=first), quantity)[0, 1] - getattr(before, quantity)[0, 1]
+    )
     across = apart - (apart @ along.vector) * along.vector
     assert np.abs(across).max() < 1e-6 < np.abs(apart).max()
     np.testing.assert_array_equal(changed.hidden[:, 0], before.hidden[:, 0])  # nothing below it
@@ -57,14 +62,14 @@ def test_a_clamped_direction_has_its_value_and_the_rest_of_the_state_is_left_alo
 def test_a_scaled_direction_is_multiplied_once_at_the_first_step() -> None:
     model, along = tiny("gru"), directions.random(H, seed=2)
     before = rnnviz.trace(model, SHORT)
-    after = intervene(model, SHORT, Intervention(along, "scale", 2.5, start=1))
+    after = rnnviz.trace(model, SHORT, change=Intervention(along, "scale", 2.5, start=1))
     assert along.along(after)[0] == pytest.approx(2.5 * along.along(before)[0], rel=1e-5)
 
 
 def test_directions_that_are_not_at_right_angles_each_have_their_value() -> None:
     model = tiny("gru")
     two = [Direction("a", np.eye(H)[0]), Direction("b", np.eye(H)[0] + np.eye(H)[1])]
-    held = intervene(model, SHORT, Intervention(two, "clamp", 0.25))
+    held = rnnviz.trace(model, SHORT, change=Intervention(two, "clamp", 0.25))
     for one in two:
         np.testing.assert_allclose(one.along(held), 0.25, atol=1e-6)
 

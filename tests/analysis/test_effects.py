@@ -5,8 +5,12 @@ import pytest
 
 import rnnviz
 from rnnviz.analysis import directions
+from rnnviz.analysis.ablation import Within
+from rnnviz.analysis.activations import Unit
+from rnnviz.analysis.effects import Effect, effect
+from rnnviz.analysis.interventions import Intervention, Zero
+from rnnviz.analysis.targets import target
 from rnnviz.scoring.bootstrap import resample
-from rnnviz.units import Effect, Intervention, Unit, Within, Zero, effect, intervene, target
 from tests.analysis.built import built, quoted
 from tests.conftest import TEXT, tiny
 
@@ -34,7 +38,9 @@ def test_every_change_costs_what_reading_under_it_alone_costs(cell: str, one: In
     every = (one, *found.controls)
     assert len(every) == 7
     for loss, each in zip(found.losses.estimate, every, strict=True):
-        assert loss == pytest.approx((intervene(model, SHORT, each).nll - base.nll).mean(), abs=1e-6)
+        assert loss == pytest.approx(
+            (rnnviz.trace(model, SHORT, change=each).nll - base.nll).mean(), abs=1e-6
+        )
         assert (each.action, each.value, each.start, each.stop) == (
             one.action,
             one.value,
@@ -65,7 +71,7 @@ def test_a_loss_inside_a_target_is_of_what_is_predicted_there() -> None:
     inside = target("quotes", text)
     one = Intervention((4,))
     found = effect(built(), text, one, target=inside, controls=2)
-    extra = intervene(built(), text, one).nll - rnnviz.trace(built(), text).nll
+    extra = rnnviz.trace(built(), text, change=one).nll - rnnviz.trace(built(), text).nll
     there = np.concatenate(([False], inside.values[:-1]))
     assert found.within is not None
     assert found.within.characters == there.sum()

@@ -9,9 +9,13 @@ import torch
 
 import rnnviz
 from rnnviz import units
+from rnnviz.analysis.ablation import ablate
+from rnnviz.analysis.activations import Unit
+from rnnviz.analysis.interventions import Intervention
+from rnnviz.analysis.scanning import pushes, scan
+from rnnviz.networks.numpy_engine import combined
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.scoring import sampling
-from rnnviz.units import Intervention, Unit, ablate, continuation, intervene, pushes, resume, scan
 from tests.conftest import TEXT, tiny
 from tests.networks import textbook
 
@@ -64,7 +68,7 @@ def test_an_intervention_is_what_a_plain_loop_does(
     text: str, cell: str, options: dict[str, Any], changes: list[Intervention]
 ) -> None:
     model = tiny(cell, layers=2, **options)
-    found = intervene(model, text, changes)
+    found = rnnviz.trace(model, text, change=changes)
     states, log_probs = plain(model, text, changes)
     np.testing.assert_allclose(found._states, states, atol=2e-6)
     np.testing.assert_allclose(found.log_probs, log_probs, atol=5e-6)
@@ -80,13 +84,12 @@ def test_a_changed_text_is_continued_without_being_read_again(cell: str) -> None
     changes = [Intervention((3, 5), "clamp", 0.9, layer=1), Intervention((2,), "scale", 0.3, start=25)]
     if cell == "lstm":
         changes.append(Intervention((7,), "scale", 0.5, quantity="cell"))
-    read = intervene(model, SHORT, changes)
+    read = rnnviz.trace(model, SHORT, change=changes)
     for t in (0, 11, 40):
-        assert resume(read, t, 40, changes, **options) == continuation(
-            model, SHORT[:t], 40, changes, **options
+        held = combined(read.weights, changes)
+        assert sampling.resume(read, t, 40, changes=held, **options) == rnnviz.sample(
+            model, SHORT[:t], 40, change=changes, **options
         )
-    # Left alone from there on, it goes on from a changed state as the network would.
-    assert resume(read, 40, 40, **options) == sampling.resume(read, 40, 40, **options)
 
 
 @pytest.mark.parametrize("units", [Unit(1, 5), (Unit(1, 5),), [Unit(1, 5)]], ids=repr)
@@ -95,7 +98,7 @@ def test_a_unit_brings_its_layer_with_it(units: Any) -> None:
     held = Intervention(units, "clamp", 1.0)
     assert (held.units, held.layer) == ((5,), 1)
     assert held == Intervention((5,), "clamp", 1.0, layer=1) == Intervention(units, "clamp", 1.0, layer=1)
-    changed, plain = intervene(model, SHORT, held).hidden, rnnviz.trace(model, SHORT).hidden
+    changed, plain = rnnviz.trace(model, SHORT, change=held).hidden, rnnviz.trace(model, SHORT).hidden
     assert (changed[:, 1, 5] == 1.0).all()
     np.testing.assert_array_equal(changed[:, 0], plain[:, 0])  # nothing below it
 
@@ -103,8 +106,8 @@ def test_a_unit_brings_its_layer_with_it(units: Any) -> None:
 def test_a_pair_that_is_surely_two_units_is_taken() -> None:
     model, single = tiny("gru", layers=2), tiny("gru")
     for clear in (Intervention((1, 5), layer=0), Intervention([1, 5]), Intervention((2, 5))):  # type: ignore[arg-type]
-        assert (intervene(model, SHORT, clear).hidden[:, 0, list(clear.units)] == 0).all()
-    assert (intervene(single, SHORT, Intervention((1, 5))).hidden[:, 0, [1, 5]] == 0).all()
+        assert (rnnviz.trace(model, SHORT, change=clear).hidden[:, 0, list(clear.units)] == 0).all()
+    assert (rnnviz.trace(single, SHORT, change=Intervention((1, 5))).hidden[:, 0, [1, 5]] == 0).all()
 
 
 def test_wherever_units_are_taken_they_bring_their_layer() -> None:
@@ -121,7 +124,7 @@ def test_change_is_taken_by_trace_perplexity_and_sample_alike(cell: str) -> None
     model = tiny(cell, layers=2)
     change = [units.Clamp(Unit(1, 3), 0.5), units.Zero([2, 5], layer=0, start=3), units.Scale(7, 0.5, stop=9)]
     read = rnnviz.trace(model, SHORT, change=change)
-    np.testing.assert_array_equal(read.hidden, intervene(model, SHORT, change).hidden)
+    np.testing.assert_array_equal(read.hidden, rnnviz.trace(model, SHORT, change=change).hidden)
     assert (read.hidden[:, 1, 3] == 0.5).all()
     report = rnnviz.perplexity(model, text=SHORT, change=change)
     assert report.perplexity == pytest.approx(read.perplexity[-1], rel=1e-5)

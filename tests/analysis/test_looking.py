@@ -8,11 +8,13 @@ import pytest
 import torch
 
 import rnnviz
+from rnnviz.analysis.comparison import compare
+from rnnviz.analysis.gating import Gates, gates
+from rnnviz.analysis.projection import project
 from rnnviz.findings import Number
 from rnnviz.networks.config import Cell, ModelConfig
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.units import Gates, compare, gates, project
 from tests.conftest import TEXT, tiny
 
 

@@ -17,11 +17,13 @@ import pytest
 import rnnviz
 from rnnviz import units
 from rnnviz.analysis import indexing, matching
-from rnnviz.analysis.indexing import fingerprint
+from rnnviz.analysis.activations import Unit
+from rnnviz.analysis.indexing import Index, fingerprint, open_index
+from rnnviz.analysis.matching import Match, Matches, Pattern
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Heat, Number
+from rnnviz.networks.progress import run
 from rnnviz.telling import tell
-from rnnviz.units import Matches, Pattern, Unit
 from tests.analysis.built import built, quoted
 from tests.conftest import TEXT, tiny
 
@@ -72,12 +74,12 @@ def apart(found: list[tuple[int, int, int]], most: int) -> list[tuple[int, int, 
 
 
 @pytest.fixture(scope="module")
-def two_layers(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str, units.Index]:
+def two_layers(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str, Index]:
     model, text = tiny("lstm", layers=2), TEXT * 3
-    return model, text, units.run(units.index(model, text, tmp_path_factory.mktemp("index") / "lstm"))
+    return model, text, run(indexing.index(model, text, tmp_path_factory.mktemp("index") / "lstm"))
 
 
-def test_the_index_holds_every_state_and_the_text(two_layers: tuple[Any, str, units.Index]) -> None:
+def test_the_index_holds_every_state_and_the_text(two_layers: tuple[Any, str, Index]) -> None:
     model, text, index = two_layers
     states = halves(model, text)
     assert (len(index), index.layers, index.units) == (len(text), 2, 12)
@@ -120,7 +122,7 @@ def test_matches_are_those_of_a_plain_scan(seed: int) -> None:
 def test_a_long_text_is_written_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexing, "WRITTEN", 100)
     monkeypatch.setattr(indexing, "PIECE", 30)
-    index = units.run(units.index(tiny("gru"), TEXT, tmp_path / "index"))
+    index = run(indexing.index(tiny("gru"), TEXT, tmp_path / "index"))
     np.testing.assert_array_equal(index.values(0, len(TEXT)), halves(tiny("gru"), TEXT))
 
 
@@ -141,13 +143,13 @@ def test_a_pattern_is_what_is_on_throughout_and_off_around(edges: int, start: in
                     )
                     if is_on[start:stop].all() and not is_on[[*before, *after]].any():
                         expected[Unit(n, u)] = sign
-        found = units.pattern(trace, start, stop, threshold=0.1, edges=edges, layer=layer)
+        found = matching.pattern(trace, start, stop, threshold=0.1, edges=edges, layer=layer)
         assert dict(zip(found.units, found.signs, strict=True)) == expected
         assert found.length == stop - start
 
 
 def test_predictions_from_the_index_are_those_of_the_network(
-    two_layers: tuple[Any, str, units.Index],
+    two_layers: tuple[Any, str, Index],
 ) -> None:
     model, text, index = two_layers
     probabilities = np.exp(rnnviz.trace(model, text[:60]).log_probs)
@@ -160,29 +162,29 @@ def test_predictions_from_the_index_are_those_of_the_network(
 
 def test_an_index_is_whole_or_not_there_and_its_users_alone(tmp_path: Path) -> None:
     path, model = tmp_path / "new" / "index", tiny("gru")
-    steps = units.index(model, TEXT * 40, path)
+    steps = indexing.index(model, TEXT * 40, path)
     next(steps)
     assert [p.name[:9] for p in path.parent.iterdir()] == [".partial-"]
     steps.close()  # cancelled
     assert not list(path.parent.iterdir())
     seen: list[float] = []
-    made = units.run(units.index(model, TEXT, path), lambda now: seen.append(now.fraction))
+    made = run(indexing.index(model, TEXT, path), lambda now: seen.append(now.fraction))
     assert seen[-1] == 1.0
     if os.name == "posix":
         assert stat.S_IMODE(path.stat().st_mode) == 0o700
     assert [p.name for p in path.parent.iterdir()] == ["index"]
-    again = units.index(model, TEXT, path)
-    assert units.run(again).text() == made.text()
+    again = indexing.index(model, TEXT, path)
+    assert run(again).text() == made.text()
 
 
 def test_an_index_without_a_path_goes_with_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    steps = units.index(tiny("gru"), TEXT * 40)
+    steps = indexing.index(tiny("gru"), TEXT * 40)
     next(steps)
     assert list(tmp_path.iterdir())
     steps.close()  # cancelled
     assert not list(tmp_path.iterdir())
-    made = units.run(units.index(tiny("gru"), TEXT))
+    made = run(indexing.index(tiny("gru"), TEXT))
     assert made.path.is_relative_to(tmp_path)
     assert made.text() == TEXT
     del made
@@ -194,7 +196,7 @@ def test_no_room_is_said_before_anything_is_read(tmp_path: Path, monkeypatch: py
     usage = type("usage", (), {"free": 100})
     monkeypatch.setattr("rnnviz.analysis.indexing.shutil.disk_usage", lambda path: usage)
     with pytest.raises(ConfigError, match="can't be written to"):
-        units.run(units.index(tiny("gru"), TEXT, tmp_path / "index"))
+        run(indexing.index(tiny("gru"), TEXT, tmp_path / "index"))
     assert not list(tmp_path.iterdir())
 
 
@@ -206,18 +208,18 @@ def test_two_networks_are_never_taken_for_each_other() -> None:
 
 
 @pytest.fixture(scope="module")
-def quotations(tmp_path_factory: pytest.TempPathFactory) -> units.Index:
-    return units.run(units.index(built(), BOOK, tmp_path_factory.mktemp("index") / "built"))
+def quotations(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return run(indexing.index(built(), BOOK, tmp_path_factory.mktemp("index") / "built"))
 
 
-def elsewhere(index: units.Index, start: int, stop: int, text: str = SAID, **asked: Any) -> Matches:
+def elsewhere(index: Index, start: int, stop: int, text: str = SAID, **asked: Any) -> Matches:
     """The matches of a passage in the network that was built."""
     asked = {"threshold": 0.9, **asked}
     return index.elsewhere(built(), rnnviz.trace(built(), text), start, stop, **asked)
 
 
 def test_what_matches_have_in_common_stands_beside_what_the_same_characters_have(
-    quotations: units.Index,
+    quotations: Index,
 ) -> None:
     found = elsewhere(quotations, 1, 3, "x“ab", most=1000)
     ends = [match.stop - 1 for match in found.found]
@@ -228,7 +230,7 @@ def test_what_matches_have_in_common_stands_beside_what_the_same_characters_have
     assert found.ending == matching.Ending("a", inside, len(ends), BOOK.count("a") / len(BOOK))
 
 
-def test_an_ending_is_as_long_as_many_places_have_it(two_layers: tuple[Any, str, units.Index]) -> None:
+def test_an_ending_is_as_long_as_many_places_have_it(two_layers: tuple[Any, str, Index]) -> None:
     model, text, index = two_layers
     for passage in ("q", "a machine"):
         read = rnnviz.trace(model, passage)
@@ -240,7 +242,7 @@ def test_an_ending_is_as_long_as_many_places_have_it(two_layers: tuple[Any, str,
         assert often or len(found.ending.text) == 1  # rare as it is
 
 
-def test_what_stands_at_a_match_and_what_is_expected_there(quotations: units.Index) -> None:
+def test_what_stands_at_a_match_and_what_is_expected_there(quotations: Index) -> None:
     found = elsewhere(quotations, 3, 7, most=5)
     for match in found.found:
         start, stop = max(0, match.start - matching.BEFORE), match.stop + matching.AFTER
@@ -258,9 +260,9 @@ def test_all_that_is_counted_of_untrained_copies(
     monkeypatch.setattr(matching, "BEGINNING", 400)
     model = tiny("gru", layers=2)
     asked: dict[str, Any] = {"share": 0.6, "most": 7}
-    index = units.run(units.index(model, TEXT, tmp_path / "tiny"))
+    index = run(indexing.index(model, TEXT, tmp_path / "tiny"))
     read = rnnviz.trace(model, TEXT[3:60])
-    copies = units.run(matching.copies(model, TEXT, 2))
+    copies = run(matching.copies(model, TEXT, 2))
     found = index.elsewhere(model, read, 20, 23, threshold=0.05, layer=layer, copies=copies, **asked)
     control = found.untrained
     assert control is not None
@@ -273,7 +275,7 @@ def test_all_that_is_counted_of_untrained_copies(
         here = rnnviz.trace(network, read.text)
         values = abs(units.activations(here, layer=layer))
         threshold = 0.05 if number == 0 else float(np.quantile(values, 1 - share))
-        pattern = units.pattern(here, 20, 23, threshold=threshold, layer=layer)
+        pattern = matching.pattern(here, 20, 23, threshold=threshold, layer=layer)
         if number:
             assert np.mean(values >= threshold) == pytest.approx(share, abs=2 / values.size)
             assert control.thresholds[number - 1] == pytest.approx(threshold)
@@ -289,9 +291,9 @@ def test_all_that_is_counted_of_untrained_copies(
         assert shares.untrained == sum(TEXT[: n + 1].endswith(shares.name) for n in theirs)
 
 
-def test_copies_may_have_no_unit_that_is_on_throughout(quotations: units.Index) -> None:
+def test_copies_may_have_no_unit_that_is_on_throughout(quotations: Index) -> None:
     """A unit set by hand is on inside quotes and off beside them; no unit of random weights is."""
-    copies = units.run(matching.copies(built(), BOOK))
+    copies = run(matching.copies(built(), BOOK))
     found = elsewhere(quotations, 3, 7, edges=1, copies=copies)
     assert found.untrained is not None
     assert found.untrained.own > 5
@@ -300,8 +302,8 @@ def test_copies_may_have_no_unit_that_is_on_throughout(quotations: units.Index) 
     assert "match.no-copy" in [said.code for said in found.sentences()]
 
 
-def test_one_call_indexes_matches_and_controls(quotations: units.Index, tmp_path: Path) -> None:
-    copies = units.run(matching.copies(built(), BOOK, 1))
+def test_one_call_indexes_matches_and_controls(quotations: Index, tmp_path: Path) -> None:
+    copies = run(matching.copies(built(), BOOK, 1))
     shares: list[float] = []
     found = units.match(
         *(built(), SAID, 3, 7, BOOK),
@@ -314,7 +316,7 @@ def test_one_call_indexes_matches_and_controls(quotations: units.Index, tmp_path
     assert shares[-1] == 1.0
     alone = units.match(built(), SAID, 3, 7, BOOK, threshold=0.9, copies=0, folder=tmp_path / "kept")
     assert alone.facts() == elsewhere(quotations, 3, 7).facts()
-    assert units.open_index(tmp_path / "kept").text() == BOOK
+    assert open_index(tmp_path / "kept").text() == BOOK
     with pytest.raises(ConfigError, match="no unit is on throughout"):
         units.match(built(), SAID, 3, 7, BOOK, threshold=1.5, folder=tmp_path / "not")
     assert not (tmp_path / "not").exists()
@@ -322,7 +324,7 @@ def test_one_call_indexes_matches_and_controls(quotations: units.Index, tmp_path
 
 def test_copies_read_no_more_than_the_beginning_and_progress_runs_to_the_end() -> None:
     steps: list[float] = []
-    made = units.run(matching.copies(built(), BOOK * 11), lambda now: steps.append(now.fraction))
+    made = run(matching.copies(built(), BOOK * 11), lambda now: steps.append(now.fraction))
     assert [copy.states.shape for copy in made] == [(8, matching.BEGINNING)] * 3
     assert made[0].states.dtype == np.float16
     assert steps == sorted(steps)
@@ -331,7 +333,7 @@ def test_copies_read_no_more_than_the_beginning_and_progress_runs_to_the_end() -
     np.testing.assert_allclose(made[0].states[:, : len(BOOK)], first, atol=1e-3)
 
 
-PLACE = units.Match(70, 74, (Unit(0, 3), Unit(0, 9)), "a" * 60, "b\n c", "d" * 30, next=(("\n", 0.61),))
+PLACE = Match(70, 74, (Unit(0, 3), Unit(0, 9)), "a" * 60, "b\n c", "d" * 30, next=(("\n", 0.61),))
 COMPARED = matching.Compared("b\n c", 1, 4), matching.Compared(" c", 1, 5)
 CONTROL = matching.Untrained(300, (2, 0), (0.1, 0.2), 1, 9, COMPARED)
 FOUND = Matches(

@@ -8,7 +8,8 @@ import pytest
 
 import rnnviz
 from rnnviz import units
-from rnnviz.analysis import patching
+from rnnviz.analysis import directions, patching
+from rnnviz.analysis.patching import PatchControls
 from rnnviz.scoring import sampling
 from tests.analysis.built import LATCHES, UNUSED, built
 from tests.conftest import TEXT, tiny
@@ -28,7 +29,7 @@ PARTS: list[dict[str, Any]] = [
     {},
     {"layer": 0},
     {"units": [2, 7]},
-    {"units": units.directions.random(12, 1)},
+    {"units": directions.random(12, 1)},
     {"quantity": "hidden"},
 ]
 each_cell = pytest.mark.parametrize(("cell", "options"), CELLS, ids=str)
@@ -136,7 +137,7 @@ def test_a_latch_that_is_patched_alone_opens_the_quote() -> None:
     assert controls.kl > 3 * np.quantile(controls.elsewhere, 0.95)
 
 
-def controlled(model: Any, **part: Any) -> units.PatchControls:
+def controlled(model: Any, **part: Any) -> PatchControls:
     done = units.patch(model, SOURCE, 20, TARGET, 30, **part)
     return done.controls(model, TEXT[200:260], n=6, ahead=7)
 
@@ -155,7 +156,7 @@ def test_controls_are_of_the_same_predictions(
         assert found.apart > 0
 
 
-CONTROLLED = controlled(tiny("gru"), units=units.directions.random(12, 1))
+CONTROLLED = controlled(tiny("gru"), units=directions.random(12, 1))
 SAME = replace(CONTROLLED.patched, lengths={(0, "hidden"): 0.0})
 WHOLE = replace(CONTROLLED.patched, part=patching.Part((0,), ("hidden",)))
 NONE = np.zeros((0, 7))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import rnnviz
+from rnnviz.analysis.perturbation import memory, perturb
 from rnnviz.findings import count
-from rnnviz.units import memory, perturb
 from tests.conftest import TEXT, tiny
 
 SHORT = TEXT[:80]

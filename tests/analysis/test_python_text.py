@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.analysis import python_text
-from rnnviz.analysis.targets import bracket_depth, inside_quotes
+from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, bracket_depth, inside_quotes, kinds, target
 from rnnviz.text import corpora
-from rnnviz.units import KINDS, PYTHON_KINDS, kinds, target
 from tests.analysis.test_targets import shown
 from tests.conftest import TEXT
 

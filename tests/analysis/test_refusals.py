@@ -8,34 +8,25 @@ import pytest
 
 import rnnviz
 from rnnviz import units
-from rnnviz.analysis import directions, evidence
-from rnnviz.analysis.targets import named
+from rnnviz.analysis import directions, evidence, matching
+from rnnviz.analysis.ablation import ablate
+from rnnviz.analysis.activations import Unit
+from rnnviz.analysis.comparison import compare
+from rnnviz.analysis.directions import Direction
+from rnnviz.analysis.effects import effect
+from rnnviz.analysis.evidence import search
+from rnnviz.analysis.gating import gates
+from rnnviz.analysis.indexing import index, open_index
+from rnnviz.analysis.interventions import Intervention
+from rnnviz.analysis.matching import Pattern
+from rnnviz.analysis.perturbation import memory, perturb
+from rnnviz.analysis.probing import probe
+from rnnviz.analysis.projection import project
+from rnnviz.analysis.scanning import pushes, scan
+from rnnviz.analysis.targets import Target, named, pattern_target, span_target, target
 from rnnviz.errors import ConfigError, DecodingError, EmptyTextError, TextError
-from rnnviz.units import (
-    Direction,
-    Intervention,
-    Pattern,
-    Target,
-    Unit,
-    ablate,
-    compare,
-    continuation,
-    effect,
-    gates,
-    intervene,
-    memory,
-    pattern_target,
-    perturb,
-    probe,
-    project,
-    pushes,
-    resume,
-    run,
-    scan,
-    search,
-    span_target,
-    target,
-)
+from rnnviz.networks.progress import run
+from rnnviz.scoring import sampling
 from tests.analysis.built import built
 from tests.conftest import TEXT, tiny
 from tests.refused import Refusals, refused
@@ -45,12 +36,12 @@ GRU, DEEP = tiny("gru"), tiny("gru", layers=2)
 READ = rnnviz.trace(DEEP, TEXT[:20])
 ALONG = directions.random(H, 1)
 TABLE = np.random.default_rng(1).normal(size=(200, 3))
-PAIR = "(1, 5) may be unit 5 of layer 1, or units 1 and 5 of layer 0: give Unit(1, 5), or say layer=0"
+PAIR = "(1, 5) may be unit 5 of layer 1, or units 1 and 5 of layer 0: give 5 and layer=1, or say layer=0"
 
 
 def held(*arguments: Any, **options: Any) -> Any:
     """A text read under an intervention."""
-    return intervene(GRU, "The machine", Intervention(*arguments, **options))
+    return rnnviz.trace(GRU, "The machine", change=Intervention(*arguments, **options))
 
 
 def edited(function: Any, **where: Any) -> Any:
@@ -82,21 +73,21 @@ def probed(where: Any = None, **options: Any) -> Any:
 
 
 def matched(pattern: Pattern, **options: Any) -> Any:
-    return run(units.index(DEEP, TEXT[:60], "index")).match(pattern, **options)
+    return run(index(DEEP, TEXT[:60], "index")).match(pattern, **options)
 
 
 def indexed(text: str, model: Any = GRU) -> Any:
-    return next(units.index(model, text, "index"))
+    return next(index(model, text, "index"))
 
 
 def another_index(model: Any, text: str) -> Any:
     """An index is there already, of another network or text."""
-    run(units.index(GRU, TEXT[:60], "index"))
-    return run(units.index(model, text, "index"))
+    run(index(GRU, TEXT[:60], "index"))
+    return run(index(model, text, "index"))
 
 
 def expected(model: Any, position: int) -> Any:
-    return run(units.index(DEEP, TEXT[:60], "index")).next(model, position)
+    return run(index(DEEP, TEXT[:60], "index")).next(model, position)
 
 
 def a_picture() -> Any:
@@ -185,7 +176,7 @@ REFUSED: Refusals = {
     "effect: short": (
         lambda: costs("abcd", target=target("quotes", "abc")), ConfigError, "received quotes of 3",
     ),
-    "resume": (lambda: resume(READ, 21, 1), ConfigError, "this trace has 21 states"),
+    "resume": (lambda: sampling.resume(READ, 21, 1), ConfigError, "this trace has 21 states"),
     "Intervention: none": (lambda: Intervention(()), ConfigError, "at least one"),
     "Intervention: half": (lambda: Intervention((1.5,)), ConfigError, "whole numbers"),  # type: ignore[arg-type]
     "Intervention: below 0": (lambda: Intervention((-1,)), ConfigError, "units 0 to"),
@@ -215,10 +206,10 @@ REFUSED: Refusals = {
         "layer 0 was asked for, and the Units are of layer 1",
     ),
     "intervene: a pair": (
-        lambda: intervene(DEEP, "a", Intervention((1, 5), "clamp", 1.0)), ConfigError, PAIR,
+        lambda: rnnviz.trace(DEEP, "a", change=Intervention((1, 5), "clamp", 1.0)), ConfigError, PAIR,
     ),
     "intervene: numpy's pair": (
-        lambda: intervene(DEEP, "a", Intervention((np.int64(1), np.int64(5)), "clamp", 1.0)),
+        lambda: rnnviz.trace(DEEP, "a", change=Intervention((np.int64(1), np.int64(5)), "clamp", 1.0)),
         ConfigError,
         PAIR,
     ),
@@ -227,8 +218,8 @@ REFUSED: Refusals = {
         lambda: held((0,), layer=1), ConfigError, "1 layers, counted from 0; received layer 1",
     ),
     "intervene: a cell": (lambda: held((0,), quantity="cell"), ConfigError, "this network has gru cells"),
-    "intervene: a text": (lambda: intervene(GRU, "\ud800", []), TextError, "surrogate"),
-    "continuation": (lambda: continuation(GRU, "a", -1), ConfigError, "length counts"),
+    "intervene: a text": (lambda: rnnviz.trace(GRU, "\ud800", change=[]), TextError, "surrogate"),
+    "continuation": (lambda: rnnviz.sample(GRU, "a", -1), ConfigError, "length counts"),
     "project": (lambda: project(rnnviz.trace(GRU, "ab"), 13), ConfigError, "1 to 12 axes"),
     "gates: a cell": (lambda: gates(rnnviz.trace(tiny("rnn"), "a")), ConfigError, "network has rnn cells"),
     "gates: no text": (lambda: gates(rnnviz.trace(GRU, "")), EmptyTextError, "no characters"),
@@ -242,27 +233,27 @@ REFUSED: Refusals = {
     "index: another network": (
         lambda: another_index(tiny("rnn"), TEXT[:60]), ConfigError, "another network or text",
     ),
-    "open_index": (lambda: units.open_index("gone"), ConfigError, "holds no index"),
+    "open_index": (lambda: open_index("gone"), ConfigError, "holds no index"),
     "index: no text": (lambda: indexed(""), EmptyTextError, "no characters"),
     "index: a surrogate": (lambda: indexed("a\ud800"), TextError, "surrogate"),
     "index: counts": (
         lambda: indexed("a", rnnviz.load("timemachine-6gram")), ConfigError, "no hidden state",
     ),
     "pattern: empty": (
-        lambda: units.pattern(READ, 3, 3), ConfigError, "a span begins and ends within the text of 20",
+        lambda: matching.pattern(READ, 3, 3), ConfigError, "a span begins and ends within the text of 20",
     ),
-    "pattern: too long": (lambda: units.pattern(READ, 3, 21), ConfigError, "received 3 to 21"),
+    "pattern: too long": (lambda: matching.pattern(READ, 3, 21), ConfigError, "received 3 to 21"),
     "pattern: threshold": (
-        lambda: units.pattern(READ, 3, 5, threshold=0.0), ConfigError, "a threshold is how far from 0",
+        lambda: matching.pattern(READ, 3, 5, threshold=0.0), ConfigError, "a threshold is how far from 0",
     ),
     "pattern: nan": (
-        lambda: units.pattern(READ, 3, 5, threshold=float("nan")), ConfigError, "a threshold is how far",
+        lambda: matching.pattern(READ, 3, 5, threshold=float("nan")), ConfigError, "a threshold is how far",
     ),
     "pattern: edges": (
-        lambda: units.pattern(READ, 3, 5, edges=-1), ConfigError, "edges is at least 0; received -1",
+        lambda: matching.pattern(READ, 3, 5, edges=-1), ConfigError, "edges is at least 0; received -1",
     ),
     "pattern: a layer": (
-        lambda: units.pattern(READ, 3, 5, layer=4), ConfigError, "this network has 2 layers",
+        lambda: matching.pattern(READ, 3, 5, layer=4), ConfigError, "this network has 2 layers",
     ),
     "Pattern: a sign": (lambda: Pattern((Unit(0, 1),), (2,)), ConfigError, "a sign, 1 or -1, for each unit"),
     "Pattern: twice": (
@@ -292,7 +283,7 @@ REFUSED: Refusals = {
     "patch: a unit": (lambda: patched(units=[12]), ConfigError, "units 0 to 11"),
     "patch: a cell": (lambda: patched(quantity="cell"), ConfigError, "only an LSTM"),
     "patch: a gate": (lambda: patched(quantity="reset"), ConfigError, "'hidden' or 'cell'"),
-    "patch: a pair": (lambda: patched(units=(0, 5)), ConfigError, "Unit(0, 5)"),
+    "patch: a pair": (lambda: patched(units=(0, 5)), ConfigError, "give 5 and layer=0"),
     "patch: another size": (lambda: patched(units=directions.random(5)), ConfigError, "5 units"),
     "patch: a direction's layer": (
         lambda: patched(units=ALONG, layer=1), ConfigError, "leave it out",

@@ -6,31 +6,32 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rnnviz import units
-from rnnviz.analysis.search_result import Unanswered
+from rnnviz.analysis.activations import Unit
+from rnnviz.analysis.probing import Few, Probe
+from rnnviz.analysis.search_result import Evidence, Found, Report, Rival, Search, Unanswered
 from rnnviz.analysis.targets import Target
 from rnnviz.findings import Finding, Number, Said
 from rnnviz.telling import tell
 from rnnviz.training import unit_findings
 
 
-def weighed(interval: tuple[float, float] | None = (0.88, 0.92), **scores: float) -> units.Evidence:
+def weighed(interval: tuple[float, float] | None = (0.88, 0.92), **scores: float) -> Evidence:
     """Evidence for a unit that reaches 0.9, beside rivals of such scores."""
     rivals = []
     for kind, number, usual in (("character", 1, 0.7), ("context", 8, 0.8), ("untrained", 1, 0.75)):
         score = scores.get(kind, usual)
         lead = 0.9 - score
-        rivals.append(units.Rival(kind, number, score, lead - 0.02, lead + 0.02, 0.002))
-    return units.Evidence(tuple(rivals), interval, 0.75, 80)
+        rivals.append(Rival(kind, number, score, lead - 0.02, lead + 0.02, 0.002))
+    return Evidence(tuple(rivals), interval, 0.75, 80)
 
 
-def reported(**scores: float) -> units.Evidence:
+def reported(**scores: float) -> Evidence:
     """The same, where text that had no say in it gives less."""
     rivals = [
-        units.Rival(kind, number, score, 0.85 - score - 0.02, 0.85 - score + 0.02, 0.002)
+        Rival(kind, number, score, 0.85 - score - 0.02, 0.85 - score + 0.02, 0.002)
         for kind, number, score in (("character", 1, 0.6), ("context", 8, 0.78), ("untrained", 1, 0.64))
     ]
-    return replace(weighed(**scores), report=units.Report(0.85, (0.83, 0.87), tuple(rivals)))
+    return replace(weighed(**scores), report=Report(0.85, (0.83, 0.87), tuple(rivals)))
 
 
 def codes(found: Finding) -> list[str]:
@@ -44,8 +45,8 @@ def value(found: Finding, code: str, name: str) -> Any:
     return shown.value if isinstance(shown, Number) else shown
 
 
-BEST, OTHER = (units.Found(units.Unit(0, n), score, 0.9, 1, 0.0) for n, score in enumerate((0.9, 0.99)))
-SEARCH = units.Search(
+BEST, OTHER = (Found(Unit(0, n), score, 0.9, 1, 0.0) for n, score in enumerate((0.9, 0.99)))
+SEARCH = Search(
     target="quotes",
     measure="AUC",
     quantity="hidden",
@@ -179,15 +180,14 @@ def test_what_is_on_record_is_said_with_the_figures_that_had_no_say_in_it() -> N
 
 
 FEW = tuple(
-    units.Few(tuple(units.Unit(0, n) for n in range(k)), score)
-    for k, score in [(1, 0.7), (2, 0.7), (4, 0.8), (8, 0.85)]
+    Few(tuple(Unit(0, n) for n in range(k)), score) for k, score in [(1, 0.7), (2, 0.7), (4, 0.8), (8, 0.85)]
 )
 
 
-AHEAD = units.Rival("context", 8, 0.8, 0.11, 0.19, 0.002)
+AHEAD = Rival("context", 8, 0.8, 0.11, 0.19, 0.002)
 
 
-PROBE = units.Probe(
+PROBE = Probe(
     target="quotes",
     measure="AUC",
     quantity="hidden",

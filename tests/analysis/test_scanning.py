@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.analysis.scanning import scanning
+from rnnviz.analysis.activations import Unit, activations
+from rnnviz.analysis.scanning import ScanReport, pushes, scan, scanning
 from rnnviz.networks.checkpoint import load_numpy, save
-from rnnviz.units import ScanReport, Unit, activations, pushes, scan
 from tests.conftest import TEXT, tiny
 
 

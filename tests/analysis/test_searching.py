@@ -10,22 +10,15 @@ from sklearn.metrics import roc_auc_score
 
 import rnnviz
 from rnnviz.analysis import ranking
+from rnnviz.analysis.activations import Unit, activations, quantities
+from rnnviz.analysis.controls import echoes, untrained
+from rnnviz.analysis.evidence import search
 from rnnviz.analysis.search_result import ENOUGH, verdict
+from rnnviz.analysis.searching import Searcher
+from rnnviz.analysis.targets import Target, span_target, target
 from rnnviz.networks import torch_model
 from rnnviz.networks.config import ModelConfig
-from rnnviz.units import (
-    Searcher,
-    Target,
-    Unit,
-    activations,
-    echoes,
-    quantities,
-    run,
-    search,
-    span_target,
-    target,
-    untrained,
-)
+from rnnviz.networks.progress import run
 from tests.analysis.built import COUNTS, IGNORES, LATCHES, VOCABULARY, built, quoted
 from tests.conftest import TEXT, tiny
 

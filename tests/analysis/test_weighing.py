@@ -10,9 +10,12 @@ from sklearn.metrics import roc_auc_score
 import rnnviz
 from rnnviz import units
 from rnnviz.analysis import evidence, ranking
-from rnnviz.analysis.search_result import ENOUGH, LEVEL, verdict
+from rnnviz.analysis.evidence import weigh
+from rnnviz.analysis.search_result import ENOUGH, LEVEL, Evidence, Rival, holm, verdict
+from rnnviz.analysis.searching import Searcher
+from rnnviz.analysis.targets import Target
 from rnnviz.errors import ConfigError
-from rnnviz.units import Evidence, Rival, Searcher, Target, holm, run, weigh
+from rnnviz.networks.progress import run
 from tests.analysis.built import LATCHES, built, quoted
 
 
@@ -166,7 +169,7 @@ def test_one_call_finds_a_named_target_a_pattern_and_a_mask_alike() -> None:
     assert (named.verdict, named.best.unit.unit) == ("remembers", LATCHES)
     read = rnnviz.trace(built(), text)
     for name, said in (("quotes", "open"), ("capital", "character")):
-        assert units.search(read, units.target(name, text)).verdict == said
+        assert evidence.search(read, units.target(name, text)).verdict == said
     mask = units.target("quotes", text).values
     assert units.find(built(), text, mask, copies=1).best == named.best
     capital = units.find(built(), text, "[A-Z]", copies=1)
@@ -185,7 +188,7 @@ def test_what_is_asked_at_once_is_held_to_holms_levels() -> None:
     )
     alone = [units.find(built(), text, what, copies=1) for what in ("quotes", "[A-Z]")]
     assert [one.best for one in found] == [one.best for one in alone]
-    assert [one.levels for one in found] == [one.levels for one in units.holm(alone)]
+    assert [one.levels for one in found] == [one.levels for one in holm(alone)]
     assert [one.levels for one in found] != [one.levels for one in alone]
     assert shares[-1] == 1.0
     assert isinstance(units.find(built(), text, ["quotes"], copies=0), list)

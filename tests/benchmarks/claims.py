@@ -35,12 +35,17 @@ from sitting import figure, options_of
 
 import rnnviz
 from rnnviz import units
-from rnnviz.analysis import evidence, ranking
+from rnnviz.analysis import controls, evidence, ranking
+from rnnviz.analysis.evidence import weigh
+from rnnviz.analysis.search_result import Search, holm
+from rnnviz.analysis.searching import Searcher
+from rnnviz.analysis.targets import KINDS, Target, pattern_target
 from rnnviz.networks import untrained
 from rnnviz.networks.checkpoint import find, load_numpy
 from rnnviz.networks.modelfile import read_tensors
 from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.networks.numpy_model import NumpyModel
+from rnnviz.networks.progress import run
 from rnnviz.scoring.bootstrap import resample
 from rnnviz.scoring.interval import interval
 from rnnviz.scoring.perplexity import pieces as read_in_pieces
@@ -56,34 +61,34 @@ FAMILY = 11
 FIRST_SEED = 100  # of the untrained networks that are judged: the controls have 0, 1 and 2
 
 
-def telegraph(length: int, dwell: int, seed: int) -> units.Target:
+def telegraph(length: int, dwell: int, seed: int) -> Target:
     """On and off in turn, each time for `dwell` characters on average."""
     drawn = np.random.default_rng([length, dwell, seed]).random(length)
-    return units.Target("telegraph", np.cumsum(drawn < 1 / dwell) % 2 == 1)
+    return Target("telegraph", np.cumsum(drawn < 1 / dwell) % 2 == 1)
 
 
-def spans(length: int, seed: int) -> units.Target:
+def spans(length: int, seed: int) -> Target:
     """Spans of about 75 characters, some of them far longer, about 400 apart."""
     random, mask, at = np.random.default_rng([length, seed]), np.zeros(length, np.bool_), 0
     while (at := at + 1 + int(random.exponential(400))) < length:
         stop = at + 1 + int(random.lognormal(4, 0.8))
         mask[at:stop] = True
         at = stop
-    return units.Target("spans", mask)
+    return Target("spans", mask)
 
 
-def shifted(target: units.Target, seed: int) -> units.Target:
+def shifted(target: Target, seed: int) -> Target:
     """`target` shifted around the end, by a twentieth of the text or more."""
     n = len(target)
     by = int(np.random.default_rng([n, seed]).integers(n // 20, n - n // 20))
-    return units.Target(f"{target.name} shifted", np.roll(target.values, by))
+    return Target(f"{target.name} shifted", np.roll(target.values, by))
 
 
-def without_cause(real: list[units.Target], seed: int) -> list[units.Target]:
+def without_cause(real: list[Target], seed: int) -> list[Target]:
     """A target of each kind that has nothing to do with the text, of which `real` ones are."""
     length = len(real[0])
     return [
-        *(units.Target(f"dwell {d}", telegraph(length, d, seed).values) for d in DWELLS),
+        *(Target(f"dwell {d}", telegraph(length, d, seed).values) for d in DWELLS),
         spans(length, seed),
         *(shifted(target, seed) for target in real),
     ]
@@ -95,10 +100,10 @@ def finds(model: NumpyModel, text: str, lengths: list[int], trials: int) -> None
     for (what, network), length in product(
         (("itself", model), ("untrained", untrained.untrained(model, FIRST_SEED))), lengths
     ):
-        searcher = units.Searcher(rnnviz.trace(network, text[:length]))
+        searcher = Searcher(rnnviz.trace(network, text[:length]))
         real = [units.target(name, text[:length]) for name in SHIFTED]
-        real.append(units.pattern_target(r"[^.!?]*\?", text[:length], timeout=60))
-        made: dict[str, list[tuple[units.Search, bool]]] = {}
+        real.append(pattern_target(r"[^.!?]*\?", text[:length], timeout=60))
+        made: dict[str, list[tuple[Search, bool]]] = {}
         for seed in range(trials):
             for target in without_cause(real, seed):
                 sure = evidence.runs(target.values[searcher.split(target).second]) >= evidence.FEWEST
@@ -113,7 +118,7 @@ def finds(model: NumpyModel, text: str, lengths: list[int], trials: int) -> None
         false[f"families of {FAMILY}"] = [
             any(
                 sure and one.best.p <= one.levels[0]
-                for one, (_, sure) in zip(units.holm(each for each, _ in family), family, strict=True)
+                for one, (_, sure) in zip(holm(each for each, _ in family), family, strict=True)
             )
             for family in families
         ]
@@ -134,10 +139,10 @@ PATTERNS = (
 )  # fmt: skip
 
 
-def asked(text: str) -> list[units.Target]:
+def asked(text: str) -> list[Target]:
     """30 targets: those by name, patterns, and as many telegraphs as it takes."""
-    targets = [units.target(name, text) for name in units.KINDS]
-    targets += [units.pattern_target(pattern, text, timeout=60) for pattern in PATTERNS]
+    targets = [units.target(name, text) for name in KINDS]
+    targets += [pattern_target(pattern, text, timeout=60) for pattern in PATTERNS]
     targets = [target for target in targets if target.varies]
     return targets + [telegraph(len(text), 40, seed) for seed in range(30 - len(targets))]
 
@@ -145,14 +150,14 @@ def asked(text: str) -> list[units.Target]:
 def memory(model: NumpyModel, text: str, copies: int) -> None:
     """Print the verdicts on the network and on `copies` untrained ones."""
     targets = asked(text)
-    controls = units.run(units.echoes(model, text, targets))
+    copied = run(controls.echoes(model, text, targets))
     judged = [("itself", model)]
     judged += [(f"untrained {n}", untrained.untrained(model, FIRST_SEED + n)) for n in range(copies)]
     for what, network in judged:
-        searcher, said = units.Searcher(rnnviz.trace(network, text)), Counter[str]()
+        searcher, said = Searcher(rnnviz.trace(network, text)), Counter[str]()
         named = []
-        for target, columns in zip(targets, controls, strict=True):
-            found = units.run(units.weigh(searcher, searcher.search(target), target, columns))
+        for target, columns in zip(targets, copied, strict=True):
+            found = run(weigh(searcher, searcher.search(target), target, columns))
             said[found.verdict] += 1
             if found.verdict == "remembers" and found.evidence is not None:
                 best = max(rival.score for rival in found.evidence.rivals)
@@ -201,11 +206,11 @@ def latch(model: NumpyModel, unit: int, opens: str, closes: str) -> NumpyModel:
     return NumpyModel(model.config, model.vocabulary, weights, name=model.name, normaliser=model.normaliser)
 
 
-def latched(text: str, opens: str, closes: str) -> units.Target:
+def latched(text: str, opens: str, closes: str) -> Target:
     """Where the last of the two characters was `opens`."""
     last = np.array([{opens: 1, closes: -1}.get(c, 0) for c in text])
     seen = np.maximum.accumulate(np.where(last != 0, np.arange(len(text)), 0))
-    return units.Target(f"{opens!r} to {closes!r}", last[seen] == 1)
+    return Target(f"{opens!r} to {closes!r}", last[seen] == 1)
 
 
 def planted(model: NumpyModel, text: str, pairs: int = 20) -> None:
@@ -215,12 +220,12 @@ def planted(model: NumpyModel, text: str, pairs: int = 20) -> None:
     first, remembered = 0, 0
     drawn = [random.choice(sorted(common), 2, replace=False).tolist() for _ in range(pairs)]
     targets = [latched(text, opens, closes) for opens, closes in drawn]
-    echoes = units.run(units.echoes(model, text, targets))
+    echoes = run(controls.echoes(model, text, targets))
     for (opens, closes), target, columns in zip(drawn, targets, echoes, strict=True):
         unit = int(random.integers(model.config.hidden_size))
         network = latch(model, unit, opens, closes)
-        searcher = units.Searcher(rnnviz.trace(network, text))
-        found = units.run(units.weigh(searcher, searcher.search(target), target, columns))
+        searcher = Searcher(rnnviz.trace(network, text))
+        found = run(weigh(searcher, searcher.search(target), target, columns))
         first += found.best.unit.unit == unit
         remembered += found.best.unit.unit == unit and found.verdict == "remembers"
         assert found.evidence is not None
@@ -266,7 +271,7 @@ def passages(name: str, file: Path, pieces: int) -> None:
             say(f"perplexity, {name}, {file.name}", length, none, shares, width)
 
 
-def of_whole(states: np.ndarray, target: units.Target) -> np.ndarray:
+def of_whole(states: np.ndarray, target: Target) -> np.ndarray:
     """The score of each unit on the whole text, in the direction up."""
     values = ranking.ranks(target.values) if target.graded else target.values
     score = ranking.correlation if target.graded else ranking.auc
@@ -280,7 +285,7 @@ def signed(score: float, graded: bool, direction: int) -> float:
 
 
 def held(
-    searcher: units.Searcher, target: units.Target, copy: np.ndarray, truth: list[np.ndarray]
+    searcher: Searcher, target: Target, copy: np.ndarray, truth: list[np.ndarray]
 ) -> tuple[float, ...] | None:
     """Whether score, lead and the bootstrap of both hold on one piece, and the width; None without one."""
     best, split = searcher.search(target, shifts=0).best, searcher.split(target)
@@ -319,9 +324,9 @@ def of_scores(name: str, file: Path, pieces: int) -> None:
         rows: list[tuple[float, ...] | None] = []
         for start in drawn_at(length, 0, len(text) - length, pieces):
             here = slice(start, start + length)
-            searcher = units.Searcher(both[0][here].astype(np.float32))
+            searcher = Searcher(both[0][here].astype(np.float32))
             for target, truth in zip(targets, truths, strict=True):
-                piece = units.Target(target.name, target.values[here])
+                piece = Target(target.name, target.values[here])
                 if piece.varies and searcher.split(piece).blocks:
                     rows.append(held(searcher, piece, both[1][here], truth))
         if table := [row for row in rows if row is not None]:

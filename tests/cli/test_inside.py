@@ -11,12 +11,15 @@ import pytest
 
 import rnnviz
 from rnnviz import gradients, units
-from rnnviz.analysis import ablation, controls, matching
+from rnnviz.analysis import ablation, controls, directions, indexing, matching
 from rnnviz.analysis.attribution import contributions
-from rnnviz.analysis.search_result import Unanswered
+from rnnviz.analysis.search_result import Unanswered, holm
+from rnnviz.analysis.targets import Target, pattern_target
 from rnnviz.cli.output import as_json, told
 from rnnviz.findings import Finding, stacked
+from rnnviz.networks import progress
 from rnnviz.networks.checkpoint import save
+from rnnviz.scoring import sampling
 from tests.analysis.built import built, quoted
 from tests.cli.conftest import Run
 from tests.conftest import TEXT, tiny
@@ -33,22 +36,22 @@ class Case(NamedTuple):
     known: dict[str, Any] = {}  # noqa: RUF012  # never changed
 
 
-def searched(*targets: units.Target, characters: int, **options: Any) -> list[Finding]:
+def searched(*targets: Target, characters: int, **options: Any) -> list[Finding]:
     steps = controls.controlled(BUILT, rnnviz.trace(BUILT, BOOK[:characters]), targets, **options)
-    found = units.run(steps)
-    family = iter(units.holm([one for one in found if one is not None]))
+    found = progress.run(steps)
+    family = iter(holm([one for one in found if one is not None]))
     return [next(family) if one else Unanswered(target) for one, target in zip(found, targets, strict=True)]
 
 
-def probed(target: units.Target, copies: int, **options: Any) -> list[Finding]:
+def probed(target: Target, copies: int, **options: Any) -> list[Finding]:
     read, *untrained = [rnnviz.trace(one, BOOK) for one in (BUILT, *units.untrained(BUILT, copies))]
     return [units.probe(read, target, untrained=untrained, **options)]
 
 
 def matched(folder: Path) -> list[Finding]:
-    index = units.run(units.index(BUILT, BOOK, folder))
+    index = progress.run(indexing.index(BUILT, BOOK, folder))
     read = rnnviz.trace(BUILT, "ab“cde”f")
-    copies = units.run(matching.copies(BUILT, BOOK, 1))
+    copies = progress.run(matching.copies(BUILT, BOOK, 1))
     return [index.elsewhere(BUILT, read, 2, 6, threshold=0.9, edges=1, most=5, copies=copies)]
 
 
@@ -57,18 +60,18 @@ def patched(unrelated: str | None = None, **part: Any) -> list[Finding]:
     return [done.controls(DEEP, unrelated)]
 
 
-def target(name: str, characters: int | None = None) -> units.Target:
+def target(name: str, characters: int | None = None) -> Target:
     return units.target(name, BOOK[:characters])
 
 
 def direction(written: str, quantity: str) -> units.Direction:
     where: dict[str, Any] = {"layer": 1, "quantity": quantity}
     if written == "random:3":
-        return units.directions.random(12, 3, **where)
+        return directions.random(12, 3, **where)
     read = rnnviz.trace(DEEP, TEXT[:500])
     vowels = units.target("vowel", read.text)
     if written == "difference:vowel":
-        return units.directions.mean_difference(read, vowels, **where)
+        return directions.mean_difference(read, vowels, **where)
     return units.probe(read, vowels, **where).direction()
 
 
@@ -79,7 +82,7 @@ CASES = {
         lambda: searched(
             target("quotes", 2000),
             target("digit", 2000),
-            units.pattern_target("[aA]", BOOK[:2000]),
+            pattern_target("[aA]", BOOK[:2000]),
             characters=2000,
             edges=2,
             shifts=200,
@@ -93,7 +96,7 @@ CASES = {
     ),
     "probe, nothing beside it": Case(
         "probe -m built.safetensors -f book.txt --pattern ab? --controls 0 --untrained 0",
-        lambda: probed(units.pattern_target("ab?", BOOK), 0, controls=0),
+        lambda: probed(pattern_target("ab?", BOOK), 0, controls=0),
     ),
     "connectivity": Case(
         "connectivity -m deep.safetensors -f text.txt --lags 30",
@@ -107,7 +110,7 @@ CASES = {
     "attribute": Case(
         "attribute -m deep.safetensors machine --at 5 --target e --against a --instead out --last 3",
         lambda: [
-            units.run(contributions(DEEP, "machine", at=5, character="e", against="a", instead="out", last=3))
+            progress.run(contributions(DEEP, "machine", at=5, character="e", against="a", instead="out", last=3))
         ],
     ),
     "ablate": Case(
@@ -195,7 +198,7 @@ def test_match_prints_what_the_index_finds(look: Run, tmp_path: Path) -> None:
 def test_a_patched_text_goes_on(look: Run) -> None:
     (found,) = look(f"{PATCH} --layer 1 --units 3,5 --length 12 --json").objects
     done = units.patch(DEEP, "Time", 4, "machine", 4, layer=1, units=[3, 5])
-    plain = units.resume(done.target, 4, 12, seed=0)
+    plain = sampling.resume(done.target, 4, 12, seed=0)
     assert (found["continuation"], found["continuation_patched"]) == (plain, done.continuation(12, seed=0))
 
 

@@ -10,11 +10,15 @@ from torch.nn import functional as F
 
 import rnnviz
 from rnnviz import units
+from rnnviz.analysis.activations import Unit
 from rnnviz.analysis.indexing import fingerprint
+from rnnviz.analysis.interventions import Intervention
+from rnnviz.analysis.scanning import pushes
 from rnnviz.networks.custom import CustomModel
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.torch_model import CharModel
+from rnnviz.scoring import sampling
 from rnnviz.scoring.tracer import Tracer
 from tests.written import ROOT, blocks
 
@@ -165,9 +169,9 @@ def test_changing_a_layer_reaches_the_layers_above_at_once(layer: int) -> None:
     own, theirs = pair()
     assert own.parts == ("below", "above")
     for action, value in (("clamp", 0.7), ("zero", 0.0), ("scale", 0.5)):
-        held = units.Intervention((2, 5), action, value, layer=layer, start=3, stop=20)
-        same(units.intervene(own, KNOWN, held), units.intervene(theirs, KNOWN, held))
-        drawn = [units.continuation(m, "The ", 30, held, seed=4) for m in (own, theirs)]
+        held = Intervention((2, 5), action, value, layer=layer, start=3, stop=20)
+        same(rnnviz.trace(own, KNOWN, change=held), rnnviz.trace(theirs, KNOWN, change=held))
+        drawn = [rnnviz.sample(m, "The ", 30, change=held, seed=4) for m in (own, theirs)]
         assert drawn[0] == drawn[1]
 
 
@@ -180,7 +184,7 @@ def test_ablations_scans_and_changed_letters_are_the_same() -> None:
     assert one.top[0].position == other.top[0].position
     assert one.highest == pytest.approx(other.highest, abs=1e-5)
     np.testing.assert_allclose(*(units.perturb(m, KNOWN, 5, "x").bits for m in pairs), atol=1e-5)
-    ours, theirs = ([name for name, _ in units.pushes(m, 4)[0]] for m in pairs)
+    ours, theirs = ([name for name, _ in pushes(m, 4)[0]] for m in pairs)
     assert ours == theirs
 
 
@@ -191,7 +195,7 @@ def test_perplexity_and_samples_are_those_of_the_same_network() -> None:
     assert ours == pytest.approx(expected, rel=1e-5)
     assert rnnviz.sample(own, "The", 40, seed=2) == rnnviz.sample(theirs, "The", 40, seed=2)
     read, tracer = rnnviz.trace(own, KNOWN), Tracer(own)
-    assert units.resume(read, 7, 20, seed=3) == rnnviz.sample(own, KNOWN[:7], 20, seed=3)
+    assert sampling.resume(read, 7, 20, seed=3) == rnnviz.sample(own, KNOWN[:7], 20, seed=3)
     tracer.extend(KNOWN[:9] + "x")
     same(tracer.extend(KNOWN), read)
 
@@ -217,7 +221,7 @@ def test_parts_may_be_narrower_and_begin_anywhere_and_those_that_are_read_out_co
     assert traced.log_probs[:, 0].max() < -20  # what its readout, a function, has no column for
     begun = np.tanh(W[CHARACTERS.index("\n")] + first["h"])
     np.testing.assert_allclose(traced.hidden[0, 0, :3], np.tanh(W[0] + begun), atol=1e-6)
-    held = units.intervene(own, "eat", units.Intervention(5, "clamp", 1.0, layer=0))  # filled up, and stays 0
+    held = rnnviz.trace(own, "eat", change=Intervention(5, "clamp", 1.0, layer=0))  # filled up, and stays 0
     np.testing.assert_array_equal(held.hidden, traced.hidden)
 
 
@@ -243,7 +247,7 @@ def test_two_functions_have_indices_of_their_own() -> None:
 
 def test_a_state_is_patched_from_text_to_text() -> None:
     own, theirs = pair()
-    for given in ({}, {"layer": 0}, {"units": units.Unit(1, 3)}):
+    for given in ({}, {"layer": 0}, {"units": Unit(1, 3)}):
         one, other = (units.patch(m, "the fox eats", 5, "no hat on", 4, **given) for m in (own, theirs))
         same(one.after, other.after)
     whole = units.patch(own, "the fox eats", 5, "the fox eats", 5)

@@ -14,6 +14,7 @@ from torch.nn import functional as F
 
 import rnnviz
 from rnnviz import ModelConfig, TrainConfig, units
+from rnnviz.analysis.scanning import pushes
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, ModelNotFoundError
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.cells import CELLS
@@ -94,7 +95,7 @@ WEIGHTLESS: list[tuple[Callable[[Path], Any], str]] = [
     (lambda _: rnnviz.gradients.connectivity(OWN, "eat"), "follow from a network's weights"),
     (lambda _: rnnviz.gradients.attribute(OWN, "eat"), "follow from a network's weights"),
     (lambda _: units.untrained(OWN), "no weights to draw"),
-    (lambda _: units.pushes(OWN, 0), "give an nn.Linear"),
+    (lambda _: pushes(OWN, 0), "give an nn.Linear"),
     (lambda _: units.gates(rnnviz.trace(OWN, "eat")), "this network has custom cells"),
     (lambda _: compress(OWN, "eat"), "use another model"),
 ]

@@ -11,11 +11,13 @@ from torch import nn
 
 import rnnviz
 from rnnviz import units
-from rnnviz.analysis import matching
+from rnnviz.analysis import controls, matching
+from rnnviz.analysis.searching import Searcher
 from rnnviz.networks import torch_model
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.custom import CustomModel
+from rnnviz.networks.progress import run
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.networks.untrained import tensors
 from rnnviz.text.vocabulary import Vocabulary
@@ -75,9 +77,9 @@ def test_a_network_of_ones_own_is_controlled_by_copies_that_begin_as_it_did(
     own, aim = fresh(9), units.target("word-start", text)
     for model, hidden in zip(units.untrained(own, 2, fresh=fresh), theirs, strict=True):
         np.testing.assert_array_equal(rnnviz.trace(model, text).hidden, hidden)
-    best = [units.Searcher(rnnviz.trace(fresh(seed), text)).best_column(aim) for seed in range(2)]
-    (echoes,) = units.run(units.echoes(own, text, [aim], copies=2, fresh=fresh))
+    best = [Searcher(rnnviz.trace(fresh(seed), text)).best_column(aim) for seed in range(2)]
+    (echoes,) = run(controls.echoes(own, text, [aim], copies=2, fresh=fresh))
     np.testing.assert_allclose(echoes, best, atol=1e-6)
-    read = units.run(matching.copies(own, text, 2, fresh=fresh))
+    read = run(matching.copies(own, text, 2, fresh=fresh))
     for copy, hidden in zip(read, theirs, strict=True):
         np.testing.assert_allclose(copy.states.T, hidden[:, 0], atol=2e-3)  # float16

@@ -15,6 +15,9 @@ from PIL import Image
 import rnnviz
 from rnnviz import units
 from rnnviz.analysis import matching
+from rnnviz.analysis.evidence import search
+from rnnviz.analysis.interventions import Intervention
+from rnnviz.analysis.matching import pattern
 from rnnviz.figures.themes import LIGHT, TANH, palette
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel, weights_of
@@ -24,8 +27,8 @@ from tests.conftest import TEXT, tiny, tiny_card
 
 MODEL = tiny("gru", name="tiny <b>", card=tiny_card(title="<script>x</script>"), hidden_size=40)
 READ = rnnviz.trace(MODEL, TEXT)
-FOUND = units.search(READ, units.target("vowel", TEXT))
-PATTERN = units.pattern(READ, 3, 5, threshold=0.02)
+FOUND = search(READ, units.target("vowel", TEXT))
+PATTERN = pattern(READ, 3, 5, threshold=0.02)
 MATCHES = matching.find(READ.hidden[:, 0].T.astype(np.float16), 40, PATTERN)
 PATCH = units.patch(MODEL, TEXT[:20], 9, TEXT[:30], 20)
 
@@ -52,7 +55,7 @@ def shown() -> dict[str, Any]:
         "connectivity": rnnviz.gradients.connectivity(MODEL, TEXT[:100]),
         "target": units.target("vowel", TEXT),
         "model's file": rnnviz.available()[0][0],
-        "intervention": units.Intervention(range(200)),
+        "intervention": Intervention(range(200)),
         "pattern": PATTERN,
         "matches": MATCHES,
         "match": MATCHES.found[0],

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.networks.progress import run
 from rnnviz.scoring.perplexity import LanguageModel
 from rnnviz.scoring.record import Record, record
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.units import run
 
 
 class Told:

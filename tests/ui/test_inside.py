@@ -10,9 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
-from rnnviz.analysis import controls
-from rnnviz.analysis.search_result import ENOUGH
+from rnnviz.analysis import controls, directions
+from rnnviz.analysis.evidence import search
+from rnnviz.analysis.search_result import ENOUGH, Evidence, Report, Rival, holm
+from rnnviz.analysis.targets import KINDS
 from rnnviz.networks.checkpoint import save
+from rnnviz.networks.progress import run
 from rnnviz.scoring.sampling import sample
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
@@ -96,7 +99,7 @@ def test_a_search_on_the_own_text_ranks_and_colours(open_app: Open, boards: dict
     sent = boards["inside.finding"]
     (ranking,) = boards["inside.found"]["panels"]
     read = trace(GRU, TEXT[:600])
-    found = units.search(read, units.target("word-start", TEXT[:600]), layer=0)
+    found = search(read, units.target("word-start", TEXT[:600]), layer=0)
     assert ranking["picks"][0] == found.best.unit.unit
     assert app.number_input(key="inside.unit").value == found.best.unit.unit
     values = sent["arrays"][sent["texts"][0]["values"]]
@@ -221,8 +224,8 @@ def test_another_part_of_the_page_drops_what_this_one_was_reading(
     clean(app)
 
 
-BEATEN = tuple(units.Rival(kind, 8, 0.5, 0.2, 0.4, 0.001) for kind in ("context", "untrained"))
-EVIDENCE = units.Evidence(BEATEN, (0.8, 0.9), 1.0, 50, units.Report(0.84, (0.8, 0.88), BEATEN))
+BEATEN = tuple(Rival(kind, 8, 0.5, 0.2, 0.4, 0.001) for kind in ("context", "untrained"))
+EVIDENCE = Evidence(BEATEN, (0.8, 0.9), 1.0, 50, Report(0.84, (0.8, 0.88), BEATEN))
 
 
 def recorded(quantity: str, *, layer: int) -> unit_findings.Recorded:
@@ -293,10 +296,10 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     clean(app)
     target = units.target("word-start", text)
     read, copies = trace(GRU, text), [trace(copy, text) for copy in units.untrained(GRU)]
-    asked = [units.target(name, text) for name in units.KINDS]
+    asked = [units.target(name, text) for name in KINDS]
     family = [one for one in asked if one.varies]
-    searched = units.run(controls.controlled(GRU, read, family, layer=0))
-    found = next(one for one in units.holm(searched) if one.target == "word-start")
+    searched = run(controls.controlled(GRU, read, family, layer=0))
+    found = next(one for one in holm(searched) if one.target == "word-start")
     assert findings.told(found.sentences()) in everything(app)
     ranking = boards["inside.found"]["panels"][0]["figures"]["light"]
     assert f"the same network untrained {max(found.untrained):.3f}" in str(ranking["layout"]["annotations"])
@@ -329,7 +332,7 @@ def test_a_direction_colours_the_text_in_place_of_a_unit(open_app: Open, boards:
     app = settled(write(open_app("inside", model="tiny-gru"), TEXT[:600]), "inside")
     assert app.selectbox(key="inside.finding.what").value == "unit"
     read = trace(GRU, TEXT[:600])
-    means = units.directions.mean_difference(read, units.target("word-start", TEXT[:600]))
+    means = directions.mean_difference(read, units.target("word-start", TEXT[:600]))
     app = app.selectbox(key="inside.finding.what").set_value("means").run()
     clean(app)
     wanted = means.along(read)
@@ -349,6 +352,6 @@ def test_a_longer_text_is_one_click_away(open_app: Open, monkeypatch: pytest.Mon
     clean(app)
     assert "**Too little text to tell**: in another text of 700 characters" in everything(app)
     text = sample(GRU, "", 700, seed=0)
-    found = units.search(trace(GRU, text), units.target("word-start", text), layer=0)
+    found = search(trace(GRU, text), units.target("word-start", text), layer=0)
     assert app.number_input(key="inside.unit").value == found.best.unit.unit
     assert not [button for button in app.button if button.key == "inside.source.propose.sampled"]

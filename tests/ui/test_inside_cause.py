@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from rnnviz import units
-from rnnviz.analysis import ablation
+from rnnviz.analysis import ablation, directions
+from rnnviz.analysis.interventions import Intervention
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.pages.inside import changed
@@ -26,7 +27,7 @@ def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boa
     before = boards["inside.cause"]["panels"][0]["figures"]["light"]["data"]
     assert before[0]["x"] != before[1]["x"]
     text = app.text_area(key="inside.text").value
-    held = units.intervene(GRU, text, units.Intervention((0, 1, 2, 3), "clamp", 1.0))
+    held = trace(GRU, text, change=Intervention((0, 1, 2, 3), "clamp", 1.0))
     wanted = [f"{read.perplexity[-1]:.2f}" for read in (trace(GRU, text), held)]
     assert [m.value for m in app.metric] == wanted
     app.slider(key="inside.value").set_value(-1.0).run()
@@ -119,9 +120,9 @@ def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any])
     app = app.selectbox(key="inside.cause.what").set_value("means").run()
     clean(app)
     read = trace(GRU, TEXT[:300])
-    along = units.directions.mean_difference(read, units.target("word-start", TEXT[:300]))
+    along = directions.mean_difference(read, units.target("word-start", TEXT[:300]))
     value = next(s for s in app.slider if s.label == "value").value
-    held = units.intervene(GRU, TEXT[:300], units.Intervention(along, "clamp", value))
+    held = trace(GRU, TEXT[:300], change=Intervention(along, "clamp", value))
     sent = boards["inside.cause"]
     shown = sent["arrays"][sent["texts"][0]["values"]]
     np.testing.assert_allclose(shown, (read.nll - held.nll) / np.log(2), atol=1e-4)

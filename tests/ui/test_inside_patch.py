@@ -7,6 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
+from rnnviz.analysis import directions
+from rnnviz.analysis.patching import Patched
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui import findings
 from rnnviz.ui.pages.inside import changed, patch
@@ -23,7 +25,7 @@ AT, TO = (text.index("|") for text in patch.OTHER)
 GRU = tiny("gru", card=tiny_card())
 
 
-def shows(sent: dict[str, Any], done: units.Patched) -> None:
+def shows(sent: dict[str, Any], done: Patched) -> None:
     """A board has the figures of a patch."""
     panel = next(p for p in sent["panels"] if p["name"] == "lines")
     kl = sent["arrays"][panel["figures"]["light"]["data"][0]["y"]["$"]]
@@ -75,7 +77,7 @@ def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, An
     app.text_input(key=f"{KEY}.units").set_value("0").run()
     app.selectbox(key="inside.patch.what").set_value("random").run()
     settled(app.number_input(key="inside.patch.random").set_value(3).run(), "inside")
-    shows(boards[KEY], units.patch(model, **texts, units=units.directions.random(12, 3)))
+    shows(boards[KEY], units.patch(model, **texts, units=directions.random(12, 3)))
     app.text_area(key=f"{KEY}.target.text").set_value("").run()
     assert "both fields" in app.info[0].value
     clean(app)

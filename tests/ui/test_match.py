@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rnnviz import units
-from rnnviz.analysis import matching
+from rnnviz.analysis import indexing, matching
+from rnnviz.analysis.indexing import Index, open_index
+from rnnviz.networks.progress import run
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.ui.jobs import store
@@ -50,7 +51,7 @@ def choose(app: AppTest, where: str) -> AppTest:
 def test_a_passages_units_are_found_elsewhere(open_app: Open, boards: dict[str, Any]) -> None:
     app = opened(open_app)
     clean(app)
-    pattern = units.pattern(trace(GRU, TEXT[:600]), *SPAN, threshold=0.05, layer=0)
+    pattern = matching.pattern(trace(GRU, TEXT[:600]), *SPAN, threshold=0.05, layer=0)
     assert 1 < len(pattern) < 12
     assert f"**{len(pattern)} units** are on throughout" in everything(app)
     board = boards["inside.match"]
@@ -77,10 +78,10 @@ def test_untrained_copies_stand_beside_the_matches(open_app: Open, monkeypatch: 
     assert "**Control**" not in everything(app)
     app = settled(app.button(key="inside.match-copies.start").click().run(), "inside")
     clean(app)
-    made = units.run(matching.copies(GRU, TEXT[:600]))
+    made = run(matching.copies(GRU, TEXT[:600]))
     read = trace(GRU, TEXT[:600])
     on = [
-        len(units.pattern(trace(copy.model, TEXT[:600]), *SPAN, threshold=threshold, layer=0))
+        len(matching.pattern(trace(copy.model, TEXT[:600]), *SPAN, threshold=threshold, layer=0))
         for copy, threshold in zip(made, _thresholds(read, made), strict=True)
     ]
     assert len(set(on)) > 1
@@ -93,8 +94,8 @@ def test_untrained_copies_stand_beside_the_matches(open_app: Open, monkeypatch: 
     assert f"of the copies' {theirs}" in said
 
 
-def index(text: str) -> units.Index:
-    return units.run(units.index(GRU, text))
+def index(text: str) -> Index:
+    return run(indexing.index(GRU, text))
 
 
 def _thresholds(read: Any, made: Any) -> list[float]:
@@ -135,7 +136,7 @@ def test_a_corpus_is_indexed_on_request_and_kept(
     (kept,) = [
         found.path for found, _folder, _size in store.shared()._results.values() if len(found) == len(text)
     ]
-    assert units.open_index(kept).text() == text
+    assert open_index(kept).text() == text
     assert not (tmp_path / "cache").exists()
     assert "in 30,000 characters" in everything(app)
     again = settled(choose(opened(open_app), "python-docs"), "inside")  # another session finds it

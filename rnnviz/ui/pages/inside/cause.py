@@ -13,14 +13,17 @@ import streamlit as st
 
 from rnnviz import units
 from rnnviz.analysis import ablation, effects, patching
-from rnnviz.analysis.interventions import Action
+from rnnviz.analysis.ablation import Ablation
+from rnnviz.analysis.effects import Effect
+from rnnviz.analysis.interventions import Action, Intervention
 from rnnviz.errors import RnnvizError
 from rnnviz.figures.pictures import draw
 from rnnviz.i18n import N_, _
 from rnnviz.networks.cells import CELLS
+from rnnviz.networks.numpy_engine import combined
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.scoring import sampling
-from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.trace import Trace, trace
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs.pending import PATIENCE
@@ -54,7 +57,7 @@ def _change(view: View) -> None:
         changed.wanted(view)
         return
     try:
-        after = kept(view.key("changed", change), lambda: units.intervene(view.model, view.text, change))
+        after = kept(view.key("changed", change), lambda: trace(view.model, view.text, change=change))
     except RnnvizError as error:
         st.warning(describe(error), icon=":material/error:")
         return
@@ -67,7 +70,7 @@ def _change(view: View) -> None:
     _elsewhere(view, change)
 
 
-def _controls(view: View) -> units.Intervention | None:
+def _controls(view: View) -> Intervention | None:
     """The change that is asked for; None while the units that are written are unfit."""
     unit = UNIT.get()
     UNITS.now(usual=str(loudest(view) if unit is None else min(unit, view.H - 1)), of=view.mark)
@@ -84,7 +87,7 @@ def _controls(view: View) -> units.Intervention | None:
         action = ACTION.choose(_("How"), actions)
     with right:
         value = _value(view, action, None if named is None else named[1].along(view.trace))
-    return None if chosen == () else units.Intervention(chosen, action, value, **where)
+    return None if chosen == () else Intervention(chosen, action, value, **where)
 
 
 def _value(view: View, action: Action, along: Any) -> float:
@@ -126,7 +129,7 @@ def _perplexities(before: float, now: float) -> None:
 
 
 @fragment
-def _show(view: View, after: Trace, change: units.Intervention) -> None:
+def _show(view: View, after: Trace, change: Intervention) -> None:
     """The text with the change, and how it goes on from the character that is looked at."""
     at = cursor(dashboard.asked(KEY), view, len(view.text) - 1)
     drawn = changed.drawn(view)
@@ -136,7 +139,7 @@ def _show(view: View, after: Trace, change: units.Intervention) -> None:
     )
     other = kept(
         view.key("on", at, view.context.temperature, change),
-        lambda: units.resume(after, at + 1, interventions=change, **drawn),
+        lambda: sampling.resume(after, at + 1, changes=combined(after.weights, change), **drawn),
     )
     labels = (
         _("bits: with the change, a character is more (blue) or less (orange) expected"),
@@ -160,7 +163,7 @@ def _next(view: View, after: Trace, at: int) -> dashboard.Panel:
     )
 
 
-def _elsewhere(view: View, change: units.Intervention) -> None:
+def _elsewhere(view: View, change: Intervention) -> None:
     """What the change costs on a longer text: in all, and where a target holds."""
     st.subheader(_("On a longer text, and on a part of it"), anchor=False)
     unfit = (words.PATTERN, words.SPAN, *words.GRADED)
@@ -184,8 +187,8 @@ def _elsewhere(view: View, change: units.Intervention) -> None:
 
 
 def _effect(
-    model: Network, text: str, change: units.Intervention, target: str = "", unclosed: Any = None
-) -> Steps[units.Effect]:
+    model: Network, text: str, change: Intervention, target: str = "", unclosed: Any = None
+) -> Steps[Effect]:
     """A change beside random ones; without a target on the text in view."""
     if not target:
         time.sleep(REST)  # until a reader has let go of the slider: the page answers first
@@ -194,7 +197,7 @@ def _effect(
     return (yield from effects.costing(model, text, change, target=inside))  # type: ignore[misc]
 
 
-EFFECT = Part[units.Effect](
+EFFECT = Part[Effect](
     "effect", lambda: _("Changing random units and directions for comparison"), _effect, patience=0.0
 )
 LONGER = replace(EFFECT, name="effect.longer", most=20_000, patience=PATIENCE)
@@ -226,7 +229,7 @@ def _rank(view: View) -> None:
             dashboard.mount(RANKED, panels=[findings.panel(one, height=440) for one in panels], quiet=True)
 
 
-ABLATION = Part[units.Ablation](
+ABLATION = Part[Ablation](
     "ablate",
     lambda: _("Ablating each unit"),
     partial(ablation.ablating, until=ablation.REPLICATES, controls=16),

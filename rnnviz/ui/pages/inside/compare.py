@@ -6,6 +6,8 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
+from rnnviz.analysis.comparison import Comparison
+from rnnviz.analysis.perturbation import Perturbation
 from rnnviz.errors import install
 from rnnviz.figures import live
 from rnnviz.figures.themes import SURPRISAL_FULL, Scale
@@ -68,7 +70,7 @@ def section(view: View) -> None:
 
 
 @fragment
-def _compared(view: View, done: units.Comparison, heats: list[dashboard.Panel]) -> None:
+def _compared(view: View, done: Comparison, heats: list[dashboard.Panel]) -> None:
     """The text as each network reads it, and how each goes on."""
     at = cursor(dashboard.asked(KEY), view, len(view.text) - 1)
     running, *expected = done.panels(at)
@@ -86,16 +88,16 @@ def _compared(view: View, done: units.Comparison, heats: list[dashboard.Panel]) 
     _continuations(view, done, at)
 
 
-def _compare(_model: object, text: str, networks: Held) -> units.Comparison:
+def _compare(_model: object, text: str, networks: Held) -> Comparison:
     found = units.compare(list(networks.value.values()), text)
     named = (replace(read, model_name=name) for name, read in zip(networks.value, found.traces, strict=True))
     return replace(found, traces=tuple(named))
 
 
-COMPARE = Part[units.Comparison]("compare", lambda: _("Reading with each network"), _compare)
+COMPARE = Part[Comparison]("compare", lambda: _("Reading with each network"), _compare)
 
 
-def _texts(found: units.Comparison) -> list[dashboard.Text]:
+def _texts(found: Comparison) -> list[dashboard.Text]:
     texts = [
         dashboard.painted(
             found.text,
@@ -119,7 +121,7 @@ def _texts(found: units.Comparison) -> list[dashboard.Text]:
     return texts
 
 
-def _heats(view: View, found: units.Comparison, networks: Held) -> list[dashboard.Panel]:
+def _heats(view: View, found: Comparison, networks: Held) -> list[dashboard.Panel]:
     return [
         heat_panel(
             f"heat-{name}",
@@ -136,7 +138,7 @@ def _heats(view: View, found: units.Comparison, networks: Held) -> list[dashboar
     ]
 
 
-def _continuations(view: View, found: units.Comparison, at: int) -> None:
+def _continuations(view: View, found: Comparison, at: int) -> None:
     st.markdown(
         _("**Continuations after character {n}**, from the same random numbers").format(n=f"{at + 1:,}")
     )
@@ -177,7 +179,7 @@ def letter(view: View) -> None:
         _show_letter(view, letter, done)
 
 
-def _perturb(_model: object, text: str, networks: Held, at: int, letter: str) -> list[units.Perturbation]:
+def _perturb(_model: object, text: str, networks: Held, at: int, letter: str) -> list[Perturbation]:
     found = [units.perturb(model, text, at, letter) for model in networks.value.values()]
     return [
         replace(one, before=replace(one.before, model_name=name))
@@ -185,10 +187,10 @@ def _perturb(_model: object, text: str, networks: Held, at: int, letter: str) ->
     ]
 
 
-LETTER = Part[list[units.Perturbation]]("letter", lambda: _("Reading with another letter"), _perturb)
+LETTER = Part[list[Perturbation]]("letter", lambda: _("Reading with another letter"), _perturb)
 
 
-def _show_letter(view: View, letter: str, found: list[units.Perturbation]) -> None:
+def _show_letter(view: View, letter: str, found: list[Perturbation]) -> None:
     first, *others = found
     st.markdown("  \n".join(findings.told(one.sentences()) for one in found))
     label = _("{model}: KL divergence, bits: how much “{c}” in the frame changes each prediction").format(

@@ -6,12 +6,12 @@ import numpy as np
 import streamlit as st
 
 from rnnviz.analysis import directions
+from rnnviz.analysis.directions import Direction
 from rnnviz.figures.themes import Scale
 from rnnviz.i18n import _
 from rnnviz.ui.fields import Field
 from rnnviz.ui.pages.inside import words
 from rnnviz.ui.pages.inside.common import View
-from rnnviz.units import Direction
 
 _FOUND = "inside.directions"  # of st.session_state: those that Units has found, by view and kind
 UNIT, MEANS, PROBE, RANDOM = "unit", "means", "probe", "random"

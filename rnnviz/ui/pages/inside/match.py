@@ -9,7 +9,9 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.analysis import controls, matching
+from rnnviz.analysis import controls, indexing, matching
+from rnnviz.analysis.indexing import Index
+from rnnviz.analysis.matching import Match, Matches
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import count, words
 from rnnviz.i18n import _
@@ -35,10 +37,10 @@ BARS = 4  # characters that are expected after a match
 VIEWED = 500  # characters before a match that become the text in view with it
 AT_ONCE = 20_000  # characters that are read before anybody could press a button
 
-INDEX = Part[units.Index](
+INDEX = Part[Index](
     "index",
     lambda: _("Indexing the text"),
-    lambda model, text: units.index(model, text, store.shared().folder()),
+    lambda model, text: indexing.index(model, text, store.shared().folder()),
     most=1_000_000,
     shared=True,
 )
@@ -51,7 +53,7 @@ def section(view: View) -> None:
     start, stop = _span(view, ask)
     asked = _controls(view, stop - start)
     chosen = {"threshold": asked["threshold"], "edges": asked["edges"], "layer": view.layer}
-    pattern = units.pattern(view.trace, start, stop, **chosen)
+    pattern = matching.pattern(view.trace, start, stop, **chosen)
     columns = [unit.unit for unit in pattern.units]
     states = units.activations(view.trace, layer=view.layer)
     if columns:
@@ -134,7 +136,7 @@ def _controls(view: View, length: int) -> dict[str, Any]:
     return {"threshold": threshold, "edges": edges, "share": share / 100, "least": least, "most": SHOWN}
 
 
-def _index(view: View, source: Source) -> units.Index | None:
+def _index(view: View, source: Source) -> Index | None:
     """The index of a source; while None, its progress is shown, or a button that starts it."""
     short = source.kind != sources.SAMPLED and kept(  # what the network writes is long
         source.key(view, "short"), lambda: len(source.read(view, INDEX.most)) <= AT_ONCE
@@ -159,20 +161,18 @@ def _index(view: View, source: Source) -> units.Index | None:
 
 
 def _elsewhere(
-    view: View, source: Source, index: units.Index, passage: tuple[int, int], asked: dict[str, Any]
+    view: View, source: Source, index: Index, passage: tuple[int, int], asked: dict[str, Any]
 ) -> None:
     """Where else most units of the passage are on, and the same in untrained copies, when asked for."""
 
     read = view.trace  # here: a job has no session to keep it in
 
-    def search(copies: Sequence[matching.Copy] = ()) -> units.Matches | None:
-        def run(
-            _model: Network, _text: object, of: str, passage: tuple[int, int], **given: Any
-        ) -> units.Matches:
+    def search(copies: Sequence[matching.Copy] = ()) -> Matches | None:
+        def run(_model: Network, _text: object, of: str, passage: tuple[int, int], **given: Any) -> Matches:
             return index.elsewhere(view.model, read, *passage, copies=copies, **given)
 
         name = "matches-control" if copies else "matches"
-        part: Part[units.Matches] = Part(name, lambda: _("Searching the text"), run, most=0)
+        part: Part[Matches] = Part(name, lambda: _("Searching the text"), run, most=0)
         return found(
             part, view, source, of=store.checksum(view.text), passage=passage, layer=view.layer, **asked
         )
@@ -213,7 +213,7 @@ def _elsewhere(
         _show(view, index, matches)
 
 
-def _show(view: View, index: units.Index, matches: units.Matches) -> None:
+def _show(view: View, index: Index, matches: Matches) -> None:
     picked = dashboard.asked(ROWS).pick(len(matches.found), "text")
     if picked is not None:
         _look_at(index, matches.found[picked])
@@ -225,7 +225,7 @@ def _show(view: View, index: units.Index, matches: units.Matches) -> None:
     )
 
 
-def _row(matches: units.Matches, match: units.Match, number: int) -> dashboard.Text:
+def _row(matches: Matches, match: Match, number: int) -> dashboard.Text:
     length = count(len(match))
     units_on = {"overlap": count(match.overlap), "all": count(len(matches.pattern))}
     begin = len(match.before)
@@ -241,7 +241,7 @@ def _row(matches: units.Matches, match: units.Match, number: int) -> dashboard.T
     )
 
 
-def _look_at(index: units.Index, match: units.Match) -> None:
+def _look_at(index: Index, match: Match) -> None:
     """Make a match and what surrounds it the text in view, with the match selected."""
     start = max(0, min(match.start - VIEWED, len(index) - LONGEST))
     stop = min(len(index), start + LONGEST)

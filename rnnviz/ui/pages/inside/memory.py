@@ -10,8 +10,10 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
+from rnnviz.analysis import activations
 from rnnviz.analysis.attribution import Attribution, Contributions, Instead, contributions
 from rnnviz.analysis.connectivity import Connectivity, Rows, connectivity
+from rnnviz.analysis.gating import Gates
 from rnnviz.analysis.memory_length import LAGS, Reach, fading, reach, reach_of
 from rnnviz.analysis.spectra import Spectrum, spectrum
 from rnnviz.analysis.state_contributions import remaining
@@ -106,7 +108,7 @@ REACH = Part[dict[str, Reach]](
     "reach", lambda: _("Following the gradient back from each character"), _reaching, most=5_000
 )  # an interval takes a thousand or so
 ADDING = Part[Contributions]("attribution", lambda: _("Attribution"), contributions)
-GATES = Part[units.Gates]("gates", lambda: _("Reading a longer text"), _gates, most=20_000)
+GATES = Part[Gates]("gates", lambda: _("Reading a longer text"), _gates, most=20_000)
 SPECTRUM = Part[Spectrum](
     "spectrum",
     lambda: _("The eigenvalues of W_hh"),
@@ -279,7 +281,7 @@ def _along(view: View, values: Array, first: int = 0) -> Array:
 def _opened(view: View) -> None:
     """A gate along the text, how often all are saturated, and how long units keep."""
     st.subheader(_("Gates"), anchor=False)
-    names = {name: quantities()[name] for name in units.quantities(view.cell)[1:]}
+    names = {name: quantities()[name] for name in activations.quantities(view.cell)[1:]}
     looked = GATE.choose(_("Gate"), names, CELLS[view.cell].keeps, label_visibility="collapsed")
     source = sources.pick(view, "inside.gates.source")
     cost = _("Reads up to {n} characters; it takes some seconds.").format(n=f"{GATES.most:,}")

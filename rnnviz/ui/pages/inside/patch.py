@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
+from rnnviz.analysis.patching import PatchControls, Patched
 from rnnviz.figures.themes import Scale
 from rnnviz.i18n import _
 from rnnviz.networks.cells import CELLS
@@ -68,13 +69,12 @@ def section(view: View) -> None:
         _show(view, done)
 
 
-def _patch(
-    model: Any, _text: object, places: tuple[Any, ...], unrelated: Held, **part: Any
-) -> units.PatchControls:
-    return units.patch(model, *places, **part).controls(model, unrelated.value, seed=changed.SEED)
+def _patch(model: Any, _text: object, places: tuple[Any, ...], unrelated: Held, **part: Any) -> PatchControls:
+    done: Patched = units.patch(model, *places, **part)
+    return done.controls(model, unrelated.value, seed=changed.SEED)
 
 
-PATCH = Part[units.PatchControls]("patch", lambda: _("Patching the state"), _patch, most=0)
+PATCH = Part[PatchControls]("patch", lambda: _("Patching the state"), _patch, most=0)
 
 
 def _places(view: View) -> tuple[Any, ...]:
@@ -138,7 +138,7 @@ def _part(view: View) -> dict[str, Any] | None:
     return part
 
 
-def _show(view: View, found: units.PatchControls) -> None:
+def _show(view: View, found: PatchControls) -> None:
     """The second text, how it goes on, and predictions, without and with the patch."""
     done = found.patched
     drawn = changed.drawn(view)

@@ -9,7 +9,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rnnviz import units
-from rnnviz.analysis import controls, probing, scanning, search_result, targets
+from rnnviz.analysis import activations, controls, directions, probing, scanning, search_result, targets
+from rnnviz.analysis.probing import Probe
+from rnnviz.analysis.scanning import Context, ScanReport, UnitReport, pushes
+from rnnviz.analysis.search_result import Search, holm
+from rnnviz.analysis.searching import Searcher
+from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target, span_target
 from rnnviz.errors import RnnvizError
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import Bars, Number, Panel, words
@@ -52,7 +57,7 @@ _NAMED = "inside.unit.named"  # of st.session_state: the unit that an address ha
 @dataclass(frozen=True)
 class Question:
     """What is looked for: a target, with a pattern or `spans` of the page's text where it takes one; `edges`
-    as in `rnnviz.units.search`.
+    as in `rnnviz.units.find`.
     """
 
     target: str
@@ -64,7 +69,7 @@ class Question:
 class Answer(NamedTuple):
     """What was found for a question, and the direction in which the states inside its target lie."""
 
-    finding: units.Search | search_result.Unanswered
+    finding: Search | search_result.Unanswered
     means: units.Direction | None
 
 
@@ -83,12 +88,12 @@ def _finding(
     targets = [_target(one, unclosed, traced.text) for one in asked]
     edges = asked[0].edges
     if len(traced) < search_result.ENOUGH:
-        searcher = units.Searcher(traced, layer=layer, quantity=quantity)
+        searcher = Searcher(traced, layer=layer, quantity=quantity)
         searched = [searcher.search(one, edges=edges) if one.varies else None for one in targets]
     else:
         weighing = controls.controlled(model, traced, targets, layer=layer, quantity=quantity, edges=edges)
         searched = yield from mapped(weighing, lambda now: Step(READING + (1 - READING) * now.fraction))
-        family = iter(units.holm([one for one in searched if one is not None]))
+        family = iter(holm([one for one in searched if one is not None]))
         searched = [one and next(family) for one in searched]
     return [
         Answer(search or search_result.Unanswered(target), _means(traced, target, layer, quantity))
@@ -96,10 +101,10 @@ def _finding(
     ]
 
 
-def _means(traced: Trace, target: units.Target, layer: int, quantity: str) -> units.Direction | None:
+def _means(traced: Trace, target: Target, layer: int, quantity: str) -> units.Direction | None:
     values = units.activations(traced, layer=layer, quantity=quantity)
     with suppress(RnnvizError):  # states that don't differ have no such direction
-        return units.directions.mean_difference(values, target, layer=layer, quantity=quantity)
+        return directions.mean_difference(values, target, layer=layer, quantity=quantity)
     return None
 
 
@@ -111,7 +116,7 @@ def _probing(
     quantity: str,
     asked: Question,
     unclosed: str,
-) -> Generator[Step, None, units.Probe]:
+) -> Generator[Step, None, Probe]:
     """A linear probe on all units of the network, and of untrained copies."""
     networks = [model, *units.untrained(model)]
     searchers = []
@@ -119,7 +124,7 @@ def _probing(
         share = 0.4 / len(networks)
         steps = tracing(one, text)
         traced = yield from mapped(steps, lambda now, done=number, each=share: Step(each * (done + now)))  # type: ignore[misc]
-        searchers.append(units.Searcher(traced, layer=layer, quantity=quantity))
+        searchers.append(Searcher(traced, layer=layer, quantity=quantity))
     target = _target(asked, unclosed, traced.text)
     own, *copies = searchers
     probed = probing.steps(own, target, untrained=copies, copies=len(copies))
@@ -133,13 +138,13 @@ SEARCH = Part[list[Answer]](
     most=sources.SEARCHED,
     shared=True,
 )
-PROBE = Part[units.Probe](
+PROBE = Part[Probe](
     "probe",
     lambda: _("Probing the units of the network and of untrained copies"),
     _probing,
     most=sources.SEARCHED,
 )
-SCAN = Part[units.ScanReport](
+SCAN = Part[ScanReport](
     "scan",
     lambda: _("Reading the text"),
     lambda model, text, **given: scanning.scanning(
@@ -167,7 +172,7 @@ def section(view: View) -> None:
         st.subheader(_("Which units follow something?"), anchor=False)
         asked, source = _ask(view, spans)
         answer = _answer(view, asked, source, looked) if asked and source else None
-    search = answer.finding if answer and isinstance(answer.finding, units.Search) else None
+    search = answer.finding if answer and isinstance(answer.finding, Search) else None
     with picked:
         unit = _unit(view, asked, source, looked, search)
     longer = None
@@ -202,7 +207,7 @@ def _looked(view: View) -> tuple[str, DeltaGenerator]:
                     args=(one,),
                 )
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    offered, first = {name: quantities()[name] for name in units.quantities(view.cell)}, _standing(view)
+    offered, first = {name: quantities()[name] for name in activations.quantities(view.cell)}, _standing(view)
     usual = first.quantity if first else "hidden" if "hidden" in offered else next(iter(offered))
     if len(offered) == 1:
         return QUANTITY.now(offered, usual), row
@@ -217,7 +222,7 @@ def _choose(one: Recorded) -> None:
 
 def _answer(view: View, asked: Question, source: Source, looked: str) -> Answer | None:
     """What a search finds: a single one for all that can be asked by name, where a text is long enough."""
-    kinds = (*units.KINDS, *units.PYTHON_KINDS) if view.python else tuple(units.KINDS)
+    kinds = (*KINDS, *PYTHON_KINDS) if view.python else tuple(KINDS)
     every: tuple[Question, ...] = (asked,)
     button: Button | None = None
     if source.kind != OWN:
@@ -235,10 +240,10 @@ def _answer(view: View, asked: Question, source: Source, looked: str) -> Answer 
 
 def _said(
     view: View, asked: Question, source: Source, looked: str, answer: Answer, unit: int
-) -> units.ScanReport | None:
+) -> ScanReport | None:
     """Say what was found; returns what the unit does in the whole text, where that was asked."""
     findings.show(answer.finding)
-    if not isinstance(answer.finding, units.Search):
+    if not isinstance(answer.finding, Search):
         return None
     search = answer.finding
     if search.untrained:
@@ -275,7 +280,7 @@ def _said(
 
 
 def _unit(
-    view: View, asked: Question | None, source: Source | None, looked: str, search: units.Search | None
+    view: View, asked: Question | None, source: Source | None, looked: str, search: Search | None
 ) -> int:
     """The unit: what the address, the reader or a click names, else one on record, else the best."""
     named = _standing(view, (asked.target,) if asked else None, looked)
@@ -294,7 +299,7 @@ def _best(view: View, asked: Question | None, looked: str) -> int:
     def search() -> int:
         with suppress(RnnvizError):
             target = _target(asked, view.unclosed, view.text)
-            searcher = units.Searcher(view.trace, layer=view.layer, quantity=looked)
+            searcher = Searcher(view.trace, layer=view.layer, quantity=looked)
             return searcher.search(target, shifts=0).best.unit.unit
         return 0
 
@@ -320,7 +325,7 @@ def _card(
     unit: int,
     along: tuple[str, units.Direction] | None,
     spans: Sequence[tuple[int, int]],
-    report: units.UnitReport | None,
+    report: UnitReport | None,
 ) -> None:
     """What the unit does in the text, and where in a corpus it is highest and lowest."""
     drawn = [] if report is None else [findings.panel(p, height=230, width=2) for p in report.panels()]
@@ -390,7 +395,7 @@ def _pushes(view: View, unit: int, along: tuple[str, units.Direction] | None, at
     value = 1.0
     if state is not None:
         value = float(state[unit] if along is None else along[1].along(state))
-    up, down = units.pushes(view.model, what, value, k=5)
+    up, down = pushes(view.model, what, value, k=5)
     rows = [*up, *reversed(down)] or [("–", 0.0)]
     name: object = words("unit", n=unit) if along is None else along[0]
     return Panel(
@@ -404,7 +409,7 @@ def _pushes(view: View, unit: int, along: tuple[str, units.Direction] | None, at
     )
 
 
-def _places(scale: Scale, places: Sequence[units.Context]) -> list[dashboard.Text]:
+def _places(scale: Scale, places: Sequence[Context]) -> list[dashboard.Text]:
     return [
         dashboard.Text(
             one.text,
@@ -487,10 +492,10 @@ def _standing(
     return max(found, key=lambda one: (str(one.unit) == named, one.lead), default=None)
 
 
-def _target(asked: Question, unclosed: str, text: str) -> units.Target:
-    """Where it holds in `text`, or how much. Raises what `rnnviz.units.pattern_target` raises."""
+def _target(asked: Question, unclosed: str, text: str) -> Target:
+    """Where it holds in `text`, or how much. Raises what `pattern_target` raises."""
     if asked.target == SPAN:
-        return units.span_target(asked.spans, text)
+        return span_target(asked.spans, text)
     if asked.target == PATTERN:
-        return units.pattern_target(asked.pattern, text)
+        return pattern_target(asked.pattern, text)
     return targets.named(asked.target, text, unclosed=unclosed)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ GRADED = ("bracket-depth", "line-position", "indent-depth", "py-bracket-depth", 
 
 
 def targets(python: bool = False) -> dict[str, str]:
-    """What can be looked for, by name: `rnnviz.units.KINDS`, for a network that reads Python `PYTHON_KINDS`,
+    """What can be looked for, by name: `KINDS`, for a network that reads Python `PYTHON_KINDS`,
     a pattern, a selection.
     """
     names = (*(PYTHON_KINDS if python else ()), *KINDS, PATTERN, SPAN)
