@@ -4,7 +4,7 @@
 
     units.find(model, text, "quotes")                              which units tell, beside all simpler
     units.probe(trace, "quotes")                                   one unit, a few, or spread over all
-    units.scan(model, "book.txt")                                  what each unit does over a corpus
+    units.scan(model, Path("book.txt"))                            what each unit does over a text, a file
     units.match(model, text, 10, 24, corpus)                       where else the same units are on
     units.gates(trace)                                             saturation and time constants
     units.project(trace)                                           the path of the state in a plane

@@ -124,7 +124,7 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "units.ablate: units": ("a name", lambda x: units.ablate(model(), "machine", units=x or "x")),
     "units.ablate: target": ("a name", lambda x: units.ablate(model(), "machine", target=x or "x")),
     "units.scan: model": ("a model", lambda x: units.scan(x, text="machine")),
-    "units.scan: text": ("a text", lambda x: units.scan(model(), text=x)),
+    "units.scan: text": ("a text", lambda x: units.scan(model(), x)),
     "units.effect: model": ("a model", lambda x: units.effect(x, "machine", units.Zero(3))),
     "units.effect: text": ("a text", lambda x: units.effect(model(), x, units.Zero(3))),
     "units.effect: change": ("a recipe", lambda x: units.effect(model(), "machine", x)),

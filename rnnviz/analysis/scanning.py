@@ -6,21 +6,24 @@ Shape letters: T characters, U units, V symbols, K contexts, W characters of one
 """
 
 import math
+import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from typing import BinaryIO
 
 import numpy as np
 
 from rnnviz.analysis.activations import Unit, check_layer, check_quantity, check_units, unit_of, within_layer
 from rnnviz.analysis.directions import Direction
 from rnnviz.arrays import Doubles, Floats, Ids, Integers
-from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.errors import ConfigError, EmptyTextError, TextError
 from rnnviz.findings import Bars, Histogram, Json, Number, Panel, Picture, Said, Table, count, say, words
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.pictured import Brief, Pictured
 from rnnviz.text.characters import visible
+from rnnviz.text.checked import check_text, is_file
 from rnnviz.text.decoding import Source, SourceText
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -153,9 +156,9 @@ class ScanReport:
 
 def scan(
     model: Network,
-    path: Source | None = None,
+    text: str | os.PathLike[str] | BinaryIO | None = None,
     *,
-    text: str | None = None,
+    path: Source | None = None,
     encoding: str | None = None,
     layer: int | None = None,
     units: Sequence[int] | Sequence[Unit] | None = None,
@@ -166,20 +169,38 @@ def scan(
     bins: int = 40,
     progress: Callable[[Share], None] | None = None,
 ) -> ScanReport:
-    """Read a file, or `text`, and follow `units` of `layer` (None: all). Units, as against their numbers,
-    carry their layer.
+    """What each unit does over a text, or a file: where it is highest and lowest, and what moves it.
 
-    `contexts` is K, each of `before` characters, the unit's own and `after`. `progress` is called about ten
-    times a second with the share that is done. A GRU with 256 units takes some ten seconds and 200 MB for
-    200,000 characters. Raises ConfigError for absent layers, units or quantities and numbers out of range,
-    TextError and DecodingError for an unreadable file, EmptyTextError for no text.
+    text      a str is the text itself; a `pathlib.Path` or a seekable binary file, a file
+    path      a file in place of it, by its path as a str too
+    encoding  of the file; None: it is found
+    layer     one layer, counted from 0; None: all of them
+    units     their numbers in that layer; None: all
+    quantity  "hidden", "cell" of an LSTM, or a gate's name
+    contexts  K, the places that are kept where a unit is highest, and as many where it is lowest, each
+              of `before` characters, the one itself, and `after`
+    bins      of the histogram of its values, a multiple of 4
+    progress  is called about ten times a second with the share that is done
+
+    A GRU with 256 units takes some ten seconds and 200 MB for 200,000 characters. A str that names a file is
+    refused in this version, which 1.0.0 read. Raises TextError for that, ConfigError for absent layers, units
+    or quantities and numbers out of range, TextError and DecodingError for an unreadable file, EmptyTextError
+    for no text.
 
     >>> import rnnviz
     >>> from rnnviz import units
-    >>> report = units.scan(rnnviz.load("timemachine-gru"), text="The machine")
+    >>> report = units.scan(rnnviz.load("timemachine-gru"), "The machine")
     >>> report.characters, len(report.units)
     (11, 256)
     """
+    if isinstance(text, os.PathLike) or hasattr(text, "read"):
+        if path is not None:
+            raise ConfigError("give either a file or text=…; received both")
+        text, path = None, text
+    elif text is not None and path is None and is_file(check_text(text)):
+        raise TextError(
+            "{name!r} is the name of a file, and a str is the text itself; write path={name!r}", name=text
+        )
     steps = scanning(
         model,
         path,

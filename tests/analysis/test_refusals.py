@@ -95,6 +95,11 @@ def a_picture() -> Any:
     return scanned(path="b.txt")
 
 
+def a_name() -> Any:
+    Path("b.txt").write_text("The machine")
+    return scan(GRU, "b.txt")
+
+
 ONE = Pattern((Unit(0, 0),), (1,))
 
 REFUSED: Refusals = {
@@ -336,6 +341,8 @@ REFUSED: Refusals = {
         ConfigError,
         "gru cells has hidden, reset, update, candidate",
     ),
+    "scan: a file's name": (a_name, TextError, "'b.txt' is the name of a file, and a str is the text itself"),
+    "scan: two files": (lambda: scanned(text=Path("a"), path="a"), ConfigError, "received both"),
     "scan: two texts": (lambda: scanned(path="a", text="a"), ConfigError, "received both"),
     "scan: another unit": (
         lambda: scanned(text="a", layer=0, units=[3])[0, 4], ConfigError, "unit 4 of layer 0 was not scanned",

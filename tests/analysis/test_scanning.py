@@ -86,6 +86,7 @@ def test_a_file_is_read_as_the_text_in_it(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes((TEXT * 2).replace("\n", "\r\n").encode("utf-16"))
     one, other = found(tiny("gru"), path=path), found(tiny("gru"), text=TEXT * 2)
+    assert found(tiny("gru"), text=path).mean.tolist() == one.mean.tolist()
     np.testing.assert_array_equal(one.mean, other.mean)
     assert one[0, 3].top[0].text == other[0, 3].top[0].text
 
