@@ -235,7 +235,7 @@ def patch(
     model: Network,
     source: str | Trace,
     at: int,
-    target: str | Trace,
+    into: str | Trace,
     to: int,
     *,
     layer: int | None = None,
@@ -249,7 +249,7 @@ def patch(
     model: Network,
     source: str | Trace,
     at: Literal["all"],
-    target: str | Trace,
+    into: str | Trace,
     *,
     layer: int | None = None,
     units: Units = None,
@@ -262,7 +262,7 @@ def patch(
     model: Network,
     source: str | Trace,
     at: int | Literal["all"],
-    target: str | Trace,
+    into: str | Trace,
     to: int | None = None,
     *,
     layer: int | None = None,
@@ -270,14 +270,18 @@ def patch(
     quantity: Quantity = "state",
     ahead: int | None = None,
 ) -> Patched | Doubles:
-    """Read `target` with what the state was after `at` characters of `source` put in after `to` of its own.
+    """Read `into` with the state after `at` characters of `source` put in after `to` characters.
 
-    `layer`, `units` and `quantity` say which part of the state, all of it by default; see `part`. Layers
-    above a patched one follow from it in the same step. `Patched.controls` has what any state does.
+    source, into  the text whose state is taken, and the one that is read with it; or Traces of them
+    at, to        counted in characters: 0 is after the start symbol
+    layer, units  the part of the state that is put in, units or a Direction of one layer; None: all of it
+    quantity      "state": H, and C of an LSTM; "hidden" or "cell": one of them
+    ahead         with `at` "all": the predictions that are compared
 
-    With `at` "all", and no `to`, each place of the source is put into each of the target. Returns the effect
-    (S + 1, T + 1), nats: the mean KL over `ahead` predictions (1), fewer where the target ends. 100 × 100
-    places of a GRU with 256 units take about a second.
+    Layers above a patched one follow from it in the same step. `Patched.controls` has what any state does.
+    With `at` "all", and no `to`, each place of the source is put into each of the other text. Returns the
+    effect (S + 1, T + 1), nats: the mean KL over `ahead` predictions (1), fewer where the text ends. 100
+    × 100 places of a GRU with 256 units take about a second.
 
     Raises ConfigError for places outside the texts, parts that aren't there and `ahead` below 1, TextError
     for half a surrogate pair.
@@ -293,7 +297,7 @@ def patch(
     >>> units.patch(model, "one", "all", "machine", ahead=3).shape
     (4, 8)
     """
-    taken, before = read(model, source), read(model, target)
+    taken, before = read(model, source), read(model, into)
     which = part(before.weights, layer=layer, units=units, quantity=quantity)
     if at == "all":
         return _everywhere(taken, before, to, which, 1 if ahead is None else ahead)

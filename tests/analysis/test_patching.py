@@ -126,7 +126,7 @@ def test_all_places_hold_what_single_patches_give(
 def test_a_latch_that_is_patched_alone_opens_the_quote() -> None:
     model = built()
     source, target = "abc “bad cafe", "abc .bad cafe and” so.\n"
-    of = {"at": 12, "target": target, "to": 12}
+    of = {"at": 12, "into": target, "to": 12}
     latch = units.patch(model, source, **of, units=LATCHES)
     latched = latch.after.hidden[:, 0, LATCHES]
     assert latched[12:17].min() > 0.9
