@@ -9,7 +9,8 @@ from rnnviz.networks import progress
 from rnnviz.networks.numpy_engine import StateChange
 from rnnviz.networks.numpy_model import Network
 from rnnviz.scoring.sampling import sample
-from rnnviz.scoring.trace import Trace, trace
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import trace
 
 R = TypeVar("R")
 

@@ -110,7 +110,9 @@ CASES = {
     "attribute": Case(
         "attribute -m deep.safetensors machine --at 5 --target e --against a --instead out --last 3",
         lambda: [
-            progress.run(contributions(DEEP, "machine", at=5, character="e", against="a", instead="out", last=3))
+            progress.run(
+                contributions(DEEP, "machine", at=5, character="e", against="a", instead="out", last=3)
+            )
         ],
     ),
     "ablate": Case(

@@ -23,7 +23,8 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import combined
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.scoring import sampling
-from rnnviz.scoring.trace import Trace, trace
+from rnnviz.scoring.trace import Trace
+from rnnviz.scoring.tracer import trace
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs.pending import PATIENCE
