@@ -27,7 +27,7 @@ if not TYPE_CHECKING:  # where a checker would take it to say that every name is
             "jacobian_norms": "write jacobian(model, text)",
             "state_gradients": 'write jacobian(model, text, of="loss")',
             "reach_of": "write memory_length(model, text)",
-            "ReachProgress": "progress= of memory_length is called with a number",
+            "ReachProgress": "write memory_length(…, progress=…), called with the share done, `.fraction`",
             "Reach": "memory_length returns one",
             "Attribution": "attribute returns one",
             "Connectivity": "connectivity returns one",

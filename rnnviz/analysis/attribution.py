@@ -225,7 +225,7 @@ def attribute(
     method: Method = "integrated",
     instead: Instead = "average",
     last: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[Share], None] | None = None,
 ) -> Attribution:
     """What each of the last `last` characters before a prediction adds to it, at most 1,000.
 
@@ -238,7 +238,7 @@ def attribute(
                character, or, for occlusion, nothing: it is left "out"
     last       None: all characters, or for integrated gradients as many as add up to 1 %: of the last 10, 20,
                40 … the most (`beyond` is the error of the next). Fewer may not add up: see `adds_up`
-    progress   called with the share done, 0 to 1
+    progress   called with the share done, `.fraction`
 
     Returns `values` (at,) in nats, positive where a character makes the one looked at more probable.
     Integrated gradients of 80 characters of a GRU with 256 units take a fifth of a second. Raises ConfigError
@@ -254,7 +254,7 @@ def attribute(
     steps = attributing(
         model, text, at=at, character=character, against=against, method=method, instead=instead, last=last
     )
-    return run(steps, progress)
+    return run(mapped(steps, Share), progress)
 
 
 def attributing(

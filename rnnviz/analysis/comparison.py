@@ -16,7 +16,7 @@ from rnnviz.findings import Bars, Json, Lines, Number, Panel, Said, Table, count
 from rnnviz.networks.numpy_model import Network
 from rnnviz.pictured import Pictured
 from rnnviz.scoring.trace import Trace
-from rnnviz.scoring.tracer import trace
+from rnnviz.scoring.tracer import Tracer
 from rnnviz.text.characters import visible
 from rnnviz.text.checked import received
 
@@ -142,7 +142,7 @@ def compare(models: Sequence[Network], text: str) -> Comparison:
             "a comparison takes a list of at least one model; received {received}",
             received="none" if none else received(models),
         )
-    traces = tuple(trace(model, text) for model in models)
+    traces = tuple(Tracer(model).extend(text) for model in models)
     if any(t.text != traces[0].text for t in traces):
         ways = ", ".join(sorted({m.normaliser for m in models}))
         raise ConfigError(

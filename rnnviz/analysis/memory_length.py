@@ -21,7 +21,7 @@ from rnnviz.arrays import Doubles, Floats, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Lines, Number, Panel, Said, Table, count, say, span, words
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.progress import Clock, Share, mapped, run
+from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.pictured import Pictured
 from rnnviz.scoring.bootstrap import Resampled, resample
 
@@ -163,13 +163,13 @@ def memory_length(
     *,
     lags: int = LAGS,
     character: str | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[Share], None] | None = None,
 ) -> Reach:
     """How far back predictions reach: the share of their gradient beyond each lag, and where half of it lies.
 
     text       at most 10,000 characters; each prediction with `lags` characters before it counts
     character  as in `connectivity`
-    progress   called with the share done, 0 to 1, about ten times a second
+    progress   called about ten times a second with the share done, `.fraction`
 
     Returns `beyond` (lags,), `half` in characters, and intervals of both. A thousand characters of a GRU with
     256 units take two seconds. Raises ConfigError for a text too short, or `lags` below 2, and what
@@ -181,8 +181,7 @@ def memory_length(
     >>> found.predictions, found.beyond.estimate.shape, found.beyond.enough
     (16, (10,), False)
     """
-    steps = reach(model, text, lags=lags, character=character)
-    return run(mapped(steps, lambda step: step.fraction), progress)
+    return run(reach(model, text, lags=lags, character=character), progress)
 
 
 def reach(

@@ -39,7 +39,7 @@ from rnnviz.networks.numpy_model import Network
 from rnnviz.pictured import Brief, Pictured
 from rnnviz.scoring import sampling
 from rnnviz.scoring.trace import Trace
-from rnnviz.scoring.tracer import Tracer, trace
+from rnnviz.scoring.tracer import Tracer
 from rnnviz.text.characters import visible
 
 Quantity = Literal["state", "hidden", "cell"]
@@ -353,7 +353,7 @@ def follow(target: Trace, to: int, changes: Changes, B: int, ahead: int) -> tupl
 
 def read(model: Network, text: str | Trace) -> Trace:
     """The Trace of a text, which may be one already."""
-    return text if isinstance(text, Trace) else trace(model, text)
+    return text if isinstance(text, Trace) else Tracer(model).extend(text)
 
 
 def _place(name: str, t: object, read: Trace) -> int:

@@ -5,7 +5,6 @@ of the gradient beyond it; or, with --at, which characters one prediction rests 
 from typing import Annotated
 
 import rnnviz
-from rnnviz.analysis.memory_length import reach
 from rnnviz.cli.bind import Help
 from rnnviz.cli.output import (
     OnDevice,
@@ -48,6 +47,8 @@ def connectivity(
       python -m rnnviz connectivity --model timemachine-gru --file book.txt
       python -m rnnviz connectivity --model timemachine-lstm "The Time Traveller" --at 13 --json
     """
+    from rnnviz.analysis import memory_length
+
     model = network(on)
     text = given_text(source)[:characters]
     if at is not None:
@@ -58,5 +59,6 @@ def connectivity(
         )
         print_findings([row], shown, heading, model=on.model, target=symbol)
         return
-    found = finished(reach(model, text, lags=lags, character=target), "Going back", shown)
+    steps = memory_length.reach(model, text, lags=lags, character=target)
+    found = finished(steps, "Going back", shown)
     print_findings([found], shown, words("reach.heading", model=model.name), model=on.model)

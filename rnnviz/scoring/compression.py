@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import EARLIER, CheckpointError, ConfigError, DecodingError
-from rnnviz.networks.progress import Clock, run
+from rnnviz.networks.progress import Clock, Share, mapped, run
 from rnnviz.scoring.range_coding import LEAST, Decoder, Encoder, Steps, Unknown, unrestorable
 from rnnviz.scoring.reader import Readable, Reader, reader
 from rnnviz.scoring.signature import LENGTH, digest_of, signature
@@ -57,13 +57,13 @@ class Header:
     payload: bytes
 
 
-def compress(model: Readable, text: str, *, progress: Callable[[float], None] | None = None) -> bytes:
+def compress(model: Readable, text: str, *, progress: Callable[[Share], None] | None = None) -> bytes:
     """`text`, normalised, as bytes from which `decompress` restores it with the same model: of n characters
     n log2(perplexity) bits, within 0.1 % and 32 bytes. Needs the package constriction.
 
-    `progress` gets the share done about ten times a second; characters are read one by one, 10,000 in about
-    a second. Raises TextError for half a surrogate pair, CheckpointError for a model that gives no
-    probabilities, ConfigError for one that is a Python function.
+    `progress` is called about ten times a second with the share done, `.fraction`; characters are read one by
+    one, 10,000 in about a second. Raises TextError for half a surrogate pair, CheckpointError for a model
+    that gives no probabilities, ConfigError for one that is a Python function.
 
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")
@@ -71,16 +71,16 @@ def compress(model: Readable, text: str, *, progress: Callable[[float], None] | 
     >>> len(packed) < 48, rnnviz.decompress(model, packed)
     (True, 'The Time Traveller smiled.')
     """
-    return run(compressing(model, text), progress)
+    return run(mapped(compressing(model, text), Share), progress)
 
 
-def decompress(model: Readable, data: bytes, *, progress: Callable[[float], None] | None = None) -> str:
+def decompress(model: Readable, data: bytes, *, progress: Callable[[Share], None] | None = None) -> str:
     """The normalised text that `compress` was given; `progress` as there.
 
     Raises DecodingError for what is no compressed text, or cut off, or damaged, and for a text that this
     machine's arithmetic can't restore; ConfigError for one of another model.
     """
-    return run(decompressing(model, data), progress)
+    return run(mapped(decompressing(model, data), Share), progress)
 
 
 def compressing(model: Readable, text: str) -> Generator[float, None, bytes]:

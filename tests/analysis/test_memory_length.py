@@ -54,6 +54,6 @@ def test_a_prediction_without_a_gradient_counts_for_nothing() -> None:
 
 def test_progress_reaches_the_end() -> None:
     said: list[float] = []
-    memory_length(tiny("gru"), TEXT[:60], lags=10, progress=said.append)
+    memory_length(tiny("gru"), TEXT[:60], lags=10, progress=lambda done: said.append(done.fraction))
     assert said == sorted(said)
     assert (said[0], said[-1]) == (0.0, 1.0)

@@ -97,7 +97,7 @@ def test_a_file_a_path_and_a_text_give_the_same_number(tmp_path: Path) -> None:
     with path.open("rb") as file:
         reports = [
             perplexity(PAPER, path),
-            perplexity(PAPER, str(path)),
+            perplexity(PAPER, path=str(path)),
             perplexity(PAPER, file, name="upload.txt"),
         ]
     same = {"file": expected.file, "seconds": expected.seconds, "encoding": None, "certainty": None}

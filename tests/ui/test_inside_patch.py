@@ -70,7 +70,7 @@ def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, An
     choose(app, "quantity", "cell")
     clean(app)
     model = tiny("lstm", name="tiny-lstm")
-    texts = {"source": "a machine", "at": min(AT, 9), "target": "his voice was quiet", "to": min(TO, 19)}
+    texts = {"source": "a machine", "at": min(AT, 9), "into": "his voice was quiet", "to": min(TO, 19)}
     shows(boards[KEY], units.patch(model, **texts, units=[2, 3, 4], quantity="cell"))
     app.text_input(key=f"{KEY}.units").set_value("99").run()
     assert "Write the numbers of units" in app.info[0].value
