@@ -71,6 +71,14 @@ def test_nobody_takes_over_a_session_whose_id_they_have(url: str) -> None:
         visitor.leave()
 
 
+def test_a_file_finds_its_place_while_the_page_is_drawn_anew(url: str) -> None:
+    visitor = come(url, cookie("ann"))
+    for _ in range(12):
+        visitor.rerun()
+        assert visitor.place_for("book.txt", 30).upload_url
+    visitor.leave()
+
+
 def test_a_visitor_changes_nothing_for_others(url: str) -> None:
     lecturer, visitor = come(url, cookie("host", lecturer=True)), come(url, cookie("ann"))
     put = f"{url}/_stcore/upload_file/{{}}/{'0' * 32}"

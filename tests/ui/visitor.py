@@ -90,15 +90,19 @@ class Visitor:
         self.rerun()
         del self._widgets[id]
 
-    def upload(self, name: str, data: bytes) -> None:
-        """Drop a file on the first upload field."""
-        field = self.wait(lambda: self.find("file_uploader"))
+    def place_for(self, name: str, timeout: float = 120.0) -> Any:
+        """Where a file is to be sent, by the server's answer. Raises TimeoutError."""
         asked = BackMsg()
         asked.file_urls_request.request_id = uuid.uuid4().hex
         asked.file_urls_request.session_id = self.session
         asked.file_urls_request.file_names.append(name)
         self._send(asked)
-        urls = self.wait(lambda: self._answers.pop(asked.file_urls_request.request_id, None))
+        return self.wait(lambda: self._answers.pop(asked.file_urls_request.request_id, None), timeout)
+
+    def upload(self, name: str, data: bytes) -> None:
+        """Drop a file on the first upload field."""
+        field = self.wait(lambda: self.find("file_uploader"))
+        urls = self.place_for(name)
         with requests.Session() as browser:
             browser.trust_env = False
             browser.get(f"{self.url}/_stcore/health", timeout=60)

@@ -15,13 +15,14 @@ from rnnviz.ui import warm
 from rnnviz.ui.hosting import greeting, setting
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.room import rooms
-from rnnviz.ui.server import descriptors, opening, sessions
+from rnnviz.ui.server import descriptors, messages, opening, sessions
 
 
 @asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     """Import what the first page needs while the browser is still opening; see to those who leave."""
     descriptors.raise_limit()
+    messages.keep_addresses()
     memory.keep_little()
     threading.Thread(target=warm.up, name="rnnviz-warm", daemon=True).start()
     beside = [asyncio.create_task(sessions.reap())]
