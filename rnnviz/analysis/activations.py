@@ -15,7 +15,7 @@ from rnnviz.arrays import Floats, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS, Cell
 from rnnviz.scoring.trace import Trace
-from rnnviz.text.checked import received
+from rnnviz.text.validate import received
 
 
 class Unit(NamedTuple):

@@ -18,7 +18,7 @@ from rnnviz.pictured import Pictured
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer
 from rnnviz.text.characters import visible
-from rnnviz.text.checked import received
+from rnnviz.text.validate import received
 
 LISTED = 8
 """Characters that each network's next prediction names."""

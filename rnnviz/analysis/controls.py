@@ -24,7 +24,7 @@ from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.networks.untrained import Fresh
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
-from rnnviz.text.checked import check_text
+from rnnviz.text.validate import check_text
 
 What = str | Target | Array
 W = TypeVar("W", bound=What)

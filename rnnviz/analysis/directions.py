@@ -27,7 +27,7 @@ from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Doubles, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.scoring.trace import Trace
-from rnnviz.text.checked import received
+from rnnviz.text.validate import received
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,7 +43,7 @@ from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.pictured import Brief, Pictured
 from rnnviz.scoring.bootstrap import Resampled
 from rnnviz.text.characters import normalise
-from rnnviz.text.checked import received
+from rnnviz.text.validate import received
 
 UNUSUAL = 0.95
 """The share of random changes that one which is said to matter must cost more than."""

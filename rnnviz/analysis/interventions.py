@@ -22,7 +22,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_engine import Changes, Weights
 from rnnviz.pictured import Brief
-from rnnviz.text.checked import received
+from rnnviz.text.validate import received
 
 Action = Literal["clamp", "zero", "scale"]
 Quantity = Literal["hidden", "cell"]

@@ -23,8 +23,8 @@ from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.pictured import Brief, Pictured
 from rnnviz.text.characters import visible
-from rnnviz.text.checked import check_text, is_file
 from rnnviz.text.decoding import Source, SourceText
+from rnnviz.text.validate import check_text, is_file
 from rnnviz.text.vocabulary import Vocabulary
 
 PIECE = 2048

@@ -31,7 +31,7 @@ from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Array, Doubles, Integers, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.scoring.trace import Trace
-from rnnviz.text.checked import received
+from rnnviz.text.validate import received
 
 SHIFTS = 1_000
 """Shifts of a target: enough for a family of 50 searches, and a quick part of any."""

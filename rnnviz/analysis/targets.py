@@ -27,7 +27,7 @@ from rnnviz.analysis.python_text import PythonText
 from rnnviz.arrays import Array
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Said, words
-from rnnviz.text.checked import check_text, received
+from rnnviz.text.validate import check_text, received
 from rnnviz.text.vocabulary import code_points
 
 Span = tuple[int, int]

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import Activation, Cell, ModelConfig
 from rnnviz.networks.torch_model import CharModel
-from rnnviz.text.checked import received
+from rnnviz.text.validate import received
 from rnnviz.text.vocabulary import Vocabulary
 
 # The start symbol's one entry, large so that the weight beside it is small: gradients hardly see it.

@@ -26,7 +26,7 @@ from rnnviz.networks.modelfile import (
 )
 from rnnviz.pictured import Brief
 from rnnviz.text import files
-from rnnviz.text.checked import check_path
+from rnnviz.text.validate import check_path
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -18,7 +18,7 @@ from rnnviz.networks.kneser_ney import Counts, Level, count, counts_from, estima
 from rnnviz.networks.prediction import Scores, rank
 from rnnviz.pictured import Pictured
 from rnnviz.text.characters import normalise
-from rnnviz.text.checked import received
+from rnnviz.text.validate import received
 from rnnviz.text.vocabulary import Vocabulary, check_vocabulary
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from rnnviz.networks import cells
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.prediction import normalised
-from rnnviz.text.checked import received
+from rnnviz.text.validate import received
 
 BLOCK = 256
 """Rows, steps by texts, of one pass through the layers: one layer's output stays in the cache."""

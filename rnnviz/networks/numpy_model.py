@@ -16,7 +16,7 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.numpy_engine import Weights, weights_from
 from rnnviz.pictured import Brief, Pictured
-from rnnviz.text.checked import received
+from rnnviz.text.validate import received
 from rnnviz.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

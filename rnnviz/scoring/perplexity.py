@@ -43,9 +43,9 @@ from rnnviz.scoring.report import costs as costs
 from rnnviz.scoring.report import of_sum as of_sum
 from rnnviz.scoring.rows import RowScore, Scored, score_rows
 from rnnviz.text.characters import normalise
-from rnnviz.text.checked import check_text, is_file
 from rnnviz.text.decoding import Source, SourceText
 from rnnviz.text.row_files import is_packed_rows, open_rows
+from rnnviz.text.validate import check_text, is_file
 from rnnviz.text.vocabulary import UNKNOWN
 
 

@@ -24,8 +24,8 @@ from rnnviz.networks.progress import Clock
 from rnnviz.scoring.language_model import LanguageModel, advanced, scorer_of
 from rnnviz.scoring.report import Progress, Report, Totals, no_probability, of_sum
 from rnnviz.text.characters import Normaliser
-from rnnviz.text.checked import received
 from rnnviz.text.row_files import Fault, RowFile, Rows
+from rnnviz.text.validate import received
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 from rnnviz.text.words import WordCount
 

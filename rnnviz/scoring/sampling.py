@@ -23,7 +23,7 @@ from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks.numpy_engine import NO_CHANGES, Changes, NetworkReader, StateChange, combined
 from rnnviz.networks.numpy_model import Model, weights_of
 from rnnviz.scoring.reader import Reader, reader
-from rnnviz.text import checked
+from rnnviz.text import validate
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def sampling_distribution(
     if rows.ndim == 0 or rows.shape[-1] < 2:
         raise ConfigError(
             "log_probs are numbers, log P of each symbol of a vocabulary; received {received}",
-            received=checked.received(log_probs),
+            received=validate.received(log_probs),
         )
     rows[..., UNKNOWN] = -np.inf
     symbols, weights = _weights(rows, Shape(temperature, top_k, top_p))

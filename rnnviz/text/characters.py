@@ -3,7 +3,7 @@
 import unicodedata
 
 from rnnviz.errors import ConfigError
-from rnnviz.text.checked import check_text
+from rnnviz.text.validate import check_text
 
 _MARKS = {" ": "·", "\n": "⏎", "\t": "⇥", "\u3000": "□", "\xa0": "⍽", "\x7f": "␡"}
 _PICTURES = {c: 0x2400 + c for c in range(32) if chr(c) not in "\t\n"} | {0x7F: 0x2421}

@@ -30,8 +30,8 @@ import platformdirs
 from rnnviz.errors import ConfigError, CorpusError, DownloadError, ExportError, TextError
 from rnnviz.text import files
 from rnnviz.text.characters import normalise
-from rnnviz.text.checked import LONGEST_PATH, check_path, check_text, is_file, received
 from rnnviz.text.decoding import open_text
+from rnnviz.text.validate import LONGEST_PATH, check_path, check_text, is_file, received
 from rnnviz.text.vocabulary import code_points
 
 Progress = Callable[[int, int], None]  # bytes received, bytes expected

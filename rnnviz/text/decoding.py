@@ -26,8 +26,8 @@ import filetype
 
 from rnnviz.errors import ConfigError, DecodingError, TextError
 from rnnviz.text.characters import Normaliser
-from rnnviz.text.checked import check_path, check_text
 from rnnviz.text.files import packing
+from rnnviz.text.validate import check_path, check_text
 from rnnviz.text.vocabulary import code_points
 
 # What bytes that are not UTF-8 may be: another encoding, or no text at all.

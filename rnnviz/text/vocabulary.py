@@ -23,7 +23,7 @@ import numpy.typing as npt
 from rnnviz.arrays import Ids, Integers, Points
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.pictured import Brief
-from rnnviz.text.checked import check_text, received
+from rnnviz.text.validate import check_text, received
 
 UNKNOWN = 0
 UNKNOWN_SYMBOL = "<unk>"

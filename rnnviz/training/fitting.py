@@ -6,8 +6,8 @@ from collections.abc import Callable
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.torch_model import CharModel
-from rnnviz.text.checked import check_text, received
 from rnnviz.text.corpora import Corpus, as_corpus
+from rnnviz.text.validate import check_text, received
 from rnnviz.training.card import describe
 from rnnviz.training.reporting import StepReport
 from rnnviz.training.trainer import prepared

@@ -14,8 +14,8 @@ from rnnviz.networks import checkpoint
 from rnnviz.networks.modelfile import Sketch
 from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.networks.numpy_model import NumpyModel, no_model
-from rnnviz.text.checked import check_text
 from rnnviz.text.corpora import Corpus, as_corpus, sha256
+from rnnviz.text.validate import check_text
 from rnnviz.training.card import measured, versions
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ from rnnviz.networks.torch_model import State, pick_device, untrained
 from rnnviz.scoring.perplexity import score
 from rnnviz.scoring.sampling import sample
 from rnnviz.text.characters import normalise
-from rnnviz.text.checked import check_text, received
 from rnnviz.text.corpora import SHORTEST_SPLIT, Split, as_corpus
+from rnnviz.text.validate import check_text, received
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.batches import Streams, beginnings, cuts
 from rnnviz.training.optimiser import adamw, has_bfloat16, no_bfloat16, rate
