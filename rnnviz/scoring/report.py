@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rnnviz.arrays import Doubles, Ids, Mask
 from rnnviz.errors import CheckpointError
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
-from rnnviz.text.words import WordCount
+from rnnviz.text.word_count import WordCount
 
 if TYPE_CHECKING:
     from rnnviz.text.decoding import SourceText

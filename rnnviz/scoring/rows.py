@@ -27,7 +27,7 @@ from rnnviz.text.characters import Normaliser
 from rnnviz.text.row_files import Fault, RowFile, Rows
 from rnnviz.text.validate import received
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
-from rnnviz.text.words import WordCount
+from rnnviz.text.word_count import WordCount
 
 EXAMPLES = 5  # rows left out that a report names
 
