@@ -33,7 +33,7 @@ from rnnviz.errors import CheckpointError, ConfigError, RnnvizError, TrainingErr
 from rnnviz.networks import modelfile
 from rnnviz.networks.config import Engine, TrainConfig, gone
 from rnnviz.text import files
-from rnnviz.training.stored import restored
+from rnnviz.training.deserialise import restored
 
 RESERVE = 64 * 1024
 """Bytes reserved for a full disk."""

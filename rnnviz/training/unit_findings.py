@@ -12,7 +12,7 @@ from rnnviz.analysis.activations import activations
 from rnnviz.analysis.search_result import LEVEL, Evidence, Measure, Rival, Search, Verdict, measured, verdict
 from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, Target, Unclosed, described, named
 from rnnviz.findings import Number, Said, count, say, span, words
-from rnnviz.training.stored import restored
+from rnnviz.training.deserialise import restored
 
 if TYPE_CHECKING:
     from rnnviz.scoring.trace import Trace
