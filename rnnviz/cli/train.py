@@ -301,9 +301,9 @@ def _check(description: Description, corpus: Any) -> None:
     """Refuse what can't be trained before its folder exists."""
     if description.config.precision == "bfloat16" or description.engine == "numba":
         from rnnviz.networks.torch_model import pick_device
-        from rnnviz.training import speed
+        from rnnviz.training import speed_trial
 
-        speed.candidates(description.config, pick_device(description.device), description.engine)
+        speed_trial.candidates(description.config, pick_device(description.device), description.engine)
     if len(corpus.split().train) < 2:
         raise CorpusError(
             "training needs at least 2 characters; received {characters}", characters=len(corpus.text)

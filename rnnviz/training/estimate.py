@@ -193,7 +193,7 @@ def measured(
 def _measure() -> None:
     """In the process of `measured`: print the characters a second of the recipe on the command line."""
     from rnnviz.text import corpora
-    from rnnviz.training.speed import fastest
+    from rnnviz.training.speed_trial import fastest
 
     values, V, threads = json.loads(sys.argv[1])
     config = replace(TrainConfig(**values), min_count=1, train_on="train+validation")

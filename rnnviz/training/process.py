@@ -241,7 +241,7 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
     """
 
     from rnnviz.networks import compiled
-    from rnnviz.training import distributed, speed
+    from rnnviz.training import distributed, speed_trial
 
     if description.threads is not None:
         threads.fix(description.threads)
@@ -256,7 +256,7 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
             )
         engine = "torch"
     absent = begun and engine == "numba" and not compiled.prepared(config.cell)
-    pace = speed.fastest(
+    pace = speed_trial.fastest(
         config,
         corpus,
         threads=description.threads,
@@ -273,7 +273,7 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tupl
                 "{workers}; say how long with --characters or --epochs",
                 workers=distributed.workers(),
             )
-        n = speed.characters_in(description.minutes, config, corpus, pace, device=description.device)
+        n = speed_trial.characters_in(description.minutes, config, corpus, pace, device=description.device)
         config = replace(config, characters=n)
     if (config, engine) != (description.config, description.engine):
         description = replace(description, config=config, engine=engine)

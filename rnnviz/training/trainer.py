@@ -90,7 +90,7 @@ class Trainer:
         )
         self.generator = torch.Generator(self.device).manual_seed(config.seed)
         precision = config.precision
-        if precision == "auto":  # a run's process has settled it by then, see rnnviz.training.speed
+        if precision == "auto":  # a run's process has settled it by then, see rnnviz.training.speed_trial
             precision = "bfloat16" if self.device.type == "cuda" and has_bfloat16(self.device) else "float32"
         self.bfloat16 = precision == "bfloat16"
         self.threads = Threads([torch.get_num_threads()])  # says how many of torch's `run` takes

@@ -14,7 +14,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks import compiled, torch_engine
 from rnnviz.networks.cells import CELLS
 from rnnviz.text import corpora
-from rnnviz.training import speed
+from rnnviz.training import speed_trial
 from rnnviz.training.trainer import Trainer
 from rnnviz.training.tuning import own_python
 
@@ -204,7 +204,7 @@ def test_without_it_torchs_layers_take_its_place(monkeypatch: pytest.MonkeyPatch
     assert trainer.model.backward_pass() == "torch"
     trainer.step()
     with pytest.raises(ConfigError, match=r"pip install .*\[fast\]"):
-        speed.fastest(RECIPE, corpus, device="cpu", engine="numba")
+        speed_trial.fastest(RECIPE, corpus, device="cpu", engine="numba")
 
 
 def test_numba_is_loaded_by_training_alone() -> None:

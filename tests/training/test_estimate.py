@@ -15,7 +15,7 @@ from rnnviz.networks import compiled
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.threads import Threads
 from rnnviz.text import corpora
-from rnnviz.training import optimiser, speed
+from rnnviz.training import optimiser, speed_trial
 from rnnviz.training.estimate import available_memory, cores, estimate, measured, memory
 from rnnviz.training.optimiser import has_bfloat16
 from rnnviz.training.trainer import Trainer
@@ -185,7 +185,7 @@ def test_the_trial_keeps_to_what_is_given(
     real = Trainer.step
     monkeypatch.setattr(Trainer, "step", step)
     monkeypatch.setattr(optimiser, "has_bfloat16", lambda device: True)
-    pace = speed.fastest(recipe, CORPUS, threads=given, device="cpu")
+    pace = speed_trial.fastest(recipe, CORPUS, threads=given, device="cpu")
     assert list(pace.threads.speeds) == pace.threads.counts == counts
     assert {count for _, count in tried} == set(counts)
     assert {half for half, _ in tried} == ({False, True} if bfloat16 is None else {bfloat16})
@@ -229,14 +229,14 @@ def test_precision_engine_and_threads_are_chosen_by_the_clock_whose_speed_is_tol
 
     monkeypatch.setattr(optimiser, "has_bfloat16", lambda device: True)
     monkeypatch.setattr(optimiser, "no_bfloat16", lambda cell, device: None)
-    monkeypatch.setattr(speed, "worth_trying", lambda: [1, 2, 3, 4])
-    monkeypatch.setattr(speed, "perf_counter", lambda: clock)
+    monkeypatch.setattr(speed_trial, "worth_trying", lambda: [1, 2, 3, 4])
+    monkeypatch.setattr(speed_trial, "perf_counter", lambda: clock)
     monkeypatch.setattr(compiled, "prepared", lambda _: numbas is not None)
     monkeypatch.setattr(compiled, "blocks_bfloat16", lambda: True)
     monkeypatch.setattr(Trainer, "step", step)
     corpus = corpora.from_text("a machine of brass and quartz, " * 1000)
     recipe = replace(MIDDLING, cell=cell, steps=steps)
-    pace = speed.fastest(recipe, corpus, device="cpu")
+    pace = speed_trial.fastest(recipe, corpus, device="cpu")
     assert (pace.precision, pace.engine, pace.threads.now) == expected
     fast = bfloat16 if pace.precision == "bfloat16" else speeds[pace.engine]
     share = 16 * steps / (16 * steps + 100)  # an epoch's last step is shorter
@@ -254,9 +254,10 @@ def test_a_run_takes_as_many_threads_as_are_found_fastest() -> None:
 
 
 def test_minutes_become_characters_reports_included() -> None:
-    pace = speed.Pace("float32", Threads([1], known={1: 50_000.0}))
+    pace = speed_trial.Pace("float32", Threads([1], known={1: 50_000.0}))
     seldom, often = (
-        speed.characters_in(1, replace(TINY, evaluate_every=every), CORPUS, pace) for every in (100_000, 1)
+        speed_trial.characters_in(1, replace(TINY, evaluate_every=every), CORPUS, pace)
+        for every in (100_000, 1)
     )
     assert 32 <= often < seldom < 60 * 50_000
     assert seldom > 50 * 50_000

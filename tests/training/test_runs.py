@@ -26,7 +26,7 @@ from rnnviz.networks.threads import Threads
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.text import corpora
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.training import journal, runs, speed, training_state
+from rnnviz.training import journal, runs, speed_trial, training_state
 from rnnviz.training import process as run_process
 from rnnviz.training.folder import Description, RunFolder
 from rnnviz.training.journal import Journal
@@ -251,7 +251,7 @@ def test_what_proved_fastest_is_written_down_and_kept(home: Path, monkeypatch: p
     folder = RunFolder(run.path)
     # Whatever another trial would find, a run goes on in the precision in which it began.
     other = "bfloat16" if precision == "float32" else "float32"
-    monkeypatch.setattr(speed, "fastest", lambda *_, **__: speed.Pace(other, Threads([1])))
+    monkeypatch.setattr(speed_trial, "fastest", lambda *_, **__: speed_trial.Pace(other, Threads([1])))
     description, _taken = run_process._settle(folder, folder.description(), corpora.from_text(TEXT))
     assert description == folder.description()
     assert description.config.precision == precision
