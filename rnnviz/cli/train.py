@@ -21,7 +21,7 @@ from rnnviz.networks import checkpoint, has_torch, modelfile
 from rnnviz.networks.config import Cell, Engine, TrainConfig, gone
 from rnnviz.training import hyperparameters, process, tensorboard
 from rnnviz.training.folder import Description, RunFolder, home
-from rnnviz.training.stop import EXIT_INTERRUPTED
+from rnnviz.training.stop_request import EXIT_INTERRUPTED
 
 
 @dataclass(frozen=True)

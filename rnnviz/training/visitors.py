@@ -29,7 +29,7 @@ OVER = 4
 """Times as many runs as may train and wait are there at most, with those that are over."""
 
 ENDS = 3.0
-"""Seconds that a run has to end when all are removed: more than rnnviz.training.stop.PATIENCE."""
+"""Seconds that a run has to end when all are removed: more than rnnviz.training.stop_request.PATIENCE."""
 
 _SERVED = ".served"  # beside the runs; locked by the process that serves visitors
 _starting = threading.Lock()
