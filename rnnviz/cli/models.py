@@ -48,10 +48,10 @@ def models(
 
 def _check(models: list[ModelInfo], folder: Path | None) -> bool:
     """Print every figure as the card says it and as it comes out; whether one differs."""
-    from rnnviz.training import check
+    from rnnviz.training import card_check
 
     differs = False
-    for one in check.check(models, folder):
+    for one in card_check.check(models, folder):
         if isinstance(one, str):
             complain(one)
             continue

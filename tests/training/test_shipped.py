@@ -13,7 +13,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.scoring import perplexity as scoring
 from rnnviz.text import corpora
 from rnnviz.training import card as model_card
-from rnnviz.training import check
+from rnnviz.training import card_check
 from rnnviz.training import replay as run_replay
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -130,7 +130,7 @@ def test_it_loads_and_reads_its_example_better_than_counting_does(name: str) -> 
 def known() -> dict[str, str]:
     """The texts at hand: python-source where the library is the model's, fetched corpora, and files."""
     folder = os.environ.get("RNNVIZ_TEXTS")
-    return check.texts(Path(folder) if folder else None)
+    return card_check.texts(Path(folder) if folder else None)
 
 
 @pytest.mark.slow
@@ -138,8 +138,8 @@ def known() -> dict[str, str]:
 def test_every_figure_comes_out_again(name: str, known: dict[str, str]) -> None:
     """RNNVIZ_TEXTS in the environment is a folder with texts that are neither here nor fetched."""
     info = checkpoint.read_info(checkpoint.find(name))
-    text = check.held_out(info.card, known)
-    for one in check.figures(info, text):
+    text = card_check.held_out(info.card, known)
+    for one in card_check.figures(info, text):
         assert one.same, one
     if text is None:
         pytest.skip(f"{info.card['title']} is not on this machine: only what the file says was checked")

@@ -7,7 +7,7 @@ import pytest
 
 from rnnviz import cli
 from rnnviz.networks import checkpoint, modelfile
-from rnnviz.training import check
+from rnnviz.training import card_check
 from tests.training.test_trainer import TEXT
 
 FIGURES = {
@@ -35,12 +35,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def found(folder: Path | None) -> list[check.Figure | str]:
-    return list(check.check(checkpoint.available()[0], folder))
+def found(folder: Path | None) -> list[card_check.Figure | str]:
+    return list(card_check.check(checkpoint.available()[0], folder))
 
 
 def test_a_fresh_card_is_right_in_every_figure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = [one for one in found(folder) if isinstance(one, check.Figure)]
+    made = [one for one in found(folder) if isinstance(one, card_check.Figure)]
     assert {one.name for one in made if one.model == "counts"} == FIGURES
     assert {one.name for one in made if one.model == "net"} == FIGURES | {"ngram"}
     assert all(one.same for one in made)
@@ -55,7 +55,7 @@ def test_a_figure_that_does_not_come_out_again_is_told(
     _, meta, _ = modelfile.read_header(path)
     meta["card"]["held_out"]["perplexity"] *= 1.001
     modelfile.write_model(path, modelfile.read_tensors(path), meta, None)
-    assert {one.name for one in found(folder) if isinstance(one, check.Figure) and not one.same} == {
+    assert {one.name for one in found(folder) if isinstance(one, card_check.Figure) and not one.same} == {
         "perplexity",
         "bits_per_character",
     }
@@ -73,8 +73,11 @@ def test_the_held_out_part_alone_will_do_and_a_missing_text_is_said(folder: Path
     (parts / "end.txt").write_text(TEXT[int(0.9 * len(TEXT)) :])
     (parts / "no-text.txt").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(60))
     made = found(parts)
-    assert all(isinstance(one, check.Figure) and one.same for one in made)
-    assert json.dumps([one.name for one in made if isinstance(one, check.Figure)]).count('"perplexity"') == 2
+    assert all(isinstance(one, card_check.Figure) and one.same for one in made)
+    assert (
+        json.dumps([one.name for one in made if isinstance(one, card_check.Figure)]).count('"perplexity"')
+        == 2
+    )
 
 
 def test_what_a_card_does_not_say_is_no_difference(folder: Path) -> None:
@@ -84,4 +87,4 @@ def test_what_a_card_does_not_say_is_no_difference(folder: Path) -> None:
     modelfile.write_model(path, modelfile.read_tensors(path), meta, None)
     info = next(info for info in checkpoint.available()[0] if info.name == "net")
     for text in (TEXT, "", None):  # "": a text too short to be split
-        assert [(one.name, one.same) for one in check.figures(info, text)] == [("parameters", True)]
+        assert [(one.name, one.same) for one in card_check.figures(info, text)] == [("parameters", True)]
