@@ -84,10 +84,10 @@ def finish(
         example=description.example,
     )
     if naming_seconds > 0:
-        from rnnviz.training import naming
+        from rnnviz.training import unit_search
 
         command = files.without_folders(description.command)
-        model.card[unit_findings.KEY] = naming.found(
+        model.card[unit_findings.KEY] = unit_search.found(
             model,
             corpus,
             together=description.config.train_on == "train+validation",

@@ -111,7 +111,7 @@ class Description:
     engine    whose backward pass computes: "torch", "numba" (rnnviz.networks.compiled), or "auto" for the
               fastest, which is then written down
     longest   seconds from its turn on after which its process stops it, whatever it is at; None for no end
-    units     whether its process looks at the end for units that respond to something (naming.py)
+    units     whether its process looks at the end for units that respond to something (unit_search.py)
     """
 
     name: str

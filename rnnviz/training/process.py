@@ -162,7 +162,7 @@ def _train(
     *,
     queued: bool,
 ) -> tuple[Path, dict[str, Any]]:
-    from rnnviz.training import finished_model, naming
+    from rnnviz.training import finished_model, unit_search
 
     description = folder.description()
     if description.ngram:
@@ -174,7 +174,7 @@ def _train(
         trainer = _learn(folder, description, request, show, corpus, taken, log, queued=queued)
         event_log.append(folder.events, {"event": "measuring", "time": time.time()})
         measuring()
-        time_left = min(naming.SECONDS, request.left - TO_WRITE) if description.units else 0.0
+        time_left = min(unit_search.SECONDS, request.left - TO_WRITE) if description.units else 0.0
         path, card = finished_model.finish(
             folder, description, corpus, trainer.seconds, naming_seconds=time_left
         )

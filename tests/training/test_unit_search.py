@@ -13,7 +13,7 @@ from rnnviz.networks.checkpoint import read_info, save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.modelfile import read_tensors
 from rnnviz.text import corpora
-from rnnviz.training import finished_model, naming, unit_findings
+from rnnviz.training import finished_model, unit_findings, unit_search
 from rnnviz.training.card import responds
 from rnnviz.training.folder import Description, RunFolder
 from tests.analysis.built import COUNTS, LATCHES, built, quoted
@@ -25,7 +25,7 @@ UNREAD = PLANTED.split().validation + PLANTED.split().held_out
 
 def kept(text: corpora.Corpus, model: Any = None, *, together: bool = False, seconds: float = 60.0) -> Any:
     """The card of a network, by default that whose units are known, as a run would leave it."""
-    said = naming.found(model or built(), text, together=together, command="train it", seconds=seconds)
+    said = unit_search.found(model or built(), text, together=together, command="train it", seconds=seconds)
     return {unit_findings.KEY: said}
 
 
@@ -69,7 +69,7 @@ def test_what_was_trained_on_confirms_nothing() -> None:
 def test_of_an_lstm_the_cell_state_is_looked_at_and_of_a_long_text_the_validation_part_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(naming, "MOST", ENOUGH)
+    monkeypatch.setattr(unit_search, "MOST", ENOUGH)
     card = kept(corpora.from_text(quoted(410_000), "long"), tiny("lstm"))
     found = [*unit_findings.of(card), *unit_findings.others(card)]
     assert {one.quantity for one in found} == {"cell"}
