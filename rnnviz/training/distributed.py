@@ -23,8 +23,8 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.torch_model import State, pick_device
 from rnnviz.text import corpora
 from rnnviz.training import training_state
+from rnnviz.training.process_settings import tune_process
 from rnnviz.training.trainer import Trainer
-from rnnviz.training.tuning import tune_process
 
 
 def workers() -> int:

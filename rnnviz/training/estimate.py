@@ -18,7 +18,7 @@ from rnnviz.errors import ConfigError, Phrase, TrainingError
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.threads import cores as cores
-from rnnviz.training.tuning import own_python, tune_process
+from rnnviz.training.process_settings import own_python, tune_process
 
 PROGRAM = 240 * 2**20
 """Bytes of a process that loaded torch and trained a tiny model."""

@@ -21,8 +21,8 @@ from rnnviz.errors import ConfigError, RnnvizError, TrainingError
 from rnnviz.networks import checkpoint, threads
 from rnnviz.training import event_log, queue, tensorboard
 from rnnviz.training.folder import Description, RunFolder, home
+from rnnviz.training.process_settings import tune_process
 from rnnviz.training.stop_request import Stopped, StopRequest
-from rnnviz.training.tuning import tune_process
 
 # Why a run failed, in words. torch's errors are recognised by their messages, without importing torch.
 

@@ -29,8 +29,8 @@ from rnnviz.training import event_log, queue
 from rnnviz.training.folder import VISITORS, RunFolder, folder_of, folders, id_of, reason, writing
 from rnnviz.training.folder import Description as Description
 from rnnviz.training.folder import home as home
+from rnnviz.training.process_settings import own_python
 from rnnviz.training.snapshots import Snapshot, read
-from rnnviz.training.tuning import own_python
 
 State = Literal["waiting", "starting", "running", "stopped", "finished", "failed", "died"]
 ALIVE: tuple[State, ...] = ("waiting", "starting", "running")

@@ -17,7 +17,7 @@ from rnnviz.networks.progress import run
 from rnnviz.networks.torch_model import CharModel, TorchEngine
 from rnnviz.scoring import perplexity as scoring
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.training.tuning import own_python
+from rnnviz.training.process_settings import own_python
 from tests.conftest import tiny
 
 VOCABULARY = Vocabulary(tuple(sorted("abcdefghijklmnopqrstuvwxyz ,.\n")))

@@ -15,8 +15,8 @@ from rnnviz.networks import compiled, torch_engine
 from rnnviz.networks.cells import CELLS
 from rnnviz.text import corpora
 from rnnviz.training import speed_trial
+from rnnviz.training.process_settings import own_python
 from rnnviz.training.trainer import Trainer
-from rnnviz.training.tuning import own_python
 
 needs_numba = pytest.mark.skipif(not compiled.ready(), reason="no numba, or a torch without sgemm_")
 needs_blocks = pytest.mark.skipif(

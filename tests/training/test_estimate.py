@@ -28,7 +28,7 @@ from rnnviz.text import corpora
 from rnnviz.training import training_state
 from rnnviz.networks.config import TrainConfig
 from rnnviz.training.folder import RunFolder
-from rnnviz.training.tuning import tune_process
+from rnnviz.training.process_settings import tune_process
 from rnnviz.training.trainer import Trainer
 
 config, symbols = json.loads(sys.argv[1])
