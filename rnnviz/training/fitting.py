@@ -9,7 +9,7 @@ from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.corpora import Corpus, as_corpus
 from rnnviz.text.validate import check_text, received
 from rnnviz.training.card import describe
-from rnnviz.training.reporting import StepReport
+from rnnviz.training.step_report import StepReport
 from rnnviz.training.trainer import prepared
 
 

@@ -20,7 +20,7 @@ from rnnviz.scoring.perplexity import perplexity
 from rnnviz.scoring.sampling import sample
 from rnnviz.training import optimiser
 from rnnviz.training.batches import cuts
-from rnnviz.training.reporting import early_steps
+from rnnviz.training.step_report import early_steps
 from rnnviz.training.trainer import SplittableText, Trainer
 
 TRIED = 2048  # characters of a step of 256 units, at most, by which candidates are compared; of 512 a quarter

@@ -34,8 +34,8 @@ from rnnviz.text.validate import check_text, received
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.batches import Streams, beginnings, cuts
 from rnnviz.training.optimiser import adamw, has_bfloat16, no_bfloat16, rate
-from rnnviz.training.reporting import Interval, early_steps
-from rnnviz.training.reporting import StepReport as StepReport
+from rnnviz.training.step_report import Interval, early_steps
+from rnnviz.training.step_report import StepReport as StepReport
 
 LARGEST = 600.0
 """Nats whose perplexity is still a number that a run's events take."""
