@@ -196,7 +196,7 @@ def _learn(
     queued: bool,
 ) -> Trainer:
     """Train to the end. Raises Stopped, with everything saved, if asked to."""
-    from rnnviz.training import baselines, distributed, training_state
+    from rnnviz.training import distributed, training_state, validation_baselines
     from rnnviz.training.journal import Journal
     from rnnviz.training.trainer import Trainer
 
@@ -206,7 +206,7 @@ def _learn(
         trainer.threads, trainer.model.engine = taken, description.engine
         training_state.restore(folder, trainer)
         distributed.lead(trainer, corpus.text)
-        to_beat = baselines.of_earlier_start(folder) or baselines.measured(
+        to_beat = validation_baselines.of_earlier_start(folder) or validation_baselines.measured(
             trainer.text, trainer.validation, trainer.model.vocabulary
         )
         journal = Journal(folder, trainer, description.watched, to_beat, log)

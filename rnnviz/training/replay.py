@@ -114,14 +114,14 @@ def write(run: str | RunFolder, path: str | Path) -> Path:
 
 def _with_lines(folder: RunFolder, described: Description, events: list[Event]) -> list[Event]:
     """The events, with the perplexities to beat on the held-out text if there was no validation text."""
-    from rnnviz.training import baselines  # which loads torch
+    from rnnviz.training import validation_baselines  # which loads torch
 
     path = next((Path(e["path"]) for e in reversed(events) if e["event"] == "finished"), None)
     if described.config.train_on == "train" or path is None:
         return events
     split = text_of(folder, described).split()
     model = checkpoint.load_numpy(path)
-    found = baselines.measured(split.train + split.validation, split.held_out, model.vocabulary)
+    found = validation_baselines.measured(split.train + split.validation, split.held_out, model.vocabulary)
     card = model.card.get("held_out", {})
     if described.ngram and "ngram" in card:  # the model that its card compares it with
         found["ngram"] = card["ngram"]
