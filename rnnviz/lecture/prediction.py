@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from rnnviz.arrays import Doubles
-from rnnviz.lecture.said import percent
+from rnnviz.lecture.number_format import percent
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model
 from rnnviz.scoring import tracer

@@ -6,10 +6,10 @@ import numpy as np
 
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import line_of_text, slider
+from rnnviz.lecture.number_format import fixed, in_full, rough
 from rnnviz.lecture.pictures import bars, cells, column, graph, line, plot, row, strip, tex, text
 from rnnviz.lecture.prediction import chances, likeliest, nats, trace
 from rnnviz.lecture.readers import kinds, reader, spoken
-from rnnviz.lecture.said import fixed, in_full, rough
 from rnnviz.lecture.steps import Drawn, step
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.text.characters import normalise, visible

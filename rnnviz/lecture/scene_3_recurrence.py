@@ -13,6 +13,7 @@ import numpy as np
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import Control, again, choice, line_of_text, slider, whole
 from rnnviz.lecture.machine import NAMES, SEED, SYMBOLS, WORD, Machine, numbers
+from rnnviz.lecture.number_format import fixed, in_full, percent
 from rnnviz.lecture.pictures import (
     Node,
     bars,
@@ -29,7 +30,6 @@ from rnnviz.lecture.pictures import (
 )
 from rnnviz.lecture.prediction import chances, likeliest, trace
 from rnnviz.lecture.readers import load
-from rnnviz.lecture.said import fixed, in_full, percent
 from rnnviz.lecture.steps import Drawn, Question, step
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.characters import visible

@@ -12,6 +12,7 @@ from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import Control, again, line_of_text, slider
 from rnnviz.lecture.machine import SEED, SYMBOLS, WORD, Machine, drawn
+from rnnviz.lecture.number_format import fixed
 from rnnviz.lecture.pictures import (
     Node,
     button,
@@ -26,7 +27,6 @@ from rnnviz.lecture.pictures import (
     tex,
     text,
 )
-from rnnviz.lecture.said import fixed
 from rnnviz.lecture.scene_3_recurrence import OUTPUT, STATE
 from rnnviz.lecture.small import SmallRNN, Unrolled, unroll, weight_gradients
 from rnnviz.lecture.steps import Drawn, step

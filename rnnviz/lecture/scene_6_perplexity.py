@@ -18,6 +18,7 @@ from rnnviz.arrays import Doubles
 from rnnviz.i18n import N_, _, language, speaking
 from rnnviz.lecture.controls import Control, choice, each, line_of_text, number, slider, whole
 from rnnviz.lecture.machine import SYMBOLS, Machine
+from rnnviz.lecture.number_format import fixed, rough, ten_to
 from rnnviz.lecture.pictures import (
     Node,
     bars,
@@ -36,7 +37,6 @@ from rnnviz.lecture.pictures import (
 )
 from rnnviz.lecture.prediction import nats, trace
 from rnnviz.lecture.readers import kinds, load, reader, recorded, spoken
-from rnnviz.lecture.said import fixed, rough, ten_to
 from rnnviz.lecture.steps import Drawn, Letter, Question, step
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.report import costs

@@ -10,6 +10,7 @@ from rnnviz import gradients
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import Control, again, choice, each, line_of_text, number, slider, toggle
 from rnnviz.lecture.machine import Machine
+from rnnviz.lecture.number_format import fixed, rough
 from rnnviz.lecture.pictures import (
     Node,
     bars,
@@ -27,7 +28,6 @@ from rnnviz.lecture.pictures import (
     text,
 )
 from rnnviz.lecture.readers import load, recorded
-from rnnviz.lecture.said import fixed, rough
 from rnnviz.lecture.steps import Drawn, Question, step
 
 TITLE = N_("Back through time")

@@ -11,10 +11,10 @@ import numpy as np
 import rnnviz
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import again, choice, slider
+from rnnviz.lecture.number_format import fixed, percent, rough
 from rnnviz.lecture.pictures import bars, cells, column, line, plane, plot, row, table, text
 from rnnviz.lecture.prediction import chances, likeliest, trace
 from rnnviz.lecture.readers import load, recorded
-from rnnviz.lecture.said import fixed, percent, rough
 from rnnviz.lecture.scene_3_recurrence import OUTPUT
 from rnnviz.lecture.steps import Drawn, Question, step
 from rnnviz.text.characters import visible

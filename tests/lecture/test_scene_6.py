@@ -8,9 +8,9 @@ import pytest
 
 import rnnviz
 from rnnviz.lecture import scene_6_perplexity as scene
+from rnnviz.lecture.number_format import fixed, rough, ten_to
 from rnnviz.lecture.pictures import Node
 from rnnviz.lecture.readers import recorded
-from rnnviz.lecture.said import fixed, rough, ten_to
 from rnnviz.ui.pages.learn.session import Lecture
 from tests.lecture.test_steps import parts
 
