@@ -15,7 +15,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles, Mask
 from rnnviz.errors import ConfigError
-from rnnviz.lecture.small import SmallRNN, Unrolled, unroll, weight_gradients
+from rnnviz.lecture.small_rnn import SmallRNN, Unrolled, unroll, weight_gradients
 
 WORD = "machine"
 UNITS = 4

@@ -28,7 +28,7 @@ from rnnviz.lecture.pictures import (
     text,
 )
 from rnnviz.lecture.scene_3_recurrence import OUTPUT, STATE
-from rnnviz.lecture.small import SmallRNN, Unrolled, unroll, weight_gradients
+from rnnviz.lecture.small_rnn import SmallRNN, Unrolled, unroll, weight_gradients
 from rnnviz.lecture.steps import Drawn, step
 from rnnviz.text import corpora
 from rnnviz.text.characters import visible

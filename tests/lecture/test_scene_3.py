@@ -9,7 +9,7 @@ from rnnviz.lecture.machine import WORD, Machine, drawn, numbers
 from rnnviz.lecture.pictures import Node
 from rnnviz.lecture.readers import load
 from rnnviz.lecture.scene_3_recurrence import LETTERS, adjacent, first, minibatch, parameters, unit
-from rnnviz.lecture.small import unroll
+from rnnviz.lecture.small_rnn import unroll
 from rnnviz.scoring.tracer import trace
 from tests.lecture.test_steps import parts
 

@@ -8,7 +8,7 @@ import pytest
 
 from rnnviz.lecture import scene_5_word as scene
 from rnnviz.lecture.machine import Machine, drawn
-from rnnviz.lecture.small import unroll
+from rnnviz.lecture.small_rnn import unroll
 from tests.lecture.test_steps import parts
 
 

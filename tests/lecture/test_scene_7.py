@@ -9,7 +9,7 @@ import pytest
 from rnnviz.arrays import Doubles
 from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.scenes import scenes
-from rnnviz.lecture.small import unroll
+from rnnviz.lecture.small_rnn import unroll
 
 STEPS = {one.name: one for one in scenes()[6].steps}
 

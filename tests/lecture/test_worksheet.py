@@ -10,7 +10,7 @@ import pytest
 from rnnviz.lecture import scene_7_backwards
 from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine
 from rnnviz.lecture.scenes import place
-from rnnviz.lecture.small import deltas
+from rnnviz.lecture.small_rnn import deltas
 from rnnviz.ui.pages.learn.session import Lecture
 from tests.lecture.worksheet import BOOKS, answers, fixed, norm, vector
 

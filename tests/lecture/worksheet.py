@@ -14,7 +14,7 @@ from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine, drawn
 from rnnviz.lecture.prediction import trace
 from rnnviz.lecture.readers import load, recorded
 from rnnviz.lecture.scene_5_word import descended
-from rnnviz.lecture.small import unroll
+from rnnviz.lecture.small_rnn import unroll
 
 
 def expected(name: str, text: str) -> npt.NDArray[np.float64]:
