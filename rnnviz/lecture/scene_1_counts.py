@@ -7,8 +7,8 @@ import numpy as np
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import line_of_text, slider
 from rnnviz.lecture.number_format import fixed, in_full, rough
-from rnnviz.lecture.pictures import bars, cells, column, graph, line, plot, row, strip, tex, text
 from rnnviz.lecture.prediction import chances, likeliest, nats, trace
+from rnnviz.lecture.primitives import bars, cells, column, graph, line, plot, row, strip, tex, text
 from rnnviz.lecture.readers import kinds, reader, spoken
 from rnnviz.lecture.steps import Drawn, step
 from rnnviz.networks.ngram import NgramModel

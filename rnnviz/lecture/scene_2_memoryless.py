@@ -6,8 +6,8 @@ from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import again, line_of_text
 from rnnviz.lecture.machine import SYMBOLS, WORD, Machine, numbers
 from rnnviz.lecture.number_format import fixed, rough
-from rnnviz.lecture.pictures import column, inline, matrix, row, table, tex, text
 from rnnviz.lecture.prediction import likeliest, trace
+from rnnviz.lecture.primitives import column, inline, matrix, row, table, tex, text
 from rnnviz.lecture.readers import load
 from rnnviz.lecture.scene_3_recurrence import ENDINGS, WITHOUT, ending
 from rnnviz.lecture.steps import Drawn, Question, step

@@ -14,7 +14,8 @@ from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import Control, again, choice, line_of_text, slider, whole
 from rnnviz.lecture.machine import NAMES, SEED, SYMBOLS, WORD, Machine, numbers
 from rnnviz.lecture.number_format import fixed, in_full, percent
-from rnnviz.lecture.pictures import (
+from rnnviz.lecture.prediction import chances, likeliest, trace
+from rnnviz.lecture.primitives import (
     Node,
     bars,
     cells,
@@ -28,7 +29,6 @@ from rnnviz.lecture.pictures import (
     tex,
     text,
 )
-from rnnviz.lecture.prediction import chances, likeliest, trace
 from rnnviz.lecture.readers import load
 from rnnviz.lecture.steps import Drawn, Question, step
 from rnnviz.scoring.trace import Trace

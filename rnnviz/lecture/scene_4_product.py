@@ -7,7 +7,7 @@ from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import Control, Valid, again, each, number, slider, toggle, whole
 from rnnviz.lecture.machine import SYMBOLS, Machine
 from rnnviz.lecture.number_format import rough
-from rnnviz.lecture.pictures import Node, column, inline, matrix, text
+from rnnviz.lecture.primitives import Node, column, inline, matrix, text
 from rnnviz.lecture.scene_3_recurrence import WEIGHTS
 from rnnviz.lecture.steps import Drawn, step
 

@@ -13,7 +13,7 @@ from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import Control, again, line_of_text, slider
 from rnnviz.lecture.machine import SEED, SYMBOLS, WORD, Machine, drawn
 from rnnviz.lecture.number_format import fixed
-from rnnviz.lecture.pictures import (
+from rnnviz.lecture.primitives import (
     Node,
     button,
     column,

@@ -19,7 +19,8 @@ from rnnviz.i18n import N_, _, language, speaking
 from rnnviz.lecture.controls import Control, choice, each, line_of_text, number, slider, whole
 from rnnviz.lecture.machine import SYMBOLS, Machine
 from rnnviz.lecture.number_format import fixed, rough, ten_to
-from rnnviz.lecture.pictures import (
+from rnnviz.lecture.prediction import nats, trace
+from rnnviz.lecture.primitives import (
     Node,
     bars,
     button,
@@ -35,7 +36,6 @@ from rnnviz.lecture.pictures import (
     tex,
     text,
 )
-from rnnviz.lecture.prediction import nats, trace
 from rnnviz.lecture.readers import kinds, load, reader, recorded, spoken
 from rnnviz.lecture.steps import Drawn, Letter, Question, step
 from rnnviz.networks.ngram import NgramModel

@@ -11,7 +11,7 @@ from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import Control, again, choice, each, line_of_text, number, slider, toggle
 from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.number_format import fixed, rough
-from rnnviz.lecture.pictures import (
+from rnnviz.lecture.primitives import (
     Node,
     bars,
     column,

@@ -12,8 +12,8 @@ import rnnviz
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.controls import again, choice, slider
 from rnnviz.lecture.number_format import fixed, percent, rough
-from rnnviz.lecture.pictures import bars, cells, column, line, plane, plot, row, table, text
 from rnnviz.lecture.prediction import chances, likeliest, trace
+from rnnviz.lecture.primitives import bars, cells, column, line, plane, plot, row, table, text
 from rnnviz.lecture.readers import load, recorded
 from rnnviz.lecture.scene_3_recurrence import OUTPUT
 from rnnviz.lecture.steps import Drawn, Question, step

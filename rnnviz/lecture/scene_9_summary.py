@@ -5,8 +5,8 @@ import numpy as np
 from rnnviz.i18n import N_, _
 from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine
 from rnnviz.lecture.number_format import fixed, percent, rough
-from rnnviz.lecture.pictures import button, column, row, text
 from rnnviz.lecture.prediction import trace
+from rnnviz.lecture.primitives import button, column, row, text
 from rnnviz.lecture.readers import load
 from rnnviz.lecture.scene_3_recurrence import BOTH, ENDINGS
 from rnnviz.lecture.scene_7_backwards import TEXT, jacobian

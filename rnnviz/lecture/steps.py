@@ -15,8 +15,8 @@ r"""A step of the lecture is one function, in the module of its scene.
         return plot([line(back)], log=True), _("…")
 
 What stands above `# show` computes, and is the code panel, with the controls' values before it. What is
-returned is the picture (pictures.py) and the sentence to notice. The function's name is the step's, for good:
-addresses hold it.
+returned is the picture (primitives.py) and the sentence to notice. The function's name is the step's, for
+good: addresses hold it.
 
 A scene is a module `scene_N_name` with a TITLE; its steps are its own in the order of their definition. Those
 of the `appendix` are reached by address and from the notes alone.
@@ -35,7 +35,7 @@ from types import ModuleType
 from typing import Any
 
 from rnnviz.lecture.controls import Control, State, shown, whole
-from rnnviz.lecture.pictures import Node
+from rnnviz.lecture.primitives import Node
 
 Drawn = tuple[Node, str]
 """What a step returns: its picture, and what to notice."""

@@ -5,7 +5,7 @@ the picture, and pointing at that lights the symbol.
 
     formula   r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh} + \s{b_h})"; outside of \s{…} stand
               digits, operators and a few commands only, so that no symbol is left unexplained
-    picture   pictures.py: stands="W_xh" of any part. A matrix says its shape and numbers by itself; `here`
+    picture   primitives.py: stands="W_xh" of any part. A matrix says its shape and numbers by itself; `here`
               says what anything else is
 
 Shapes: n rows of a batch, d inputs, h hidden units, q outputs.

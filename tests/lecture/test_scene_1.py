@@ -5,8 +5,8 @@ import pytest
 
 from rnnviz import i18n
 from rnnviz.lecture import scene_1_counts as scene
-from rnnviz.lecture.pictures import Node
 from rnnviz.lecture.prediction import nats
+from rnnviz.lecture.primitives import Node
 from rnnviz.lecture.readers import load, reader
 from rnnviz.lecture.scenes import scenes
 from rnnviz.text import corpora

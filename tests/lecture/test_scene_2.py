@@ -8,7 +8,7 @@ import pytest
 
 from rnnviz.lecture import scene_2_memoryless as scene
 from rnnviz.lecture.machine import SYMBOLS, WORD, Machine
-from rnnviz.lecture.pictures import Node
+from rnnviz.lecture.primitives import Node
 from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.steps import SEEN
 

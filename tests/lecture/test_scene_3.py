@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rnnviz.lecture.machine import WORD, Machine, drawn, numbers
-from rnnviz.lecture.pictures import Node
+from rnnviz.lecture.primitives import Node
 from rnnviz.lecture.readers import load
 from rnnviz.lecture.scene_3_recurrence import LETTERS, adjacent, first, minibatch, parameters, unit
 from rnnviz.lecture.small_rnn import unroll

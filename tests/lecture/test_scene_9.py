@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from rnnviz.lecture.pictures import Node
+from rnnviz.lecture.primitives import Node
 from rnnviz.lecture.scene_9_summary import points
 from rnnviz.lecture.scenes import place, scenes
 from tests.lecture.test_steps import parts, values

@@ -11,7 +11,7 @@ import pytest
 from rnnviz import i18n
 from rnnviz.lecture import symbols
 from rnnviz.lecture.controls import Control
-from rnnviz.lecture.pictures import Node
+from rnnviz.lecture.primitives import Node
 from rnnviz.lecture.scenes import scenes
 from rnnviz.lecture.steps import PICK, SEEN, Step
 from tests.lecture.test_symbols import unexplained

@@ -1,4 +1,4 @@
-// What a step is drawn with: the tree of rnnviz/lecture/pictures.py, without a coordinate.
+// What a step is drawn with: the tree of rnnviz/lecture/primitives.py, without a coordinate.
 //
 // A step's answer has its controls, and a picture or, before it, a question. Every drawing makes the picture
 // anew; controls are kept, and what had the focus gets it back. Items that can be picked, bars that can be

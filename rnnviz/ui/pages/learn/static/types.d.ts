@@ -114,7 +114,7 @@ export interface Standing {
 /** Ask the server to change what it remembers. */
 export type Ask = (change: Record<string, unknown>) => void;
 
-/** A part of a picture: rnnviz/lecture/pictures.py says what each kind has. */
+/** A part of a picture: rnnviz/lecture/primitives.py says what each kind has. */
 export interface KitNode {
   kind: string;
   stands?: string;
