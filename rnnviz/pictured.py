@@ -1,6 +1,6 @@
 """What is shown of an object: a repr of one screen at most, and in a notebook a picture.
 
-The pictures are drawn by a room above all that are shown, `rnnviz.notebook.pictures`, which is looked up when
+The pictures are drawn by a room above all that are shown, `rnnviz.notebook.html_repr`, which is looked up when
 a notebook asks: the only name here that points upwards.
 """
 
@@ -8,7 +8,7 @@ from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
-PICTURES = "rnnviz.notebook.pictures"
+PICTURES = "rnnviz.notebook.html_repr"
 
 FEW = 8
 """Entries that are shown one by one."""

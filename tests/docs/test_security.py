@@ -52,7 +52,7 @@ PROMISES: dict[str, list[str]] = {
     "tracebacks go to the terminal": ["ui/test_main.py::test_no_traceback_ever_reaches_the_page"],
     "escaped before they are HTML": [
         "ui/test_perplexity_sections.py::test_every_section_opens_and_html_in_a_name_or_a_text_stays_text",
-        "notebook/test_pictures.py::test_a_model_shows_its_card",
+        "notebook/test_html_repr.py::test_a_model_shows_its_card",
         "browser/test_viewer.py::test_the_text_is_there_as_it_is",
         "browser/test_address.py::test_html_stays_text_and_what_is_no_text_is_said",
     ],

@@ -1,5 +1,5 @@
 """What a notebook shows of a trace, a search or a model: static HTML with SVG and PNG in it, no script, which
-`pictures.html` beside this file has. The words are English, as in reprs and docstrings; the app has them in
+`html_repr.html` beside this file has. The words are English, as in reprs and docstrings; the app has them in
 Chinese too.
 
 Light colours, on their own white ground: a stored notebook doesn't know who will read it.
@@ -36,7 +36,7 @@ def html(thing: object) -> str:
     else:
         drawn = finding(thing) if isinstance(thing, Finding) else model(thing)
     sizes = {"column": COLUMN, "heat": HEAT, "strip": STRIP, "left": LEFT}
-    return markup(Path(__file__).with_name("pictures.html")).render(**drawn, **sizes, colours=LIGHT)
+    return markup(Path(__file__).with_name("html_repr.html")).render(**drawn, **sizes, colours=LIGHT)
 
 
 def trace(read: Trace) -> dict[str, Any]:
