@@ -45,7 +45,7 @@ from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, Value, count
 from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
-from rnnviz.pictured import Brief, Pictured
+from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring import perplexity
 from rnnviz.scoring.bootstrap import Resampled, from_correlation, resample
 from rnnviz.text.characters import normalise

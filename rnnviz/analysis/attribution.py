@@ -39,7 +39,7 @@ from rnnviz.findings import Finding, Json, Number, Said, Table, count, say, word
 from rnnviz.networks.numpy_engine import Weights
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped, run
-from rnnviz.pictured import Pictured
+from rnnviz.reprs import Pictured
 from rnnviz.text.characters import visible
 from rnnviz.text.vocabulary import UNKNOWN
 

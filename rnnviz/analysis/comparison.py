@@ -14,7 +14,7 @@ from rnnviz.arrays import Doubles, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Bars, Json, Lines, Number, Panel, Said, Table, count, say, words
 from rnnviz.networks.numpy_model import Network
-from rnnviz.pictured import Pictured
+from rnnviz.reprs import Pictured
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer
 from rnnviz.text.characters import visible

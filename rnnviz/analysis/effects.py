@@ -40,7 +40,7 @@ from rnnviz.findings import Finding, Json, Number, Said, Table, count, one_row, 
 from rnnviz.networks.numpy_engine import NetworkReader
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
-from rnnviz.pictured import Brief, Pictured
+from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.bootstrap import Resampled
 from rnnviz.text.characters import normalise
 from rnnviz.text.validate import received

@@ -24,7 +24,7 @@ from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Json, Lines, Number, Panel, Points, Said, Table, count, say, span, words
 from rnnviz.networks.config import KINDS
-from rnnviz.pictured import Brief, Pictured
+from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.bootstrap import Resampled, resample
 from rnnviz.scoring.trace import Trace
 

@@ -21,7 +21,7 @@ from rnnviz.arrays import Floats, Integers
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_engine import Changes, Weights
-from rnnviz.pictured import Brief
+from rnnviz.reprs import Brief
 from rnnviz.text.validate import received
 
 Action = Literal["clamp", "zero", "scale"]

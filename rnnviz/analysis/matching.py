@@ -39,7 +39,7 @@ from rnnviz.findings import Finding, Heat, Json, Number, Panel, Said, Table, Val
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Share, mapped
 from rnnviz.networks.untrained import Fresh
-from rnnviz.pictured import Brief, Pictured
+from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
 from rnnviz.text.characters import visible

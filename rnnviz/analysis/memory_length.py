@@ -22,7 +22,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Lines, Number, Panel, Said, Table, count, say, span, words
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Clock, Share, run
-from rnnviz.pictured import Pictured
+from rnnviz.reprs import Pictured
 from rnnviz.scoring.bootstrap import Resampled, resample
 
 LAGS = 100

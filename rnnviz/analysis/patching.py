@@ -36,7 +36,7 @@ from rnnviz.findings import Json, Lines, Number, Pair, Panel, Picture, Said, Tab
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_engine import Change, Changes, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network
-from rnnviz.pictured import Brief, Pictured
+from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring import sampling
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer

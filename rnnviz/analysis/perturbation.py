@@ -21,7 +21,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.findings import Json, Lines, Number, Panel, Said, Table, count, say, words
 from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, side_by_side
 from rnnviz.networks.numpy_model import Network
-from rnnviz.pictured import Brief, Pictured
+from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, trace
 from rnnviz.text.characters import visible

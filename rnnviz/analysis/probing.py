@@ -38,7 +38,7 @@ from rnnviz.arrays import Array, Doubles, Floats, Integers, Mask
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, one_row, say, words
 from rnnviz.networks.progress import Share, run
-from rnnviz.pictured import Pictured
+from rnnviz.reprs import Pictured
 from rnnviz.scoring.trace import Trace
 
 STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)

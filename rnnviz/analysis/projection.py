@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rnnviz.analysis.activations import activations, check_trace
 from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
-from rnnviz.pictured import Brief
+from rnnviz.reprs import Brief
 from rnnviz.scoring.trace import Trace
 
 

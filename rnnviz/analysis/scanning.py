@@ -21,7 +21,7 @@ from rnnviz.findings import Bars, Histogram, Json, Number, Panel, Picture, Said,
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
-from rnnviz.pictured import Brief, Pictured
+from rnnviz.reprs import Brief, Pictured
 from rnnviz.text.characters import visible
 from rnnviz.text.decoding import Source, SourceText
 from rnnviz.text.validate import check_text, is_file

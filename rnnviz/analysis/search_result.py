@@ -18,7 +18,7 @@ from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Bars, Finding, Json, Number, Panel, Said, Table, count, say, span, words
-from rnnviz.pictured import Pictured
+from rnnviz.reprs import Pictured
 
 Measure = Literal["AUC", "correlation"]
 

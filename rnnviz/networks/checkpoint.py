@@ -24,7 +24,7 @@ from rnnviz.networks.modelfile import (
     unusable,
     write_model,
 )
-from rnnviz.pictured import Brief
+from rnnviz.reprs import Brief
 from rnnviz.text import files
 from rnnviz.text.validate import check_path
 

@@ -16,7 +16,7 @@ from rnnviz.arrays import Array, Arrays, Doubles, Integers
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.networks.kneser_ney import Counts, Level, count, counts_from, estimate, shorten, smallest
 from rnnviz.networks.prediction import Scores, rank
-from rnnviz.pictured import Pictured
+from rnnviz.reprs import Pictured
 from rnnviz.text.characters import normalise
 from rnnviz.text.validate import received
 from rnnviz.text.vocabulary import Vocabulary, check_vocabulary

@@ -15,7 +15,7 @@ from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.numpy_engine import Weights, weights_from
-from rnnviz.pictured import Brief, Pictured
+from rnnviz.reprs import Brief, Pictured
 from rnnviz.text.validate import received
 from rnnviz.text.vocabulary import Vocabulary
 

@@ -31,7 +31,7 @@ from rnnviz.networks.dropout import Dropout, drop
 from rnnviz.networks.numpy_engine import Weights, weights_from
 from rnnviz.networks.threads import Threads, worth_trying
 from rnnviz.networks.torch_engine import State as State
-from rnnviz.pictured import Pictured
+from rnnviz.reprs import Pictured
 from rnnviz.text.validate import received
 from rnnviz.text.vocabulary import Vocabulary, check_vocabulary
 

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from rnnviz.arrays import Array, Doubles, Integers, Mask
 from rnnviz.errors import ConfigError
-from rnnviz.pictured import Brief
+from rnnviz.reprs import Brief
 
 FEWEST = 20
 """Blocks below which there is no interval."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, count, say, words
-from rnnviz.pictured import Pictured
+from rnnviz.reprs import Pictured
 from rnnviz.scoring.contamination import Contamination
 from rnnviz.scoring.interval import METHOD, SHORTEST, Averages, Interval
 from rnnviz.scoring.perplexity import Report

@@ -21,7 +21,7 @@ from rnnviz.arrays import Doubles, Floats, Integers, Mask, read_only
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_engine import Weights
-from rnnviz.pictured import Pictured
+from rnnviz.reprs import Pictured
 from rnnviz.scoring import frames, trace_file
 from rnnviz.scoring.perplexity import running
 from rnnviz.text import files

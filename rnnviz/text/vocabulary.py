@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from rnnviz.arrays import Ids, Integers, Points
 from rnnviz.errors import ConfigError, TextError
-from rnnviz.pictured import Brief
+from rnnviz.reprs import Brief
 from rnnviz.text.validate import check_text, received
 
 UNKNOWN = 0

@@ -1,6 +1,6 @@
 """What is shown of an object: a repr of one screen at most, and in a notebook a picture.
 
-The pictures are drawn by a room above all that are shown, `rnnviz.notebook.html_repr`, which is looked up when
+The pictures are drawn by a room above all that are shown, `rnnviz.notebook.html_repr`, looked up when
 a notebook asks: the only name here that points upwards.
 """
 
