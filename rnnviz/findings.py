@@ -6,10 +6,10 @@
     panels()     pictures as data, each with what to notice in it
 
 A terminal, the app and a notebook render them, and nothing else formats a result. What a code says in each
-language stands in `locale/findings.toml`; `rnnviz.telling` reads it, `rnnviz.figures.pictures` draws.
+language stands in `locale/findings.toml`; `rnnviz.sentences` reads it, `rnnviz.figures.pictures` draws.
 
 >>> said = Said("search.chance-only")
->>> from rnnviz.telling import tell
+>>> from rnnviz.sentences import tell
 >>> tell(said, "en")
 'That is hardly more than chance.'
 """

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
-from rnnviz.telling import DEFAULT, LANGUAGES
+from rnnviz.sentences import DEFAULT, LANGUAGES
 
 FOLDER = Path(__file__).resolve().parent / "locale"
 STATE = "language"  # of st.session_state; also read in fragments, which don't run main.py

@@ -174,7 +174,7 @@ def test_every_room_but_the_app_is_kept_from_screens() -> None:
     rooms = {f"rnnviz.{p.parent.name}" for p in (ROOT / "rnnviz").glob("*/__init__.py")}
     rooms |= {
         f"rnnviz.{name}"
-        for name in ("arrays", "deprecated", "errors", "findings", "i18n", "pictured", "telling")
+        for name in ("arrays", "deprecated", "errors", "findings", "i18n", "reprs", "sentences")
     }
     assert rooms - {"rnnviz.ui"} == set(kept)
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from rnnviz import telling
+from rnnviz import sentences
 from rnnviz.findings import Number, Said, Table, count, one_row, stacked, words
-from rnnviz.telling import catalogue, tell, written
+from rnnviz.sentences import catalogue, tell, written
 
-ROOT = Path(telling.__file__).parent
+ROOT = Path(sentences.__file__).parent
 
 
 def _places(template: str) -> set[str]:
@@ -20,12 +20,12 @@ def _places(template: str) -> set[str]:
 @pytest.mark.parametrize("code", sorted(catalogue()))
 def test_every_sentence_stands_in_all_languages_with_the_same_values(code: str) -> None:
     entry = catalogue()[code]
-    assert entry.keys() <= {*telling.LANGUAGES, "level"}
+    assert entry.keys() <= {*sentences.LANGUAGES, "level"}
     english = entry["en"] if isinstance(entry["en"], list) else [entry["en"]]
     assert len(english) <= 2
     assert len(english) == 1 or "n" in _places(english[0])
     assert all(_places(each) == _places(entry["zh"]) for each in english)
-    assert entry.get("level", "said") in telling.LEVELS
+    assert entry.get("level", "said") in sentences.LEVELS
     bold = [pair for each in [*english, entry["zh"]] for pair in re.findall(r"[*]{2}([^*]+)[*]{2}(.?)", each)]
     for inside, after in bold:  # Markdown doesn't end it between punctuation and a letter
         assert re.search(r"[\w}]$", inside) or not re.match(r"[\w{]", after), inside
@@ -100,7 +100,7 @@ def test_a_terminal_speaks_the_language_asked_for(
     monkeypatch.delenv("RNNVIZ_LANGUAGE", raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert telling.of_terminal() == language
+    assert sentences.of_terminal() == language
 
 
 def test_rows_stack_under_the_columns_of_the_first() -> None:

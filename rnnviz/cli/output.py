@@ -295,11 +295,11 @@ def print_findings(
     `more` of each; else a table under a heading, and of a single one what may be said of it on these
     `levels`. Cautions go to standard error.
     """
-    from rnnviz import telling
+    from rnnviz import sentences
 
     said = [one for each in found for one in each.sentences()]
     for one in said:
-        if telling.level(one) == "caution":
+        if sentences.level(one) == "caution":
             complain(told(one))
     if args.json:
         for each in found:
@@ -311,7 +311,7 @@ def print_findings(
         print_tables(found)
     if len(found) == 1:
         for one in said:
-            if telling.level(one) in levels:
+            if sentences.level(one) in levels:
                 print(told(one))
 
 
@@ -328,9 +328,9 @@ def print_tables(found: Sequence[Finding]) -> None:
 
 def told(value: object) -> str:
     """A sentence, words or a number in the terminal's language."""
-    from rnnviz import telling
+    from rnnviz import sentences
 
-    return "" if value is None else telling.tell(value, telling.of_terminal(), marked=False)
+    return "" if value is None else sentences.tell(value, sentences.of_terminal(), marked=False)
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Container[int] = ()) -> None:

@@ -37,7 +37,7 @@ from rnnviz.figures.frame import written as axis_number
 from rnnviz.figures.perplexity import beyond, extent
 from rnnviz.figures.themes import DARK, LIGHT, SURPRISAL_FULL, Theme, ramp
 from rnnviz.findings import Number
-from rnnviz.telling import DEFAULT, written
+from rnnviz.sentences import DEFAULT, written
 from rnnviz.text import files
 from rnnviz.text.characters import printable
 from rnnviz.text.row_files import parquet_library as parquet_library

@@ -10,7 +10,7 @@ import numpy as np
 
 from rnnviz.arrays import Doubles
 from rnnviz.figures.themes import Theme
-from rnnviz.telling import RAISED
+from rnnviz.sentences import RAISED
 
 Figure = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 import math
 
-from rnnviz.telling import RAISED
+from rnnviz.sentences import RAISED
 
 
 def rough(value: float, digits: int = 2) -> str:

@@ -14,7 +14,7 @@ from rnnviz.errors import ModelNotFoundError
 from rnnviz.i18n import _, language
 from rnnviz.networks import checkpoint
 from rnnviz.networks.numpy_model import Model
-from rnnviz.telling import DEFAULT
+from rnnviz.sentences import DEFAULT
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz import telling
+from rnnviz import sentences
 from rnnviz.figures import live
 from rnnviz.figures.export import markup
 from rnnviz.figures.themes import LIGHT, SURPRISAL_FULL, palette, ramp
@@ -91,7 +91,7 @@ def bars(picture: Bars) -> tuple[Named, Named, float]:
 
 
 def _tell(value: object) -> str:
-    return telling.tell(value, telling.DEFAULT, marked=False)
+    return sentences.tell(value, sentences.DEFAULT, marked=False)
 
 
 def model(thing: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from rnnviz.scoring.contamination import Contamination
 from rnnviz.scoring.interval import METHOD, SHORTEST, Averages, Interval
 from rnnviz.scoring.perplexity import Report
 from rnnviz.scoring.rows import RowsReport
-from rnnviz.telling import BEYOND
+from rnnviz.sentences import BEYOND
 from rnnviz.text.vocabulary import Vocabulary
 
 FEW = 200

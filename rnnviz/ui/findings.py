@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from rnnviz import telling
+from rnnviz import sentences
 from rnnviz.figures.pictures import draw
 from rnnviz.findings import Finding, Said
 from rnnviz.findings import Panel as Found
@@ -18,13 +18,13 @@ from rnnviz.ui.words import spoken, together
 
 def tell(value: object) -> str:
     """A sentence, words or a number, safe as Markdown."""
-    return telling.tell(value, language(), plain)
+    return sentences.tell(value, language(), plain)
 
 
 def told(said: Sequence[Said], *levels: str) -> str:
     """The sentences of these levels, "said" by default, one after another."""
     wanted = levels or ("said",)
-    return together(tell(one) for one in said if telling.level(one) in wanted)
+    return together(tell(one) for one in said if sentences.level(one) in wanted)
 
 
 def show(finding: Finding) -> None:

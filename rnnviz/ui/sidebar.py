@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from rnnviz import i18n, telling
+from rnnviz import i18n, sentences
 from rnnviz.i18n import N_, _
 from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import Damaged, ModelInfo, gone
@@ -35,19 +35,19 @@ i18n.spoken_by(lambda: st.session_state.get(i18n.STATE))
 def adopt_language() -> None:
     """At first, set the language from the address's `lang`, else the browser's."""
     if i18n.STATE not in st.session_state:
-        st.session_state[i18n.STATE] = telling.match(st.query_params.get("lang") or st.context.locale)
+        st.session_state[i18n.STATE] = sentences.match(st.query_params.get("lang") or st.context.locale)
 
 
 def language_switch() -> None:
     """The choice of a language; the address holds one that isn't the browser's."""
     spoken = i18n.language()
-    address.say(lang=None if spoken == telling.match(st.context.locale) else spoken)
+    address.say(lang=None if spoken == sentences.match(st.context.locale) else spoken)
     st.segmented_control(
         "Language / 语言",
-        list(telling.LANGUAGES),
+        list(sentences.LANGUAGES),
         key=i18n.STATE,
         persist_state="session",  # a run that is cut off before the switch is drawn would forget it
-        format_func=telling.LANGUAGES.__getitem__,
+        format_func=sentences.LANGUAGES.__getitem__,
         required=True,
         label_visibility="collapsed",
     )

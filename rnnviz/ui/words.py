@@ -4,12 +4,12 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-from rnnviz import telling
+from rnnviz import sentences
 from rnnviz.findings import Number, Said
 from rnnviz.i18n import N_, _, language
 from rnnviz.networks import checkpoint
 from rnnviz.networks.cells import CELLS
-from rnnviz.telling import BEYOND, HUGE, written
+from rnnviz.sentences import BEYOND, HUGE, written
 
 
 def rounded(value: float, digits: int = 2) -> str:
@@ -24,7 +24,7 @@ def signed(value: float, digits: int = 2) -> str:
 
 def spoken(value: object) -> str:
     """A finding's words in the session's language, where no Markdown is read: in a picture, a label."""
-    return telling.tell(value, language(), str, marked=False)
+    return sentences.tell(value, language(), str, marked=False)
 
 
 def measure(found: Any) -> str:
@@ -37,9 +37,9 @@ def choices(perplexity: float) -> str:
     return rounded(perplexity, 0 if perplexity >= 3 else 1)
 
 
-def together(sentences: Iterable[str]) -> str:
+def together(said: Iterable[str]) -> str:
     """Sentences one after another; Chinese has no space between them."""
-    return telling.together(sentences, language())
+    return sentences.together(said, language())
 
 
 def column_format(values: Iterable[float], usual: str = "%.2f") -> str:

@@ -13,7 +13,7 @@ from rnnviz.analysis.memory_length import fading
 from rnnviz.analysis.spectra import eigenvalues
 from rnnviz.findings import Number
 from rnnviz.networks.untrained import untrained
-from rnnviz.telling import tell
+from rnnviz.sentences import tell
 from tests.conftest import TEXT, tiny
 
 LONG = "".join(np.random.default_rng(0).choice(list(TEXT), 900).tolist())

@@ -23,7 +23,7 @@ from rnnviz.analysis.matching import Match, Matches, Pattern
 from rnnviz.errors import ConfigError
 from rnnviz.findings import Heat, Number
 from rnnviz.networks.progress import run
-from rnnviz.telling import tell
+from rnnviz.sentences import tell
 from tests.analysis.built import built, quoted
 from tests.conftest import TEXT, tiny
 

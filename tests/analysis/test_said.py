@@ -11,7 +11,7 @@ from rnnviz.analysis.probing import Few, Probe
 from rnnviz.analysis.search_result import Evidence, Found, Report, Rival, Search, Unanswered
 from rnnviz.analysis.targets import Target
 from rnnviz.findings import Finding, Number, Said
-from rnnviz.telling import tell
+from rnnviz.sentences import tell
 from rnnviz.training import unit_findings
 
 

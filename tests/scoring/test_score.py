@@ -12,7 +12,7 @@ from rnnviz.scoring.interval import Averages, Interval
 from rnnviz.scoring.perplexity import Report
 from rnnviz.scoring.rows import RowsReport
 from rnnviz.scoring.score import Compared, RowsScore, Score, averaged, best
-from rnnviz.telling import level, tell
+from rnnviz.sentences import level, tell
 
 REPORT = Report("a.txt", "gru", 40_000, 0, 3.71, 3.71, 1.89, 1.88, "utf-8", 0.42, "verified", 0, 40_100)
 RANGE = Interval(3.6, 3.84, 40_000, halves=(3.7, 3.72))

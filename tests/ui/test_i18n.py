@@ -11,7 +11,7 @@ from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.pofile import read_po
 
 from rnnviz import errors as known
-from rnnviz import i18n, telling
+from rnnviz import i18n, sentences
 
 PACKAGE = Path(i18n.__file__).resolve().parent
 
@@ -115,7 +115,7 @@ def test_no_compiled_catalogue_lies_in_the_package() -> None:
     [(None, "en"), ("", "en"), ("zh", "zh"), ("zh-Hans-CN", "zh"), ("ZH_tw", "zh"), ("fr-FR", "en")],
 )
 def test_a_locale_finds_its_language(locale: str | None, language: str) -> None:
-    assert telling.match(locale) == language
+    assert sentences.match(locale) == language
 
 
 def test_a_session_without_a_language_reads_english() -> None:

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.telling import LANGUAGES
+from rnnviz.sentences import LANGUAGES
 from rnnviz.ui.hosting import person
 from rnnviz.ui.pages.learn import asking
 from rnnviz.ui.room import phones as room_phones

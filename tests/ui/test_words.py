@@ -7,7 +7,7 @@ import pytest
 from babel.messages.extract import extract_from_dir
 
 from rnnviz import i18n
-from rnnviz.telling import catalogue
+from rnnviz.sentences import catalogue
 from tests.ui.test_i18n import entries, forms
 
 PACKAGE = Path(i18n.__file__).resolve().parent

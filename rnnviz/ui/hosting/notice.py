@@ -14,7 +14,7 @@ from urllib.parse import quote
 from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, Response
 
-from rnnviz import i18n, telling
+from rnnviz import i18n, sentences
 from rnnviz.i18n import N_
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def wrong(request: HTTPConnection, link: str) -> Response:
 def language(request: HTTPConnection) -> str:
     """The language of telling.LANGUAGES that an address asks for, or else its browser prefers."""
     asked = request.query_params.get("lang")
-    return telling.match(asked) if asked else preferred(request.headers.get("accept-language", ""))
+    return sentences.match(asked) if asked else preferred(request.headers.get("accept-language", ""))
 
 
 def preferred(header: str) -> str:
@@ -73,7 +73,7 @@ def preferred(header: str) -> str:
     ('zh', 'zh', 'en', 'en')
     """
     names = (re.split("[-_;]", part.strip())[0].lower() for part in header[:1000].split(","))
-    return next((name for name in names if name in telling.LANGUAGES), telling.DEFAULT)
+    return next((name for name in names if name in sentences.LANGUAGES), sentences.DEFAULT)
 
 
 def _up(request: HTTPConnection) -> str:

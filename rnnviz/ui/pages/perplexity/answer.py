@@ -9,7 +9,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from rnnviz import telling
+from rnnviz import sentences
 from rnnviz.figures.themes import DARK, LIGHT
 from rnnviz.i18n import _
 from rnnviz.scoring.contamination import usual, why
@@ -55,7 +55,7 @@ def show(context: Context, text: Text, scored: Scored, second: Second | None) ->
             said = _("**{perplexity}** with {model}")
             large.markdown(said.format(perplexity=rounded(beside[1]), model=plain(second.name)))
         with rest:
-            said_of_it = [(one, telling.level(one)) for one in scored.sentences()]
+            said_of_it = [(one, sentences.level(one)) for one in scored.sentences()]
             st.markdown("  \n".join(tell(one) for one, level in said_of_it if level == "said"))
             # A uniform guess is |V| as on all pages; what unknown characters cost is said above.
             typical = None if bits is None else 2.0**bits
@@ -180,7 +180,7 @@ def _details(text: Text, scored: Scored) -> None:
             with columns[3], st.popover(_("Show them"), type="tertiary"):
                 _unknown(scored)
         for one in scored.sentences():
-            if telling.level(one) == "detail":
+            if sentences.level(one) == "detail":
                 st.caption(tell(one))
         if report.encoding is not None:
             encodings.control(text, report.encoding, report.certainty)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
-from rnnviz import telling
+from rnnviz import sentences
 from rnnviz.errors import RnnvizError
 from rnnviz.figures.row_table import FORMATS, RowTable, kinds
 from rnnviz.findings import count, words
@@ -232,7 +232,7 @@ def _answer(text: Text, found: RowsScored) -> None:
         _metric(text, report.perplexity)
     with rest:
         said = found.sentences()
-        st.markdown("  \n".join(tell(one) for one in said if telling.level(one) == "said"))
+        st.markdown("  \n".join(tell(one) for one in said if sentences.level(one) == "said"))
         st.caption(told(said, "detail"))
         if report.damage is not None:
             st.warning(describe(report.damage, text.name), icon=":material/warning:")

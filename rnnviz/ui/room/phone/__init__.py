@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from rnnviz.i18n import N_, translations
-from rnnviz.telling import LANGUAGES
+from rnnviz.sentences import LANGUAGES
 
 HERE = Path(__file__).parent
 
