@@ -32,8 +32,8 @@ import numpy.typing as npt
 from markupsafe import Markup, escape
 
 from rnnviz.errors import ConfigError, ExportError
-from rnnviz.figures.frame import ticks
-from rnnviz.figures.frame import written as axis_number
+from rnnviz.figures.axes import ticks
+from rnnviz.figures.axes import written as axis_number
 from rnnviz.figures.perplexity import beyond, extent
 from rnnviz.figures.themes import DARK, LIGHT, SURPRISAL_FULL, Theme, ramp
 from rnnviz.findings import Number

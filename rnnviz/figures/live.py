@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Integers
 from rnnviz.figures import themes
-from rnnviz.figures.frame import Figure, axis, layout, line
+from rnnviz.figures.axes import Figure, axis, layout, line
 from rnnviz.figures.themes import Scale, Theme
 from rnnviz.networks.config import KINDS
 from rnnviz.scoring.trace import Trace

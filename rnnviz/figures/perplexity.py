@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnnviz.figures.frame import Figure, axis, layout, line, log_axis, written
+from rnnviz.figures.axes import Figure, axis, layout, line, log_axis, written
 from rnnviz.figures.themes import LIGHT, Theme
 from rnnviz.scoring.breakdown import Curve
 

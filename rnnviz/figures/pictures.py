@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rnnviz.arrays import Doubles, Floats
-from rnnviz.figures.frame import (
+from rnnviz.figures.axes import (
     Figure,
     axis,
     characters,

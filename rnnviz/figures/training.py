@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from rnnviz.arrays import Doubles
-from rnnviz.figures.frame import Figure, axis, layout, legend, level, line, log_axis
+from rnnviz.figures.axes import Figure, axis, layout, legend, level, line, log_axis
 from rnnviz.figures.themes import LIGHT, Theme
 
 MOST = 600

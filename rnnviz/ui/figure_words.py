@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rnnviz.figures.frame import Extremes, of
+from rnnviz.figures.axes import Extremes, of
 from rnnviz.i18n import _
 
 MOST = 4

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnnviz.figures.frame import of
+from rnnviz.figures.axes import of
 from rnnviz.figures.pictures import draw
 from rnnviz.figures.themes import LEVELS
 from rnnviz.findings import Heat, Histogram, Pair

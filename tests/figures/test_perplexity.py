@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.figures import perplexity
-from rnnviz.figures.frame import ticks
+from rnnviz.figures.axes import ticks
 from rnnviz.figures.themes import LIGHT, THEMES
 
 
