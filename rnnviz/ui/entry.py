@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from rnnviz.ui import process, trouble, warm  # noqa: F401 (process prepares this one)
+from rnnviz.ui import error_messages, process, warm  # noqa: F401 (process prepares this one)
 from rnnviz.ui.browser import link, views
 from rnnviz.ui.hosting import setting
 from rnnviz.ui.room import rooms
@@ -41,7 +41,7 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
             *rooms.routes(),
         ],
         "middleware": [Middleware(Guard), *_hosted(), Middleware(warm.Listening)],
-        "on_script_error": trouble.on_script_error,
+        "on_script_error": error_messages.on_script_error,
     }
 
 

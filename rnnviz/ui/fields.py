@@ -24,7 +24,7 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.ui import address
-from rnnviz.ui.trouble import describe, plain
+from rnnviz.ui.error_messages import describe, plain
 
 T = TypeVar("T")
 Options = Mapping[Any, str] | Collection[Any]

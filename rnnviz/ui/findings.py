@@ -12,7 +12,7 @@ from rnnviz.findings import Finding, Said
 from rnnviz.findings import Panel as Found
 from rnnviz.i18n import _, language
 from rnnviz.ui.dashboard import Panel
-from rnnviz.ui.trouble import plain
+from rnnviz.ui.error_messages import plain
 from rnnviz.ui.words import spoken, together
 
 

@@ -16,10 +16,10 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.checkpoint import Damaged, ModelInfo, gone
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.ui import address, model_cache
+from rnnviz.ui.error_messages import plain, sentence
 from rnnviz.ui.fields import Field
 from rnnviz.ui.hosting import person
 from rnnviz.ui.model_card import in_words
-from rnnviz.ui.trouble import plain, sentence
 from rnnviz.ui.words import choices, network, title, titles
 
 if TYPE_CHECKING:

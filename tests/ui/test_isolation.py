@@ -17,7 +17,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.text import corpora
 from rnnviz.training import runs, visitors
 from rnnviz.training.folder import VISITOR, RunFolder
-from rnnviz.ui import trouble
+from rnnviz.ui import error_messages
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.hosting.person import NOBODY, Person
 from rnnviz.ui.pages.train import listing, shown
@@ -250,7 +250,7 @@ def test_a_visitor_is_told_no_folders(now_is: Is) -> None:
     for who, told in ((LECTURER, True), (ANN, False)):
         now_is(who)
         error = RnnvizError("there is no {what} in {home} nor {text}", what="a/b", home=path, text=str(path))
-        assert trouble.sentence(RnnvizError("{error}.", error=error)) == (
+        assert error_messages.sentence(RnnvizError("{error}.", error=error)) == (
             f"there is no a/b in {path if told else path.name} nor {path if told else path.name}."
         )
 

@@ -13,7 +13,7 @@ import pytest
 from rnnviz import i18n
 from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks import checkpoint
-from rnnviz.ui import model_cache, model_card, sidebar, trouble
+from rnnviz.ui import error_messages, model_cache, model_card, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.words import titles
 from tests.conftest import tiny, tiny_card
@@ -183,17 +183,17 @@ def test_no_traceback_ever_reaches_the_page(
 
 
 def test_streamlit_is_told_that_the_page_shows_the_error_itself() -> None:
-    assert trouble.on_script_error(RuntimeError("secret detail")) is True
+    assert error_messages.on_script_error(RuntimeError("secret detail")) is True
 
 
 def test_what_an_error_says_is_not_markup() -> None:
     error = CheckpointError("![x](http://example.org/a.png) <b>*no*</b> :red[model] $x$")
-    shown = trouble.describe(error)
+    shown = error_messages.describe(error)
     assert shown.replace("\\", "").replace("\u2060", "") == str(error)
     for character in "![](<>*:$":
         assert f"\\{character}" in shown
-    assert "memory" in trouble.describe(MemoryError())
-    assert trouble.describe(CheckpointError("https://a.b is gone")).startswith("https")
+    assert "memory" in error_messages.describe(MemoryError())
+    assert error_messages.describe(CheckpointError("https://a.b is gone")).startswith("https")
 
 
 def test_a_card_with_nothing_or_nonsense_in_it_is_no_error(

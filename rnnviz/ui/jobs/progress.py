@@ -9,9 +9,9 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.i18n import _, ngettext
+from rnnviz.ui.error_messages import plain
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Job, Jobs
-from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import duration, rounded
 
 EVERY = 0.4  # seconds between two looks at a job that runs

@@ -9,7 +9,7 @@ import streamlit as st
 
 from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.ui import address, fields, model_cache, sidebar, trouble
+from rnnviz.ui import address, error_messages, fields, model_cache, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.pages.explore.words import unnamed
 from rnnviz.ui.pages.inside.words import found
@@ -52,7 +52,7 @@ def choose(ngrams: bool, temperature: bool) -> Context | None:
     try:
         model = model_cache.load(info, to_read=not ngrams)
     except Exception as error:
-        trouble.show(error)
+        error_messages.show(error)
         st.info(_("Choose another model in the sidebar."), icon=":material/arrow_back:")
         return None
     yardstick = model_cache.yardstick(info, listed)
@@ -69,7 +69,7 @@ def entry(name: str, run: Callable[[], None], title: str, icon: str, about: str)
         try:
             run()
         except Exception as error:
-            trouble.show(error)
+            error_messages.show(error)
 
     first = name == "explore"
     return st.Page(safely, title=title, icon=f":material/{icon}:", url_path=name, default=first, help=about)

@@ -9,7 +9,7 @@ from rnnviz import i18n
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
-from rnnviz.ui import trouble
+from rnnviz.ui import error_messages
 from rnnviz.ui.hosting import allowed, greeting, person, setting
 from rnnviz.ui.room import rooms
 from rnnviz.ui.standalone import serving
@@ -43,7 +43,7 @@ def shown(info: ModelInfo, page: str) -> None:
     try:
         way = show(session, info)
     except RnnvizError as error:
-        trouble.show(error)
+        error_messages.show(error)
         return
     if len(way.places) > 1:
         listed = [one.address for one in way.places]

@@ -9,11 +9,11 @@ import streamlit as st
 
 from rnnviz.errors import TextError
 from rnnviz.ui import address
+from rnnviz.ui.error_messages import describe
 from rnnviz.ui.packed import LONGEST, unpack
 from rnnviz.ui.pages.explore import named
 from rnnviz.ui.pages.explore.fixed import first
 from rnnviz.ui.pages.explore.session import Ask
-from rnnviz.ui.trouble import describe
 
 if TYPE_CHECKING:
     from rnnviz.ui.context import Network

@@ -23,7 +23,7 @@ from rnnviz.networks.untrained import of_known_start
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.characters import normalise
-from rnnviz.ui import model_cache, trouble
+from rnnviz.ui import error_messages, model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.dashboard import Ask, Panel
 from rnnviz.ui.fields import Field
@@ -123,7 +123,7 @@ def fragment(section: Callable[P, None]) -> Callable[P, None]:
             try:
                 section(*given, **named)
             except Exception as error:
-                trouble.show(error)
+                error_messages.show(error)
 
     return run
 

@@ -16,6 +16,7 @@ from rnnviz.networks import has_torch
 from rnnviz.scoring import sampling
 from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, findings
+from rnnviz.ui.error_messages import plain as safe
 from rnnviz.ui.pages.inside import changed
 from rnnviz.ui.pages.inside.common import (
     Held,
@@ -29,7 +30,6 @@ from rnnviz.ui.pages.inside.common import (
     untrained,
 )
 from rnnviz.ui.pages.inside.parts import Part, found
-from rnnviz.ui.trouble import plain as safe
 from rnnviz.ui.words import title
 
 KEY, CHANGED = "inside.compare", "inside.changed"

@@ -29,6 +29,7 @@ from rnnviz.scoring.tracer import tracing
 from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.dashboard import Panel, Text, ends, painted
+from rnnviz.ui.error_messages import plain
 from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.pages.inside import sources
@@ -45,7 +46,6 @@ from rnnviz.ui.pages.inside.common import (
     say_start,
 )
 from rnnviz.ui.pages.inside.parts import Button, Part, found
-from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import quantities, spoken
 
 INSTEAD = Field[Instead]("inside.instead", "average")

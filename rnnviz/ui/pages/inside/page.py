@@ -8,11 +8,11 @@ import streamlit as st
 from rnnviz.i18n import N_, _
 from rnnviz.ui import address, examples, sidebar
 from rnnviz.ui.context import Context
+from rnnviz.ui.error_messages import show
 from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.pages.inside import words
 from rnnviz.ui.pages.inside.common import LAYER, LONGEST, TEXT, WAY, view
-from rnnviz.ui.trouble import show
 
 # Names of parts that an address may have too: those that parts had, and where what they showed is now.
 _ALSO = {

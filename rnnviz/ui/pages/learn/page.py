@@ -16,10 +16,10 @@ from rnnviz.ui import presenting
 from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.themes import themes
+from rnnviz.ui.error_messages import describe
 from rnnviz.ui.hosting import person
 from rnnviz.ui.pages.learn import asking
 from rnnviz.ui.pages.learn.session import Lecture
-from rnnviz.ui.trouble import describe
 
 KEY = "learn"
 _component = Component("learn")

@@ -18,6 +18,7 @@ from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.scoring.perplexity import of_sum
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
+from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.pending import Pending, ask
@@ -25,7 +26,6 @@ from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import work
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.work import Scored
-from rnnviz.ui.trouble import describe, plain
 from rnnviz.ui.words import percent, rounded, title, titles
 
 COMPARED = Field("compared", "one")

@@ -10,12 +10,12 @@ from rnnviz.i18n import _
 from rnnviz.scoring.perplexity import Report
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
+from rnnviz.ui.error_messages import plain
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.pages.perplexity import work
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.work import Scored
-from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import size
 
 

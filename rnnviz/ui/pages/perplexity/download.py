@@ -11,10 +11,10 @@ import streamlit as st
 from rnnviz.figures import export
 from rnnviz.i18n import _, language, translations
 from rnnviz.scoring.perplexity import Report
+from rnnviz.ui.error_messages import plain
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.work import Scored
-from rnnviz.ui.trouble import plain
 
 MOST = 5_000_000  # characters whose table passes through the browser
 

@@ -7,8 +7,8 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.text.decoding import binary_format, decode, guesses
+from rnnviz.ui.error_messages import plain
 from rnnviz.ui.pages.perplexity.texts import ENCODINGS, Text
-from rnnviz.ui.trouble import plain
 
 # Python's name, and the languages it is for.
 COMMON = {

@@ -9,6 +9,7 @@ import streamlit as st
 from rnnviz.i18n import N_, _
 from rnnviz.ui import address, forgetting, sidebar
 from rnnviz.ui.context import Context
+from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.pending import Pending, want, working
@@ -27,7 +28,6 @@ from rnnviz.ui.pages.perplexity import (
 )
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.work import Scored
-from rnnviz.ui.trouble import describe, plain
 from rnnviz.ui.words import title
 
 SECTION = Field("section", "origin", address="section", title=N_("Section"), check=str.lower)

@@ -26,6 +26,7 @@ from rnnviz.text.files import packing, private
 from rnnviz.text.row_files import format_of, open_rows, opened
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
+from rnnviz.ui.error_messages import describe, plain, sentence
 from rnnviz.ui.findings import tell, told
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import progress, store
@@ -36,7 +37,6 @@ from rnnviz.ui.pages.perplexity import download, work
 from rnnviz.ui.pages.perplexity.surprise import one_line
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.work import step_of
-from rnnviz.ui.trouble import describe, plain, sentence
 from rnnviz.ui.words import column_format, rounded, spoken, together
 
 if TYPE_CHECKING:

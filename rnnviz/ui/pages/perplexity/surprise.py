@@ -26,6 +26,7 @@ from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.context import Context
+from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.store import Key
@@ -36,7 +37,6 @@ from rnnviz.ui.pages.perplexity.expected import CONTEXT, Expected
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession, words
 from rnnviz.ui.pages.perplexity.work import Scored
-from rnnviz.ui.trouble import describe, plain
 from rnnviz.ui.words import column_format, signed
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from rnnviz.i18n import N_, _, ngettext
 from rnnviz.text import corpora
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui import address, examples, pasting
+from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs.pending import ask
@@ -24,7 +25,6 @@ from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Step, Steps
 from rnnviz.ui.packed import LONGEST, unpack
 from rnnviz.ui.pages.perplexity import uploads
-from rnnviz.ui.trouble import describe, plain
 
 CHOICE = "sources"
 ENCODINGS = "perplexity.encodings"  # those that the reader chose, by the checksums of files

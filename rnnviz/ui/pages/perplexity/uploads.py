@@ -7,8 +7,8 @@ import streamlit as st
 
 from rnnviz.i18n import _
 from rnnviz.ui import address, forgetting
+from rnnviz.ui.error_messages import plain
 from rnnviz.ui.hosting import allowed, limits, uploads
-from rnnviz.ui.trouble import plain
 
 FIELD = "files"
 NAMED = 80  # characters of the files' names in the address

@@ -14,13 +14,13 @@ from rnnviz.networks import checkpoint, modelfile
 from rnnviz.text import files
 from rnnviz.training import runs
 from rnnviz.training.folder import VISITOR, RunFolder
-from rnnviz.ui import trouble
+from rnnviz.ui import error_messages
+from rnnviz.ui.error_messages import plain
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.explore.words import unnamed
 from rnnviz.ui.pages.inside import words as inside
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.shown import RUN, Shown, called
-from rnnviz.ui.trouble import plain
 
 _TROUBLE = "train.trouble"
 
@@ -50,7 +50,7 @@ def show(shown: Shown, explore: Any) -> None:
     if said := _found(shown):
         st.markdown(said)
     if (error := st.session_state.pop(_TROUBLE, None)) is not None:
-        trouble.show(error)
+        error_messages.show(error)
 
 
 def _found(shown: Shown) -> str:
@@ -174,7 +174,7 @@ def _keep(run: runs.Run, name: str) -> str | None:
         with st.spinner(_("Saving the model …")):
             name = runs.keep(run.id, name).stem
     except RnnvizError as error:
-        trouble.show(error)
+        error_messages.show(error)
         return None
     with contextlib.suppress(OSError):  # it is then kept twice, under two names
         (run.path / "kept").write_text(f"{name} {_step(run)}", "utf-8")

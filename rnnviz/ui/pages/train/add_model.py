@@ -8,10 +8,10 @@ import streamlit as st
 from rnnviz.errors import CheckpointError, RnnvizError
 from rnnviz.i18n import _
 from rnnviz.networks import checkpoint, modelfile
-from rnnviz.ui import trouble
+from rnnviz.ui import error_messages
+from rnnviz.ui.error_messages import plain
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.train.texts import file_name
-from rnnviz.ui.trouble import plain
 
 
 def show() -> None:
@@ -32,7 +32,7 @@ def show() -> None:
     try:
         path = save(file.getvalue(), name.strip())
     except RnnvizError as error:
-        trouble.show(error)
+        error_messages.show(error)
     else:
         st.success(_("Saved. The model picker lists it as **{name}**.").format(name=plain(path.stem)))
 

@@ -6,11 +6,11 @@ from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.training import queue, runs, visitors
 from rnnviz.training.folder import VISITOR, RunFolder
-from rnnviz.ui import trouble
+from rnnviz.ui import error_messages
+from rnnviz.ui.error_messages import plain
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.shown import RUN, SHIPPED, called, replays
-from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import rounded
 
 EVERY = 2.0  # seconds between two looks
@@ -112,7 +112,7 @@ def _set_limit() -> None:
         allowed.insist(allowed.to_set_limit())
         runs.set_limit(int(st.session_state["train-limit"]))
     except RnnvizError as error:
-        trouble.show(error)
+        error_messages.show(error)
 
 
 def label(id: str) -> str:

@@ -10,7 +10,8 @@ from rnnviz.networks import checkpoint, has_torch
 from rnnviz.training import runs, visitors
 from rnnviz.training.estimate import cores
 from rnnviz.training.presets import twice
-from rnnviz.ui import presenting, sidebar, trouble
+from rnnviz.ui import error_messages, presenting, sidebar
+from rnnviz.ui.error_messages import describe
 from rnnviz.ui.hosting import allowed, limits
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.pages.train import (
@@ -26,7 +27,6 @@ from rnnviz.ui.pages.train import (
 from rnnviz.ui.pages.train.settings import Recipe
 from rnnviz.ui.pages.train.shown import choose_replay, find, show_next, started
 from rnnviz.ui.pages.train.texts import Chosen
-from rnnviz.ui.trouble import describe
 
 
 def page(slot: Any, explore: Any) -> None:
@@ -170,7 +170,7 @@ def start(text: Chosen, recipe: Recipe) -> None:
         else:
             id = runs.start(description)
     except RnnvizError as error:
-        trouble.show(error)
+        error_messages.show(error)
         return
     show_next(id)
     st.rerun()

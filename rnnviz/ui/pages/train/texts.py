@@ -17,11 +17,11 @@ from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.training.presets import twice
 from rnnviz.ui import forgetting, pasting
+from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.perplexity import texts as shared
 from rnnviz.ui.pages.perplexity import uploads
 from rnnviz.ui.sidebar import preformatted
-from rnnviz.ui.trouble import describe, plain
 from rnnviz.ui.words import size
 
 UPLOAD, PASTE = "own:upload", "own:paste"

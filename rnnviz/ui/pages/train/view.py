@@ -24,9 +24,9 @@ from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.browser.themes import themes
+from rnnviz.ui.error_messages import sentence
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.shown import Shown, find
-from rnnviz.ui.trouble import sentence
 from rnnviz.ui.words import duration, rounded
 
 KEY = "training"
