@@ -19,11 +19,11 @@ from rnnviz.figures.themes import LEVELS, THEMES, Scale, Theme, contrast, ramp
 from rnnviz.i18n import _, language
 from rnnviz.text.vocabulary import code_points
 from rnnviz.ui import address
+from rnnviz.ui.alt_text import alternative
 from rnnviz.ui.browser import component, payload
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.browser.payload import TYPES, pack
 from rnnviz.ui.browser.themes import themes
-from rnnviz.ui.figure_words import alternative
 from rnnviz.ui.words import uncoloured
 
 Figure = dict[str, Any]

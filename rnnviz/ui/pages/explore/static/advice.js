@@ -1,6 +1,6 @@
 // What is said under the text of the text itself: what to notice in an example, and that it is foreign to the model.
 
-import { together } from "../../../browser/static/alternative.js";
+import { together } from "../../../browser/static/alt_text.js";
 
 /** @import { Say } from "../../../browser/static/words.js" */
 /** @import { Better, Example } from "./types" */

@@ -1,6 +1,6 @@
 // Buttons and selectors: examples, what the heat map shows, and where its window stands.
 
-import { together } from "../../../browser/static/alternative.js";
+import { together } from "../../../browser/static/alt_text.js";
 import { visible } from "../../../browser/static/characters.js";
 import { button, find, make, options, put } from "../../../browser/static/dom.js";
 import { label } from "../../../browser/static/words.js";

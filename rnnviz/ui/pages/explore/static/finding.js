@@ -1,6 +1,6 @@
 // What the pictures of the live view show, in words.
 
-import { Alternative, together } from "../../../browser/static/alternative.js";
+import { Alternative, together } from "../../../browser/static/alt_text.js";
 import { find } from "../../../browser/static/dom.js";
 import { spoken } from "../../../browser/static/next.js";
 

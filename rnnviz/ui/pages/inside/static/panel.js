@@ -1,6 +1,6 @@
 // One figure of the board, drawn by Plotly; the marks that follow the cursor are elements over it.
 
-import { together } from "../../../browser/static/alternative.js";
+import { together } from "../../../browser/static/alt_text.js";
 import { make, place, put } from "../../../browser/static/dom.js";
 import { purge, react } from "../../../browser/static/plotly.js";
 

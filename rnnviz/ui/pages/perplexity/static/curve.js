@@ -1,6 +1,6 @@
 // The curve above the text: Plotly draws it once; the marks that follow a reader are elements over it.
 
-import { together } from "../../../browser/static/alternative.js";
+import { together } from "../../../browser/static/alt_text.js";
 import { leading } from "../../../browser/static/characters.js";
 import { find } from "../../../browser/static/dom.js";
 import { gaps, loadPlotly, purge, react } from "../../../browser/static/plotly.js";

@@ -1,6 +1,6 @@
 // What the pictures of a run show, in words.
 
-import { Alternative, together } from "../../../browser/static/alternative.js";
+import { Alternative, together } from "../../../browser/static/alt_text.js";
 import { find } from "../../../browser/static/dom.js";
 
 /** @import { Words } from "./words.js" */

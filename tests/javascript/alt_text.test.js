@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Alternative, together } from "../../rnnviz/ui/browser/static/alternative.js";
+import { Alternative, together } from "../../rnnviz/ui/browser/static/alt_text.js";
 
 /** An element that remembers what was written. */
 function picture() {
