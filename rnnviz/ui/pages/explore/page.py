@@ -11,7 +11,7 @@ import streamlit as st
 from rnnviz.i18n import language
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.numpy_model import NumpyModel
-from rnnviz.ui import address, better, model_cache, presenting, sidebar
+from rnnviz.ui import address, model_cache, model_suggestion, presenting, sidebar
 from rnnviz.ui.browser.component import ASK, Component, asked
 from rnnviz.ui.browser.link import Answer, Link
 from rnnviz.ui.context import Context
@@ -110,7 +110,7 @@ def _turn(ask: Ask, session: LiveSession) -> None:
 
 def _glance(context: Context, text: str) -> dict[str, object]:
     """Whether another model reads the text better, see `Better`; "pending" while that is being found out."""
-    job = better.glance(context.info, text)
+    job = model_suggestion.glance(context.info, text)
     if job.state == "done":
         return {"state": "done", **asdict(job.result)}
     return {"state": "failed" if job.state in OVER else "pending"}

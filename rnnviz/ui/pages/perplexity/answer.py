@@ -17,7 +17,7 @@ from rnnviz.scoring.interval import averages
 from rnnviz.scoring.perplexity import Report
 from rnnviz.scoring.score import averaged
 from rnnviz.text.characters import NORMALISERS, visible
-from rnnviz.ui import better, model_cache, sidebar
+from rnnviz.ui import model_cache, model_suggestion, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.findings import tell
@@ -81,8 +81,8 @@ def _foreign(context: Context, report: Report) -> bool:
 def _lead(context: Context, text: Text, report: Report) -> None:
     """That a text is foreign to the chosen model, and the network that reads it much better; else nothing."""
     foreign = _foreign(context, report)
-    beginning = text.beginning(better.READ, report.encoding)
-    job = better.glance(context.info, beginning, PATIENCE if foreign else 0.0)
+    beginning = text.beginning(model_suggestion.READ, report.encoding)
+    job = model_suggestion.glance(context.info, beginning, PATIENCE if foreign else 0.0)
     if job.state not in OVER:
         _watch(job)
     found, said = job.result, []

@@ -6,7 +6,7 @@ import { together } from "../../../browser/static/alt_text.js";
 /** @import { Better, Example } from "./types" */
 /** @import { View } from "./view.js" */
 
-const READ = 300; // characters that other models read: rnnviz/ui/better.py
+const READ = 300; // characters that other models read: rnnviz/ui/model_suggestion.py
 const REST = 600; // milliseconds without a key before others are asked
 const SOON = 250; // ... before they are asked whether they have read it
 

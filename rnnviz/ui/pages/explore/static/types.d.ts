@@ -108,7 +108,7 @@ export interface Example {
   notice: string;
 }
 
-/** Whether another model reads a text better: better.py. */
+/** Whether another model reads a text better: model_suggestion.py. */
 export interface Better {
   state: "pending" | "done" | "failed";
   own: number;

@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.scoring.tracer import trace
-from rnnviz.ui import better
-from rnnviz.ui.better import Better, look
+from rnnviz.ui import model_suggestion
 from rnnviz.ui.examples import TEXTS
+from rnnviz.ui.model_suggestion import Better, look
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.examples import examples, for_view
 from tests.ui.apptest import addressed, clean, sent, settled
@@ -51,14 +51,14 @@ def test_the_best_is_really_read_and_none_is_offered_that_is_hardly_ahead() -> N
 
 @pytest.mark.usefixtures("shipped")
 def test_the_best_of_a_short_beginning_read_on() -> None:
-    text = (TEXTS["python-source"] * 3)[: better.FIRST] + TEXTS["holmes"] * 9
-    assert looked("timemachine-gru", text[: better.FIRST]).name == "python-gru"
-    assert looked("timemachine-gru", text[: better.READ]).name != "python-gru"
+    text = (TEXTS["python-source"] * 3)[: model_suggestion.FIRST] + TEXTS["holmes"] * 9
+    assert looked("timemachine-gru", text[: model_suggestion.FIRST]).name == "python-gru"
+    assert looked("timemachine-gru", text[: model_suggestion.READ]).name != "python-gru"
 
 
 @pytest.mark.usefixtures("shipped")
 def test_models_of_the_same_text_and_counts_are_not_tried() -> None:
-    tried = [one.path.stem for one in better.others(info("timemachine-gru"))]
+    tried = [one.path.stem for one in model_suggestion.others(info("timemachine-gru"))]
     assert sorted(tried) == [
         "chinese-gru",
         "holmes-lstm",
