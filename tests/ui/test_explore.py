@@ -17,7 +17,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.training import unit_findings
-from rnnviz.ui import examples
+from rnnviz.ui import example_text
 from rnnviz.ui.browser.payload import pack, unpack
 from rnnviz.ui.pages.explore import fixed, named, rows
 from rnnviz.ui.pages.explore.session import LIMIT, SHORT, WIDEST, Ask, LiveSession
@@ -373,7 +373,7 @@ def test_a_new_reader_does_not_wait_for_what_is_known_of_a_model(monkeypatch: py
 def test_the_steady_units_hold_their_colour_longer_on_a_text_that_did_not_choose_them() -> None:
     model = rnnviz.load("timemachine-gru")
     few = rows.order(model, "steady", 0)[: rows.FEW]
-    hidden = rnnviz.trace(model, examples.TEXTS["timemachine"]).hidden[:, 0]
+    hidden = rnnviz.trace(model, example_text.TEXTS["timemachine"]).hidden[:, 0]
     flicker = (np.diff(hidden, axis=0) ** 2).mean(axis=0) / hidden.var(axis=0)
     assert flicker[few].mean() < 0.7 * flicker.mean()
 
@@ -415,7 +415,7 @@ def test_a_model_s_view_begins_with_the_unit_that_its_card_names(
     model = checkpoint.load_numpy(name)
     one = named.of(model)[0]
     assert one.findings[0].target == target
-    text = examples.TEXTS[corpus]
+    text = example_text.TEXTS[corpus]
     made = fixed.fixed(model, None, 0.8)[0]
     first, said = made["first"], made["named"][0]
     assert first == {name: said[name] for name in ("quantity", "layer", "unit")}

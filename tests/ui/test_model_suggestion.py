@@ -10,7 +10,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui import model_suggestion
-from rnnviz.ui.examples import TEXTS
+from rnnviz.ui.example_text import TEXTS
 from rnnviz.ui.model_suggestion import Better, look
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.examples import examples, for_view

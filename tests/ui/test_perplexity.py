@@ -13,7 +13,7 @@ from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.interval import averages, interval
 from rnnviz.scoring.perplexity import Report, perplexity, pieces
 from rnnviz.text import corpora
-from rnnviz.ui.examples import TEXTS
+from rnnviz.ui.example_text import TEXTS
 from rnnviz.ui.packed import pack
 from rnnviz.ui.pages.perplexity import work
 from rnnviz.ui.words import rounded

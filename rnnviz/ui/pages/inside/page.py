@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from rnnviz.i18n import N_, _
-from rnnviz.ui import address, examples, sidebar
+from rnnviz.ui import address, example_text, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import show
 from rnnviz.ui.fields import Field
@@ -99,7 +99,7 @@ def page(context: Context) -> None:
 
 
 def _text(context: Context) -> str:
-    text = TEXT.now(usual=examples.example(context.model.card)[:LONGEST])
+    text = TEXT.now(usual=example_text.example(context.model.card)[:LONGEST])
     with st.popover(_("Text"), icon=":material/edit:"):
         st.text_area(
             _("The text that all of this page looks at, at most {n} characters").format(n=f"{LONGEST:,}"),

@@ -16,7 +16,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.i18n import N_, _, ngettext
 from rnnviz.text import corpora
 from rnnviz.text.files import LONGEST_NAME, printable
-from rnnviz.ui import address, examples, pasting
+from rnnviz.ui import address, example_text, pasting
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
 from rnnviz.ui.hosting import allowed
@@ -160,7 +160,7 @@ def given(name: str, text: str) -> Text:
 
 def example(card: Mapping[str, Any]) -> Text:
     """An example that suits the model, before anyone chose a text."""
-    return given(_("an example"), examples.example(card))
+    return given(_("an example"), example_text.example(card))
 
 
 # The tabs, and which of them are scored.
