@@ -63,10 +63,10 @@ PROMISES: dict[str, list[str]] = {
         f"{PLACES}::test_a_session_is_its_owners_alone",
     ],
     "the app's user only (0600)": [
-        "ui/test_forgetting.py::test_only_the_owner_can_read_what_is_kept_and_it_goes_with_the_session"
+        "ui/test_clear_data.py::test_only_the_owner_can_read_what_is_kept_and_it_goes_with_the_session"
     ],
     "at once by **Forget my texts**": [
-        "ui/test_forgetting.py::test_a_reader_can_have_all_texts_forgotten_at_once"
+        "ui/test_clear_data.py::test_a_reader_can_have_all_texts_forgotten_at_once"
     ],
     "quote what a spreadsheet would compute": [
         "figures/test_export.py::test_a_name_that_is_a_formula_is_text_in_a_spreadsheet"

@@ -14,7 +14,7 @@ from rnnviz.scoring.sampling import stream
 from rnnviz.text import corpora
 from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
-from rnnviz.ui import forgetting
+from rnnviz.ui import clear_data
 from rnnviz.ui.fields import Field
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import store
@@ -114,7 +114,7 @@ def pick(view: View, key: str, corpus: str = "corpus") -> Source | None:
         return Source(corpus, kind)
     file = st.file_uploader(
         _("A text file"),
-        key=forgetting.fresh(f"{key}.file"),
+        key=clear_data.fresh(f"{key}.file"),
         max_upload_size=allowed.megabytes(),
         help=_("It stays on the machine that runs this app."),
     )

@@ -7,7 +7,7 @@ from threading import Event
 import streamlit as st
 
 from rnnviz.i18n import N_, _
-from rnnviz.ui import address, forgetting, sidebar
+from rnnviz.ui import address, clear_data, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
@@ -52,7 +52,7 @@ def page(context: Context) -> None:
     with working("perplexity"):
         chosen, there = texts.chosen()
         if chosen:
-            forgetting.button()
+            clear_data.button()
         else:
             chosen = [texts.example(context.model.card)]
             said = _("**An example**, until you choose a text: *{beginning} …*")

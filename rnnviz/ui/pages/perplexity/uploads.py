@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.i18n import _
-from rnnviz.ui import address, forgetting
+from rnnviz.ui import address, clear_data
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.hosting import allowed, limits, uploads
 
@@ -99,7 +99,7 @@ def _hidden(file: Any) -> bool:
 
 
 def _field() -> str:
-    name = forgetting.fresh(f"{FIELD}.folder" if st.session_state.get(_FOLDER) else FIELD)
+    name = clear_data.fresh(f"{FIELD}.folder" if st.session_state.get(_FOLDER) else FIELD)
     return f"{name}.{emptied}" if (emptied := st.session_state.get(_EMPTIED)) else name
 
 

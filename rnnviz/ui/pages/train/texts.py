@@ -16,7 +16,7 @@ from rnnviz.text.corpora import Corpus
 from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.training.presets import twice
-from rnnviz.ui import forgetting, pasting
+from rnnviz.ui import clear_data, pasting
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.perplexity import texts as shared
@@ -95,7 +95,7 @@ def _fetched(info: corpora.CorpusInfo) -> Chosen | None:
 
 
 def _uploaded() -> Chosen | None:
-    state, key = st.session_state, forgetting.fresh("train-file")
+    state, key = st.session_state, clear_data.fresh("train-file")
     file = st.file_uploader(
         _("A text file"),
         key=key,
