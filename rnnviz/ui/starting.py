@@ -20,7 +20,7 @@ def serve(command: str, options: Mapping[str, Any]) -> int:
     try:
         import streamlit as st
 
-        from rnnviz.ui import entry, line
+        from rnnviz.ui import entry, http_protocol
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] == "rnnviz":
             raise
@@ -31,7 +31,7 @@ def serve(command: str, options: Mapping[str, Any]) -> int:
             installing=install("app"),
         ) from missing
     config = {**dict(flat(tomllib.loads(settings().read_text("utf-8")))), **options}
-    line.take()
+    http_protocol.take()
     app = st.App(**entry.parts(watched=False))
     sys.argv[:] = [str(UI / "script" / "main.py")]  # Streamlit puts its folder first on sys.path
     app.run(config=config)

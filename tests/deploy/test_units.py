@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from rnnviz.cli import bind
-from rnnviz.ui import line
+from rnnviz.ui import http_protocol
 from rnnviz.ui.host import host
 from rnnviz.ui.hosting import limits, setting
 
@@ -52,8 +52,8 @@ def test_the_unit_starts_the_app_for_the_proxy_alone() -> None:
 
 def test_the_proxy_bounds_what_comes_in_and_keeps_no_addresses() -> None:
     said = CADDY.read_text("utf-8")
-    assert f"max_header_size {line.Line.longest // 1024}KB\n" in said
-    assert f"read_header {line.PATIENCE:.0f}s\n" in said
+    assert f"max_header_size {http_protocol.Line.longest // 1024}KB\n" in said
+    assert f"read_header {http_protocol.PATIENCE:.0f}s\n" in said
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
     assert f"max_size {config['server']['maxUploadSize'] + 1}MiB\n" in said  # and what is around a file
     assert re.findall(r"\blog\b[^}]*}", re.sub("#.*", "", said)) == [

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from rnnviz.networks import modelfile
-from rnnviz.ui import line
+from rnnviz.ui import http_protocol
 from rnnviz.ui.hosting import allowed, limits, setting
 
 ROOT = Path(__file__).parents[2]
@@ -155,7 +155,7 @@ def test_numbers_are_the_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (limits.MEGABYTES, limits.FILES, allowed.held_bytes()) == (1, 5, 10**7)
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
     assert (config["server"]["maxUploadSize"], config["server"]["maxMessageSize"]) == (200, 8)
-    assert (line.Line.longest, line.PATIENCE) == (2**16, 10.0)
+    assert (http_protocol.Line.longest, http_protocol.PATIENCE) == (2**16, 10.0)
 
 
 RUNS = {"eval", "exec", "compile", "__import__"}

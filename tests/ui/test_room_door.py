@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnnviz.ui import line as connections
+from rnnviz.ui import http_protocol as connections
 from rnnviz.ui.room import listener as room_listener
 from rnnviz.ui.room import phone
 from rnnviz.ui.room import phones as room_phones

@@ -8,7 +8,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.line import Line
+from rnnviz.ui.http_protocol import Line
 from rnnviz.ui.room.room import PHONES
 
 PORTS = range(8600, 8620)
