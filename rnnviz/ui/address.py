@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from rnnviz.i18n import _, language
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.browser.payload import pack
-from rnnviz.ui.packed import LONGEST
+from rnnviz.ui.compressed_text import LONGEST
 
 KEY = "address"
 _component = Component("address")

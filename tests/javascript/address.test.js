@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inflateSync } from "node:zlib";
 import { Address } from "../../rnnviz/ui/browser/static/address.js";
-import { pack } from "../../rnnviz/ui/browser/static/packed.js";
+import { pack } from "../../rnnviz/ui/browser/static/compressed_text.js";
 
 /** @import { Fields } from "../../rnnviz/ui/browser/static/address.js" */
 

@@ -8,11 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.ui import address
-from rnnviz.ui.packed import pack
+from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.pages.explore import page
 from tests.ui.apptest import addressed, clean, sent, settled
 from tests.ui.conftest import Open, everything, turn
-from tests.ui.test_packed import letters
+from tests.ui.test_compressed_text import letters
 
 OPENING = "The Time Traveller"
 

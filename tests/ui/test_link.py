@@ -19,11 +19,11 @@ import rnnviz
 from rnnviz.ui.browser import link
 from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.payload import unpack
+from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.hosting import setting
 from rnnviz.ui.hosting.cookies import VISITOR, Cookies
 from rnnviz.ui.hosting.door import Door
 from rnnviz.ui.hosting.person import HEADER, Person
-from rnnviz.ui.packed import pack
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.session import FEW, LIMIT, Ask, LiveSession
 from tests.conftest import tiny

@@ -13,8 +13,8 @@ from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.interval import averages, interval
 from rnnviz.scoring.perplexity import Report, perplexity, pieces
 from rnnviz.text import corpora
+from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.example_text import TEXTS
-from rnnviz.ui.packed import pack
 from rnnviz.ui.pages.perplexity import work
 from rnnviz.ui.words import rounded
 from tests.conftest import TEXT

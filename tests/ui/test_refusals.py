@@ -11,9 +11,9 @@ import pytest
 
 from rnnviz.errors import ConfigError, RnnvizError, TextError
 from rnnviz.ui import entry
+from rnnviz.ui.compressed_text import LONGEST, pack, unpack
 from rnnviz.ui.hosting import allowed, setting
-from rnnviz.ui.packed import LONGEST, pack, unpack
-from tests.ui.test_packed import letters
+from tests.ui.test_compressed_text import letters
 
 
 def under(call: Callable[[], Any], **settings: str) -> Callable[[], Any]:

@@ -2,7 +2,7 @@
 // ui/address.py what belongs in it, a view says the rest. What is written over and over, as a text that is typed,
 // replaces the entry of the browser's history; another model, part or example begins a new one.
 
-import { pack } from "./packed.js";
+import { pack } from "./compressed_text.js";
 
 /** @typedef {{ [name: string]: string | null }} Fields null for what is as usual */
 

@@ -9,8 +9,8 @@ import streamlit as st
 
 from rnnviz.errors import TextError
 from rnnviz.ui import address
+from rnnviz.ui.compressed_text import LONGEST, unpack
 from rnnviz.ui.error_messages import describe
-from rnnviz.ui.packed import LONGEST, unpack
 from rnnviz.ui.pages.explore import named
 from rnnviz.ui.pages.explore.fixed import first
 from rnnviz.ui.pages.explore.session import Ask

@@ -24,12 +24,12 @@ from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.text.characters import normalise
 from rnnviz.ui import error_messages, model_cache
+from rnnviz.ui.compressed_text import unpack
 from rnnviz.ui.context import Context
 from rnnviz.ui.dashboard import Ask, Panel
 from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.jobs.store import Key, checksum
-from rnnviz.ui.packed import unpack
 from rnnviz.ui.words import title, titles
 
 T = TypeVar("T")

@@ -17,13 +17,13 @@ from rnnviz.i18n import N_, _, ngettext
 from rnnviz.text import corpora
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.ui import address, example_text, pasting
+from rnnviz.ui.compressed_text import LONGEST, unpack
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Step, Steps
-from rnnviz.ui.packed import LONGEST, unpack
 from rnnviz.ui.pages.perplexity import uploads
 
 CHOICE = "sources"

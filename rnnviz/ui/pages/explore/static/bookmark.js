@@ -10,7 +10,7 @@ import { Notes } from "./notes.js";
 /** @import { Arrival, Example } from "./types" */
 /** @import { View } from "./view.js" */
 
-const LONGEST = 2000; // characters of a text that an address holds: rnnviz/ui/packed.py
+const LONGEST = 2000; // characters of a text that an address holds: rnnviz/ui/compressed_text.py
 
 export class Bookmark {
   /** @type {string | undefined} the model's own text: an address needs none for it */

@@ -1,5 +1,6 @@
 """A text as an address holds it: UTF-8, in zlib's format (RFC 1950; its checksum tells a damaged one), in the
-letters that addresses may have (base64url, RFC 4648, no padding). `browser/static/packed.js` writes the same.
+letters that addresses may have (base64url, RFC 4648, no padding).
+`browser/static/compressed_text.js` writes the same.
 """
 
 import base64

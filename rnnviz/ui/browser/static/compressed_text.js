@@ -1,4 +1,4 @@
-// A text as an address holds it: see rnnviz/ui/packed.py, which unpacks it.
+// A text as an address holds it: see rnnviz/ui/compressed_text.py, which unpacks it.
 
 /** @param {string} text @returns {Promise<string>} */
 export async function pack(text) {
