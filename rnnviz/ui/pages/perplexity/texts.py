@@ -16,7 +16,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.i18n import N_, _, ngettext
 from rnnviz.text import corpora
 from rnnviz.text.files import LONGEST_NAME, printable
-from rnnviz.ui import address, example_text, pasting
+from rnnviz.ui import address, example_text, paste_field
 from rnnviz.ui.compressed_text import LONGEST, unpack
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
@@ -105,7 +105,7 @@ def chosen() -> tuple[list[Text], list[Text]]:
     with upload:
         files = uploads.files()
     with paste, st.form("paste", border=False):
-        pasted = pasting.field("pasted", height=140, placeholder=_("Paste or type a text here."))
+        pasted = paste_field.field("pasted", height=140, placeholder=_("Paste or type a text here."))
         st.form_submit_button(_("Score this text"), type="primary")
         if pasted and not allowed.to_read(len(pasted.encode("utf-8", "surrogatepass"))):
             said = _("A visitor's text has at most {size} MB.").format(size=allowed.megabytes())

@@ -16,7 +16,7 @@ from rnnviz.text.corpora import Corpus
 from rnnviz.text.decoding import open_text
 from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.training.presets import twice
-from rnnviz.ui import clear_data, pasting
+from rnnviz.ui import clear_data, paste_field
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.perplexity import texts as shared
@@ -118,7 +118,7 @@ def _uploaded() -> Chosen | None:
 
 
 def _pasted() -> Chosen | None:
-    text = pasting.field(
+    text = paste_field.field(
         "train-paste",
         height=120,
         placeholder=_("Paste a story, a poem or a program: a few thousand characters or more."),
