@@ -5,7 +5,7 @@ from typing import Annotated
 from urllib.parse import urlsplit
 
 from rnnviz.cli.bind import Help
-from rnnviz.ui import starting
+from rnnviz.ui import launch
 from rnnviz.ui.app import Port
 from rnnviz.ui.hosting.limits import CAPACITY
 
@@ -64,4 +64,4 @@ def host(
         "server.sslCertFile": certificate,
         "server.sslKeyFile": key,
     }
-    return starting.serve("host", {option: value for option, value in found.items() if value is not None})
+    return launch.serve("host", {option: value for option, value in found.items() if value is not None})

@@ -47,7 +47,7 @@ PROMISES: dict[str, list[str]] = {
     ],
     "no statistics, no reports of errors": [
         "test_package.py::test_the_first_start_asks_nothing_and_reports_nothing",
-        "ui/test_starting.py::test_app_asks_for_what_it_was_told_and_nothing_else",
+        "ui/test_launch.py::test_app_asks_for_what_it_was_told_and_nothing_else",
     ],
     "tracebacks go to the terminal": ["ui/test_main.py::test_no_traceback_ever_reaches_the_page"],
     "escaped before they are HTML": [

@@ -14,7 +14,7 @@ import requests
 import streamlit as st
 
 from rnnviz.cli import main as run
-from rnnviz.ui import starting
+from rnnviz.ui import launch
 from rnnviz.ui.host import host
 from rnnviz.ui.hosting import greeting, limits, setting
 from rnnviz.ui.hosting.cookies import VISITOR
@@ -35,7 +35,7 @@ def options(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     here = [Address("192.168.1.5", "wlan0"), Address("10.0.0.3", "eth0")]
     monkeypatch.setattr("rnnviz.ui.room.addresses.addresses", lambda: here)
     found: dict[str, Any] = {}
-    monkeypatch.setattr(starting, "serve", lambda command, options: found.update(options) or 0)
+    monkeypatch.setattr(launch, "serve", lambda command, options: found.update(options) or 0)
     for name in ("HOSTED", "ADDRESS", "CAPACITY"):  # what the command sets goes with the test
         monkeypatch.setenv(f"RNNVIZ_{name}", "")
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")

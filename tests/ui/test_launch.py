@@ -15,7 +15,7 @@ import streamlit as st
 from rnnviz import __main__ as entry
 from rnnviz.cli import main as run
 from rnnviz.errors import install
-from rnnviz.ui import starting
+from rnnviz.ui import launch
 from rnnviz.ui.app import app
 from rnnviz.ui.host import host
 from rnnviz.ui.server import opening
@@ -34,7 +34,7 @@ class Served(list[tuple[str, dict[str, Any]]]):
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> Served:
     calls = Served()
-    monkeypatch.setattr(starting, "serve", calls)
+    monkeypatch.setattr(launch, "serve", calls)
     return calls
 
 
@@ -84,16 +84,16 @@ def test_the_apps_own_settings_come_along_wherever_it_is_installed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     own = ROOT / ".streamlit" / "config.toml"
-    assert starting.settings() == own
-    found = dict(starting.flat(tomllib.loads(own.read_text())))
+    assert launch.settings() == own
+    found = dict(launch.flat(tomllib.loads(own.read_text())))
     assert set(found) <= set(st.config.get_config_options())
     assert found["server.trustedUserHeaders"] == {"x-rnnviz-person": "rnnviz"}
     assert found["server.address"] == "localhost"  # nobody else, where nothing more was asked for
-    monkeypatch.setattr(starting, "UI", tmp_path / "rnnviz" / "ui")  # as a wheel has it
+    monkeypatch.setattr(launch, "UI", tmp_path / "rnnviz" / "ui")  # as a wheel has it
     installed = tmp_path / "rnnviz" / ".streamlit" / "config.toml"
     installed.parent.mkdir(parents=True)
     installed.write_bytes(own.read_bytes())
-    assert starting.settings() == installed
+    assert launch.settings() == installed
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert ".streamlit/config.toml" in wheel["only-include"]
     assert wheel["sources"][".streamlit"] == "rnnviz/.streamlit"
@@ -116,7 +116,7 @@ def test_an_own_module_that_is_missing_is_no_matter_of_installing(monkeypatch: p
     monkeypatch.setitem(sys.modules, "rnnviz.ui.entry", None)
     monkeypatch.delattr("rnnviz.ui.entry", raising=False)
     with pytest.raises(ModuleNotFoundError):
-        starting.serve("app", {})
+        launch.serve("app", {})
 
 
 def test_a_browser_opens_once_somebody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
