@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from rnnviz.ui import error_messages, process, warm  # noqa: F401 (process prepares this one)
+from rnnviz.ui import error_messages, process, warm_up  # noqa: F401 (process prepares this one)
 from rnnviz.ui.browser import link, views
 from rnnviz.ui.hosting import setting
 from rnnviz.ui.room import rooms
@@ -40,7 +40,7 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
             *serving.routes(),
             *rooms.routes(),
         ],
-        "middleware": [Middleware(Guard), *_hosted(), Middleware(warm.Listening)],
+        "middleware": [Middleware(Guard), *_hosted(), Middleware(warm_up.Listening)],
         "on_script_error": error_messages.on_script_error,
     }
 

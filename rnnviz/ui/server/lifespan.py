@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from rnnviz.ui import warm
+from rnnviz.ui import warm_up
 from rnnviz.ui.hosting import greeting, setting
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.room import rooms
@@ -24,7 +24,7 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     descriptors.raise_limit()
     messages.keep_addresses()
     memory.keep_little()
-    threading.Thread(target=warm.up, name="rnnviz-warm", daemon=True).start()
+    threading.Thread(target=warm_up.up, name="rnnviz-warm", daemon=True).start()
     beside = [asyncio.create_task(sessions.reap())]
     if opening.wanted():
         beside.append(asyncio.create_task(opening.open_browser()))

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 
 from rnnviz.lecture.scenes import scenes
-from rnnviz.ui import entry, model_cache, warm
+from rnnviz.ui import entry, model_cache, warm_up
 
 
 class Clock:
@@ -28,27 +28,27 @@ class Clock:
     def sleep(self, seconds: float) -> None:
         self.now += seconds
         if self.now < self.typed_until:
-            warm._asked = self.now
+            warm_up._asked = self.now
 
 
 @pytest.mark.parametrize(
     ("typed_until", "begun"),
-    [(0, warm.LATER), (warm.LATER + 2 * warm.QUIET + 1, warm.LATER + 3 * warm.QUIET)],
+    [(0, warm_up.LATER), (warm_up.LATER + 2 * warm_up.QUIET + 1, warm_up.LATER + 3 * warm_up.QUIET)],
 )
 def test_what_can_wait_waits_until_nobody_types(
     only_tiny_models: Path, monkeypatch: pytest.MonkeyPatch, typed_until: float, begun: float
 ) -> None:
     clock, done = Clock(typed_until), []
-    monkeypatch.setattr(warm, "_asked", 0.0)
-    monkeypatch.setattr(warm, "time", clock)
-    monkeypatch.setattr(warm, "_pieces", lambda models: [lambda: done.append(clock.now - 100)] * 2)
-    warm.up()
+    monkeypatch.setattr(warm_up, "_asked", 0.0)
+    monkeypatch.setattr(warm_up, "time", clock)
+    monkeypatch.setattr(warm_up, "_pieces", lambda models: [lambda: done.append(clock.now - 100)] * 2)
+    warm_up.up()
     assert done == [begun, begun]
 
 
 def test_what_can_wait_is_done_a_piece_at_a_time(only_tiny_models: Path) -> None:
     models = model_cache.listed()[0]
-    pieces = list(warm._pieces(models))
+    pieces = list(warm_up._pieces(models))
     later = [piece.func for piece in pieces[len(models) :] if isinstance(piece, partial)]
     assert later == [*(step.shown for scene in scenes() for step in scene.steps), importlib.import_module]
     for piece in pieces[: len(models)]:
@@ -79,10 +79,10 @@ def test_every_message_of_a_websocket_is_noticed(monkeypatch: pytest.MonkeyPatch
         await socket.send_text(await socket.receive_text())
         await socket.close()
 
-    listening = [part for part in entry.parts()["middleware"] if part.cls is warm.Listening]
+    listening = [part for part in entry.parts()["middleware"] if part.cls is warm_up.Listening]
     client = TestClient(Starlette(routes=[WebSocketRoute("/", echo)], middleware=listening))
     with client.websocket_connect("/") as socket:
-        monkeypatch.setattr(warm, "_asked", 0.0)  # to connect is a message, too
+        monkeypatch.setattr(warm_up, "_asked", 0.0)  # to connect is a message, too
         socket.send_text("a")
         assert socket.receive_text() == "a"
-        assert warm._asked > 0
+        assert warm_up._asked > 0
