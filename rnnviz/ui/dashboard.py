@@ -24,7 +24,7 @@ from rnnviz.ui.browser import component, payload
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.browser.payload import TYPES, pack
 from rnnviz.ui.browser.themes import themes
-from rnnviz.ui.words import uncoloured
+from rnnviz.ui.formatting import uncoloured
 
 Figure = dict[str, Any]
 

@@ -18,9 +18,9 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.ui import address, model_cache
 from rnnviz.ui.error_messages import plain, sentence
 from rnnviz.ui.fields import Field
+from rnnviz.ui.formatting import choices, network, title, titles
 from rnnviz.ui.hosting import person
 from rnnviz.ui.model_card import in_words
-from rnnviz.ui.words import choices, network, title, titles
 
 if TYPE_CHECKING:
     from rnnviz.ui.context import Model

@@ -15,7 +15,7 @@ from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.ui import error_messages, model_cache, model_card, sidebar
 from rnnviz.ui.context import Context
-from rnnviz.ui.words import titles
+from rnnviz.ui.formatting import titles
 from tests.conftest import tiny, tiny_card
 from tests.ui.apptest import addressed, clean
 from tests.ui.conftest import Open, everything

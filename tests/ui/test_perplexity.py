@@ -15,8 +15,8 @@ from rnnviz.scoring.perplexity import Report, perplexity, pieces
 from rnnviz.text import corpora
 from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.example_text import TEXTS
+from rnnviz.ui.formatting import rounded
 from rnnviz.ui.pages.perplexity import work
-from rnnviz.ui.words import rounded
 from tests.conftest import TEXT
 from tests.ui.apptest import addressed, clean, settled
 from tests.ui.conftest import SHIPPED, Open, everything, turn

@@ -12,10 +12,10 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.perplexity import perplexity
+from rnnviz.ui.formatting import column_format, rounded
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.perplexity import rows
 from rnnviz.ui.pages.perplexity.rows import RowsScored
-from rnnviz.ui.words import column_format, rounded
 from tests.conftest import TEXT
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything, turn

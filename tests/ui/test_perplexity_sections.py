@@ -18,11 +18,11 @@ from rnnviz.errors import install
 from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.score import uniform
 from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.ui.formatting import duration
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.pages.perplexity import answer, comparison, download, encodings, work
 from rnnviz.ui.pages.perplexity.comparison import Bar
-from rnnviz.ui.words import duration
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT
 from tests.ui.apptest import addressed, clean, settled

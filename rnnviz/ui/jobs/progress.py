@@ -10,9 +10,9 @@ import streamlit as st
 
 from rnnviz.i18n import _, ngettext
 from rnnviz.ui.error_messages import plain
+from rnnviz.ui.formatting import duration, rounded
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Job, Jobs
-from rnnviz.ui.words import duration, rounded
 
 EVERY = 0.4  # seconds between two looks at a job that runs
 FIRST = 0.8  # seconds after which the figure so far is shown

@@ -11,11 +11,11 @@ from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.ui import address, error_messages, fields, model_cache, sidebar
 from rnnviz.ui.context import Context
+from rnnviz.ui.formatting import together
 from rnnviz.ui.pages.explore.words import unnamed
 from rnnviz.ui.pages.inside.words import found
 from rnnviz.ui.server import returning, sessions
 from rnnviz.ui.standalone import sharing
-from rnnviz.ui.words import together
 
 HERE = Path(__file__).parents[1]
 

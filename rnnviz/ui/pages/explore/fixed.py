@@ -14,12 +14,12 @@ from rnnviz.figures.themes import LEVELS, REASON_FULL, SURPRISAL_FULL, THEMES
 from rnnviz.i18n import _, language
 from rnnviz.scoring import contamination
 from rnnviz.ui.browser.themes import themes
+from rnnviz.ui.formatting import titles
 from rnnviz.ui.pages.explore import named
 from rnnviz.ui.pages.explore.examples import examples, for_view
 from rnnviz.ui.pages.explore.rows import FEW
 from rnnviz.ui.pages.explore.session import LIMIT
 from rnnviz.ui.pages.explore.words import captioned, unnamed, words
-from rnnviz.ui.words import titles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

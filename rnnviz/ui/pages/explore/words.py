@@ -10,7 +10,7 @@ from rnnviz.analysis.occlusion import LAST
 from rnnviz.figures import live
 from rnnviz.i18n import _
 from rnnviz.ui import presenting
-from rnnviz.ui.words import measure, notices, quantities, together, view_words
+from rnnviz.ui.formatting import measure, notices, quantities, together, view_words
 
 if TYPE_CHECKING:
     from rnnviz.training.unit_findings import Recorded

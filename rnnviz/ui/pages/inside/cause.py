@@ -28,12 +28,12 @@ from rnnviz.scoring.tracer import trace
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.error_messages import describe
 from rnnviz.ui.fields import Field
+from rnnviz.ui.formatting import signed, spoken
 from rnnviz.ui.jobs.pending import PATIENCE
 from rnnviz.ui.jobs.worker import Step, Steps
 from rnnviz.ui.pages.inside import changed, compare, direction, patch, sources, words
 from rnnviz.ui.pages.inside.common import UNIT, WAY, View, cursor, fragment, kept
 from rnnviz.ui.pages.inside.parts import Button, Part, found
-from rnnviz.ui.words import signed, spoken
 
 KEY, RANKED = "inside.cause", "inside.ablation"
 ROOM = 96  # pixels for what random changes cost

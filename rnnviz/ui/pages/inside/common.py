@@ -28,9 +28,9 @@ from rnnviz.ui.compressed_text import unpack
 from rnnviz.ui.context import Context
 from rnnviz.ui.dashboard import Ask, Panel
 from rnnviz.ui.fields import Field
+from rnnviz.ui.formatting import title, titles
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.jobs.store import Key, checksum
-from rnnviz.ui.words import title, titles
 
 T = TypeVar("T")
 P = ParamSpec("P")

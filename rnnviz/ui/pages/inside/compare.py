@@ -17,6 +17,7 @@ from rnnviz.scoring import sampling
 from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.error_messages import plain as safe
+from rnnviz.ui.formatting import title
 from rnnviz.ui.pages.inside import changed
 from rnnviz.ui.pages.inside.common import (
     Held,
@@ -30,7 +31,6 @@ from rnnviz.ui.pages.inside.common import (
     untrained,
 )
 from rnnviz.ui.pages.inside.parts import Part, found
-from rnnviz.ui.words import title
 
 KEY, CHANGED = "inside.compare", "inside.changed"
 BITS = Scale("sequential", 0.0, 2.0)

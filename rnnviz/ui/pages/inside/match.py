@@ -19,13 +19,13 @@ from rnnviz.networks.numpy_model import Network
 from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, findings
 from rnnviz.ui.fields import Field
+from rnnviz.ui.formatting import spoken
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import sources
 from rnnviz.ui.pages.inside.common import AT, LONGEST, TEXT, View, cursor, fragment, kept, say_start
 from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.pages.inside.sources import Source
-from rnnviz.ui.words import spoken
 
 KEY, ROWS = "inside.match", "inside.matches"
 SPAN = Field("inside.match.span", (0, 0))  # the passage selected in the text

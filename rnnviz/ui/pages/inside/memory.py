@@ -31,6 +31,7 @@ from rnnviz.ui import dashboard, findings
 from rnnviz.ui.dashboard import Panel, Text, ends, painted
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.fields import Field
+from rnnviz.ui.formatting import quantities, spoken
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.pages.inside import sources
 from rnnviz.ui.pages.inside.common import (
@@ -46,7 +47,6 @@ from rnnviz.ui.pages.inside.common import (
     say_start,
 )
 from rnnviz.ui.pages.inside.parts import Button, Part, found
-from rnnviz.ui.words import quantities, spoken
 
 INSTEAD = Field[Instead]("inside.instead", "average")
 GATE = Field("inside.gate", "")

@@ -27,6 +27,7 @@ from rnnviz.text.characters import visible
 from rnnviz.training.unit_findings import Recorded
 from rnnviz.ui import address, dashboard, findings
 from rnnviz.ui.fields import Field
+from rnnviz.ui.formatting import quantities, signed
 from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.pages.inside import direction, sources
 from rnnviz.ui.pages.inside import words as page_words
@@ -44,7 +45,6 @@ from rnnviz.ui.pages.inside.common import (
 from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.pages.inside.sources import CARD, OWN, PAGE, Source
 from rnnviz.ui.pages.inside.words import GRADED, PATTERN, SPAN
-from rnnviz.ui.words import quantities, signed
 
 SOURCE = "inside.source"
 SPANS = Field[tuple[tuple[int, int], ...]]("inside.spans", ())  # the passages selected in the text

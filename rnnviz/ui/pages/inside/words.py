@@ -7,7 +7,7 @@ from rnnviz.analysis.targets import KINDS, PYTHON_KINDS
 from rnnviz.findings import Said
 from rnnviz.i18n import _, ngettext
 from rnnviz.training import unit_findings
-from rnnviz.ui.words import measure, spoken
+from rnnviz.ui.formatting import measure, spoken
 
 PATTERN, SPAN = "pattern", "span"
 GRADED = ("bracket-depth", "line-position", "indent-depth", "py-bracket-depth", "py-blocks")

@@ -9,8 +9,8 @@ from rnnviz.i18n import _
 from rnnviz.scoring.record import Record
 from rnnviz.text.characters import visible
 from rnnviz.ui.context import Context
+from rnnviz.ui.formatting import percent, rounded
 from rnnviz.ui.pages.perplexity.work import Scored
-from rnnviz.ui.words import percent, rounded
 
 ROWS = 200
 

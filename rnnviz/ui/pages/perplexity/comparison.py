@@ -20,13 +20,13 @@ from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
+from rnnviz.ui.formatting import percent, rounded, title, titles
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import work
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.work import Scored
-from rnnviz.ui.words import percent, rounded, title, titles
 
 COMPARED = Field("compared", "one")
 SECOND = "second"  # the choice of the second model

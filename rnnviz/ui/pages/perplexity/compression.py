@@ -11,12 +11,12 @@ from rnnviz.scoring.perplexity import Report
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import plain
+from rnnviz.ui.formatting import size
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.pages.perplexity import work
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.work import Scored
-from rnnviz.ui.words import size
 
 
 def show(context: Context, text: Text, scored: Scored) -> None:

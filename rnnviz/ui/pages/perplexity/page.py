@@ -11,6 +11,7 @@ from rnnviz.ui import address, clear_data, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
+from rnnviz.ui.formatting import title
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.pending import Pending, want, working
 from rnnviz.ui.jobs.worker import OVER, Job, Jobs, of_session
@@ -28,7 +29,6 @@ from rnnviz.ui.pages.perplexity import (
 )
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.work import Scored
-from rnnviz.ui.words import title
 
 SECTION = Field("section", "origin", address="section", title=N_("Section"), check=str.lower)
 _FILES = "perplexity.held"  # the checksums of the files in view

@@ -28,6 +28,7 @@ from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain, sentence
 from rnnviz.ui.findings import tell, told
+from rnnviz.ui.formatting import column_format, rounded, spoken, together
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.pending import ask
@@ -37,7 +38,6 @@ from rnnviz.ui.pages.perplexity import download, work
 from rnnviz.ui.pages.perplexity.surprise import one_line
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.work import step_of
-from rnnviz.ui.words import column_format, rounded, spoken, together
 
 if TYPE_CHECKING:
     from rnnviz.networks.checkpoint import ModelInfo

@@ -28,6 +28,7 @@ from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
+from rnnviz.ui.formatting import column_format, signed
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Jobs
@@ -37,7 +38,6 @@ from rnnviz.ui.pages.perplexity.expected import CONTEXT, Expected
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession, words
 from rnnviz.ui.pages.perplexity.work import Scored
-from rnnviz.ui.words import column_format, signed
 
 if TYPE_CHECKING:
     from rnnviz.ui.context import Model

@@ -16,10 +16,10 @@ from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.training import runs
 from rnnviz.training.folder import RunFolder
 from rnnviz.ui.fields import Field
+from rnnviz.ui.formatting import rounded
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.train import settings
 from rnnviz.ui.pages.train import words as say
-from rnnviz.ui.words import rounded
 
 PICKED: Field[tuple[str, ...]] = Field("train-compare", ())
 

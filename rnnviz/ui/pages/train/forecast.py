@@ -12,6 +12,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.networks.config import TrainConfig
 from rnnviz.training import estimate
+from rnnviz.ui.formatting import duration
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.pending import ask
@@ -20,7 +21,6 @@ from rnnviz.ui.jobs.worker import OVER, Check, Job, Step, Steps
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.settings import Recipe
 from rnnviz.ui.pages.train.texts import Chosen
-from rnnviz.ui.words import duration
 
 log = logging.getLogger("rnnviz")
 

@@ -8,10 +8,10 @@ from rnnviz.training import queue, runs, visitors
 from rnnviz.training.folder import VISITOR, RunFolder
 from rnnviz.ui import error_messages
 from rnnviz.ui.error_messages import plain
+from rnnviz.ui.formatting import rounded
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.shown import RUN, SHIPPED, called, replays
-from rnnviz.ui.words import rounded
 
 EVERY = 2.0  # seconds between two looks
 FEW = 8  # runs that are over and still listed, before anyone asks for all

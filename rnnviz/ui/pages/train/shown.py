@@ -16,9 +16,9 @@ from rnnviz.training.folder import VISITOR, RunFolder
 from rnnviz.training.replay import Replay
 from rnnviz.training.snapshots import Snapshot
 from rnnviz.ui.fields import Field
+from rnnviz.ui.formatting import titles
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.model_cache import FIRST
-from rnnviz.ui.words import titles
 
 SHIPPED = "shipped:"
 """Prefix of the id of a replay; no run's id begins with it."""

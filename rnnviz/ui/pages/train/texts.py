@@ -18,11 +18,11 @@ from rnnviz.text.files import LONGEST_NAME, printable
 from rnnviz.training.presets import twice
 from rnnviz.ui import clear_data, paste_field
 from rnnviz.ui.error_messages import describe, plain
+from rnnviz.ui.formatting import size
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.pages.perplexity import texts as shared
 from rnnviz.ui.pages.perplexity import uploads
 from rnnviz.ui.sidebar import preformatted
-from rnnviz.ui.words import size
 
 UPLOAD, PASTE = "own:upload", "own:paste"
 TOY = "machine"

@@ -25,9 +25,9 @@ from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.error_messages import sentence
+from rnnviz.ui.formatting import duration, rounded
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.shown import Shown, find
-from rnnviz.ui.words import duration, rounded
 
 KEY = "training"
 _component = Component("training")

@@ -6,7 +6,7 @@ from typing import Any
 from rnnviz.i18n import _, ngettext
 from rnnviz.networks.cells import CELLS
 from rnnviz.ui import presenting
-from rnnviz.ui.words import duration, network, view_words
+from rnnviz.ui.formatting import duration, network, view_words
 
 VALIDATION, AT_THE_END = "validation", "end"
 """What a run measures beside its training text: its validation text as it goes on, or the held-out text, at
