@@ -20,7 +20,7 @@ from rnnviz.scoring.sampling import sample
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.training import unit_findings
-from rnnviz.ui import dashboard, findings
+from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.jobs import worker
 from rnnviz.ui.pages.inside import sources
@@ -300,7 +300,7 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     family = [one for one in asked if one.varies]
     searched = run(controls.controlled(GRU, read, family, layer=0))
     found = next(one for one in holm(searched) if one.target == "word-start")
-    assert findings.told(found.sentences()) in everything(app)
+    assert render_finding.told(found.sentences()) in everything(app)
     ranking = boards["inside.found"]["panels"][0]["figures"]["light"]
     assert f"the same network untrained {max(found.untrained):.3f}" in str(ranking["layout"]["annotations"])
     assert re.search(r"the last 8 characters 0\.99\d", str(ranking["layout"]["annotations"]))
@@ -309,7 +309,7 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     app = settled(app, "inside")
     clean(app)
     many = units.probe(read, target, layer=0, untrained=copies)
-    assert findings.told(many.sentences()) in everything(app)
+    assert render_finding.told(many.sentences()) in everything(app)
     panel = next(p for p in boards["inside.found"]["panels"] if p["name"] == "probe")
     bars = panel["figures"]["light"]["data"][0]["x"]
     np.testing.assert_allclose(bars, [*(one.score - 0.5 for one in many.few), many.score - 0.5], atol=1e-4)

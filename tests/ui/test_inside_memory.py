@@ -9,7 +9,7 @@ import pytest
 from rnnviz import gradients
 from rnnviz.analysis import attribution
 from rnnviz.networks.progress import run
-from rnnviz.ui import findings
+from rnnviz.ui import render_finding
 from rnnviz.ui.pages.inside import memory
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
@@ -58,7 +58,7 @@ def test_gates_and_the_eigenvalues_stand_there_before_any_click(
     ]
     network = tiny(model.removeprefix("tiny-"), card=tiny_card())
     found = gradients.spectrum(network)
-    assert findings.told(found.sentences()) in everything(app)
+    assert render_finding.told(found.sentences()) in everything(app)
     sent = boards["inside.spectrum"]
     trained, untrained = sent["panels"][0]["figures"]["light"]["data"]
     np.testing.assert_allclose(sent["arrays"][trained["x"]["$"]], found.trained.real, atol=1e-6)
@@ -95,7 +95,7 @@ def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boar
     np.testing.assert_allclose(values(sent, 1)[:41], found.integrated.values, atol=1e-5)
     np.testing.assert_allclose(values(sent, 2)[:41], found.occluded.values, atol=1e-5)
     assert np.isnan(values(sent, 1)[41:]).all()
-    assert findings.told(found.sentences()) in everything(app)
+    assert render_finding.told(found.sentences()) in everything(app)
     # Another baseline gives other numbers.
     next(c for c in app.segmented_control if c.key == "inside.instead").set_value("unknown").run()
     app = settled(app, "inside")

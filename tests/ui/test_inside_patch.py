@@ -10,7 +10,7 @@ from rnnviz import units
 from rnnviz.analysis import directions
 from rnnviz.analysis.patching import Patched
 from rnnviz.scoring.tracer import trace
-from rnnviz.ui import findings
+from rnnviz.ui import render_finding
 from rnnviz.ui.pages.inside import changed, patch
 from tests.conftest import tiny, tiny_card
 from tests.ui.apptest import clean, settled
@@ -51,7 +51,7 @@ def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dic
     assert texts[2] == done.continuation(changed.LENGTH, temperature=0.8, seed=changed.SEED)
     unrelated = app.text_area(key="inside.text").value
     found = done.controls(GRU, unrelated)
-    assert findings.told(found.sentences(), "said", "hint") in everything(app)
+    assert render_finding.told(found.sentences(), "said", "hint") in everything(app)
     # A click in each text moves its place.
     ask(app, f"{KEY}.source", what="at", value=3)
     ask(app, f"{KEY}.target", what="at", value=7)

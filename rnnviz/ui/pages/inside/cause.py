@@ -25,7 +25,7 @@ from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.scoring import sampling
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
-from rnnviz.ui import dashboard, findings
+from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.error_messages import describe
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import signed, spoken
@@ -66,7 +66,7 @@ def _change(view: View) -> None:
     with st.container(height=ROOM, border=False):  # the text below stays where it is
         effect = found(EFFECT, view, change=change)
         if effect is not None:
-            findings.show(effect)
+            render_finding.show(effect)
     _show(view, after, change)
     _elsewhere(view, change)
 
@@ -184,7 +184,7 @@ def _elsewhere(view: View, change: Intervention) -> None:
     )
     effect = found(LONGER, view, source, button, change=change, target=target, unclosed=view.unclosed)
     if effect is not None:
-        findings.show(effect)
+        render_finding.show(effect)
 
 
 def _effect(
@@ -225,9 +225,11 @@ def _rank(view: View) -> None:
     button = Button(_("Ablate each of {n} units").format(n=view.H), ":material/content_cut:", cost)
     ablation = found(ABLATION, view, source, button, layer=view.layer, to=to)
     if ablation is not None:
-        findings.show(ablation)
+        render_finding.show(ablation)
         if panels := ablation.panels():
-            dashboard.mount(RANKED, panels=[findings.panel(one, height=440) for one in panels], quiet=True)
+            dashboard.mount(
+                RANKED, panels=[render_finding.panel(one, height=440) for one in panels], quiet=True
+            )
 
 
 ABLATION = Part[Ablation](

@@ -15,7 +15,7 @@ from rnnviz.i18n import _
 from rnnviz.networks import has_torch
 from rnnviz.scoring import sampling
 from rnnviz.text.characters import visible
-from rnnviz.ui import dashboard, findings
+from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.error_messages import plain as safe
 from rnnviz.ui.formatting import title
 from rnnviz.ui.pages.inside import changed
@@ -65,7 +65,7 @@ def section(view: View) -> None:
         return
     done = found(COMPARE, view, networks=networks)
     if done is not None:
-        st.markdown(findings.told(done.sentences()))
+        st.markdown(render_finding.told(done.sentences()))
         _compared(view, done, _heats(view, done, networks))
 
 
@@ -79,8 +79,8 @@ def _compared(view: View, done: Comparison, heats: list[dashboard.Panel]) -> Non
         texts=_texts(done),
         panels=[
             *heats,
-            findings.panel(running),
-            *(findings.panel(one, height=270, width=6 // len(expected)) for one in expected),
+            render_finding.panel(running),
+            *(render_finding.panel(one, height=270, width=6 // len(expected)) for one in expected),
         ],
         at=at,
         scale=("surprisal", _("0 bits"), _("{n} bits of surprise").format(n=f"{SURPRISAL_FULL:g}")),
@@ -192,7 +192,7 @@ LETTER = Part[list[Perturbation]]("letter", lambda: _("Reading with another lett
 
 def _show_letter(view: View, letter: str, found: list[Perturbation]) -> None:
     first, *others = found
-    st.markdown("  \n".join(findings.told(one.sentences()) for one in found))
+    st.markdown("  \n".join(render_finding.told(one.sentences()) for one in found))
     label = _("{model}: KL divergence, bits: how much “{c}” in the frame changes each prediction").format(
         model=first.before.model_name, c=visible(letter)
     )
@@ -201,7 +201,7 @@ def _show_letter(view: View, letter: str, found: list[Perturbation]) -> None:
     dashboard.mount(
         CHANGED,
         texts=[dashboard.painted(view.text, bits, BITS, label, said=_("difference in bits"))],
-        panels=[findings.panel(one, height=300, width=3) for one in first.panels(others)],
+        panels=[render_finding.panel(one, height=300, width=3) for one in first.panels(others)],
         at=first.position,
         scale=("sequential", _("0 bits"), _("2 bits")),
     )

@@ -17,7 +17,7 @@ from rnnviz.findings import count, words
 from rnnviz.i18n import _
 from rnnviz.networks.numpy_model import Network
 from rnnviz.text.characters import visible
-from rnnviz.ui import dashboard, findings
+from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import spoken
 from rnnviz.ui.hosting import allowed
@@ -64,13 +64,13 @@ def section(view: View) -> None:
     dashboard.mount(
         KEY,
         texts=[dashboard.painted(view.text, on, SHARE, label)],
-        panels=[findings.panel(pattern.along(states, (scale.kind, scale.low, scale.high)), height=260)],
+        panels=[render_finding.panel(pattern.along(states, (scale.kind, scale.low, scale.high)), height=260)],
         at=at,
         spans=[(start, stop)],
         select=True,
         scale=dashboard.ends(SHARE),
     )
-    said = findings.tell(pattern.said(chosen["edges"]))
+    said = render_finding.tell(pattern.said(chosen["edges"]))
     if not columns:
         st.info(said, icon=":material/search_off:")
         return
@@ -206,7 +206,7 @@ def _elsewhere(
         if copies is not None:
             matches = search(copies) or matches
     with place:
-        findings.show(matches)
+        render_finding.show(matches)
         if matches.untrained is not None:
             say_start(view)
     if matches.found:

@@ -27,7 +27,7 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.progress import Share, mapped
 from rnnviz.scoring.tracer import tracing
 from rnnviz.text.characters import visible
-from rnnviz.ui import dashboard, findings
+from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.dashboard import Panel, Text, ends, painted
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.fields import Field
@@ -177,9 +177,9 @@ def _panels(view: View, read: dict[str, Reading], reached: dict[str, Reach]) -> 
             lambda: remaining(view.model, view.text[:SQUARE], layer=view.layer).panels(),
         )
         pictures += left
-    panels = [findings.panel(one, height=380, width=3 if len(pictures) < 3 else 2) for one in pictures]
+    panels = [render_finding.panel(one, height=380, width=3 if len(pictures) < 3 else 2) for one in pictures]
     wide = 3 if len(pictures) == 1 else 6
-    return panels + [findings.panel(one, height=380, width=wide) for one in fading(reached.items())]
+    return panels + [render_finding.panel(one, height=380, width=wide) for one in fading(reached.items())]
 
 
 @fragment
@@ -207,7 +207,7 @@ def _of(name: str, panel: Found) -> Found:
 
 
 def _say(reached: dict[str, Reach]) -> None:
-    lines = [f"- **{plain(name)}** – {findings.told(one.sentences())}" for name, one in reached.items()]
+    lines = [f"- **{plain(name)}** – {render_finding.told(one.sentences())}" for name, one in reached.items()]
     st.markdown("\n".join(lines))
 
 
@@ -222,7 +222,7 @@ def _how_far(view: View, networks: Held) -> None:
     longer = found(REACH, view, source, button, networks=networks)
     if longer is not None:
         _say(longer)
-        panels = [findings.panel(one, height=320) for one in fading(longer.items())]
+        panels = [render_finding.panel(one, height=320) for one in fading(longer.items())]
         dashboard.mount("inside.reach", panels=panels, quiet=True)
 
 
@@ -247,7 +247,7 @@ def _attribution(view: View, at: int, target: str | None) -> None:
         rows.append(_added(view, added.integrated, label, _("integrated")))
     label = _("occlusion, nats: one character at a time is replaced by the baseline")
     rows.append(_added(view, added.occluded, label, _("occlusion")))
-    findings.show(added)
+    render_finding.show(added)
     dashboard.mount(
         ADDED,
         texts=rows,
@@ -294,13 +294,13 @@ def _opened(view: View) -> None:
     order, scale, name = view.key("order", view.layer, looked), view.scale(looked), names[looked]
     label = _("{gate}, mean of all units").format(gate=name)
     notice, limits = spoken(words(f"gates.look-{looked}")), spoken(words("gates.limits"))
-    findings.show(measured)
+    render_finding.show(measured)
     dashboard.mount(
         GATED,
         texts=[painted(view.text, values.mean(axis=1), scale, label)],
         panels=[
             heat_panel("gate", name, values, order, scale, notice, limits, height=330),
-            *(findings.panel(one, height=330, width=3) for one in measured.panels()),
+            *(render_finding.panel(one, height=330, width=3) for one in measured.panels()),
         ],
         at=_at(view, GATED),
         scale=ends(scale),
@@ -315,6 +315,6 @@ def _mixed(view: View) -> None:
         return
     (panel,) = spectrum.panels()
     st.subheader("W_hh", anchor=False)
-    findings.show(spectrum)
+    render_finding.show(spectrum)
     say_start(view)
-    dashboard.mount("inside.spectrum", panels=[findings.panel(panel, height=380, width=3)], quiet=True)
+    dashboard.mount("inside.spectrum", panels=[render_finding.panel(panel, height=380, width=3)], quiet=True)

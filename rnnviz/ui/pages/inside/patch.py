@@ -13,7 +13,7 @@ from rnnviz.i18n import _
 from rnnviz.networks.cells import CELLS
 from rnnviz.scoring import sampling
 from rnnviz.text.characters import normalise
-from rnnviz.ui import dashboard, findings
+from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.fields import Field
 from rnnviz.ui.pages.inside import changed, direction
 from rnnviz.ui.pages.inside.common import Held, View, fragment
@@ -65,7 +65,7 @@ def section(view: View) -> None:
         return
     done = found(PATCH, view, places=places, unrelated=Held(view.mark, view.trace), **part)
     if done is not None:
-        st.markdown(findings.told(done.sentences(), "said", "hint"))
+        st.markdown(render_finding.told(done.sentences(), "said", "hint"))
         _show(view, done)
 
 
@@ -155,6 +155,6 @@ def _show(view: View, found: PatchControls) -> None:
             _("continuation without the patch, coloured from where the two differ"),
             _("continuation with the patch, from the same random numbers"),
         ),
-        [findings.panel(one, height=360, width=3) for one in found.panels()],
+        [render_finding.panel(one, height=360, width=3) for one in found.panels()],
         max(0, done.to - 1),
     )

@@ -25,7 +25,7 @@ from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
 from rnnviz.text.characters import visible
 from rnnviz.training.unit_findings import Recorded
-from rnnviz.ui import address, dashboard, findings
+from rnnviz.ui import address, dashboard, render_finding
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import quantities, signed
 from rnnviz.ui.jobs.worker import Step
@@ -184,7 +184,7 @@ def section(view: View) -> None:
     with card:
         for one in page_words.standing_in(view.context.info.card):
             if (one.layer, one.unit, one.quantity) == (view.layer, unit, looked):
-                st.markdown(findings.told(one.follows()))
+                st.markdown(render_finding.told(one.follows()))
         own = Source(CARD) if view.context.info.card.get("text") else PAGE
         report = longer or found(SCAN, view, own, layer=view.layer, quantity=looked)
         marked = spans if asked and asked.target == SPAN else []
@@ -199,7 +199,7 @@ def _looked(view: View) -> tuple[str, DeltaGenerator]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(_("Units that this network's card names:"), width="content")
             for one in named:
-                label = f"**{one.unit}** · {findings.tell(targets.described(one.target))}"
+                label = f"**{one.unit}** · {render_finding.tell(targets.described(one.target))}"
                 st.button(
                     label,
                     key=f"inside.named.{one.unit}.{one.target}",
@@ -242,7 +242,7 @@ def _said(
     view: View, asked: Question, source: Source, looked: str, answer: Answer, unit: int
 ) -> ScanReport | None:
     """Say what was found; returns what the unit does in the whole text, where that was asked."""
-    findings.show(answer.finding)
+    render_finding.show(answer.finding)
     if not isinstance(answer.finding, Search):
         return None
     search = answer.finding
@@ -253,7 +253,7 @@ def _said(
     if search.verdict == "short" and search.characters < sources.WRITTEN and asked.target != SPAN:
         sources.propose(view, source, SOURCE)
     if (other := search.about(unit)) is not None:
-        st.caption(findings.tell(other))
+        st.caption(render_finding.tell(other))
     panels, longer = search.panels(unit), None
     given = {"layer": view.layer, "quantity": looked}
     if search.verdict not in ("short", "same text"):
@@ -263,7 +263,7 @@ def _said(
         button = Button(_("One unit, or many?"), ":material/join:", cost.format(n=view.H))
         probed = found(PROBE, view, source, button, asked=asked, unclosed=view.unclosed, **given)
         if probed is not None:
-            findings.show(probed)
+            render_finding.show(probed)
             panels += probed.panels()
             direction.keep(view, direction.PROBE, asked.target, probed.direction())
     if source.kind != OWN:
@@ -274,7 +274,7 @@ def _said(
             cost.format(n=f"{LONGER.most:,}"),
         )
         longer = found(LONGER, view, source, button, **given)
-    drawn = [findings.panel(one, height=340, width=3) for one in panels]
+    drawn = [render_finding.panel(one, height=340, width=3) for one in panels]
     dashboard.mount(FOUND, panels=drawn, quiet=True)
     return longer
 
@@ -328,7 +328,7 @@ def _card(
     report: UnitReport | None,
 ) -> None:
     """What the unit does in the text, and where in a corpus it is highest and lowest."""
-    drawn = [] if report is None else [findings.panel(p, height=230, width=2) for p in report.panels()]
+    drawn = [] if report is None else [render_finding.panel(p, height=230, width=2) for p in report.panels()]
     together = heat_panel(
         "clustered",
         _("{quantity}, units that move together side by side").format(quantity=quantities()[looked]),
@@ -344,10 +344,10 @@ def _card(
     )
     _coloured(view, looked, unit, along, spans, drawn, together)
     if report is not None:
-        st.caption(findings.told(report.sentences()))
+        st.caption(render_finding.told(report.sentences()))
         for column, name in zip(st.columns(2), ("highest", "lowest"), strict=True):
             with column:
-                st.markdown(f"**{findings.tell(words(f'unit.{name}'))}**")
+                st.markdown(f"**{render_finding.tell(words(f'unit.{name}'))}**")
                 places = report.top if name == "highest" else report.bottom
                 dashboard.mount(f"inside.{name}", texts=_places(view.scale(looked), places), quiet=True)
 
@@ -376,7 +376,7 @@ def _coloured(
         values, scale = direction.coloured(view, along[1])
         label = _("value along {name}, minus its mean").format(name=along[0])
     if view.layer == int(view.model.config.layers) - 1 and (along is None or looked == "hidden"):
-        drawn = [*drawn, findings.panel(_pushes(view, unit, along, at), height=230, width=2)]
+        drawn = [*drawn, render_finding.panel(_pushes(view, unit, along, at), height=230, width=2)]
     dashboard.mount(
         KEY,
         texts=[dashboard.painted(view.text, values, scale, label)],

@@ -20,13 +20,13 @@ from rnnviz.text.characters import NORMALISERS, visible
 from rnnviz.ui import model_cache, model_suggestion, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import plain
-from rnnviz.ui.findings import tell
 from rnnviz.ui.formatting import named, percent, rounded, title, titles, together
 from rnnviz.ui.jobs.worker import OVER, Job
 from rnnviz.ui.pages.perplexity import encodings
 from rnnviz.ui.pages.perplexity.comparison import Second
 from rnnviz.ui.pages.perplexity.texts import STOPPED, STRAIGHT, Text
 from rnnviz.ui.pages.perplexity.work import Scored
+from rnnviz.ui.render_finding import tell
 
 CLOSER = "closer"  # the number of the text that is looked at
 TABLE = "texts"

@@ -27,7 +27,6 @@ from rnnviz.text.row_files import format_of, open_rows, opened
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain, sentence
-from rnnviz.ui.findings import tell, told
 from rnnviz.ui.formatting import column_format, rounded, spoken, together
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.jobs import progress, store
@@ -38,6 +37,7 @@ from rnnviz.ui.pages.perplexity import download, work
 from rnnviz.ui.pages.perplexity.surprise import one_line
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.work import step_of
+from rnnviz.ui.render_finding import tell, told
 
 if TYPE_CHECKING:
     from rnnviz.networks.checkpoint import ModelInfo
