@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from rnnviz.ui import error_messages, process, warm_up  # noqa: F401 (process prepares this one)
+from rnnviz.ui import error_messages, process_threads, warm_up  # noqa: F401 (process prepares this one)
 from rnnviz.ui.browser import link, views
 from rnnviz.ui.hosting import setting
 from rnnviz.ui.room import rooms
