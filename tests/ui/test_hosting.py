@@ -11,7 +11,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 
-from rnnviz.ui.hosting import allowed, cookies, limits, person, setting
+from rnnviz.ui.hosting import cookies, limits, permissions, person, setting
 from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies
 from rnnviz.ui.hosting.door import Door
 from rnnviz.ui.hosting.person import ALONE, HEADER, NOBODY, Person, heard
@@ -190,9 +190,9 @@ def test_capacity_and_megabytes_are_what_is_set(monkeypatch: pytest.MonkeyPatch)
     for given in ("0", "7", " 120 "):
         monkeypatch.setenv("RNNVIZ_CAPACITY", given)
         assert setting.capacity() == int(given)
-    assert allowed.text_bytes() == 1_000_000
+    assert permissions.text_bytes() == 1_000_000
     monkeypatch.setenv("RNNVIZ_TEXT_MB", " 3 ")
-    assert allowed.text_bytes() == 3_000_000
+    assert permissions.text_bytes() == 3_000_000
 
 
 def test_where_the_app_serves_one_person_that_person_may_do_everything(

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from rnnviz.ui.hosting import allowed, traffic, uploads
+from rnnviz.ui.hosting import permissions, traffic, uploads
 from rnnviz.ui.hosting.door import Door
 from tests.ui.conftest import HALL as KEY
 
@@ -184,7 +184,7 @@ def test_a_session_s_uploads_have_an_end(door: Door, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(uploads.runtime, "get_instance", lambda: server)
     monkeypatch.setattr(uploads.person, "session", lambda: "mine")
     monkeypatch.setattr(Door, "_answer", lambda *given, **more: None)
-    assert allowed.held_bytes() == 10_000_000
+    assert permissions.held_bytes() == 10_000_000
     put = "/_stcore/upload_file/mine/b"
     assert client.put(put, content=bytes(99 + traffic.AROUND)).status_code == 200
     assert client.put(put, content=bytes(100 + traffic.AROUND)).status_code == 413

@@ -18,7 +18,7 @@ from rnnviz.text import corpora
 from rnnviz.training import runs, visitors
 from rnnviz.training.folder import VISITOR, RunFolder
 from rnnviz.ui import error_messages
-from rnnviz.ui.hosting import allowed
+from rnnviz.ui.hosting import permissions
 from rnnviz.ui.hosting.person import NOBODY, Person
 from rnnviz.ui.pages.train import listing, shown
 from tests.training.made_runs import made
@@ -212,10 +212,10 @@ def test_nobody_owns_nothing(now_is: Is) -> None:
     run = runs.find(f"{VISITOR}{made('one', owner=NOBODY.id).name}")
     for who in (NOBODY, BOB):
         now_is(who)
-        assert not allowed.to_change(run)
-        assert not allowed.to_see(run)
+        assert not permissions.to_change(run)
+        assert not permissions.to_see(run)
     now_is(LECTURER)
-    assert allowed.to_change(run)
+    assert permissions.to_change(run)
 
 
 def test_runs_are_compared_with_ones_own_alone(open_app: Open, now_is: Is) -> None:

@@ -12,7 +12,7 @@ import pytest
 from rnnviz.errors import ConfigError, RnnvizError, TextError
 from rnnviz.ui import entry
 from rnnviz.ui.compressed_text import LONGEST, pack, unpack
-from rnnviz.ui.hosting import allowed, setting
+from rnnviz.ui.hosting import permissions, setting
 from tests.ui.test_compressed_text import letters
 
 
@@ -45,7 +45,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[RnnvizError], str]] = {
         for given in ("many", "-1", "1.5", "²", "99999")
     },
     **{
-        f"megabytes {given}": (under(allowed.text_bytes, TEXT_MB=given), ConfigError, "from 1 to 5; received")
+        f"megabytes {given}": (
+            under(permissions.text_bytes, TEXT_MB=given), ConfigError, "from 1 to 5; received")
         for given in ("much", "0", "6", "1.5", "²")
     },
     **{

@@ -11,7 +11,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.networks.config import TrainConfig
 from rnnviz.training import runs, visitors
 from rnnviz.training.folder import VISITOR, Description
-from rnnviz.ui.hosting import allowed, limits
+from rnnviz.ui.hosting import limits, permissions
 from rnnviz.ui.hosting.person import ALONE, NOBODY
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import match
@@ -81,20 +81,20 @@ SMALL = Description("a", TrainConfig(hidden_size=8), corpus="machine")
     [
         *(replace(SMALL, config=replace(SMALL.config, **{n: v + 1})) for n, v in limits.SIZES.items()),
         replace(SMALL, minutes=2.0),
-        replace(SMALL, corpus="", text="a" * (allowed.text_bytes() + 1)),
+        replace(SMALL, corpus="", text="a" * (permissions.text_bytes() + 1)),
     ],
 )
 def test_a_visitors_run_is_small_whatever_the_page_let_through(now_is: Is, large: Description) -> None:
     now_is(ANN)
-    mine = allowed.their_run(SMALL)
+    mine = permissions.their_run(SMALL)
     assert (mine.owner, mine.longest, mine.threads, mine.device) == (ANN.id, limits.SECONDS, 1, "cpu")
     with pytest.raises(RnnvizError, match="a visitor's run"):
-        allowed.their_run(large)
+        permissions.their_run(large)
     now_is(NOBODY)
     with pytest.raises(RnnvizError, match="only the lecturer"):
-        allowed.their_run(SMALL)
+        permissions.their_run(SMALL)
     now_is(LECTURER)
-    assert allowed.their_run(large) is large
+    assert permissions.their_run(large) is large
 
 
 # ---- texts ---------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def test_a_visitors_run_is_small_whatever_the_page_let_through(now_is: Is, large
 def test_a_visitors_texts_are_few_and_short(
     open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(allowed, "text_bytes", lambda: 70)
+    monkeypatch.setattr(permissions, "text_bytes", lambda: 70)
     now_is(ANN)
     app = upload(open_app("perplexity"), a__txt="a" * 71, b__txt="b" * 30, c__txt="c" * 70, d__gz=b"x")
     assert "Left out: a.txt, d.gz" in app.warning[0].value.replace("\\", "")
@@ -123,7 +123,7 @@ def test_a_visitors_texts_are_few_and_short(
 def test_a_visitors_text_to_train_on_is_short(
     open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(allowed, "text_bytes", lambda: 2000)
+    monkeypatch.setattr(permissions, "text_bytes", lambda: 2000)
     now_is(ANN)
     app = open_app("train")
     for text in ("own:upload", "own:paste"):
@@ -188,7 +188,7 @@ def test_a_visitor_indexes_short_texts_alone(
     open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(match, "AT_ONCE", 10)
-    monkeypatch.setattr(allowed, "text_bytes", lambda: 1000)
+    monkeypatch.setattr(permissions, "text_bytes", lambda: 1000)
     for who, starts in ((LECTURER, True), (ANN, False)):
         now_is(who)
         app = settled(open_app("inside", model="tiny-gru", part="match"), "inside")

@@ -7,7 +7,7 @@ from starlette.types import Message, Receive, Send
 from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from rnnviz.ui.hosting import allowed, person, uploads
+from rnnviz.ui.hosting import permissions, person, uploads
 
 AROUND = 4_096
 """Bytes around a file in the request that brings it."""
@@ -42,8 +42,8 @@ def most(path: str) -> int:
     message over a WebSocket may have `server.maxMessageSize`.
     """
     upload = upload_of(path)
-    room = allowed.held_bytes() - (uploads.held(upload[0]) if upload else 0)
-    return min(allowed.text_bytes(), max(0, room)) + AROUND
+    room = permissions.held_bytes() - (uploads.held(upload[0]) if upload else 0)
+    return min(permissions.text_bytes(), max(0, room)) + AROUND
 
 
 def bounded(receive: Receive, length: str | None, most: int) -> Receive:

@@ -20,7 +20,7 @@ from streamlit import runtime
 
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import threads
-from rnnviz.ui.hosting import allowed, person
+from rnnviz.ui.hosting import permissions, person
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.jobs.store import Key
 
@@ -332,8 +332,8 @@ def of_session(page: str) -> Jobs:
     """This session's jobs on one of the app's pages."""
     key = f"{page}.jobs"
     if key not in st.session_state:
-        owner = allowed.whose() or person.session() or None
-        st.session_state[key] = Jobs(_presence(), shared(), owner, allowed.everything())
+        owner = permissions.whose() or person.session() or None
+        st.session_state[key] = Jobs(_presence(), shared(), owner, permissions.everything())
     jobs: Jobs = st.session_state[key]
     return jobs
 

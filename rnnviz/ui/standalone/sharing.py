@@ -10,7 +10,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.ui import error_messages
-from rnnviz.ui.hosting import allowed, greeting, person, setting
+from rnnviz.ui.hosting import greeting, permissions, person, setting
 from rnnviz.ui.room import rooms
 from rnnviz.ui.standalone import serving
 
@@ -65,7 +65,7 @@ def show(session: str, info: ModelInfo) -> rooms.Opened:
 
     Raises ConfigError where that can't be, and what building the page raises.
     """
-    allowed.insist(allowed.to_ask_the_room())
+    permissions.insist(permissions.to_ask_the_room())
     page = serving.made(info, i18n.language())
     found = rooms.open_for(session, i18n.language())
     found.pages[info.path.stem] = partial(serving.answer, page=page)

@@ -20,7 +20,7 @@ from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import spoken
-from rnnviz.ui.hosting import allowed
+from rnnviz.ui.hosting import permissions
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import sources
 from rnnviz.ui.pages.inside.common import AT, LONGEST, TEXT, View, cursor, fragment, kept, say_start
@@ -141,7 +141,7 @@ def _index(view: View, source: Source) -> Index | None:
     short = source.kind != sources.SAMPLED and kept(  # what the network writes is long
         source.key(view, "short"), lambda: len(source.read(view, INDEX.most)) <= AT_ONCE
     )
-    if not short and not allowed.to_index() and store.shared().get(source.key(view, INDEX.name)) is None:
+    if not short and not permissions.to_index() and store.shared().get(source.key(view, INDEX.name)) is None:
         st.info(
             _("Only the lecturer can index a long text. Choose one of at most {n} characters.").format(
                 n=f"{AT_ONCE:,}"

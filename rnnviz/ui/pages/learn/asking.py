@@ -13,7 +13,7 @@ from typing import Any
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _, language
-from rnnviz.ui.hosting import allowed, person, setting
+from rnnviz.ui.hosting import permissions, person, setting
 from rnnviz.ui.room import rooms
 from rnnviz.ui.room.room import Question
 
@@ -29,13 +29,13 @@ def taken(wish: object, describe: Callable[[Exception], str]) -> dict[str, Any]:
 
 
 def _whose() -> dict[str, bool]:
-    return {} if allowed.to_ask_the_room() else {"watches": True}
+    return {} if permissions.to_ask_the_room() else {"watches": True}
 
 
 def _found(fields: Mapping[str, Any]) -> rooms.Opened | None:
     mine = person.session()
     if fields:
-        allowed.insist(allowed.to_ask_the_room())
+        permissions.insist(permissions.to_ask_the_room())
     if fields.get("open") is False:
         rooms.close_of([mine])
     if "key" in fields:

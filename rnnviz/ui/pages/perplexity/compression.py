@@ -12,7 +12,7 @@ from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.formatting import size
-from rnnviz.ui.hosting import allowed
+from rnnviz.ui.hosting import permissions
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.pages.perplexity import work
 from rnnviz.ui.pages.perplexity.texts import Text
@@ -55,7 +55,7 @@ def show(context: Context, text: Text, scored: Scored) -> None:
         key="unpack",
         width="stretch",
     )
-    if allowed.to_download():
+    if permissions.to_download():
         right.download_button(
             _("Download the compressed file"),
             data,

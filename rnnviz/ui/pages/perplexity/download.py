@@ -12,7 +12,7 @@ from rnnviz.figures import export
 from rnnviz.i18n import _, language, translations
 from rnnviz.scoring.perplexity import Report
 from rnnviz.ui.error_messages import plain
-from rnnviz.ui.hosting import allowed
+from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 
@@ -20,7 +20,7 @@ MOST = 5_000_000  # characters whose table passes through the browser
 
 
 def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
-    if not allowed.to_download():
+    if not permissions.to_download():
         st.info(none(), icon=":material/download:")
         return
     st.markdown(_("**The results of all texts above**"))
@@ -80,7 +80,7 @@ def _characters(text: Text, scored: Scored) -> None:
 
 def button(label: str, make: Callable[[], bytes], name: str, kind: str, key: str = "") -> None:
     """A file to download, made when it is asked for; `key` where another has this label."""
-    if not allowed.to_download():
+    if not permissions.to_download():
         return
     key = f"take-{key or label}"
     st.download_button(label, make, name, kind, icon=":material/download:", on_click="ignore", key=key)

@@ -8,7 +8,7 @@ import streamlit as st
 from rnnviz.i18n import _
 from rnnviz.ui import address, clear_data
 from rnnviz.ui.error_messages import plain
-from rnnviz.ui.hosting import allowed, limits, uploads
+from rnnviz.ui.hosting import limits, permissions, uploads
 
 FIELD = "files"
 NAMED = 80  # characters of the files' names in the address
@@ -28,7 +28,7 @@ def files() -> list[Any]:
         _("A folder with text files") if folder else _("Text files: drop them here or choose them"),
         accept_multiple_files="directory" if folder else True,
         key=field,
-        max_upload_size=allowed.megabytes(),
+        max_upload_size=permissions.megabytes(),
         on_change=_changed,
         help=_(
             "Plain text in any language and encoding, or a text a row: JSON Lines, CSV, Parquet. "
@@ -36,12 +36,12 @@ def files() -> list[Any]:
         ),
     )
     st.toggle(_("Upload a folder"), key=_FOLDER, persist_state="session")
-    if allowed.whose():
+    if permissions.whose():
         said = _(
             "Visitors can score up to {files} files of {one} MB each. "
             "Compressed files and Parquet are for the lecturer."
         )
-        st.caption(said.format(files=limits.FILES, one=allowed.megabytes()))
+        st.caption(said.format(files=limits.FILES, one=permissions.megabytes()))
     if lost(state[field]):
         _take(given)
         state[_EMPTIED] = state.get(_EMPTIED, 0) + 1  # another field, which names no files that are gone
@@ -84,8 +84,8 @@ def _fitting(files: list[Any]) -> list[Any]:
     """Those of the files that this person may have scored, from the newest on; says what is left out."""
     fitting: list[Any] = []
     for file in reversed(files):
-        fits = allowed.to_read(file.size) and allowed.to_score(len(fitting) + 1)
-        if fits and allowed.to_unpack(file.name):
+        fits = permissions.to_read(file.size) and permissions.to_score(len(fitting) + 1)
+        if fits and permissions.to_unpack(file.name):
             fitting.insert(0, file)
     if len(fitting) < len(files):
         left_out = ", ".join(plain(file.name) for file in files if file not in fitting)

@@ -16,7 +16,7 @@ from rnnviz.training import runs
 from rnnviz.training.folder import VISITOR, RunFolder
 from rnnviz.ui import error_messages
 from rnnviz.ui.error_messages import plain
-from rnnviz.ui.hosting import allowed
+from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.explore.words import unnamed
 from rnnviz.ui.pages.inside import words as inside
 from rnnviz.ui.pages.train import words as say
@@ -40,7 +40,7 @@ def show(shown: Shown, explore: Any) -> None:
         st.markdown(f"## {plain(called(shown.id))}\n" + " · ".join(filter(None, told)), width="stretch")
         if run is None:
             _explore(explore, lambda: called(shown.id))
-        elif not allowed.to_change(run):
+        elif not permissions.to_change(run):
             if (saved := _saved(run)) is not None:
                 _explore(explore, lambda: saved)
         elif run.alive:
@@ -67,8 +67,8 @@ def _found(shown: Shown) -> str:
 def _whose(run: runs.Run) -> str:
     """Whose run it is, where that says what can be done with it."""
     if run.owner:
-        return _("yours: only you and the lecturer see it") if allowed.whose() else _("a visitor's")
-    return _("the lecturer's") if allowed.whose() else ""
+        return _("yours: only you and the lecturer see it") if permissions.whose() else _("a visitor's")
+    return _("the lecturer's") if permissions.whose() else ""
 
 
 def _explore(explore: Any, name: Callable[[], str | None], help: str | None = None) -> None:
@@ -83,7 +83,7 @@ def _explore(explore: Any, name: Callable[[], str | None], help: str | None = No
 def _stopping(run: runs.Run, stopping: bool) -> None:
     if run.logged:
         help = _("Asks the program that trains it to stop: its loop looks at run.stopping.")
-    elif allowed.to_resume():
+    elif permissions.to_resume():
         help = _("It saves its state. Resume continues from there.")
     else:
         help = _("It ends here. What you see stays until you leave.")
@@ -94,12 +94,12 @@ def _stopping(run: runs.Run, stopping: bool) -> None:
         disabled=stopping,
         help=help,
         on_click=_do,
-        args=(runs.stop, run.id, allowed.to_change),
+        args=(runs.stop, run.id, permissions.to_change),
     )
 
 
 def _over(run: runs.Run, explore: Any) -> None:
-    if allowed.to_keep() and (model := file_of(run)) is not None:
+    if permissions.to_keep() and (model := file_of(run)) is not None:
         _explore(explore, partial(_kept, run), _("Saves the model under its name, and opens it for typing."))
         with st.popover(_("Save"), icon=":material/bookmark:", key="train-keep"):
             _keep_form(run)
@@ -113,20 +113,20 @@ def _over(run: runs.Run, explore: Any) -> None:
             key="train-download",
             help=_("The model as one file, for this app on any machine."),
         )
-    if run.state != "finished" and not run.logged and allowed.to_resume():
+    if run.state != "finished" and not run.logged and permissions.to_resume():
         st.button(
             _("Resume"),
             icon=":material/play_arrow:",
             key="train-resume",
             on_click=_do,
-            args=(runs.resume, run.id, lambda run: allowed.to_resume()),
+            args=(runs.resume, run.id, lambda run: permissions.to_resume()),
         )
     # Question and answer are of this run alone: those of another one are other widgets, and closed.
     mine = f"{run.id}.{run.created}"
     with st.popover(_("Delete"), icon=":material/delete:", key=f"train-delete.{mine}"):
         st.markdown(
             _("Delete **{name}**? It can't be restored.").format(name=plain(called(run.id)))
-            + (" " + _("A saved model stays.") if allowed.to_keep() else "")
+            + (" " + _("A saved model stays.") if permissions.to_keep() else "")
         )
         st.button(
             _("Delete this run"),
@@ -170,7 +170,7 @@ def _saved(run: runs.Run) -> str | None:
 def _keep(run: runs.Run, name: str) -> str | None:
     """The name that the model was kept under; None if it failed, with the reason on the page."""
     try:
-        allowed.insist(allowed.to_keep())
+        permissions.insist(permissions.to_keep())
         with st.spinner(_("Saving the model …")):
             name = runs.keep(run.id, name).stem
     except RnnvizError as error:
@@ -193,14 +193,14 @@ def file_of(run: runs.Run) -> Path | None:
 
 
 def _delete(id: str, created: float) -> None:
-    _do(partial(runs.delete, created=created), id, allowed.to_change)
+    _do(partial(runs.delete, created=created), id, permissions.to_change)
     if _TROUBLE not in st.session_state:
         RUN.put(None)  # so that nobody is told that it is missing
 
 
 def _do(action: Callable[[str], None], id: str, may: Callable[[runs.Run], bool]) -> None:
     try:
-        allowed.insist(may(runs.find(id)))
+        permissions.insist(may(runs.find(id)))
         action(id)
     except RnnvizError as error:
         st.session_state[_TROUBLE] = error

@@ -10,7 +10,7 @@ from rnnviz.i18n import _
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.ui import error_messages
 from rnnviz.ui.error_messages import plain
-from rnnviz.ui.hosting import allowed
+from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.train.texts import file_name
 
 
@@ -41,7 +41,7 @@ def save(data: bytes, name: str) -> Path:
     """Add an uploaded file to the models. Raises CheckpointError for a bad file and a bad or taken name,
     ConfigError where this person may not.
     """
-    allowed.insist(allowed.to_bring())
+    permissions.insist(permissions.to_bring())
     target = checkpoint.folders()[0] / f"{modelfile.check_name(name)}{modelfile.SUFFIX}"
     if any((folder / target.name).exists() for folder in checkpoint.folders()):
         raise CheckpointError("there is a model called {name!r} already; choose another name", name=name)

@@ -17,7 +17,7 @@ from rnnviz.training import runs
 from rnnviz.training.folder import RunFolder
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import rounded
-from rnnviz.ui.hosting import allowed
+from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.train import settings
 from rnnviz.ui.pages.train import words as say
 
@@ -65,7 +65,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
     rows = [row(run) for run in chosen]
     titles = {name: _(one.title) for name, one in settings.SETTINGS.items()}
     st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(titles))
-    if allowed.to_download():
+    if permissions.to_download():
         st.download_button(
             _("Download as CSV"),
             export.of(rows),

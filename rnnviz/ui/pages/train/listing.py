@@ -9,7 +9,7 @@ from rnnviz.training.folder import VISITOR, RunFolder
 from rnnviz.ui import error_messages
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.formatting import rounded
-from rnnviz.ui.hosting import allowed
+from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.shown import RUN, SHIPPED, called, replays
 
@@ -35,14 +35,14 @@ def _missing(id: str) -> str:
 def visible() -> list[runs.Run]:
     """The runs that this person may see, newest first: of visitors', their own; the lecturer sees all."""
     own = mine()
-    theirs = visitors.listed() if own is None and not allowed.whose() else filter(None, [own])
-    found = [run for run in (*runs.listed(), *theirs) if allowed.to_see(run)]
+    theirs = visitors.listed() if own is None and not permissions.whose() else filter(None, [own])
+    found = [run for run in (*runs.listed(), *theirs) if permissions.to_see(run)]
     return sorted(found, key=lambda run: (-run.created, run.id))
 
 
 def mine() -> runs.Run | None:
     """A visitor's own run, if there is one."""
-    who = allowed.whose()
+    who = permissions.whose()
     return visitors.of(who) if who else None
 
 
@@ -50,7 +50,7 @@ def usual(found: list[runs.Run]) -> str | None:
     """The default choice: a run of one's own. A shipped replay is for those who ask for it, as is another
     person's run.
     """
-    found = [run for run in found if run.owner == allowed.whose()] or [r for r in found if not r.owner]
+    found = [run for run in found if run.owner == permissions.whose()] or [r for r in found if not r.owner]
     training = [run.id for run in found if run.state in ("running", "starting")]
     watchable = [run.id for run in found if run.last is not None]
     return next(iter([*training, *watchable, *(run.id for run in found)]), None)
@@ -60,7 +60,7 @@ def usual(found: list[runs.Run]) -> str | None:
 def show(chosen: str | None) -> None:
     """The list, refreshed all the time. Choosing another run than the `chosen` redraws the page."""
     state, found = st.session_state, visible()
-    theirs = [run for run in found if run.owner and run.owner != allowed.whose()]
+    theirs = [run for run in found if run.owner and run.owner != permissions.whose()]
     if not state.get("train-visitors"):
         found = [run for run in found if run not in theirs]
     over = [run for run in found if not run.alive]
@@ -80,7 +80,7 @@ def show(chosen: str | None) -> None:
             captions=[caption(run) for run in by_id.values()],
             **RUN.widget,
         )
-    elif allowed.whose():
+    elif permissions.whose():
         st.caption(_("None yet. A run is one training of one network."))
     else:
         st.caption(_("None yet. A run is one training of one network; it goes on when you close this page."))
@@ -88,7 +88,7 @@ def show(chosen: str | None) -> None:
         st.toggle(_("All {n} runs").format(n=len(found)), key="train-all")
     if theirs:
         st.toggle(_("Visitors' runs ({n})").format(n=len(theirs)), key="train-visitors")
-    if found and allowed.to_set_limit():
+    if found and permissions.to_set_limit():
         limit()
     if current != chosen:
         st.rerun()
@@ -109,7 +109,7 @@ def limit() -> None:
 
 def _set_limit() -> None:
     try:
-        allowed.insist(allowed.to_set_limit())
+        permissions.insist(permissions.to_set_limit())
         runs.set_limit(int(st.session_state["train-limit"]))
     except RnnvizError as error:
         error_messages.show(error)
@@ -118,7 +118,7 @@ def _set_limit() -> None:
 def label(id: str) -> str:
     """A run's name, constant and unique: the browser identifies the choice by it."""
     name = plain(called(id))
-    if id.startswith(VISITOR) and allowed.whose():
+    if id.startswith(VISITOR) and permissions.whose():
         return _("{name} (yours)").format(name=name)
     return name + REPLAY if id.startswith(SHIPPED) else name
 

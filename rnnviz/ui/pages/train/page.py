@@ -12,7 +12,7 @@ from rnnviz.training.estimate import cores
 from rnnviz.training.presets import twice
 from rnnviz.ui import error_messages, presenting, sidebar
 from rnnviz.ui.error_messages import describe
-from rnnviz.ui.hosting import allowed, limits
+from rnnviz.ui.hosting import limits, permissions
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.pages.train import (
     actions,
@@ -55,7 +55,7 @@ def page(slot: Any, explore: Any) -> None:
     choose_replay()
     with st.expander(_("Compare runs"), icon=":material/stacked_line_chart:", key="train-comparing"):
         compare.show(listing.visible(), chosen)
-    if allowed.to_bring():
+    if permissions.to_bring():
         with st.expander(_("Add a model trained elsewhere"), icon=":material/upload_file:"):
             add_model.show()
     else:
@@ -121,7 +121,7 @@ def _possible(text: Chosen, key: str) -> Recipe | None:
         st.caption(_("You have a run already. Delete it to start another."))
         return None
     forecast.show(text, recipe, seen)
-    if allowed.whose():
+    if permissions.whose():
         st.caption(
             _(
                 "Your run takes two minutes at most. Only you and the lecturer see it. "
@@ -164,7 +164,7 @@ def start(text: Chosen, recipe: Recipe) -> None:
         example=recipe.watched or None,
     )
     try:
-        description = allowed.their_run(description)
+        description = permissions.their_run(description)
         if description.owner:
             id = visitors.start(description, most=limits.RUNS, at_a_time=max(1, cores() // 2))
         else:

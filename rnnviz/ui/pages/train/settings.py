@@ -14,7 +14,7 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.training import presets
 from rnnviz.training.estimate import cores
 from rnnviz.ui.fields import Field
-from rnnviz.ui.hosting import allowed
+from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.train.texts import Chosen
 
 LONGEST_WATCHED = 80
@@ -175,7 +175,7 @@ def preset(text: Chosen | None) -> str:
         "best": _("Half an hour"),
     }
     fitting = presets.fitting(text.corpus.characters if text is not None else 1, cores())
-    keys = [key for key in fitting if presets.PRESETS[key] <= allowed.minutes(10_000.0)] or fitting[:1]
+    keys = [key for key in fitting if presets.PRESETS[key] <= permissions.minutes(10_000.0)] or fitting[:1]
     return PRESET.choose(
         _("2 · Training time"),
         {key: words[key] for key in keys},
@@ -270,7 +270,7 @@ def _field(name: str) -> None:
         st.slider(min_value=0.0, max_value=0.7, step=0.01, **usual)
     else:
         high = one.numbers["max_value"]
-        high = allowed.minutes(high) if name == "minutes" else allowed.most(name, high)
+        high = permissions.minutes(high) if name == "minutes" else permissions.most(name, high)
         st.number_input(**usual, **{**one.numbers, "max_value": high})
 
 

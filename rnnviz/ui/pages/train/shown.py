@@ -17,7 +17,7 @@ from rnnviz.training.replay import Replay
 from rnnviz.training.snapshots import Snapshot
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import titles
-from rnnviz.ui.hosting import allowed
+from rnnviz.ui.hosting import permissions
 from rnnviz.ui.model_cache import FIRST
 
 SHIPPED = "shipped:"
@@ -83,14 +83,14 @@ def find(id: str) -> Shown | None:
         run = runs.find(id)
     except (TrainingError, OSError, KeyError):
         return None
-    if not allowed.to_see(run):
+    if not permissions.to_see(run):
         return None
     return Shown(id, run.description, run.state, run.alive, run.created, run)
 
 
 def called(id: str) -> str:
     """The name of what has this id, without what tells a visitor's own run from others'."""
-    name, who = id.removeprefix(SHIPPED).removeprefix(VISITOR), allowed.whose()
+    name, who = id.removeprefix(SHIPPED).removeprefix(VISITOR), permissions.whose()
     return name.replace(visitors.tag(who), "") if who else name
 
 

@@ -19,7 +19,7 @@ from rnnviz.training.presets import twice
 from rnnviz.ui import clear_data, paste_field
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.formatting import size
-from rnnviz.ui.hosting import allowed
+from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.perplexity import texts as shared
 from rnnviz.ui.pages.perplexity import uploads
 from rnnviz.ui.sidebar import preformatted
@@ -99,7 +99,7 @@ def _uploaded() -> Chosen | None:
     file = st.file_uploader(
         _("A text file"),
         key=key,
-        max_upload_size=allowed.megabytes(),
+        max_upload_size=permissions.megabytes(),
         help=_("Plain text, in any language and encoding. It stays on the machine that runs this app."),
     )
     if file is not None and state.get(_KEPT, ("",))[0] != file.file_id:
@@ -129,10 +129,10 @@ def _pasted() -> Chosen | None:
 
 def _check_size(bytes: int) -> None:
     """Raise ConfigError for a visitor's text that is too large."""
-    if not allowed.to_read(bytes):
+    if not permissions.to_read(bytes):
         raise ConfigError(
             "a visitor's text has at most {most} MB; received {size:.1f}. Choose a shorter one.",
-            most=allowed.megabytes(),
+            most=permissions.megabytes(),
             size=bytes / 1e6,
         )
 
