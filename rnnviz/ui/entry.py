@@ -70,6 +70,6 @@ async def _page(request: Request) -> RedirectResponse:
 def _hosted() -> list[Middleware]:
     if not setting.hosted():
         return []
-    from rnnviz.ui.hosting.door import Door
+    from rnnviz.ui.hosting.auth import Door
 
     return [Middleware(rooms.Entrance), Middleware(Door, beside=(link.ADDRESS,))]

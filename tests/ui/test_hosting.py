@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 
 from rnnviz.ui.hosting import cookies, limits, permissions, person, setting
+from rnnviz.ui.hosting.auth import Door
 from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies
-from rnnviz.ui.hosting.door import Door
 from rnnviz.ui.hosting.person import ALONE, HEADER, NOBODY, Person, heard
 from tests.ui.conftest import HALL as KEY
 

@@ -15,7 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from rnnviz.ui.hosting import permissions, traffic, uploads
-from rnnviz.ui.hosting.door import Door
+from rnnviz.ui.hosting.auth import Door
 from tests.ui.conftest import HALL as KEY
 
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}

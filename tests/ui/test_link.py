@@ -21,8 +21,8 @@ from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.hosting import setting
+from rnnviz.ui.hosting.auth import Door
 from rnnviz.ui.hosting.cookies import VISITOR, Cookies
-from rnnviz.ui.hosting.door import Door
 from rnnviz.ui.hosting.person import HEADER, Person
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.session import FEW, LIMIT, Ask, LiveSession
