@@ -16,7 +16,7 @@ import streamlit as st
 from rnnviz.cli import main as run
 from rnnviz.ui import launch
 from rnnviz.ui.host import host
-from rnnviz.ui.hosting import greeting, limits, setting
+from rnnviz.ui.hosting import limits, setting, startup_message
 from rnnviz.ui.hosting.cookies import VISITOR
 from rnnviz.ui.room.addresses import Address
 from tests.browser.driving import ROOT
@@ -65,7 +65,7 @@ def test_it_answers_to_this_computers_addresses_and_the_names_that_are_given(
 
 
 def test_the_greeting_has_the_key_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = greeting.text(["http://a:1", "http://b:1"], tell=True)
+    said = startup_message.text(["http://a:1", "http://b:1"], tell=True)
     assert said.count(setting.key()) == 1
     assert f"http://a:1/?key={setting.key()}" in said
     assert setting.key() not in said[said.index("Visitors") :]  # with the code, that alone is for the hall
@@ -73,8 +73,8 @@ def test_the_greeting_has_the_key_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert f"({limits.CAPACITY} at a time)" in said
     monkeypatch.setenv("RNNVIZ_KEY", "a key with spaces & more")
     setting.key.cache_clear()
-    assert "?key=a%20key%20with%20spaces%20%26%20more\n" in greeting.text(["http://a"], tell=True)
-    assert "spaces" not in greeting.text(["http://a"], tell=False)  # whoever set it knows it
+    assert "?key=a%20key%20with%20spaces%20%26%20more\n" in startup_message.text(["http://a"], tell=True)
+    assert "spaces" not in startup_message.text(["http://a"], tell=False)  # whoever set it knows it
 
 
 def test_the_greeting_names_the_address_that_visitors_open(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,16 +83,16 @@ def test_the_greeting_names_the_address_that_visitors_open(monkeypatch: pytest.M
         "server.port": 8501,
     }
     monkeypatch.setattr(st, "get_option", said.get)
-    assert greeting.addresses() == ["http://192.168.1.5:8501", "http://[fd00::5]:8501"]
+    assert startup_message.addresses() == ["http://192.168.1.5:8501", "http://[fd00::5]:8501"]
     for url in ("http://localhost:8501/learn", "http://[::1]:8501/", ""):  # phones would ask themselves
-        assert greeting.outside(url) == "http://192.168.1.5:8501"
-    assert greeting.outside("https://hall.example.org:8443/learn") == "https://hall.example.org:8443"
+        assert startup_message.outside(url) == "http://192.168.1.5:8501"
+    assert startup_message.outside("https://hall.example.org:8443/learn") == "https://hall.example.org:8443"
     said |= {"server.sslCertFile": "cert.pem", "server.port": 443, "server.baseUrlPath": "/rnn/"}
-    assert greeting.addresses()[0] == "https://192.168.1.5/rnn"
+    assert startup_message.addresses()[0] == "https://192.168.1.5/rnn"
     said["server.allowedHosts"] = ["localhost"]
-    assert greeting.addresses() == ["https://localhost/rnn"]
+    assert startup_message.addresses() == ["https://localhost/rnn"]
     monkeypatch.setenv("RNNVIZ_ADDRESS", "https://hall.example.org/")
-    assert greeting.addresses() == ["https://hall.example.org"]
+    assert startup_message.addresses() == ["https://hall.example.org"]
 
 
 def test_a_setting_that_makes_no_sense_ends_the_command_with_its_sentence(

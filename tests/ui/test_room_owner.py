@@ -16,7 +16,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from rnnviz.errors import ConfigError
 from rnnviz.ui import entry
-from rnnviz.ui.hosting import greeting
+from rnnviz.ui.hosting import startup_message
 from rnnviz.ui.room import listener as room_listener
 from rnnviz.ui.room import phones as room_phones
 from rnnviz.ui.room import rooms
@@ -166,7 +166,9 @@ def test_without_a_network_or_beyond_the_most_rooms_it_is_said_why(monkeypatch: 
 def hall(hosted: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[ASGIApp]:
     """What meets a request to a hosted app in which no visitor has a place."""
     monkeypatch.setenv("RNNVIZ_CAPACITY", "0")
-    monkeypatch.setattr(greeting, "addresses", lambda: ["http://192.168.1.5:8501", "http://10.0.0.3:8501"])
+    monkeypatch.setattr(
+        startup_message, "addresses", lambda: ["http://192.168.1.5:8501", "http://10.0.0.3:8501"]
+    )
     monkeypatch.setattr(room_phones, "TARRY", 0.0)
     app: ASGIApp = Starlette(
         routes=[*rooms.routes(), Route("/{path:path}", lambda _: PlainTextResponse("the app"))]

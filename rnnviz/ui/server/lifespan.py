@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.ui import warm_up
-from rnnviz.ui.hosting import greeting, setting
+from rnnviz.ui.hosting import setting, startup_message
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.room import rooms
 from rnnviz.ui.server import descriptors, messages, opening, sessions
@@ -29,7 +29,7 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     if opening.wanted():
         beside.append(asyncio.create_task(opening.open_browser()))
     if setting.hosted():
-        greeting.greet()
+        startup_message.greet()
         _close_rooms_when_stopped()
     with _visitors():
         yield {}

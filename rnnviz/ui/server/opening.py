@@ -6,7 +6,7 @@ import webbrowser
 
 import streamlit as st
 
-from rnnviz.ui.hosting import greeting, setting
+from rnnviz.ui.hosting import setting, startup_message
 
 TRIES = 200
 PAUSE = 0.05  # seconds between two of them
@@ -24,6 +24,6 @@ async def open_browser() -> None:
         with contextlib.suppress(OSError):
             _, writer = await asyncio.open_connection(address, port)
             writer.close()
-            await asyncio.to_thread(webbrowser.open, greeting.addresses()[0])
+            await asyncio.to_thread(webbrowser.open, startup_message.addresses()[0])
             return
         await asyncio.sleep(PAUSE)

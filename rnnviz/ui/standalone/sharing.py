@@ -10,7 +10,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.ui import error_messages
-from rnnviz.ui.hosting import greeting, permissions, person, setting
+from rnnviz.ui.hosting import permissions, person, setting, startup_message
 from rnnviz.ui.room import rooms
 from rnnviz.ui.standalone import serving
 
@@ -37,7 +37,7 @@ def buttons(info: ModelInfo) -> None:
 def shown(info: ModelInfo, page: str) -> None:
     """The QR code and the address, large: on the room's door, or the app's own where that serves others."""
     if setting.hosted():
-        poster(greeting.outside(st.context.url or "") + page)
+        poster(startup_message.outside(st.context.url or "") + page)
         return
     session = person.session()
     try:
