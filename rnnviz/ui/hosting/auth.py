@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.hosting import notice, person, setting, traffic
+from rnnviz.ui.hosting import error_pages, person, setting, traffic
 from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies, header, new_id
 from rnnviz.ui.hosting.person import Person
 
@@ -97,7 +97,7 @@ class Door:
             return PlainTextResponse("This is for the lecturer.\n", 403)
         # Who is here may be loading a page again, before its session has ended.
         if looks and is_page(request) and self._is_full() and not self._here[who.id]:
-            return notice.full(request, self._capacity)
+            return error_pages.full(request, self._capacity)
         return None
 
     def _is_full(self) -> bool:
@@ -119,7 +119,7 @@ class Door:
     def _unlock(self, request: HTTPConnection, given: str) -> Response:
         link = without_key(request.scope)
         if not hmac.compare_digest(given.encode(errors="replace"), self._key):
-            return notice.wrong(request, link)
+            return error_pages.wrong(request, link)
         value = self._cookies.sign(LECTURER, new_id())
         known = {"Set-Cookie": header(LECTURER, value, secure=is_secure(request.scope))}
         return Response(None, 303, {**QUIET, **known, "Location": link})

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from rnnviz import i18n
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint
-from rnnviz.ui.hosting import notice
+from rnnviz.ui.hosting import error_pages
 from rnnviz.ui.standalone import CELLS
 
 log = logging.getLogger("rnnviz")
@@ -48,7 +48,7 @@ def routes() -> list[Route]:
     turn = asyncio.Lock()  # those who wait while a page is built take no thread from others
 
     async def page(request: Request) -> Response:
-        name, language = request.path_params["name"], notice.language(request)
+        name, language = request.path_params["name"], error_pages.language(request)
         info = await run_in_threadpool(_found, name)
         if info is not None:
             try:

@@ -96,12 +96,12 @@ def _page(request: HTTPConnection, name: str, link: str, again: int = 0, **value
 def _template() -> Template:
     from jinja2 import Environment  # 40 ms, which only who is turned away needs
 
-    return Environment(autoescape=True).from_string((HERE / "notice.html").read_text("utf-8"))
+    return Environment(autoescape=True).from_string((HERE / "error_pages.html").read_text("utf-8"))
 
 
 @cache
 def _style() -> str:
-    return (HERE / "notice.css").read_text("utf-8")
+    return (HERE / "error_pages.css").read_text("utf-8")
 
 
 @cache
