@@ -10,7 +10,7 @@ import streamlit as st
 from rnnviz.errors import Phrase, RnnvizError, TorchMissingError
 from rnnviz.i18n import _
 from rnnviz.text import files
-from rnnviz.ui.hosting import person
+from rnnviz.ui.hosting import user
 
 log = logging.getLogger("rnnviz")
 
@@ -38,7 +38,7 @@ def _told(value: object) -> object:
     if isinstance(value, RnnvizError | Phrase):
         return sentence(value)
     path = isinstance(value, str | PurePath) and os.path.isabs(value)
-    return PurePath(str(value)).name if path and not person.current().lecturer else value
+    return PurePath(str(value)).name if path and not user.current().lecturer else value
 
 
 def describe(error: Exception, file: str = "") -> str:

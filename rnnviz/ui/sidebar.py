@@ -19,7 +19,7 @@ from rnnviz.ui import address, model_cache
 from rnnviz.ui.error_messages import plain, sentence
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import choices, network, title, titles
-from rnnviz.ui.hosting import person
+from rnnviz.ui.hosting import user
 from rnnviz.ui.model_card import in_words
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def language_switch() -> None:
 
 def role() -> None:
     """Where others are served, the lecturer reads that nobody else sees all this."""
-    who = person.current()
-    if who.lecturer and who != person.ALONE:
+    who = user.current()
+    if who.lecturer and who != user.ALONE:
         st.sidebar.caption(_("You are the lecturer: visitors see fewer buttons."))
 
 

@@ -15,8 +15,8 @@ from streamlit.util import calc_hash
 from rnnviz.networks import checkpoint
 from rnnviz.training import estimate, runs, visitors
 from rnnviz.training.folder import VISITOR, Description
-from rnnviz.ui.hosting import cookies, person, setting
-from rnnviz.ui.hosting.person import Person
+from rnnviz.ui.hosting import cookies, setting, user
+from rnnviz.ui.hosting.user import Person
 from rnnviz.ui.jobs import store
 from tests.training.made_runs import made
 from tests.ui.apptest import opened
@@ -121,7 +121,7 @@ def started(
 def now_is(started: object, monkeypatch: pytest.MonkeyPatch) -> Is:
     """Who runs the script from now on. Runs have no processes."""
     who = [LECTURER]
-    monkeypatch.setattr(person, "current", lambda: who[0])
+    monkeypatch.setattr(user, "current", lambda: who[0])
 
     def start(description: Description) -> str:
         made(description.name.removesuffix(visitors.tag(description.owner)), owner=description.owner)

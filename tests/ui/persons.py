@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from rnnviz.ui.hosting.person import NOBODY, Person
+from rnnviz.ui.hosting.user import NOBODY, Person
 
 LECTURER, ANN, BOB = Person("l", lecturer=True), Person("ann", lecturer=False), Person("bob", lecturer=False)
 NAMES = {LECTURER: "lecturer", ANN: "ann", BOB: "bob", NOBODY: "nobody"}

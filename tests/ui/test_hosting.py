@@ -11,10 +11,10 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 
-from rnnviz.ui.hosting import cookies, limits, permissions, person, setting
+from rnnviz.ui.hosting import cookies, limits, permissions, setting, user
 from rnnviz.ui.hosting.auth import Door
 from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies
-from rnnviz.ui.hosting.person import ALONE, HEADER, NOBODY, Person, heard
+from rnnviz.ui.hosting.user import ALONE, HEADER, NOBODY, Person, heard
 from tests.ui.conftest import HALL as KEY
 
 pytestmark = pytest.mark.usefixtures("hosted")
@@ -198,12 +198,12 @@ def test_capacity_and_megabytes_are_what_is_set(monkeypatch: pytest.MonkeyPatch)
 def test_where_the_app_serves_one_person_that_person_may_do_everything(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert person.current() == NOBODY  # hosted, and nothing was said
+    assert user.current() == NOBODY  # hosted, and nothing was said
     for off in ("", "0", "no", "False"):
         monkeypatch.setenv("RNNVIZ_HOSTED", off)
-        assert person.current() == ALONE == person.of([])
+        assert user.current() == ALONE == user.of([])
     monkeypatch.delenv("RNNVIZ_HOSTED")
-    assert person.current() == ALONE
+    assert user.current() == ALONE
     assert ALONE.lecturer
 
 

@@ -19,7 +19,7 @@ from rnnviz.training import runs, visitors
 from rnnviz.training.folder import VISITOR, RunFolder
 from rnnviz.ui import error_messages
 from rnnviz.ui.hosting import permissions
-from rnnviz.ui.hosting.person import NOBODY, Person
+from rnnviz.ui.hosting.user import NOBODY, Person
 from rnnviz.ui.pages.train import listing, shown
 from tests.training.made_runs import made
 from tests.ui.apptest import components, settled

@@ -23,7 +23,7 @@ from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.hosting import setting
 from rnnviz.ui.hosting.auth import Door
 from rnnviz.ui.hosting.cookies import VISITOR, Cookies
-from rnnviz.ui.hosting.person import HEADER, Person
+from rnnviz.ui.hosting.user import HEADER, Person
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.session import FEW, LIMIT, Ask, LiveSession
 from tests.conftest import tiny

@@ -17,7 +17,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.sentences import LANGUAGES
-from rnnviz.ui.hosting import person
+from rnnviz.ui.hosting import user
 from rnnviz.ui.pages.learn import asking
 from rnnviz.ui.room import phones as room_phones
 from rnnviz.ui.room import rooms
@@ -87,7 +87,7 @@ def test_the_door_closes_with_the_last_page_unless_the_lecture_asks_there(info: 
 
 
 def test_a_visitor_opens_no_door(info: ModelInfo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(person, "current", lambda: person.Person("v", lecturer=False))
+    monkeypatch.setattr(user, "current", lambda: user.Person("v", lecturer=False))
     with pytest.raises(ConfigError, match="only the lecturer"):
         sharing.show("mine", info)
     assert rooms.of("mine") is None

@@ -12,7 +12,7 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.training import runs, visitors
 from rnnviz.training.folder import VISITOR, Description
 from rnnviz.ui.hosting import limits, permissions
-from rnnviz.ui.hosting.person import ALONE, NOBODY
+from rnnviz.ui.hosting.user import ALONE, NOBODY
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import match
 from rnnviz.ui.pages.learn import asking

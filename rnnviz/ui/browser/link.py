@@ -27,10 +27,10 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from rnnviz.i18n import language, speaking
-from rnnviz.ui.hosting import person
+from rnnviz.ui.hosting import user
 
 if TYPE_CHECKING:
-    from rnnviz.ui.hosting.person import Person
+    from rnnviz.ui.hosting.user import Person
 
 log = logging.getLogger("rnnviz")
 
@@ -56,7 +56,7 @@ class Link:
     """
 
     def __init__(self) -> None:
-        self.token, self.person, self.connections = secrets.token_urlsafe(18), person.current(), 0
+        self.token, self.person, self.connections = secrets.token_urlsafe(18), user.current(), 0
         self.lock = threading.Lock()
         self.serve(_nothing)
         self.turn = _turns.setdefault(self.person, asyncio.Lock())
@@ -84,7 +84,7 @@ _turns: WeakValueDictionary[Person, asyncio.Lock] = WeakValueDictionary()
 
 async def _connected(socket: WebSocket) -> None:
     token = next(iter(socket.scope["subprotocols"]), "")
-    if not _come(token, person.of(socket.scope["headers"])):
+    if not _come(token, user.of(socket.scope["headers"])):
         await socket.close(1008)
         return
     try:

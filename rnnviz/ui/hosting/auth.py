@@ -19,9 +19,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.hosting import error_pages, person, setting, traffic
+from rnnviz.ui.hosting import error_pages, setting, traffic, user
 from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies, header, new_id
-from rnnviz.ui.hosting.person import Person
+from rnnviz.ui.hosting.user import Person
 
 QUIET = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 """Of an answer to an address with a key in it."""
@@ -40,10 +40,10 @@ class Door:
 
     def __init__(self, app: ASGIApp, beside: tuple[str, ...] = ()) -> None:
         named = st.get_option("server.trustedUserHeaders") or {}
-        if {name.lower(): field for name, field in named.items()}.get(person.HEADER) != person.FIELD:
+        if {name.lower(): field for name, field in named.items()}.get(user.HEADER) != user.FIELD:
             raise ConfigError(
                 "serving others needs server.trustedUserHeaders with {header}, as in .streamlit/config.toml",
-                header=person.HEADER,
+                header=user.HEADER,
             )
         self._app, self._beside = app, beside
         self._key = setting.key().encode()
@@ -57,8 +57,8 @@ class Door:
             return
         request = HTTPConnection(scope)
         who, fresh = self._who(request)
-        headers = [(name, value) for name, value in scope["headers"] if name != person.HEADER.encode()]
-        scope = {**scope, "headers": [*headers, (person.HEADER.encode(), who.said().encode())]}
+        headers = [(name, value) for name, value in scope["headers"] if name != user.HEADER.encode()]
+        scope = {**scope, "headers": [*headers, (user.HEADER.encode(), who.said().encode())]}
         if scope["type"] == "websocket":
             await self._connect(who, scope, receive, send)
             return

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rnnviz.errors import ConfigError
 from rnnviz.text import corpora
 from rnnviz.text.files import packing
-from rnnviz.ui.hosting import limits, person, setting
+from rnnviz.ui.hosting import limits, setting, user
 
 if TYPE_CHECKING:
     from rnnviz.training.folder import Description
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def everything() -> bool:
     """Whether this person is the lecturer, or the app isn't hosted."""
-    return person.current().lecturer
+    return user.current().lecturer
 
 
 def insist(answer: bool) -> None:
@@ -38,8 +38,8 @@ def to_see(run: Run) -> bool:
 
 def to_change(run: Run) -> bool:
     """Whether this person may stop and delete a run."""
-    who = person.current()
-    return who.lecturer or (who != person.NOBODY and run.owner == who.id)
+    who = user.current()
+    return who.lecturer or (who != user.NOBODY and run.owner == who.id)
 
 
 # What the lecturer alone may do; a name each, so that a control and what it does ask the same question.
@@ -72,8 +72,8 @@ def to_score(files: int) -> bool:
 
 def whose() -> str:
     """What tells this person's things from others' in all their sessions; "" for the lecturer."""
-    who = person.current()
-    return "" if who.lecturer or who == person.NOBODY else who.id
+    who = user.current()
+    return "" if who.lecturer or who == user.NOBODY else who.id
 
 
 def text_bytes() -> int:
@@ -105,10 +105,10 @@ def their_run(description: Description) -> Description:
     """A run as this person may start it: a visitor's is theirs, takes one thread, and is ended by its own
     process. Raises ConfigError for what is too large, or a person who can't be told from others.
     """
-    who = person.current()
+    who = user.current()
     if who.lecturer:
         return description
-    insist(who != person.NOBODY)
+    insist(who != user.NOBODY)
     for name, largest in limits.SIZES.items():
         if getattr(description.config, name) > largest:
             raise ConfigError(

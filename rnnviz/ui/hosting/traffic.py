@@ -7,7 +7,7 @@ from starlette.types import Message, Receive, Send
 from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from rnnviz.ui.hosting import permissions, person, uploads
+from rnnviz.ui.hosting import permissions, uploads, user
 
 AROUND = 4_096
 """Bytes around a file in the request that brings it."""
@@ -34,7 +34,7 @@ def owner(session: str) -> str | None:
     client = runtime.get_instance().get_client(session)
     if client is None or client.client_context is None:
         return None
-    return next((value for name, value in client.client_context.headers if name == person.HEADER), None)
+    return next((value for name, value in client.client_context.headers if name == user.HEADER), None)
 
 
 def most(path: str) -> int:

@@ -4,7 +4,7 @@ from typing import Any
 
 from streamlit import runtime
 
-from rnnviz.ui.hosting import person
+from rnnviz.ui.hosting import user
 
 
 def _files() -> Any:
@@ -27,10 +27,10 @@ def holding() -> list[str]:
 def drop(file: str) -> None:
     """This session's page has done with an upload: the server lets go of it."""
     if runtime.exists():
-        _files().remove_file(person.session(), file)
+        _files().remove_file(user.session(), file)
 
 
 def drop_all() -> None:
     """The same of all uploads of this session."""
     if runtime.exists():
-        _files().remove_session_files(person.session())
+        _files().remove_session_files(user.session())

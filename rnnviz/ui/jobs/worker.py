@@ -20,7 +20,7 @@ from streamlit import runtime
 
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import threads
-from rnnviz.ui.hosting import permissions, person
+from rnnviz.ui.hosting import permissions, user
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.jobs.store import Key
 
@@ -332,7 +332,7 @@ def of_session(page: str) -> Jobs:
     """This session's jobs on one of the app's pages."""
     key = f"{page}.jobs"
     if key not in st.session_state:
-        owner = permissions.whose() or person.session() or None
+        owner = permissions.whose() or user.session() or None
         st.session_state[key] = Jobs(_presence(), shared(), owner, permissions.everything())
     jobs: Jobs = st.session_state[key]
     return jobs
@@ -340,7 +340,7 @@ def of_session(page: str) -> Jobs:
 
 def _presence() -> Callable[[], bool]:
     """Whether this session has a browser, asked from any thread; always true without a server."""
-    session = person.session()
+    session = user.session()
     if not session or not runtime.exists():
         return lambda: True
     missing: float | None = None  # since when: nobody may have asked for long before

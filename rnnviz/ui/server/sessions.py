@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from rnnviz.ui.hosting import person, setting, uploads
+from rnnviz.ui.hosting import setting, uploads, user
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.room import rooms
 
@@ -57,7 +57,7 @@ def seen() -> None:
     context = get_script_run_ctx()
     if context is not None:
         _sessions.seen(context.session_id)
-        who = person.current()
+        who = user.current()
         if not who.lecturer:
             _visitors[context.session_id] = who.id
         _watch_nothing(context.session_id)

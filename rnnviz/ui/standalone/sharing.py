@@ -10,7 +10,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.ui import error_messages
-from rnnviz.ui.hosting import permissions, person, setting, startup_message
+from rnnviz.ui.hosting import permissions, setting, startup_message, user
 from rnnviz.ui.room import rooms
 from rnnviz.ui.standalone import serving
 
@@ -39,7 +39,7 @@ def shown(info: ModelInfo, page: str) -> None:
     if setting.hosted():
         poster(startup_message.outside(st.context.url or "") + page)
         return
-    session = person.session()
+    session = user.session()
     try:
         way = show(session, info)
     except RnnvizError as error:

@@ -13,7 +13,7 @@ from typing import Any
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _, language
-from rnnviz.ui.hosting import permissions, person, setting
+from rnnviz.ui.hosting import permissions, setting, user
 from rnnviz.ui.room import rooms
 from rnnviz.ui.room.room import Question
 
@@ -33,7 +33,7 @@ def _whose() -> dict[str, bool]:
 
 
 def _found(fields: Mapping[str, Any]) -> rooms.Opened | None:
-    mine = person.session()
+    mine = user.session()
     if fields:
         permissions.insist(permissions.to_ask_the_room())
     if fields.get("open") is False:

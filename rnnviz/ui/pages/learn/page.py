@@ -17,7 +17,7 @@ from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.error_messages import describe
-from rnnviz.ui.hosting import person
+from rnnviz.ui.hosting import user
 from rnnviz.ui.pages.learn import asking
 from rnnviz.ui.pages.learn.session import Lecture
 
@@ -51,7 +51,7 @@ def _scene() -> None:
         "room": room,
         "session": link.token,
     }
-    session = person.session()
+    session = user.session()
 
     def answer(said: Any, at_once: bool) -> bytes | None:
         page = not isinstance(said, Mapping) or "room" in said or said.get("present") != lecture.present
