@@ -13,7 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from rnnviz.ui import error_messages, process_threads, warm_up  # noqa: F401 (process prepares this one)
 from rnnviz.ui.browser import link, views
-from rnnviz.ui.hosting import setting
+from rnnviz.ui.hosting import environment
 from rnnviz.ui.room import rooms
 from rnnviz.ui.server.guard import Guard
 from rnnviz.ui.server.lifespan import lifespan
@@ -26,7 +26,7 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
     """The arguments of `st.App`; `watched`: whether files are worked on while they are served, as Streamlit's
     own option says unless this does. Raises ConfigError for settings that make no sense.
     """
-    setting.check()
+    environment.check()
     if watched is None:
         watched = st.get_option("server.fileWatcherType") != "none"
     return {
@@ -68,7 +68,7 @@ async def _page(request: Request) -> RedirectResponse:
 
 
 def _hosted() -> list[Middleware]:
-    if not setting.hosted():
+    if not environment.hosted():
         return []
     from rnnviz.ui.hosting.auth import Door
 

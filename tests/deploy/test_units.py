@@ -16,7 +16,7 @@ import yaml
 from rnnviz.cli import bind
 from rnnviz.ui import http_protocol
 from rnnviz.ui.host import host
-from rnnviz.ui.hosting import limits, setting
+from rnnviz.ui.hosting import environment, limits
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -73,7 +73,7 @@ def test_all_variables_are_the_app_s_own() -> None:
     assert f"RNNVIZ_CAPACITY:-{limits.CAPACITY}}}\n" in (DEPLOY / "compose.yaml").read_text("utf-8")
     assert f"at a time ({limits.CAPACITY})" in (DEPLOY / "README.md").read_text("utf-8")
     (guard,) = values(UNIT, "ExecStartPre")
-    assert f"-ge {setting.SHORTEST} " in guard
+    assert f"-ge {environment.SHORTEST} " in guard
 
 
 def test_systemd_finds_nothing_wrong(tmp_path: Path) -> None:

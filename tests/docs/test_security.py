@@ -10,7 +10,7 @@ import yaml
 
 from rnnviz.networks import modelfile
 from rnnviz.ui import http_protocol
-from rnnviz.ui.hosting import limits, permissions, setting
+from rnnviz.ui.hosting import environment, limits, permissions
 
 ROOT = Path(__file__).parents[2]
 PAGE = " ".join((ROOT / "SECURITY.md").read_text("utf-8").split())
@@ -150,7 +150,7 @@ def test_each_promise_stands_there_and_has_its_tests(promise: str) -> None:
 def test_numbers_are_the_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("RNNVIZ_KEY", "RNNVIZ_TEXT_MB"):
         monkeypatch.delenv(name, raising=False)
-    assert (len(setting.key.__wrapped__()), setting.SHORTEST) == (24, 16)
+    assert (len(environment.key.__wrapped__()), environment.SHORTEST) == (24, 16)
     assert (modelfile.MAX_HEADER, modelfile.MAX_CARD, modelfile.MAX_FILE) == (4 * 2**20, 262_144, 2 * 2**30)
     assert (limits.MEGABYTES, limits.FILES, permissions.held_bytes()) == (1, 5, 10**7)
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))

@@ -15,7 +15,7 @@ from streamlit.util import calc_hash
 from rnnviz.networks import checkpoint
 from rnnviz.training import estimate, runs, visitors
 from rnnviz.training.folder import VISITOR, Description
-from rnnviz.ui.hosting import cookies, setting, user
+from rnnviz.ui.hosting import cookies, environment, user
 from rnnviz.ui.hosting.user import Person
 from rnnviz.ui.jobs import store
 from tests.training.made_runs import made
@@ -90,9 +90,9 @@ def hosted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("RNNVIZ_HOSTED", "1")
     monkeypatch.setenv("RNNVIZ_KEY", HALL)
     monkeypatch.setattr(cookies, "ROUNDS", 10)  # of what makes keys slow to try
-    setting.key.cache_clear()
+    environment.key.cache_clear()
     yield
-    setting.key.cache_clear()
+    environment.key.cache_clear()
 
 
 @pytest.fixture

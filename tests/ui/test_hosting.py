@@ -11,7 +11,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 
-from rnnviz.ui.hosting import cookies, limits, permissions, setting, user
+from rnnviz.ui.hosting import cookies, environment, limits, permissions, user
 from rnnviz.ui.hosting.auth import Door
 from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies
 from rnnviz.ui.hosting.user import ALONE, HEADER, NOBODY, Person, heard
@@ -177,19 +177,19 @@ def test_what_tells_about_everybody_is_the_lecturers(path: str) -> None:
 
 def test_a_key_is_made_where_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RNNVIZ_KEY")
-    setting.key.cache_clear()
-    made = setting.key()
+    environment.key.cache_clear()
+    made = environment.key()
     assert len(made) >= 22
-    assert setting.key() == made
-    setting.key.cache_clear()
-    assert setting.key() != made
+    assert environment.key() == made
+    environment.key.cache_clear()
+    assert environment.key() != made
 
 
 def test_capacity_and_megabytes_are_what_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert setting.capacity() == limits.CAPACITY == 250
+    assert environment.capacity() == limits.CAPACITY == 250
     for given in ("0", "7", " 120 "):
         monkeypatch.setenv("RNNVIZ_CAPACITY", given)
-        assert setting.capacity() == int(given)
+        assert environment.capacity() == int(given)
     assert permissions.text_bytes() == 1_000_000
     monkeypatch.setenv("RNNVIZ_TEXT_MB", " 3 ")
     assert permissions.text_bytes() == 3_000_000

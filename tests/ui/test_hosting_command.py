@@ -16,7 +16,7 @@ import streamlit as st
 from rnnviz.cli import main as run
 from rnnviz.ui import launch
 from rnnviz.ui.host import host
-from rnnviz.ui.hosting import limits, setting, startup_message
+from rnnviz.ui.hosting import environment, limits, startup_message
 from rnnviz.ui.hosting.cookies import VISITOR
 from rnnviz.ui.room.addresses import Address
 from tests.browser.driving import ROOT
@@ -26,9 +26,9 @@ from tests.browser.driving import ROOT
 def _key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("KEY", "ADDRESS", "CAPACITY"):
         monkeypatch.delenv(f"RNNVIZ_{name}", raising=False)
-    setting.key.cache_clear()
+    environment.key.cache_clear()
     yield
-    setting.key.cache_clear()
+    environment.key.cache_clear()
 
 
 def options(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -66,13 +66,15 @@ def test_it_answers_to_this_computers_addresses_and_the_names_that_are_given(
 
 def test_the_greeting_has_the_key_once(monkeypatch: pytest.MonkeyPatch) -> None:
     said = startup_message.text(["http://a:1", "http://b:1"], tell=True)
-    assert said.count(setting.key()) == 1
-    assert f"http://a:1/?key={setting.key()}" in said
-    assert setting.key() not in said[said.index("Visitors") :]  # with the code, that alone is for the hall
+    assert said.count(environment.key()) == 1
+    assert f"http://a:1/?key={environment.key()}" in said
+    assert (
+        environment.key() not in said[said.index("Visitors") :]
+    )  # with the code, that alone is for the hall
     assert "http://b:1" in said
     assert f"({limits.CAPACITY} at a time)" in said
     monkeypatch.setenv("RNNVIZ_KEY", "a key with spaces & more")
-    setting.key.cache_clear()
+    environment.key.cache_clear()
     assert "?key=a%20key%20with%20spaces%20%26%20more\n" in startup_message.text(["http://a"], tell=True)
     assert "spaces" not in startup_message.text(["http://a"], tell=False)  # whoever set it knows it
 
@@ -102,21 +104,19 @@ def test_a_setting_that_makes_no_sense_ends_the_command_with_its_sentence(
         monkeypatch.setenv(name, "")
     for number in ("", "1"):
         monkeypatch.setenv("RNNVIZ_PROCESSES", number)
-        setting.check()
+        environment.check()
     assert run(["host", "--capacity", "-3"], more=[host]) == 1
     assert "RNNVIZ_CAPACITY is a whole number from 0 to 10000; received '-3'" in capsys.readouterr().err
 
 
 def test_names_have_commas_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RNNVIZ_HOSTS", " Hall.Example,*.school.example ,192.168.1.5,, ")
-    assert setting.hosts() == ["hall.example", "*.school.example", "192.168.1.5"]
+    assert environment.hosts() == ["hall.example", "*.school.example", "192.168.1.5"]
 
 
 def test_streamlit_run_says_so_in_a_sentence() -> None:
-    environment = {**os.environ, "RNNVIZ_HOSTS": "*"}
-    ended = subprocess.run(
-        [sys.executable, ROOT / "app.py"], env=environment, capture_output=True, timeout=60
-    )
+    given = {**os.environ, "RNNVIZ_HOSTS": "*"}
+    ended = subprocess.run([sys.executable, ROOT / "app.py"], env=given, capture_output=True, timeout=60)
     assert ended.returncode == 1
     assert b"host names" in ended.stderr
     assert b"Traceback" not in ended.stderr

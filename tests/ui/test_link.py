@@ -20,7 +20,7 @@ from rnnviz.ui.browser import link
 from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.compressed_text import pack
-from rnnviz.ui.hosting import setting
+from rnnviz.ui.hosting import environment
 from rnnviz.ui.hosting.auth import Door
 from rnnviz.ui.hosting.cookies import VISITOR, Cookies
 from rnnviz.ui.hosting.user import HEADER, Person
@@ -152,7 +152,7 @@ def test_nobody_is_answered_without_the_token_or_after_the_session_is_gone() -> 
 
 
 def test_a_token_is_good_for_its_person_alone(live: Link, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(setting, "hosted", lambda: True)
+    monkeypatch.setattr(environment, "hosted", lambda: True)
     live.person = Person("a", lecturer=False)
     with connected(live.token, **{HEADER: live.person.said()}) as socket:
         assert answer(socket, text="mine")[0]["length"] == 4
@@ -165,12 +165,12 @@ def test_behind_the_door_it_takes_nobodys_place_and_needs_the_tabs_cookie(
 ) -> None:
     monkeypatch.setenv("RNNVIZ_HOSTED", "1")
     monkeypatch.setenv("RNNVIZ_CAPACITY", "0")
-    monkeypatch.setattr(setting, "key", lambda: "the key of this test's hall")
+    monkeypatch.setattr(environment, "key", lambda: "the key of this test's hall")
     door = Door(Starlette(routes=link.routes()), beside=(link.ADDRESS,))
     live.person = Person("ann", lecturer=False)
 
     def come(id: str) -> AbstractContextManager[WebSocketTestSession]:
-        cookie = {"Cookie": f"{VISITOR}={Cookies(setting.key()).sign(VISITOR, id)}"}
+        cookie = {"Cookie": f"{VISITOR}={Cookies(environment.key()).sign(VISITOR, id)}"}
         return TestClient(door).websocket_connect(link.ADDRESS, [live.token], headers=cookie)
 
     with come("ann") as socket:

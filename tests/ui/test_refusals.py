@@ -12,7 +12,7 @@ import pytest
 from rnnviz.errors import ConfigError, RnnvizError, TextError
 from rnnviz.ui import entry
 from rnnviz.ui.compressed_text import LONGEST, pack, unpack
-from rnnviz.ui.hosting import permissions, setting
+from rnnviz.ui.hosting import environment, permissions
 from tests.ui.test_compressed_text import letters
 
 
@@ -21,7 +21,7 @@ def under(call: Callable[[], Any], **settings: str) -> Callable[[], Any]:
 
     def asked() -> Any:
         found = {"RNNVIZ_HOSTED": "1", **{f"RNNVIZ_{name}": given for name, given in settings.items()}}
-        setting.key.cache_clear()
+        environment.key.cache_clear()
         with mock.patch.dict(os.environ, found):
             return call()
 
@@ -37,11 +37,11 @@ DAMAGED = (
 
 REFUSED: dict[str, tuple[Callable[[], Any], type[RnnvizError], str]] = {
     "a key that can be guessed": (
-        under(setting.check, KEY="secret"), ConfigError, "at least 16 characters; received 6"),
-    "more than one process": (under(setting.check, PROCESSES="3"), ConfigError, "asks for 3 processes"),
+        under(environment.check, KEY="secret"), ConfigError, "at least 16 characters; received 6"),
+    "more than one process": (under(environment.check, PROCESSES="3"), ConfigError, "asks for 3 processes"),
     **{
         f"capacity {given}": (
-            under(setting.check, CAPACITY=given), ConfigError, f"from 0 to 10000; received '{given}'")
+            under(environment.check, CAPACITY=given), ConfigError, f"from 0 to 10000; received '{given}'")
         for given in ("many", "-1", "1.5", "²", "99999")
     },
     **{
@@ -71,7 +71,7 @@ def test_it_is_refused_in_one_sentence(name: str) -> None:
     call, error, word = REFUSED[name]
     with pytest.raises(error, match=word) as caught:
         call()
-    setting.key.cache_clear()
+    environment.key.cache_clear()
     said = str(caught.value)
     assert re.fullmatch(r"[^\n]{15,400}", said), said
     assert not re.search(r"object at 0x|attribute|argument|NoneType|Traceback", said), said

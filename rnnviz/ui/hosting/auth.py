@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.hosting import error_pages, setting, traffic, user
+from rnnviz.ui.hosting import environment, error_pages, traffic, user
 from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies, header, new_id
 from rnnviz.ui.hosting.user import Person
 
@@ -46,9 +46,9 @@ class Door:
                 header=user.HEADER,
             )
         self._app, self._beside = app, beside
-        self._key = setting.key().encode()
-        self._cookies = Cookies(setting.key())
-        self._capacity = setting.capacity()
+        self._key = environment.key().encode()
+        self._cookies = Cookies(environment.key())
+        self._capacity = environment.capacity()
         self._here: Counter[str] = Counter()  # visitors' sessions, which have a place each
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -70,7 +70,7 @@ class Door:
             try:
                 receive = traffic.bounded(receive, request.headers.get("content-length"), most)
             except HTTPException as refused:
-                text = f"A visitor's text has at most {setting.megabytes()} MB."
+                text = f"A visitor's text has at most {environment.megabytes()} MB."
                 more = " If it has less, remove others first.\n"
                 answer = PlainTextResponse(text + more, refused.status_code)
         await (answer or self._app)(scope, receive, send)

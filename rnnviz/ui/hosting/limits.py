@@ -1,5 +1,5 @@
-"""What a visitor of a hosted app is given, at most: the one table. setting.py has what the environment says
-instead of the first two; the lecturer, and who uses the app alone, are given everything.
+"""What a visitor of a hosted app is given, at most: the one table. environment.py has what the environment
+says instead of the first two; the lecturer, and who uses the app alone, are given everything.
 """
 
 CAPACITY, MANY = 250, 10_000

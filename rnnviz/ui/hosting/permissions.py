@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rnnviz.errors import ConfigError
 from rnnviz.text import corpora
 from rnnviz.text.files import packing
-from rnnviz.ui.hosting import limits, setting, user
+from rnnviz.ui.hosting import environment, limits, user
 
 if TYPE_CHECKING:
     from rnnviz.training.folder import Description
@@ -78,7 +78,7 @@ def whose() -> str:
 
 def text_bytes() -> int:
     """Of one text of a visitor, at most."""
-    return setting.megabytes() * 1_000_000
+    return environment.megabytes() * 1_000_000
 
 
 def held_bytes() -> int:
@@ -88,7 +88,7 @@ def held_bytes() -> int:
 
 def megabytes() -> int | None:
     """The largest upload, for a field; None for what the server takes."""
-    return None if everything() else setting.megabytes()
+    return None if everything() else environment.megabytes()
 
 
 def most(setting: str, otherwise: int) -> int:

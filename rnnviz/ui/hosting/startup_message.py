@@ -6,14 +6,14 @@ from urllib.parse import quote, urlsplit
 import segno
 import streamlit as st
 
-from rnnviz.ui.hosting import setting
+from rnnviz.ui.hosting import environment
 
 OURS = ("localhost", "127.0.0.1", "::1")
 
 
 def addresses() -> list[str]:
     """Where the app is found, the likeliest first: RNNVIZ_ADDRESS, or each host that it answers to."""
-    given = setting.address()
+    given = environment.address()
     if given:
         return [given]
     named = [host for host in st.get_option("server.allowedHosts") if host not in OURS and "*" not in host]
@@ -40,14 +40,14 @@ def text(places: list[str], *, tell: bool) -> str:
     """The greeting; without the key unless it may be told. The visitors' address comes last, beside its code:
     a hall can be shown these alone.
     """
-    key = quote(setting.key(), safe="") if tell else "$RNNVIZ_KEY"
+    key = quote(environment.key(), safe="") if tell else "$RNNVIZ_KEY"
     others = [f"             or  {place}" for place in places[1:]]
     return "\n".join(
         [
             "",
             f"  The lecturer   {places[0]}/?key={key}",
             "",
-            f"  Visitors       {places[0]}  ({setting.capacity()} at a time)",
+            f"  Visitors       {places[0]}  ({environment.capacity()} at a time)",
             *others,
             "",
         ]
@@ -58,6 +58,6 @@ def greet() -> None:
     """Print it, with a QR code for the visitors where somebody looks at a terminal."""
     out, places = sys.stdout, addresses()
     # Where the output is kept, so would the key be: it is told there only if nobody knows it yet.
-    print(text(places, tell=out.isatty() or setting.key_is_made()), flush=True)
+    print(text(places, tell=out.isatty() or environment.key_is_made()), flush=True)
     if out.isatty() and (out.encoding or "").lower().startswith("utf"):
         segno.make(places[0], error="m", micro=False).terminal(out, border=2, compact=True)

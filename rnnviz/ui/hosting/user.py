@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from rnnviz.ui.hosting import setting
+from rnnviz.ui.hosting import environment
 
 HEADER = "x-rnnviz-person"
 """Written by the door on each request, whatever a client has sent."""
@@ -46,7 +46,7 @@ def current() -> Person:
     A session keeps its person: who they are is read when its connection is made, and Streamlit resumes a
     session only for the same one.
     """
-    if not setting.hosted():
+    if not environment.hosted():
         return ALONE
     said = st.user.get(FIELD)
     return heard(said if isinstance(said, str) else None)
@@ -54,7 +54,7 @@ def current() -> Person:
 
 def of(headers: Iterable[tuple[bytes, bytes]]) -> Person:
     """The person of a request that has passed the door, by its scope's headers."""
-    if not setting.hosted():
+    if not environment.hosted():
         return ALONE
     return heard(next((value.decode() for name, value in headers if name == HEADER.encode()), None))
 

@@ -25,7 +25,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.hosting import setting, startup_message
+from rnnviz.ui.hosting import environment, startup_message
 from rnnviz.ui.room.addresses import Address, addresses
 from rnnviz.ui.room.listener import Listener
 from rnnviz.ui.room.phones import Page, Phones
@@ -142,7 +142,7 @@ def open_for(session: str, language: str) -> Opened:
             return own
         if len(_opened) >= ROOMS:
             raise ConfigError("{count} rooms are open here; close one of them first", count=ROOMS)
-        if setting.hosted():
+        if environment.hosted():
             named = [startup_message.outside(st.context.url or ""), *startup_message.addresses()]
             places, port = [Address(url + PLACE, "") for url in dict.fromkeys(named)], 0
         else:

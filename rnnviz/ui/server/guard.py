@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 from streamlit import config
 
-from rnnviz.ui.hosting import setting
+from rnnviz.ui.hosting import environment
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -28,7 +28,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._named = setting.hosts()
+        self._named = environment.hosts()
         allowed = [host.strip() for host in st.get_option("server.allowedHosts")] or LOOPBACK
         self._hosts = list(dict.fromkeys([*allowed, *self._named]))
         config.set_option("server.allowedHosts", self._hosts)  # Streamlit looks there at each WebSocket

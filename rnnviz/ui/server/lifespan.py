@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.ui import warm_up
-from rnnviz.ui.hosting import setting, startup_message
+from rnnviz.ui.hosting import environment, startup_message
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.room import rooms
 from rnnviz.ui.server import descriptors, messages, opening, sessions
@@ -28,7 +28,7 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     beside = [asyncio.create_task(sessions.reap())]
     if opening.wanted():
         beside.append(asyncio.create_task(opening.open_browser()))
-    if setting.hosted():
+    if environment.hosted():
         startup_message.greet()
         _close_rooms_when_stopped()
     with _visitors():
@@ -58,7 +58,7 @@ def _close_rooms_when_stopped() -> None:
 
 
 def _visitors() -> contextlib.AbstractContextManager[None]:
-    if not setting.hosted():
+    if not environment.hosted():
         return contextlib.nullcontext()
     from rnnviz.training import visitors  # a fifth of a second, which one's own first page needn't wait for
 

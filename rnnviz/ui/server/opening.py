@@ -6,7 +6,7 @@ import webbrowser
 
 import streamlit as st
 
-from rnnviz.ui.hosting import setting, startup_message
+from rnnviz.ui.hosting import environment, startup_message
 
 TRIES = 200
 PAUSE = 0.05  # seconds between two of them
@@ -14,7 +14,7 @@ PAUSE = 0.05  # seconds between two of them
 
 def wanted() -> bool:
     """Whether a browser is to open: not where others are served, nor on a machine without a screen."""
-    return not setting.hosted() and not st.get_option("server.headless")
+    return not environment.hosted() and not st.get_option("server.headless")
 
 
 async def open_browser() -> None:

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from rnnviz.ui.hosting import setting, uploads, user
+from rnnviz.ui.hosting import environment, uploads, user
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.room import rooms
 
@@ -85,7 +85,7 @@ async def reap() -> None:
         rooms.unseen()
         there = {who for session, who in list(_visitors.items()) if server.is_active_session(session)}
         await asyncio.to_thread(_sweep, there)
-        for session in uploads.holding() if setting.hosted() else ():
+        for session in uploads.holding() if environment.hosted() else ():
             _sessions.heard_of(session)
         gone = _sessions.gone(server.is_active_session, keep - 2 * often)
         if gone:

@@ -10,7 +10,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.ui import error_messages
-from rnnviz.ui.hosting import permissions, setting, startup_message, user
+from rnnviz.ui.hosting import environment, permissions, startup_message, user
 from rnnviz.ui.room import rooms
 from rnnviz.ui.standalone import serving
 
@@ -36,7 +36,7 @@ def buttons(info: ModelInfo) -> None:
 
 def shown(info: ModelInfo, page: str) -> None:
     """The QR code and the address, large: on the room's door, or the app's own where that serves others."""
-    if setting.hosted():
+    if environment.hosted():
         poster(startup_message.outside(st.context.url or "") + page)
         return
     session = user.session()

@@ -13,7 +13,7 @@ from typing import Any
 
 from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _, language
-from rnnviz.ui.hosting import permissions, setting, user
+from rnnviz.ui.hosting import environment, permissions, user
 from rnnviz.ui.room import rooms
 from rnnviz.ui.room.room import Question
 
@@ -69,7 +69,7 @@ def words() -> dict[str, str]:
         "room.open": _("Room: {phones}"),
         "room.scan": _("Scan this, or type the address:"),
         "room.how": _("A phone that can open this app can open the room. It takes no visitor's place.")
-        if setting.hosted()
+        if environment.hosted()
         else _(
             "Phones must be in the same network as this computer. "
             "A firewall or a guest Wi-Fi may keep them out."
