@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from rnnviz.ui.hosting import permissions, traffic, uploads
+from rnnviz.ui.hosting import permissions, request_limits, uploads
 from rnnviz.ui.hosting.auth import Door
 from tests.ui.conftest import HALL as KEY
 
@@ -129,12 +129,14 @@ def test_only_what_a_page_sends_goes_on(door: Door) -> None:
     with TestClient(door).websocket_connect("/_stcore/stream") as socket:
         socket.receive_text()
         hostile = [
-            message(field.name) for field in BackMsg.DESCRIPTOR.fields if field.name not in traffic.USUAL
+            message(field.name)
+            for field in BackMsg.DESCRIPTOR.fields
+            if field.name not in request_limits.USUAL
         ]
         assert len(hostile) >= 5
         for sent in (*hostile, b"", message("app_heartbeat") + message("clear_cache")):
             socket.send_bytes(sent)
-        for kind in sorted(traffic.USUAL):
+        for kind in sorted(request_limits.USUAL):
             socket.send_bytes(message(kind))
             assert socket.receive_bytes() == message(kind)  # and none of those before
         socket.send_bytes(b"\xff no message")  # is Streamlit's to refuse
@@ -160,7 +162,7 @@ def test_the_lecturer_always_gets_in_takes_nobodys_place_and_may_send_anything(f
         assert socket.receive_bytes() == message("clear_cache")
 
 
-MOST = 1_000_000 + traffic.AROUND
+MOST = 1_000_000 + request_limits.AROUND
 
 
 def test_a_body_has_an_end(door: Door) -> None:
@@ -186,12 +188,12 @@ def test_a_session_s_uploads_have_an_end(door: Door, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Door, "_answer", lambda *given, **more: None)
     assert permissions.held_bytes() == 10_000_000
     put = "/_stcore/upload_file/mine/b"
-    assert client.put(put, content=bytes(99 + traffic.AROUND)).status_code == 200
-    assert client.put(put, content=bytes(100 + traffic.AROUND)).status_code == 413
+    assert client.put(put, content=bytes(99 + request_limits.AROUND)).status_code == 200
+    assert client.put(put, content=bytes(100 + request_limits.AROUND)).status_code == 413
     held["c"] = SimpleNamespace(data=bytes(5_000))  # two that came at once
     assert client.delete(put).status_code == 405  # the door lets it pass
     uploads.drop("a")
-    assert client.put(put, content=bytes(100 + traffic.AROUND)).status_code == 200
+    assert client.put(put, content=bytes(100 + request_limits.AROUND)).status_code == 200
 
 
 def test_a_session_is_its_owners_alone(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,7 +208,7 @@ def test_a_session_is_its_owners_alone(door: Door, monkeypatch: pytest.MonkeyPat
     client.get("/")
     signed = vars(door)["_cookies"].read("rnnviz_visitor", client.cookies["rnnviz_visitor"])
     said.append(f"visitor {signed}")
-    monkeypatch.setattr(traffic, "owner", owner)
+    monkeypatch.setattr(request_limits, "owner", owner)
     got = [
         client.put(f"/_stcore/upload_file/{session}/f", content=b"x").status_code
         for session in ("mine", "theirs", "nobodys", "mi%6Ee")

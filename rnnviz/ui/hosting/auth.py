@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.hosting import environment, error_pages, traffic, user
+from rnnviz.ui.hosting import environment, error_pages, request_limits, user
 from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies, header, new_id
 from rnnviz.ui.hosting.user import Person
 
@@ -66,9 +66,9 @@ class Door:
         if fresh:
             send = telling(send, header(VISITOR, fresh, secure=is_secure(scope)))
         if answer is None and not who.lecturer:
-            most = traffic.most(scope["path"])
+            most = request_limits.most(scope["path"])
             try:
-                receive = traffic.bounded(receive, request.headers.get("content-length"), most)
+                receive = request_limits.bounded(receive, request.headers.get("content-length"), most)
             except HTTPException as refused:
                 text = f"A visitor's text has at most {environment.megabytes()} MB."
                 more = " If it has less, remove others first.\n"
@@ -88,8 +88,8 @@ class Door:
         given = request.query_params.get("key") if looks else None
         if given is not None:
             return self._unlock(request, given)
-        upload = traffic.upload_of(path)
-        if upload is not None and traffic.owner(upload[0]) != who.said():
+        upload = request_limits.upload_of(path)
+        if upload is not None and request_limits.owner(upload[0]) != who.said():
             return PlainTextResponse("This session is somebody else's.\n", 403)
         if who.lecturer:
             return None
@@ -112,7 +112,7 @@ class Door:
         else:
             self._here[who.id] += 1
             try:
-                await self._app(scope, traffic.usual(receive, send), send)
+                await self._app(scope, request_limits.usual(receive, send), send)
             finally:
                 self._here -= Counter([who.id])  # which forgets who has none left
 
