@@ -22,7 +22,7 @@ from rnnviz.ui.pages.learn import asking
 from rnnviz.ui.room import phones as room_phones
 from rnnviz.ui.room import rooms
 from rnnviz.ui.room.addresses import Address
-from rnnviz.ui.room.limits import Limit
+from rnnviz.ui.room.rate_limit import Limit
 from rnnviz.ui.standalone import CELLS, serving, sharing
 from tests.ui.phones import SOON
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rnnviz.ui.room import room as rooms
 from rnnviz.ui.room.addresses import Address, addresses, ordered
-from rnnviz.ui.room.limits import PLACES, Limit
+from rnnviz.ui.room.rate_limit import PLACES, Limit
 from rnnviz.ui.room.room import Question, Refused, Room
 
 COLOURS = Question("colour", "Which colour?", ("red", "green", "blue"))

@@ -19,9 +19,9 @@ from rnnviz.ui import http_protocol as connections
 from rnnviz.ui.room import listener as room_listener
 from rnnviz.ui.room import phone
 from rnnviz.ui.room import phones as room_phones
-from rnnviz.ui.room.limits import Limit
 from rnnviz.ui.room.listener import Listener
 from rnnviz.ui.room.phones import COOKIE, Phones
+from rnnviz.ui.room.rate_limit import Limit
 from rnnviz.ui.room.room import Question, Room
 from rnnviz.ui.room.rooms import new_code
 from tests.training.processes import until

@@ -27,7 +27,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 
 from rnnviz.ui.room import phone
-from rnnviz.ui.room.limits import Limit
+from rnnviz.ui.room.rate_limit import Limit
 from rnnviz.ui.room.room import Refused, Room
 
 COOKIE = "rnnviz-room"
