@@ -7,7 +7,7 @@ import streamlit as st
 
 from rnnviz.i18n import _
 from rnnviz.ui.hosting import uploads
-from rnnviz.ui.jobs import memory, store
+from rnnviz.ui.jobs import free_memory, store
 from rnnviz.ui.jobs.worker import Jobs
 
 SETTINGS = ("language", "model")  # of the session's state: they tell nothing of a text
@@ -62,4 +62,4 @@ def forget() -> None:
 
 def _give_back() -> None:
     gc.collect()  # a session's objects refer to one another
-    memory.give_back()
+    free_memory.give_back()

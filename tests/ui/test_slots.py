@@ -18,7 +18,7 @@ from rnnviz.networks import threads
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text.corpora import from_text
 from rnnviz.training import estimate
-from rnnviz.ui.jobs import memory, pending, progress, worker
+from rnnviz.ui.jobs import free_memory, pending, progress, worker
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Job, Jobs, Slots, Step
 from rnnviz.ui.pages.train import forecast
@@ -335,7 +335,7 @@ def grown(job: Callable[[Check], Generator[Step, None, None]]) -> float:
     return (process.memory_info().rss - before) / 1e6
 
 
-@pytest.mark.skipif(memory._glibc("malloc_trim") is None, reason="this C library keeps what was freed")
+@pytest.mark.skipif(free_memory._glibc("malloc_trim") is None, reason="this C library keeps what was freed")
 def test_what_a_job_has_freed_goes_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = []
 
@@ -350,10 +350,10 @@ def test_what_a_job_has_freed_goes_back_to_the_system(monkeypatch: pytest.Monkey
     with monkeypatch.context() as patched:
         patched.setattr("rnnviz.ui.jobs.worker.memory.give_back", lambda: None)
         assert grown(partial(job)) > 120  # so it is this that gives it back
-    memory.give_back()
+    free_memory.give_back()
 
 
-@pytest.mark.skipif(memory._glibc("mallopt") is None, reason="this C library has its own way")
+@pytest.mark.skipif(free_memory._glibc("mallopt") is None, reason="this C library has its own way")
 def test_a_large_array_goes_back_to_the_system_when_it_is_freed() -> None:
     code = """if True:
         import sys, numpy, psutil

@@ -21,7 +21,7 @@ from streamlit import runtime
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import threads
 from rnnviz.ui.hosting import permissions, user
-from rnnviz.ui.jobs import memory
+from rnnviz.ui.jobs import free_memory
 from rnnviz.ui.jobs.store import Key
 
 log = logging.getLogger("rnnviz")
@@ -209,7 +209,7 @@ class Slots:
                     self._paces.clear()
                 self._paces[job.work] = pace
         try:
-            memory.give_back()
+            free_memory.give_back()
         finally:
             with self.changed:
                 self._jobs.remove(job)

@@ -13,7 +13,7 @@ import streamlit as st
 
 from rnnviz.ui import warm_up
 from rnnviz.ui.hosting import environment, startup_message
-from rnnviz.ui.jobs import memory
+from rnnviz.ui.jobs import free_memory
 from rnnviz.ui.room import rooms
 from rnnviz.ui.server import descriptors, messages, opening, sessions
 
@@ -23,7 +23,7 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     """Import what the first page needs while the browser is still opening; see to those who leave."""
     descriptors.raise_limit()
     messages.keep_addresses()
-    memory.keep_little()
+    free_memory.keep_little()
     threading.Thread(target=warm_up.up, name="rnnviz-warm", daemon=True).start()
     beside = [asyncio.create_task(sessions.reap())]
     if opening.wanted():

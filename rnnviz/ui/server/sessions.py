@@ -13,7 +13,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.ui.hosting import environment, uploads, user
-from rnnviz.ui.jobs import memory
+from rnnviz.ui.jobs import free_memory
 from rnnviz.ui.room import rooms
 
 log = logging.getLogger("rnnviz")
@@ -117,4 +117,4 @@ def _sweep(there: set[str]) -> None:
 
 def _give_back() -> None:
     gc.collect()  # a session is a circle of objects
-    memory.give_back()
+    free_memory.give_back()
