@@ -18,7 +18,7 @@ from rnnviz.errors import install
 from rnnviz.ui import launch
 from rnnviz.ui.app import app
 from rnnviz.ui.host import host
-from rnnviz.ui.server import opening
+from rnnviz.ui.server import open_browser
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -135,8 +135,8 @@ def test_a_browser_opens_once_somebody_answers(monkeypatch: pytest.MonkeyPatch) 
             if len(before) == 2:
                 listener.listen()
 
-        monkeypatch.setattr(opening.asyncio, "sleep", listen_at_the_second_try)
-        asyncio.run(opening.open_browser())
+        monkeypatch.setattr(open_browser.asyncio, "sleep", listen_at_the_second_try)
+        asyncio.run(open_browser.open_browser())
     assert before == [0, 0]
     assert opened == [f"http://localhost:{port}"]
 
@@ -145,9 +145,9 @@ def test_no_browser_opens_for_others_or_without_a_screen(monkeypatch: pytest.Mon
     told: dict[str, Any] = {"server.headless": False}
     monkeypatch.setattr(st, "get_option", told.get)
     monkeypatch.delenv("RNNVIZ_HOSTED", raising=False)
-    assert opening.wanted()
+    assert open_browser.wanted()
     monkeypatch.setenv("RNNVIZ_HOSTED", "1")
-    assert not opening.wanted()
+    assert not open_browser.wanted()
     monkeypatch.delenv("RNNVIZ_HOSTED")
     told["server.headless"] = True
-    assert not opening.wanted()
+    assert not open_browser.wanted()

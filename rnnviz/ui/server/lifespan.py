@@ -15,7 +15,7 @@ from rnnviz.ui import warm_up
 from rnnviz.ui.hosting import environment, startup_message
 from rnnviz.ui.jobs import free_memory
 from rnnviz.ui.room import rooms
-from rnnviz.ui.server import descriptors, messages, opening, sessions
+from rnnviz.ui.server import descriptors, messages, open_browser, sessions
 
 
 @asynccontextmanager
@@ -26,8 +26,8 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     free_memory.keep_little()
     threading.Thread(target=warm_up.up, name="rnnviz-warm", daemon=True).start()
     beside = [asyncio.create_task(sessions.reap())]
-    if opening.wanted():
-        beside.append(asyncio.create_task(opening.open_browser()))
+    if open_browser.wanted():
+        beside.append(asyncio.create_task(open_browser.open_browser()))
     if environment.hosted():
         startup_message.greet()
         _close_rooms_when_stopped()
