@@ -14,13 +14,13 @@ from rnnviz.ui.context import Context
 from rnnviz.ui.formatting import together
 from rnnviz.ui.pages.explore.words import unnamed
 from rnnviz.ui.pages.inside.words import found
-from rnnviz.ui.server import returning, sessions
+from rnnviz.ui.server import reconnect, sessions
 from rnnviz.ui.standalone import sharing
 
 HERE = Path(__file__).parents[1]
 
 sessions.seen()
-returning.ask_again()
+reconnect.ask_again()
 sidebar.adopt_language()
 st.set_page_config(
     page_title="rnnviz",
@@ -149,4 +149,4 @@ with top:
     fields.refused()
 with share:
     address.mount()
-returning.run_again_for_timers_left()
+reconnect.run_again_for_timers_left()
