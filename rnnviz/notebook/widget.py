@@ -19,7 +19,7 @@ from rnnviz.networks.numpy_model import Network
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.browser.modules import PACKAGE, modules
-from rnnviz.ui.pages.explore.fixed import fixed, opening
+from rnnviz.ui.pages.explore.initial_data import fixed, opening
 from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
 
 # The widget's browser files as the one ES module that anywidget takes: the files themselves, unchanged, each

@@ -19,7 +19,7 @@ from rnnviz.networks.torch_model import CharModel
 from rnnviz.training import unit_findings
 from rnnviz.ui import example_text
 from rnnviz.ui.browser.payload import pack, unpack
-from rnnviz.ui.pages.explore import fixed, named, rows
+from rnnviz.ui.pages.explore import initial_data, named, rows
 from rnnviz.ui.pages.explore.session import LIMIT, SHORT, WIDEST, Ask, LiveSession
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT, in_numpy, tiny
@@ -416,7 +416,7 @@ def test_a_model_s_view_begins_with_the_unit_that_its_card_names(
     one = named.of(model)[0]
     assert one.findings[0].target == target
     text = example_text.TEXTS[corpus]
-    made = fixed.fixed(model, None, 0.8)[0]
+    made = initial_data.fixed(model, None, 0.8)[0]
     first, said = made["first"], made["named"][0]
     assert first == {name: said[name] for name in ("quantity", "layer", "unit")}
     _, arrays = answered(LiveSession(model), text=text, **first)
@@ -456,7 +456,7 @@ def test_what_the_model_has_not_or_its_card_does_not_confirm_has_no_name(changes
 
 def test_a_model_whose_card_confirms_nothing_begins_with_surprise() -> None:
     for model in (rnnviz.load("timemachine-gru"), GRU):
-        made = fixed.fixed(model, None, 0.8)[0]
+        made = initial_data.fixed(model, None, 0.8)[0]
         assert (made["named"], made["first"]["unit"]) == ([], None)
 
 
@@ -475,7 +475,7 @@ def test_a_network_without_a_named_unit_says_what_was_looked_for_and_why_there_i
         ({unit_findings.KEY: {**entry, "findings": [FOUND.to_json()]}}, ""),
         ({unit_findings.KEY: {"unanswered": {"quotes": "<b>", "brackets": 3}}}, ""),
     ):
-        assert fixed.fixed(replace(LSTM_SHIPPED, card=card), None, 0.8)[0]["unnamed"] == said
+        assert initial_data.fixed(replace(LSTM_SHIPPED, card=card), None, 0.8)[0]["unnamed"] == said
 
 
 def test_the_browser_asks_for_no_more_columns_than_there_are() -> None:

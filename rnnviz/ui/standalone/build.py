@@ -36,7 +36,7 @@ from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.browser.modules import PACKAGE, modules
 from rnnviz.ui.browser.payload import pack, unpack
 from rnnviz.ui.pages.explore import named, rows
-from rnnviz.ui.pages.explore.fixed import fixed, opening
+from rnnviz.ui.pages.explore.initial_data import fixed, opening
 from rnnviz.ui.standalone import CELLS
 
 HERE = Path(__file__).parent

@@ -12,7 +12,7 @@ from rnnviz.ui import address
 from rnnviz.ui.compressed_text import LONGEST, unpack
 from rnnviz.ui.error_messages import describe
 from rnnviz.ui.pages.explore import named
-from rnnviz.ui.pages.explore.fixed import first
+from rnnviz.ui.pages.explore.initial_data import first
 from rnnviz.ui.pages.explore.session import Ask
 
 if TYPE_CHECKING:

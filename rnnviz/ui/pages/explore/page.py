@@ -18,7 +18,7 @@ from rnnviz.ui.context import Context
 from rnnviz.ui.jobs.worker import OVER
 from rnnviz.ui.pages.explore import bookmark
 from rnnviz.ui.pages.explore.bookmark import Bookmark
-from rnnviz.ui.pages.explore.fixed import first, fixed, opening
+from rnnviz.ui.pages.explore.initial_data import first, fixed, opening
 from rnnviz.ui.pages.explore.session import Ask, LiveSession
 
 KEY = "live"
