@@ -19,7 +19,7 @@ from rnnviz.networks.torch_model import CharModel
 from rnnviz.training import unit_findings
 from rnnviz.ui import example_text
 from rnnviz.ui.browser.payload import pack, unpack
-from rnnviz.ui.pages.explore import initial_data, named, rows
+from rnnviz.ui.pages.explore import initial_data, named_units, rows
 from rnnviz.ui.pages.explore.session import LIMIT, SHORT, WIDEST, Ask, LiveSession
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT, in_numpy, tiny
@@ -413,7 +413,7 @@ def test_a_model_s_view_begins_with_the_unit_that_its_card_names(
     name: str, corpus: str, target: str, colour: str, typed: str
 ) -> None:
     model = checkpoint.load_numpy(name)
-    one = named.of(model)[0]
+    one = named_units.of(model)[0]
     assert one.findings[0].target == target
     text = example_text.TEXTS[corpus]
     made = initial_data.fixed(model, None, 0.8)[0]
@@ -432,7 +432,7 @@ def test_a_model_s_view_begins_with_the_unit_that_its_card_names(
 def test_a_unit_that_was_found_twice_has_one_name() -> None:
     twice = [FOUND.to_json(), replace(FOUND, target="word-start").to_json()]
     model = replace(LSTM_SHIPPED, card={**LSTM_SHIPPED.card, unit_findings.KEY: {"findings": twice}})
-    assert [len(one.findings) for one in named.of(model)] == [2]
+    assert [len(one.findings) for one in named_units.of(model)] == [2]
 
 
 @pytest.mark.parametrize(
@@ -450,7 +450,7 @@ def test_what_the_model_has_not_or_its_card_does_not_confirm_has_no_name(changes
     model, counts = LSTM_SHIPPED, []
     for change in ({}, changes):
         entry = {"findings": [{**FOUND.to_json(), **change}]}
-        counts.append(len(named.of(replace(model, card={**model.card, unit_findings.KEY: entry}))))
+        counts.append(len(named_units.of(replace(model, card={**model.card, unit_findings.KEY: entry}))))
     assert counts == [1, 0]
 
 

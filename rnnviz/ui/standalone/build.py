@@ -35,7 +35,7 @@ from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.browser.modules import PACKAGE, modules
 from rnnviz.ui.browser.payload import pack, unpack
-from rnnviz.ui.pages.explore import named, rows
+from rnnviz.ui.pages.explore import named_units, rows
 from rnnviz.ui.pages.explore.initial_data import fixed, opening
 from rnnviz.ui.standalone import CELLS
 
@@ -170,10 +170,10 @@ def _tables(model: NgramModel | None, vocabulary: Vocabulary) -> Mapping[str, np
 
 
 def _orders(model: NumpyModel) -> dict[str, npt.NDArray[Any]]:
-    found = named.of(model)
+    found = named_units.of(model)
     orders: dict[str, npt.NDArray[Any]] = {
         f"rows:{order},{layer},{quantity}": rows.order(
-            model, order, layer, quantity, named.among(found, quantity, layer)
+            model, order, layer, quantity, named_units.among(found, quantity, layer)
         ).astype("<u2")
         for order in rows.ORDERS
         if order != "index"

@@ -11,7 +11,7 @@ from rnnviz.errors import TextError
 from rnnviz.ui import address
 from rnnviz.ui.compressed_text import LONGEST, unpack
 from rnnviz.ui.error_messages import describe
-from rnnviz.ui.pages.explore import named
+from rnnviz.ui.pages.explore import named_units
 from rnnviz.ui.pages.explore.initial_data import first
 from rnnviz.ui.pages.explore.session import Ask
 
@@ -58,7 +58,7 @@ def read(model: Network) -> Bookmark:
     looks: dict[str, Any] = {name: address.asked(name) for name in ("quantity", "order")}
     looks |= {name: number(name) for name in ("layer", "unit")}
     given = {name: value for name, value in looks.items() if value is not None}
-    begin = first(named.of(model))
+    begin = first(named_units.of(model))
     if address.asked("unit") == SURPRISE:
         given = begin | {"unit": None} | given
     elif number("unit") is not None or not given:  # else a quantity or a layer without a unit

@@ -15,7 +15,7 @@ from rnnviz.i18n import _, language
 from rnnviz.scoring import contamination
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.formatting import titles
-from rnnviz.ui.pages.explore import named
+from rnnviz.ui.pages.explore import named_units
 from rnnviz.ui.pages.explore.examples import examples, for_view
 from rnnviz.ui.pages.explore.rows import FEW
 from rnnviz.ui.pages.explore.session import LIMIT
@@ -38,7 +38,7 @@ def opening(model: Any) -> str:
     return examples()[0].text
 
 
-def first(found: tuple[named.Named, ...]) -> dict[str, Any]:
+def first(found: tuple[named_units.Named, ...]) -> dict[str, Any]:
     """What the heat map begins with, and the unit that colours the text: the first named one; without any,
     the hidden states, and surprisal.
     """
@@ -60,7 +60,7 @@ def fixed(
     """The unchanging part of the answers, in the session's language (see types.d.ts), and its digest.
     `listed` are the models that can be chosen, `memoryless` the network that can be shown beside this one.
     """
-    config, vocabulary, found = model.config, model.vocabulary, named.of(model)
+    config, vocabulary, found = model.config, model.vocabulary, named_units.of(model)
     quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
     colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS, reason=LEVELS)
     for name, theme in THEMES.items():

@@ -25,7 +25,7 @@ from rnnviz.scoring.tracer import Tracer, common_prefix
 from rnnviz.text.characters import normalise
 from rnnviz.ui.browser import payload
 from rnnviz.ui.browser.payload import pack
-from rnnviz.ui.pages.explore import named, rows
+from rnnviz.ui.pages.explore import named_units, rows
 from rnnviz.ui.pages.explore.predictions import Held, expected, redrawn
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class LiveSession:
         self.model, self.yardstick, self.memoryless = model, yardstick, memoryless
         self.text = ""
         self.quantities = live.quantities(model.config.cell)
-        self.named = named.of(model)
+        self.named = named_units.of(model)
         self._tracer = Tracer(model)
         self._expected = Held(expected)
         self._shape, self._redrawn, self._beside = PLAIN, Held(redrawn(PLAIN)), Held(redrawn(PLAIN))
@@ -181,7 +181,7 @@ class LiveSession:
         arrays |= self._reshaped(trace, shape, start, stop, changed)
         arrays |= self._without_memory(trace, start, stop, same)
         if ask.order != "index":
-            first = named.among(self.named, quantity, layer)
+            first = named_units.among(self.named, quantity, layer)
             arrays["rows"] = rows.order(self.model, ask.order, layer, quantity, first).astype("<u2")
         if unit is not None:
             values = live.plane(trace, quantity, layer, unit_from, length)[:, unit]
