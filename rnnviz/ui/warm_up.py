@@ -93,7 +93,7 @@ def _pieces(models: list[ModelInfo]) -> Iterator[Callable[[], object]]:
 def _picture(model: Model) -> None:
     """Find out which units of a network its first picture shows: it writes a text for that."""
     from rnnviz.networks.ngram import NgramModel
-    from rnnviz.ui.pages.explore import rows
+    from rnnviz.ui.pages.explore import unit_order
 
     if not isinstance(model, NgramModel):
-        rows.order(model, "steady", 0)
+        unit_order.order(model, "steady", 0)

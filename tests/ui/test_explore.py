@@ -19,7 +19,7 @@ from rnnviz.networks.torch_model import CharModel
 from rnnviz.training import unit_findings
 from rnnviz.ui import example_text
 from rnnviz.ui.browser.payload import pack, unpack
-from rnnviz.ui.pages.explore import initial_data, named_units, rows
+from rnnviz.ui.pages.explore import initial_data, named_units, unit_order
 from rnnviz.ui.pages.explore.session import LIMIT, SHORT, WIDEST, Ask, LiveSession
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT, in_numpy, tiny
@@ -153,16 +153,16 @@ def coloured(
     scale = live.scale(quantity)
     if quantity == "cell" or (quantity == "hidden" and unit is not None):
         below, above = (
-            side[layer] if unit is None else side[layer, unit] for side in rows.reach(model)[quantity]
+            side[layer] if unit is None else side[layer, unit] for side in unit_order.reach(model)[quantity]
         )
         values = np.where(values < 0, values / below, values / above) * scale.high
     return scale.levels(values).astype(int)
 
 
 def test_the_colours_of_a_unit_go_as_far_as_it_does_on_each_side() -> None:
-    read = rows.reference(LSTM)
+    read = unit_order.reference(LSTM)
     for quantity, values in (("cell", read.cell), ("hidden", read.hidden)):
-        below, above = rows.reach(LSTM)[quantity]
+        below, above = unit_order.reach(LSTM)[quantity]
         beyond = ((values < -below) | (values > above)).mean(axis=0)
         assert (beyond < 0.05).all()
         far = np.maximum(below, above)
@@ -365,14 +365,14 @@ def test_the_steady_units_come_first_and_stay_while_typing(quantity: str) -> Non
 
 
 def test_a_new_reader_does_not_wait_for_what_is_known_of_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows.order(GRU, "steady", 1)
-    monkeypatch.setattr(rows, "sample", None)
-    assert sorted(rows.order(GRU, "alike", 0)) == list(range(12))
+    unit_order.order(GRU, "steady", 1)
+    monkeypatch.setattr(unit_order, "sample", None)
+    assert sorted(unit_order.order(GRU, "alike", 0)) == list(range(12))
 
 
 def test_the_steady_units_hold_their_colour_longer_on_a_text_that_did_not_choose_them() -> None:
     model = rnnviz.load("timemachine-gru")
-    few = rows.order(model, "steady", 0)[: rows.FEW]
+    few = unit_order.order(model, "steady", 0)[: unit_order.FEW]
     hidden = rnnviz.trace(model, example_text.TEXTS["timemachine"]).hidden[:, 0]
     flicker = (np.diff(hidden, axis=0) ** 2).mean(axis=0) / hidden.var(axis=0)
     assert flicker[few].mean() < 0.7 * flicker.mean()

@@ -35,7 +35,7 @@ from rnnviz.text.characters import NORMALISERS
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.browser.modules import PACKAGE, modules
 from rnnviz.ui.browser.payload import pack, unpack
-from rnnviz.ui.pages.explore import named_units, rows
+from rnnviz.ui.pages.explore import named_units, unit_order
 from rnnviz.ui.pages.explore.initial_data import fixed, opening
 from rnnviz.ui.standalone import CELLS
 
@@ -172,15 +172,15 @@ def _tables(model: NgramModel | None, vocabulary: Vocabulary) -> Mapping[str, np
 def _orders(model: NumpyModel) -> dict[str, npt.NDArray[Any]]:
     found = named_units.of(model)
     orders: dict[str, npt.NDArray[Any]] = {
-        f"rows:{order},{layer},{quantity}": rows.order(
+        f"rows:{order},{layer},{quantity}": unit_order.order(
             model, order, layer, quantity, named_units.among(found, quantity, layer)
         ).astype("<u2")
-        for order in rows.ORDERS
+        for order in unit_order.ORDERS
         if order != "index"
         for layer in range(model.config.layers)
         for quantity in quantities(model.config.cell)
     }
-    return orders | {f"reach:{name}": values for name, values in rows.reach(model).items()}
+    return orders | {f"reach:{name}": values for name, values in unit_order.reach(model).items()}
 
 
 def _packed(content: bytes) -> str:

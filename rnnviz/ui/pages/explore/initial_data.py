@@ -17,8 +17,8 @@ from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.formatting import titles
 from rnnviz.ui.pages.explore import named_units
 from rnnviz.ui.pages.explore.examples import examples, for_view
-from rnnviz.ui.pages.explore.rows import FEW
 from rnnviz.ui.pages.explore.session import LIMIT
+from rnnviz.ui.pages.explore.unit_order import FEW
 from rnnviz.ui.pages.explore.words import captioned, unnamed, words
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from rnnviz.figures import live
 
 if TYPE_CHECKING:
     from rnnviz.training.unit_findings import Recorded
-    from rnnviz.ui.pages.explore.rows import Network
+    from rnnviz.ui.pages.explore.unit_order import Network
 
 MOST = 3
 """Names that a reader takes in."""

@@ -25,7 +25,7 @@ from rnnviz.scoring.tracer import Tracer, common_prefix
 from rnnviz.text.characters import normalise
 from rnnviz.ui.browser import payload
 from rnnviz.ui.browser.payload import pack
-from rnnviz.ui.pages.explore import named_units, rows
+from rnnviz.ui.pages.explore import named_units, unit_order
 from rnnviz.ui.pages.explore.predictions import Held, expected, redrawn
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Ask:
             columns=payload.whole(1, WIDEST),
             quantity=lambda v: isinstance(v, str) and v in live.SYMBOLS,
             layer=payload.whole(),
-            order=lambda v: v in rows.ORDERS,
+            order=lambda v: v in unit_order.ORDERS,
             unit=payload.whole(),
             pin=payload.whole(),
             why=payload.true,
@@ -182,7 +182,7 @@ class LiveSession:
         arrays |= self._without_memory(trace, start, stop, same)
         if ask.order != "index":
             first = named_units.among(self.named, quantity, layer)
-            arrays["rows"] = rows.order(self.model, ask.order, layer, quantity, first).astype("<u2")
+            arrays["rows"] = unit_order.order(self.model, ask.order, layer, quantity, first).astype("<u2")
         if unit is not None:
             values = live.plane(trace, quantity, layer, unit_from, length)[:, unit]
             arrays["unit"] = self._levels(values, quantity, layer, unit)
@@ -209,7 +209,7 @@ class LiveSession:
         if ask.why and ask.pin is not None and ask.pin < length:
             header["why"], arrays["why"] = ask.pin, self._reasons(trace, ask.pin)
         if ask.static != digest:
-            reach = {name: values.tolist() for name, values in rows.reach(self.model).items()}
+            reach = {name: values.tolist() for name, values in unit_order.reach(self.model).items()}
             header["static"] = {**static, "reach": reach}
         if ask.write:
             header["continuations"] = self._continue(trace, ask, shape)
@@ -242,7 +242,9 @@ class LiveSession:
         """
         scale = live.scale(quantity, self.model.config.span)
         if quantity == "cell" or (unit is not None and quantity == "hidden"):
-            below, above = rows.reach(self.model)[quantity][:, layer, slice(None) if unit is None else unit]
+            below, above = unit_order.reach(self.model)[quantity][
+                :, layer, slice(None) if unit is None else unit
+            ]
             values = values * (scale.high / np.where(values < 0, below, above))
         return scale.levels(values)
 

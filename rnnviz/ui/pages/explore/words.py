@@ -15,7 +15,7 @@ from rnnviz.ui.formatting import measure, notices, quantities, together, view_wo
 if TYPE_CHECKING:
     from rnnviz.training.unit_findings import Recorded
     from rnnviz.ui.pages.explore.named_units import Named
-    from rnnviz.ui.pages.explore.rows import Network
+    from rnnviz.ui.pages.explore.unit_order import Network
 
 
 def words() -> dict[str, str]:
