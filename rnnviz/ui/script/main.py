@@ -12,7 +12,7 @@ from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.ui import address, error_messages, fields, model_cache, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.formatting import together
-from rnnviz.ui.pages.explore.words import unnamed
+from rnnviz.ui.pages.explore.strings import unnamed
 from rnnviz.ui.pages.inside.words import found
 from rnnviz.ui.server import reconnect, sessions
 from rnnviz.ui.standalone import sharing

@@ -18,8 +18,8 @@ from rnnviz.ui.formatting import titles
 from rnnviz.ui.pages.explore import named_units
 from rnnviz.ui.pages.explore.examples import examples, for_view
 from rnnviz.ui.pages.explore.session import LIMIT
+from rnnviz.ui.pages.explore.strings import captioned, unnamed, words
 from rnnviz.ui.pages.explore.unit_order import FEW
-from rnnviz.ui.pages.explore.words import captioned, unnamed, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
