@@ -20,7 +20,7 @@ from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.browser.modules import PACKAGE, modules
 from rnnviz.ui.pages.explore.initial_data import fixed, opening
-from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
+from rnnviz.ui.pages.explore.live_session import LIMIT, Ask, LiveSession
 
 # The widget's browser files as the one ES module that anywidget takes: the files themselves, unchanged, each
 # made a module of its own in the browser, where its imports are replaced by the addresses of those before it.

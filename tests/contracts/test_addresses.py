@@ -16,7 +16,7 @@ from rnnviz.networks.checkpoint import save
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.ui import entry
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.learn.session import Lecture
+from rnnviz.ui.pages.learn.lecture import Lecture
 from tests.conftest import TEXT, tiny
 from tests.training.made_runs import made
 from tests.ui.apptest import addressed, components, opened, settled

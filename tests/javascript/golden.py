@@ -16,7 +16,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.training import unit_findings
 from rnnviz.ui.browser.payload import pack
-from rnnviz.ui.pages.explore.session import Ask, LiveSession
+from rnnviz.ui.pages.explore.live_session import Ask, LiveSession
 from rnnviz.ui.standalone.build import TEMPERATURE, parts
 from tests.conftest import TEXT, tiny
 

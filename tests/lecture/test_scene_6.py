@@ -11,7 +11,7 @@ from rnnviz.lecture import scene_6_perplexity as scene
 from rnnviz.lecture.number_format import fixed, rough, ten_to
 from rnnviz.lecture.primitives import Node
 from rnnviz.lecture.readers import recorded
-from rnnviz.ui.pages.learn.session import Lecture
+from rnnviz.ui.pages.learn.lecture import Lecture
 from tests.lecture.test_steps import parts
 
 

@@ -11,7 +11,7 @@ from rnnviz.lecture import scene_7_backwards
 from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine
 from rnnviz.lecture.scenes import place
 from rnnviz.lecture.small_rnn import deltas
-from rnnviz.ui.pages.learn.session import Lecture
+from rnnviz.ui.pages.learn.lecture import Lecture
 from tests.lecture.worksheet import BOOKS, answers, fixed, norm, vector
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -12,7 +12,7 @@ import rnnviz
 from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
+from rnnviz.ui.pages.explore.live_session import LIMIT, Ask, LiveSession
 from tests.conftest import TEXT, tiny, tiny_card
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")

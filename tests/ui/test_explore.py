@@ -20,7 +20,7 @@ from rnnviz.training import unit_findings
 from rnnviz.ui import example_text
 from rnnviz.ui.browser.payload import pack, unpack
 from rnnviz.ui.pages.explore import initial_data, named_units, unit_order
-from rnnviz.ui.pages.explore.session import LIMIT, SHORT, WIDEST, Ask, LiveSession
+from rnnviz.ui.pages.explore.live_session import LIMIT, SHORT, WIDEST, Ask, LiveSession
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT, in_numpy, tiny
 from tests.ui.apptest import clean, sent

@@ -11,7 +11,7 @@ from rnnviz.lecture import controls
 from rnnviz.lecture.scenes import WENT, place, scenes, went
 from rnnviz.lecture.steps import OPEN, PICK, SEEN, Step
 from rnnviz.ui.pages.learn import page
-from rnnviz.ui.pages.learn.session import ADDRESS, Lecture
+from rnnviz.ui.pages.learn.lecture import ADDRESS, Lecture
 from tests.ui.apptest import components
 from tests.ui.conftest import Open, everything
 

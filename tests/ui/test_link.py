@@ -25,7 +25,7 @@ from rnnviz.ui.hosting.auth import Door
 from rnnviz.ui.hosting.cookies import VISITOR, Cookies
 from rnnviz.ui.hosting.user import HEADER, Person
 from rnnviz.ui.pages.explore import page
-from rnnviz.ui.pages.explore.session import FEW, LIMIT, Ask, LiveSession
+from rnnviz.ui.pages.explore.live_session import FEW, LIMIT, Ask, LiveSession
 from tests.conftest import tiny
 from tests.training.made_runs import made
 from tests.ui.apptest import clean, components, sent, settled

@@ -285,7 +285,7 @@ def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment:
         import sys
         from rnnviz.ui import model_cache
         from rnnviz.ui.pages.explore import page
-        from rnnviz.ui.pages.explore.session import Ask, LiveSession
+        from rnnviz.ui.pages.explore.live_session import Ask, LiveSession
         from rnnviz.lecture.scenes import scenes
         from rnnviz.ui.pages.learn import session
         scenes()

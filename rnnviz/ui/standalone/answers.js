@@ -1,4 +1,4 @@
-// What the Explore view asks, answered from the engine: rnnviz/ui/pages/explore/session.py in the browser. An answer
+// What the Explore view asks, answered from the engine: rnnviz/ui/pages/explore/live_session.py in the browser. An answer
 // holds what the view hasn't got: of the text, what follows the common prefix; of the window, everything.
 
 import { commonPrefix } from "../browser/static/characters.js";
@@ -153,7 +153,7 @@ export class Answers {
   }
 
   /**
-   * The index of each value's colour, of all units' values (n, H) or of one unit's (n,): session.py, `_levels`.
+   * The index of each value's colour, of all units' values (n, H) or of one unit's (n,): live_session.py, `_levels`.
    * @param {Float32Array} values @param {string} quantity @param {number} layer @param {number} [unit]
    */
   levels(values, quantity, layer, unit) {
@@ -181,7 +181,7 @@ export class Answers {
     return this.levels(values, quantity, layer, unit);
   }
 
-  /** One unit's step at character t: session.py, `step`. @param {number} t @param {number} layer @param {number} unit */
+  /** One unit's step at character t: live_session.py, `step`. @param {number} t @param {number} layer @param {number} unit */
   step(t, layer, unit) {
     const { made, network, reading } = this;
     const value = (/** @type {string} */ name, at = t) => reading.plane(name, layer, at, at + 1)[unit];

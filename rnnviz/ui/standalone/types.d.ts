@@ -35,7 +35,7 @@ export interface Made {
   reach: Record<string, Float32Array>;
 }
 
-/** What the view wants to see: Ask in rnnviz/ui/pages/explore/session.py. */
+/** What the view wants to see: Ask in rnnviz/ui/pages/explore/live_session.py. */
 export interface Ask {
   client?: string;
   seq?: number;

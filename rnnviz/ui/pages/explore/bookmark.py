@@ -13,7 +13,7 @@ from rnnviz.ui.compressed_text import LONGEST, unpack
 from rnnviz.ui.error_messages import describe
 from rnnviz.ui.pages.explore import named_units
 from rnnviz.ui.pages.explore.initial_data import first
-from rnnviz.ui.pages.explore.session import Ask
+from rnnviz.ui.pages.explore.live_session import Ask
 
 if TYPE_CHECKING:
     from rnnviz.ui.context import Network

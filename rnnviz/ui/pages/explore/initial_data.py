@@ -1,5 +1,5 @@
 """What the live view needs once, before any ask: words, colours, symbols, axes. Without Streamlit, as
-session.py: a notebook shows the same view.
+live_session.py: a notebook shows the same view.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.formatting import titles
 from rnnviz.ui.pages.explore import named_units
 from rnnviz.ui.pages.explore.examples import examples, for_view
-from rnnviz.ui.pages.explore.session import LIMIT
+from rnnviz.ui.pages.explore.live_session import LIMIT
 from rnnviz.ui.pages.explore.strings import captioned, unnamed, words
 from rnnviz.ui.pages.explore.unit_order import FEW
 

@@ -19,7 +19,7 @@ from rnnviz.ui.jobs.worker import OVER
 from rnnviz.ui.pages.explore import bookmark
 from rnnviz.ui.pages.explore.bookmark import Bookmark
 from rnnviz.ui.pages.explore.initial_data import first, fixed, opening
-from rnnviz.ui.pages.explore.session import Ask, LiveSession
+from rnnviz.ui.pages.explore.live_session import Ask, LiveSession
 
 KEY = "live"
 TEMPERATURE = 1.0  # at first, the bars are the network's own

@@ -19,7 +19,7 @@ from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.error_messages import describe
 from rnnviz.ui.hosting import user
 from rnnviz.ui.pages.learn import asking
-from rnnviz.ui.pages.learn.session import Lecture
+from rnnviz.ui.pages.learn.lecture import Lecture
 
 KEY = "learn"
 _component = Component("learn")

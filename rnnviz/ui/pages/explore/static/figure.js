@@ -10,7 +10,7 @@ import { drawLines } from "./lines.js";
 /** @import { Store } from "./store.js" */
 /** @import { Box, LiveTheme, Place } from "./types" */
 
-const WIDEST = 400; // columns: session.py takes no more
+const WIDEST = 400; // columns: live_session.py takes no more
 // In pixels: room for the axes' numbers, a title's and the letters' lines, what a column needs for its letter and
 // for a Chinese one, what a row needs for its number, and the numbers' own size.
 const USUAL = { left: 46, names: 108, title: 18, strip: 18, narrow: 8.6, wide: 14, legible: 9, number: 12 };

@@ -1,4 +1,4 @@
-// What rnnviz/ui/pages/explore sends: page.py the fixed part, session.py each answer.
+// What rnnviz/ui/pages/explore sends: page.py the fixed part, live_session.py each answer.
 
 import type { Figure, Header, Theme, Themes, Untyped, Words } from "../../../browser/static/types";
 
@@ -28,7 +28,7 @@ export interface Fixed {
   named: Named[];
   unnamed: string; // why there is none
   first: { quantity: string; layer: number; unit: number | null };
-  reach: Record<string, number[][][]>; // how far below and above 0 each unit of each layer goes: rows.py
+  reach: Record<string, number[][][]>; // how far below and above 0 each unit of each layer goes: unit_order.py
   quantities: Record<string, Scale>;
   symbols: string[];
   ngram: string | null;
@@ -65,7 +65,7 @@ export interface Answer extends Header {
   layer: number;
   order: string;
   unit: number | null;
-  step?: Record<string, number>; // one unit's, `at` the pinned character: session.py
+  step?: Record<string, number>; // one unit's, `at` the pinned character: live_session.py
   why?: number; // the character that the array of that name is about
   numbers: {
     characters: number;
