@@ -13,7 +13,7 @@ from rnnviz.ui import address, error_messages, fields, model_cache, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.formatting import together
 from rnnviz.ui.pages.explore.strings import unnamed
-from rnnviz.ui.pages.inside.words import found
+from rnnviz.ui.pages.inside.target_names import found
 from rnnviz.ui.server import reconnect, sessions
 from rnnviz.ui.standalone import sharing
 

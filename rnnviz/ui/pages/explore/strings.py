@@ -231,7 +231,7 @@ def invitation(target: str, characters: str) -> str:
 def captioned(one: Named, model: Network) -> dict[str, Any]:
     """A named unit: its name, a caption, and what was measured and where."""
     from rnnviz.training import unit_findings
-    from rnnviz.ui.pages.inside.words import targets
+    from rnnviz.ui.pages.inside.target_names import targets
 
     card, config = model.card, model.config
     names, best = targets(python=True), one.findings[0]
@@ -266,7 +266,7 @@ def captioned(one: Named, model: Network) -> dict[str, Any]:
 def unnamed(card: Mapping[str, Any]) -> str:
     """That no unit has a name, and why; "" where nothing was looked for."""
     from rnnviz.training import unit_findings
-    from rnnviz.ui.pages.inside.words import targets
+    from rnnviz.ui.pages.inside.target_names import targets
 
     names, said = targets(python=True), reasons()
     left: dict[str, str] = {**unit_findings.unanswered(card)}

@@ -31,7 +31,7 @@ from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import signed, spoken
 from rnnviz.ui.jobs.pending import PATIENCE
 from rnnviz.ui.jobs.worker import Step, Steps
-from rnnviz.ui.pages.inside import changed, compare, direction, patch, sources, words
+from rnnviz.ui.pages.inside import changed, compare, direction, patch, sources, target_names
 from rnnviz.ui.pages.inside.common import UNIT, WAY, View, cursor, fragment, kept
 from rnnviz.ui.pages.inside.parts import Button, Part, found
 
@@ -167,8 +167,8 @@ def _next(view: View, after: Trace, at: int) -> dashboard.Panel:
 def _elsewhere(view: View, change: Intervention) -> None:
     """What the change costs on a longer text: in all, and where a target holds."""
     st.subheader(_("On a longer text, and on a part of it"), anchor=False)
-    unfit = (words.PATTERN, words.SPAN, *words.GRADED)
-    names = {name: about for name, about in words.targets(view.python).items() if name not in unfit}
+    unfit = (target_names.PATTERN, target_names.SPAN, *target_names.GRADED)
+    names = {name: about for name, about in target_names.targets(view.python).items() if name not in unfit}
     usual = "py-string" if view.python else "quotes"
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:

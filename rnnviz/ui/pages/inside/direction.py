@@ -10,7 +10,7 @@ from rnnviz.analysis.directions import Direction
 from rnnviz.figures.themes import Scale
 from rnnviz.i18n import _
 from rnnviz.ui.fields import Field
-from rnnviz.ui.pages.inside import words
+from rnnviz.ui.pages.inside import target_names
 from rnnviz.ui.pages.inside.common import View
 
 _FOUND = "inside.directions"  # of st.session_state: those that Units has found, by view and kind
@@ -58,7 +58,7 @@ def pick(
 def _name(kind: str, found: dict[str, tuple[str, Direction]]) -> str:
     if kind == RANDOM:
         return _("a random direction")
-    target = words.targets(python=True).get(found[kind][0], found[kind][0])
+    target = target_names.targets(python=True).get(found[kind][0], found[kind][0])
     said = _("the probe: {target}") if kind == PROBE else _("difference of means: {target}")
     return said.format(target=target)
 

@@ -11,7 +11,7 @@ from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import show
 from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs.pending import working
-from rnnviz.ui.pages.inside import words
+from rnnviz.ui.pages.inside import target_names
 from rnnviz.ui.pages.inside.common import LAYER, LONGEST, TEXT, WAY, view
 
 # Names of parts that an address may have too: those that parts had, and where what they showed is now.
@@ -114,7 +114,7 @@ def _text(context: Context) -> str:
 
 def _layer(context: Context) -> int:
     layers = int(context.network.config.layers)
-    known = max(words.standing_in(context.info.card), key=lambda one: one.lead, default=None)
+    known = max(target_names.standing_in(context.info.card), key=lambda one: one.lead, default=None)
     offered = {n: _("layer {n}").format(n=n) for n in range(layers)}
     usual = known.layer if known else 0
     if layers == 1:

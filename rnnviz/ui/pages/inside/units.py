@@ -30,7 +30,7 @@ from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import quantities, signed
 from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.pages.inside import direction, sources
-from rnnviz.ui.pages.inside import words as page_words
+from rnnviz.ui.pages.inside import target_names as page_words
 from rnnviz.ui.pages.inside.common import (
     LAYER,
     QUANTITY,
@@ -44,7 +44,7 @@ from rnnviz.ui.pages.inside.common import (
 )
 from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.pages.inside.sources import CARD, OWN, PAGE, Source
-from rnnviz.ui.pages.inside.words import GRADED, PATTERN, SPAN
+from rnnviz.ui.pages.inside.target_names import GRADED, PATTERN, SPAN
 
 SOURCE = "inside.source"
 SPANS = Field[tuple[tuple[int, int], ...]]("inside.spans", ())  # the passages selected in the text

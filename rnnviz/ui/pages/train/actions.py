@@ -18,7 +18,7 @@ from rnnviz.ui import error_messages
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.explore.strings import unnamed
-from rnnviz.ui.pages.inside import words as inside
+from rnnviz.ui.pages.inside import target_names as inside
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.shown import RUN, Shown, called
 
