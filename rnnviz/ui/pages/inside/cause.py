@@ -32,8 +32,8 @@ from rnnviz.ui.formatting import signed, spoken
 from rnnviz.ui.jobs.pending import PATIENCE
 from rnnviz.ui.jobs.worker import Step, Steps
 from rnnviz.ui.pages.inside import changed, compare, direction, patch, sources, target_names
-from rnnviz.ui.pages.inside.common import UNIT, WAY, View, cursor, fragment, kept
 from rnnviz.ui.pages.inside.parts import Button, Part, found
+from rnnviz.ui.pages.inside.view import UNIT, WAY, View, cursor, fragment, kept
 
 KEY, RANKED = "inside.cause", "inside.ablation"
 ROOM = 96  # pixels for what random changes cost

@@ -11,7 +11,7 @@ from rnnviz.arrays import Array
 from rnnviz.figures.themes import VERSUS_FULL, Scale
 from rnnviz.i18n import _
 from rnnviz.ui import dashboard
-from rnnviz.ui.pages.inside.common import View
+from rnnviz.ui.pages.inside.view import View
 
 LENGTH = 120  # characters of a continuation
 SEED = 0

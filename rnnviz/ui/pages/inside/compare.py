@@ -19,7 +19,8 @@ from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.error_messages import plain as safe
 from rnnviz.ui.formatting import title
 from rnnviz.ui.pages.inside import changed
-from rnnviz.ui.pages.inside.common import (
+from rnnviz.ui.pages.inside.parts import Part, found
+from rnnviz.ui.pages.inside.view import (
     Held,
     View,
     beside,
@@ -30,7 +31,6 @@ from rnnviz.ui.pages.inside.common import (
     say_start,
     untrained,
 )
-from rnnviz.ui.pages.inside.parts import Part, found
 
 KEY, CHANGED = "inside.compare", "inside.changed"
 BITS = Scale("sequential", 0.0, 2.0)

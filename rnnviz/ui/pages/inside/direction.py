@@ -11,7 +11,7 @@ from rnnviz.figures.themes import Scale
 from rnnviz.i18n import _
 from rnnviz.ui.fields import Field
 from rnnviz.ui.pages.inside import target_names
-from rnnviz.ui.pages.inside.common import View
+from rnnviz.ui.pages.inside.view import View
 
 _FOUND = "inside.directions"  # of st.session_state: those that Units has found, by view and kind
 UNIT, MEANS, PROBE, RANDOM = "unit", "means", "probe", "random"

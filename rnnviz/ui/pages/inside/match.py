@@ -23,9 +23,9 @@ from rnnviz.ui.formatting import spoken
 from rnnviz.ui.hosting import permissions
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import sources
-from rnnviz.ui.pages.inside.common import AT, LONGEST, TEXT, View, cursor, fragment, kept, say_start
 from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.pages.inside.sources import Source
+from rnnviz.ui.pages.inside.view import AT, LONGEST, TEXT, View, cursor, fragment, kept, say_start
 
 KEY, ROWS = "inside.match", "inside.matches"
 SPAN = Field("inside.match.span", (0, 0))  # the passage selected in the text

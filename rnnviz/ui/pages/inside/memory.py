@@ -34,7 +34,8 @@ from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import quantities, spoken
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.pages.inside import sources
-from rnnviz.ui.pages.inside.common import (
+from rnnviz.ui.pages.inside.parts import Button, Part, found
+from rnnviz.ui.pages.inside.view import (
     AT,
     Held,
     View,
@@ -46,7 +47,6 @@ from rnnviz.ui.pages.inside.common import (
     of_the_same_text,
     say_start,
 )
-from rnnviz.ui.pages.inside.parts import Button, Part, found
 
 INSTEAD = Field[Instead]("inside.instead", "average")
 GATE = Field("inside.gate", "")

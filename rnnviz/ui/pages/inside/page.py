@@ -12,7 +12,7 @@ from rnnviz.ui.error_messages import show
 from rnnviz.ui.fields import Field
 from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.pages.inside import target_names
-from rnnviz.ui.pages.inside.common import LAYER, LONGEST, TEXT, WAY, view
+from rnnviz.ui.pages.inside.view import LAYER, LONGEST, TEXT, WAY, view
 
 # Names of parts that an address may have too: those that parts had, and where what they showed is now.
 _ALSO = {

@@ -16,8 +16,8 @@ from rnnviz.text.characters import normalise
 from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.fields import Field
 from rnnviz.ui.pages.inside import changed, direction
-from rnnviz.ui.pages.inside.common import Held, View, fragment
 from rnnviz.ui.pages.inside.parts import Part, found
+from rnnviz.ui.pages.inside.view import Held, View, fragment
 
 KEY = "inside.patch"
 PART, OF = Field(f"{KEY}.part", "all"), Field(f"{KEY}.quantity", "state")

@@ -18,7 +18,7 @@ from rnnviz.ui import clear_data
 from rnnviz.ui.fields import Field
 from rnnviz.ui.hosting import permissions
 from rnnviz.ui.jobs import store
-from rnnviz.ui.pages.inside.common import View
+from rnnviz.ui.pages.inside.view import View
 
 OWN, FILE, SAMPLED, CARD, WHOLE = "own", "file", "sampled", "card", "whole"
 WRITTEN = 40_000  # characters that the network writes

@@ -31,7 +31,10 @@ from rnnviz.ui.formatting import quantities, signed
 from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.pages.inside import direction, sources
 from rnnviz.ui.pages.inside import target_names as page_words
-from rnnviz.ui.pages.inside.common import (
+from rnnviz.ui.pages.inside.parts import Button, Part, found
+from rnnviz.ui.pages.inside.sources import CARD, OWN, PAGE, Source
+from rnnviz.ui.pages.inside.target_names import GRADED, PATTERN, SPAN
+from rnnviz.ui.pages.inside.view import (
     LAYER,
     QUANTITY,
     UNIT,
@@ -42,9 +45,6 @@ from rnnviz.ui.pages.inside.common import (
     kept,
     say_start,
 )
-from rnnviz.ui.pages.inside.parts import Button, Part, found
-from rnnviz.ui.pages.inside.sources import CARD, OWN, PAGE, Source
-from rnnviz.ui.pages.inside.target_names import GRADED, PATTERN, SPAN
 
 SOURCE = "inside.source"
 SPANS = Field[tuple[tuple[int, int], ...]]("inside.spans", ())  # the passages selected in the text
