@@ -11,7 +11,7 @@ from rnnviz.analysis import ablation, directions
 from rnnviz.analysis.interventions import Intervention
 from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
-from rnnviz.ui.pages.inside import changed
+from rnnviz.ui.pages.inside import unit_changes
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
@@ -108,7 +108,7 @@ def test_a_changed_letter_is_followed_in_several_networks(open_app: Open, boards
     ],
 )
 def test_units_are_written_as_numbers(written: str, found: list[int]) -> None:
-    assert changed.numbers(written, 8) == tuple(found)
+    assert unit_changes.numbers(written, 8) == tuple(found)
 
 
 def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any]) -> None:

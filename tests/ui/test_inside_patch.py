@@ -11,7 +11,7 @@ from rnnviz.analysis import directions
 from rnnviz.analysis.patching import Patched
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui import render_finding
-from rnnviz.ui.pages.inside import changed, patch
+from rnnviz.ui.pages.inside import patch, unit_changes
 from tests.conftest import tiny, tiny_card
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
@@ -48,7 +48,7 @@ def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dic
     shows(sent, done)
     texts = [bytes(sent["arrays"][one["codes"]].astype("<u4")).decode("utf-32-le") for one in sent["texts"]]
     assert texts[0] == TARGET
-    assert texts[2] == done.continuation(changed.LENGTH, temperature=0.8, seed=changed.SEED)
+    assert texts[2] == done.continuation(unit_changes.LENGTH, temperature=0.8, seed=unit_changes.SEED)
     unrelated = app.text_area(key="inside.text").value
     found = done.controls(GRU, unrelated)
     assert render_finding.told(found.sentences(), "said", "hint") in everything(app)

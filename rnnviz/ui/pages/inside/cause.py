@@ -31,7 +31,7 @@ from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import signed, spoken
 from rnnviz.ui.jobs.pending import PATIENCE
 from rnnviz.ui.jobs.worker import Step, Steps
-from rnnviz.ui.pages.inside import changed, compare, direction, patch, sources, target_names
+from rnnviz.ui.pages.inside import compare, direction, patch, sources, target_names, unit_changes
 from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.pages.inside.view import UNIT, WAY, View, cursor, fragment, kept
 
@@ -55,7 +55,7 @@ def section(view: View) -> None:
 def _change(view: View) -> None:
     change = _controls(view)
     if change is None:
-        changed.wanted(view)
+        unit_changes.wanted(view)
         return
     try:
         after = kept(view.key("changed", change), lambda: trace(view.model, view.text, change=change))
@@ -83,7 +83,7 @@ def _controls(view: View) -> Intervention | None:
     left, middle, right = st.columns([5, 4, 3], vertical_alignment="bottom")
     with left, st.container(horizontal=True, vertical_alignment="bottom"):
         named = direction.pick(view, where["quantity"], "cause", _("What to change"), _("units"))
-        chosen: Any = changed.write(view, **UNITS.widget) if named is None else named[1]
+        chosen: Any = unit_changes.write(view, **UNITS.widget) if named is None else named[1]
     with middle:
         action = ACTION.choose(_("How"), actions)
     with right:
@@ -133,7 +133,7 @@ def _perplexities(before: float, now: float) -> None:
 def _show(view: View, after: Trace, change: Intervention) -> None:
     """The text with the change, and how it goes on from the character that is looked at."""
     at = cursor(dashboard.asked(KEY), view, len(view.text) - 1)
-    drawn = changed.drawn(view)
+    drawn = unit_changes.drawn(view)
     plain = kept(
         view.key("on", at, view.context.temperature),
         lambda: sampling.resume(view.trace, at + 1, **drawn),
@@ -148,7 +148,7 @@ def _show(view: View, after: Trace, change: Intervention) -> None:
         _("continuation with the change, from the same random numbers"),
     )
     bits = (view.trace.nll - after.nll) / np.log(2)
-    changed.show(KEY, view.text, bits, (plain, other), labels, [_next(view, after, at)], at)
+    unit_changes.show(KEY, view.text, bits, (plain, other), labels, [_next(view, after, at)], at)
 
 
 def _next(view: View, after: Trace, at: int) -> dashboard.Panel:

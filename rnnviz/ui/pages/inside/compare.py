@@ -18,7 +18,7 @@ from rnnviz.text.characters import visible
 from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.error_messages import plain as safe
 from rnnviz.ui.formatting import title
-from rnnviz.ui.pages.inside import changed
+from rnnviz.ui.pages.inside import unit_changes
 from rnnviz.ui.pages.inside.parts import Part, found
 from rnnviz.ui.pages.inside.view import (
     Held,
@@ -116,7 +116,9 @@ def _texts(found: Comparison) -> list[dashboard.Text]:
         )
         apart = found.difference()
         texts.append(
-            dashboard.painted(found.text, apart, changed.DIFFERENCE, label, "versus", said=_("difference"))
+            dashboard.painted(
+                found.text, apart, unit_changes.DIFFERENCE, label, "versus", said=_("difference")
+            )
         )
     return texts
 
@@ -142,10 +144,10 @@ def _continuations(view: View, found: Comparison, at: int) -> None:
     st.markdown(
         _("**Continuations after character {n}**, from the same random numbers").format(n=f"{at + 1:,}")
     )
-    plain = np.full(changed.LENGTH, 127, np.uint8)
+    plain = np.full(unit_changes.LENGTH, 127, np.uint8)
     texts = [
         dashboard.Text(
-            sampling.resume(read, at + 1, **changed.drawn(view)),
+            sampling.resume(read, at + 1, **unit_changes.drawn(view)),
             plain,
             "versus",
             read.model_name,

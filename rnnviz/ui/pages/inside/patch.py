@@ -15,7 +15,7 @@ from rnnviz.scoring import sampling
 from rnnviz.text.characters import normalise
 from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.fields import Field
-from rnnviz.ui.pages.inside import changed, direction
+from rnnviz.ui.pages.inside import direction, unit_changes
 from rnnviz.ui.pages.inside.parts import Part, found
 from rnnviz.ui.pages.inside.view import Held, View, fragment
 
@@ -61,7 +61,7 @@ def section(view: View) -> None:
         return
     part = _part(view)
     if part is None:
-        changed.wanted(view)
+        unit_changes.wanted(view)
         return
     done = found(PATCH, view, places=places, unrelated=Held(view.mark, view.trace), **part)
     if done is not None:
@@ -71,7 +71,7 @@ def section(view: View) -> None:
 
 def _patch(model: Any, _text: object, places: tuple[Any, ...], unrelated: Held, **part: Any) -> PatchControls:
     done: Patched = units.patch(model, *places, **part)
-    return done.controls(model, unrelated.value, seed=changed.SEED)
+    return done.controls(model, unrelated.value, seed=unit_changes.SEED)
 
 
 PATCH = Part[PatchControls]("patch", lambda: _("Patching the state"), _patch, most=0)
@@ -128,7 +128,7 @@ def _part(view: View) -> dict[str, Any] | None:
             along = direction.pick(view, "hidden", "patch", _("Which part"), _("units"), random=True)
             if along is not None:
                 return {"units": along[1]}
-            part["units"] = changed.write(view, key=f"{KEY}.units", value="0")
+            part["units"] = unit_changes.write(view, key=f"{KEY}.units", value="0")
         if not part["units"]:
             return None
     if CELLS[view.cell].has_cell:
@@ -141,8 +141,8 @@ def _part(view: View) -> dict[str, Any] | None:
 def _show(view: View, found: PatchControls) -> None:
     """The second text, how it goes on, and predictions, without and with the patch."""
     done = found.patched
-    drawn = changed.drawn(view)
-    changed.show(
+    drawn = unit_changes.drawn(view)
+    unit_changes.show(
         KEY,
         done.target.text,
         0.0 - done.loss / np.log(2),
