@@ -23,7 +23,7 @@ from rnnviz.training import unit_findings
 from rnnviz.ui import dashboard, render_finding
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.jobs import worker
-from rnnviz.ui.pages.inside import sources
+from rnnviz.ui.pages.inside import search_texts
 from rnnviz.ui.pages.inside import units as page_units
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
@@ -52,7 +52,7 @@ def boards(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture(autouse=True)
 def _short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "here", list)
+    monkeypatch.setattr(search_texts, "here", list)
 
 
 def ask(app: AppTest, key: str, **what: Any) -> AppTest:
@@ -194,19 +194,19 @@ def test_a_search_says_how_much_of_its_text_the_network_was_trained_on(
     held_out = corpora.read("timemachine").split().held_out
     card = {"corpus": "timemachine", "sha256_held_out": corpora.sha256(held_out)}
     said = f"The first {len(held_out):,} characters are new to the network. The rest it has seen."
-    assert sources.known(card, "timemachine") == said
-    assert sources.known({**card, "corpus": "tinyshakespeare"}, "timemachine") is None
+    assert search_texts.known(card, "timemachine") == said
+    assert search_texts.known({**card, "corpus": "tinyshakespeare"}, "timemachine") is None
     for other in ({"sha256_held_out": "of another text"}, {}):  # of the same name, or trained on all of it
-        assert sources.known({"corpus": "timemachine", **other}, "timemachine") is None
-    monkeypatch.setattr(sources, "SEARCHED", len(held_out))
-    assert sources.known(card, "timemachine") is None
+        assert search_texts.known({"corpus": "timemachine", **other}, "timemachine") is None
+    monkeypatch.setattr(search_texts, "SEARCHED", len(held_out))
+    assert search_texts.known(card, "timemachine") is None
 
 
 def test_another_part_of_the_page_drops_what_this_one_was_reading(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endless = Endless()
-    monkeypatch.setattr(sources, "here", lambda: [corpora.describe("python-docs")])
+    monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
     reading = replace(page_units.SEARCH, run=lambda model, text, **asked: endless(lambda: None))
     monkeypatch.setattr(page_units, "SEARCH", reading)
     app = open_app("inside", model="tiny-gru")
@@ -281,7 +281,7 @@ def test_a_named_unit_of_another_layer_is_a_click_away(
 def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "here", lambda: [corpora.describe("python-docs")])
+    monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
     for part in ("SEARCH", "PROBE"):
         monkeypatch.setattr(page_units, part, replace(getattr(page_units, part), most=ENOUGH))
     monkeypatch.setattr(worker, "GRACE", 600.0)  # the work takes longer, and no browser is there
@@ -342,8 +342,8 @@ def test_a_direction_colours_the_text_in_place_of_a_unit(open_app: Open, boards:
 
 
 def test_a_longer_text_is_one_click_away(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "here", lambda: [corpora.describe("python-docs")])
-    monkeypatch.setattr(sources, "WRITTEN", 700)
+    monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
+    monkeypatch.setattr(search_texts, "WRITTEN", 700)
     app = settled(open_app("inside", model="tiny-gru"), "inside")
     assert "**Too little text to tell**" in everything(app)
     written = app.button(key="inside.source.propose.sampled")

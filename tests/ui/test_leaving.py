@@ -4,7 +4,7 @@ import pytest
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
 
-from rnnviz.ui.pages.inside import sources
+from rnnviz.ui.pages.inside import search_texts
 from tests.ui.apptest import addressed, clean, settled
 from tests.ui.conftest import Open, everything, turn
 from tests.ui.test_inside import PARTS
@@ -31,7 +31,7 @@ def test_every_page_can_be_left_for_every_other_and_come_back_to(open_app: Open)
 def test_what_was_chosen_is_still_chosen_after_another_part_and_another_page(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "here", list)  # the text on the page is searched, and that at once
+    monkeypatch.setattr(search_texts, "here", list)  # the text on the page is searched, and that at once
     app = settled(open_app("inside", model="tiny-gru"), "inside")
     other = (app.number_input(key="inside.unit").value + 1) % 8
     app.number_input(key="inside.unit").set_value(other).run()

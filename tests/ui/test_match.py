@@ -14,7 +14,7 @@ from rnnviz.networks.progress import run
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
 from rnnviz.ui.jobs import store
-from rnnviz.ui.pages.inside import match, sources
+from rnnviz.ui.pages.inside import match, search_texts
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
@@ -28,7 +28,7 @@ SPAN = (30, 34)
 @pytest.fixture(autouse=True)
 def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(sources, "here", list)
+    monkeypatch.setattr(search_texts, "here", list)
 
 
 def opened(open_app: Open, threshold: float = 0.05) -> AppTest:
@@ -39,7 +39,7 @@ def opened(open_app: Open, threshold: float = 0.05) -> AppTest:
 
 def on_corpus(monkeypatch: pytest.MonkeyPatch, **limits: int) -> str:
     """The help of Python is the one corpus here; returns as much of it as is indexed."""
-    monkeypatch.setattr(sources, "here", lambda: [corpora.describe("python-docs")])
+    monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
     monkeypatch.setattr(match, "INDEX", replace(match.INDEX, most=30_000))
     return corpora.read("python-docs").text[:30_000]
 

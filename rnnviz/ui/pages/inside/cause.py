@@ -31,7 +31,7 @@ from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import signed, spoken
 from rnnviz.ui.jobs.pending import PATIENCE
 from rnnviz.ui.jobs.worker import Step, Steps
-from rnnviz.ui.pages.inside import compare, direction, patch, sources, target_names, unit_changes
+from rnnviz.ui.pages.inside import compare, direction, patch, search_texts, target_names, unit_changes
 from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.pages.inside.view import UNIT, WAY, View, cursor, fragment, kept
 
@@ -175,7 +175,7 @@ def _elsewhere(view: View, change: Intervention) -> None:
         label = _("Part of the text to compare with the rest")
         target = TARGET.choose(label, names, usual, draw=st.selectbox)
     with right:
-        source = sources.pick(view, "inside.effect.source")
+        source = search_texts.pick(view, "inside.effect.source")
     cost = _("Reads up to {n} characters with the change, and with {controls} random changes.")
     button = Button(
         _("Measure it on a longer text"),
@@ -214,7 +214,7 @@ def _rank(view: View) -> None:
         st.rerun()
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
-        source = sources.pick(view, "inside.ablate.source")
+        source = search_texts.pick(view, "inside.ablate.source")
     with right:
         held = {"zero": "0", "mean": _("its own mean")}
         to = HELD.choose(_("An ablated unit is held at"), held)

@@ -22,9 +22,9 @@ from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import spoken
 from rnnviz.ui.hosting import permissions
 from rnnviz.ui.jobs import store
-from rnnviz.ui.pages.inside import sources
+from rnnviz.ui.pages.inside import search_texts
 from rnnviz.ui.pages.inside.parts import Button, Part, found
-from rnnviz.ui.pages.inside.sources import Source
+from rnnviz.ui.pages.inside.search_texts import Source
 from rnnviz.ui.pages.inside.view import AT, LONGEST, TEXT, View, cursor, fragment, kept, say_start
 
 KEY, ROWS = "inside.match", "inside.matches"
@@ -77,7 +77,7 @@ def section(view: View) -> None:
     st.markdown(said)
     st.subheader(_("Other places where most of these units are on"), anchor=False)
     with st.container(width=420):
-        source = sources.pick(view, "inside.match.source", sources.WHOLE)
+        source = search_texts.pick(view, "inside.match.source", search_texts.WHOLE)
     index = None if source is None else _index(view, source)
     if source is not None and index is not None:
         _elsewhere(view, source, index, (start, stop), asked)
@@ -138,7 +138,7 @@ def _controls(view: View, length: int) -> dict[str, Any]:
 
 def _index(view: View, source: Source) -> Index | None:
     """The index of a source; while None, its progress is shown, or a button that starts it."""
-    short = source.kind != sources.SAMPLED and kept(  # what the network writes is long
+    short = source.kind != search_texts.SAMPLED and kept(  # what the network writes is long
         source.key(view, "short"), lambda: len(source.read(view, INDEX.most)) <= AT_ONCE
     )
     if not short and not permissions.to_index() and store.shared().get(source.key(view, INDEX.name)) is None:

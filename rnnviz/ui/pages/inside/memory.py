@@ -33,7 +33,7 @@ from rnnviz.ui.error_messages import plain
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import quantities, spoken
 from rnnviz.ui.jobs.pending import working
-from rnnviz.ui.pages.inside import sources
+from rnnviz.ui.pages.inside import search_texts
 from rnnviz.ui.pages.inside.parts import Button, Part, found
 from rnnviz.ui.pages.inside.view import (
     AT,
@@ -53,7 +53,7 @@ GATE = Field("inside.gate", "")
 KEY, ADDED, GATED = "inside.memory", "inside.attribution", "inside.gates"
 SQUARE = 300  # characters of the whole picture: twice as many would take four times as long
 NATS = Scale("diverging", -2.0, 2.0)
-WEIGHTS = sources.Source("weights")  # no text is read
+WEIGHTS = search_texts.Source("weights")  # no text is read
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +218,7 @@ def _how_far(view: View, networks: Held) -> None:
     button = Button(
         _("Measure it on a longer text"), ":material/straighten:", said.format(n=f"{REACH.most:,}")
     )
-    source = sources.pick(view, "inside.memory.source")
+    source = search_texts.pick(view, "inside.memory.source")
     longer = found(REACH, view, source, button, networks=networks)
     if longer is not None:
         _say(longer)
@@ -283,7 +283,7 @@ def _opened(view: View) -> None:
     st.subheader(_("Gates"), anchor=False)
     names = {name: quantities()[name] for name in activations.quantities(view.cell)[1:]}
     looked = GATE.choose(_("Gate"), names, CELLS[view.cell].keeps, label_visibility="collapsed")
-    source = sources.pick(view, "inside.gates.source")
+    source = search_texts.pick(view, "inside.gates.source")
     cost = _("Reads up to {n} characters; it takes some seconds.").format(n=f"{GATES.most:,}")
     button = Button(_("Measure them on a longer text"), ":material/straighten:", cost)
     longer = found(GATES, view, source, button, layer=view.layer)

@@ -19,7 +19,7 @@ from rnnviz.text.characters import normalise
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.pending import PATIENCE, ask
 from rnnviz.ui.jobs.worker import Check, Step, Steps
-from rnnviz.ui.pages.inside.sources import PAGE, Source
+from rnnviz.ui.pages.inside.search_texts import PAGE, Source
 from rnnviz.ui.pages.inside.view import LONGEST, View
 
 R = TypeVar("R")

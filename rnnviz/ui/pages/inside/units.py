@@ -29,10 +29,10 @@ from rnnviz.ui import address, dashboard, render_finding
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import quantities, signed
 from rnnviz.ui.jobs.worker import Step
-from rnnviz.ui.pages.inside import direction, sources
+from rnnviz.ui.pages.inside import direction, search_texts
 from rnnviz.ui.pages.inside import target_names as page_words
 from rnnviz.ui.pages.inside.parts import Button, Part, found
-from rnnviz.ui.pages.inside.sources import CARD, OWN, PAGE, Source
+from rnnviz.ui.pages.inside.search_texts import CARD, OWN, PAGE, Source
 from rnnviz.ui.pages.inside.target_names import GRADED, PATTERN, SPAN
 from rnnviz.ui.pages.inside.view import (
     LAYER,
@@ -135,14 +135,14 @@ SEARCH = Part[list[Answer]](
     "search",
     lambda: _("Searching the text, beside untrained copies of the network"),
     _finding,
-    most=sources.SEARCHED,
+    most=search_texts.SEARCHED,
     shared=True,
 )
 PROBE = Part[Probe](
     "probe",
     lambda: _("Probing the units of the network and of untrained copies"),
     _probing,
-    most=sources.SEARCHED,
+    most=search_texts.SEARCHED,
 )
 SCAN = Part[ScanReport](
     "scan",
@@ -229,9 +229,9 @@ def _answer(view: View, asked: Question, source: Source, looked: str) -> Answer 
         if asked.target in kinds:
             every = tuple(replace(asked, target=name) for name in kinds)
         cost = _("Reads {n} characters with the network and {copies} untrained copies: some 20 seconds.")
-        said = cost.format(n=f"{sources.SEARCHED:,}", copies=controls.COPIES)
+        said = cost.format(n=f"{search_texts.SEARCHED:,}", copies=controls.COPIES)
         button = Button(_("Search the text"), ":material/search:", said)
-        if st.session_state.pop(sources.NOW, False):
+        if st.session_state.pop(search_texts.NOW, False):
             button = None
     given = {"layer": view.layer, "quantity": looked, "unclosed": view.unclosed}
     answers = found(SEARCH, view, source, button, asked=every, **given)
@@ -250,8 +250,8 @@ def _said(
         say_start(view)
     if answer.means is not None:
         direction.keep(view, direction.MEANS, asked.target, answer.means)
-    if search.verdict == "short" and search.characters < sources.WRITTEN and asked.target != SPAN:
-        sources.propose(view, source, SOURCE)
+    if search.verdict == "short" and search.characters < search_texts.WRITTEN and asked.target != SPAN:
+        search_texts.propose(view, source, SOURCE)
     if (other := search.about(unit)) is not None:
         st.caption(render_finding.tell(other))
     panels, longer = search.panels(unit), None
@@ -446,7 +446,7 @@ def _ask(view: View, spans: tuple[tuple[int, int], ...]) -> tuple[Question | Non
             st.space("small")
             st.button(_("Clear the selection"), icon=":material/deselect:", on_click=SPANS.put, args=((),))
         else:
-            source = sources.pick(view, SOURCE)
+            source = search_texts.pick(view, SOURCE)
     pattern, edges = "", 0
     if about == PATTERN:
         pattern = st.text_input(
