@@ -18,7 +18,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.sentences import LANGUAGES
 from rnnviz.ui.hosting import user
-from rnnviz.ui.pages.learn import asking
+from rnnviz.ui.pages.learn import poll
 from rnnviz.ui.room import phones as room_phones
 from rnnviz.ui.room import rooms
 from rnnviz.ui.room.addresses import Address
@@ -72,7 +72,7 @@ def test_the_rooms_door_gives_the_pages_that_are_shown_and_no_other(
 
 def test_the_door_closes_with_the_last_page_unless_the_lecture_asks_there(info: ModelInfo) -> None:
     way, listener = sharing.show("mine", info), vars(rooms)["_listener"]
-    assert asking.taken({}, str)["door"] is None, "the stage has opened none"
+    assert poll.taken({}, str)["door"] is None, "the stage has opened none"
     sharing.stop("mine")
     assert listener.wait(SOON)
     with pytest.raises(OSError, match="refused"):

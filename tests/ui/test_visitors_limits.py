@@ -15,7 +15,7 @@ from rnnviz.ui.hosting import limits, permissions
 from rnnviz.ui.hosting.user import ALONE, NOBODY
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import match
-from rnnviz.ui.pages.learn import asking
+from rnnviz.ui.pages.learn import poll
 from rnnviz.ui.room import rooms
 from tests.ui.apptest import settled
 from tests.ui.conftest import Open, everything
@@ -213,13 +213,13 @@ def test_only_the_lecturer_asks_the_room(now_is: Is, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(rooms, "close_of", lambda sessions: opened.append("closed"))
     for who in (ANN, NOBODY):
         now_is(who)
-        assert asking.taken(None, str) == {"door": None, "watches": True}
+        assert poll.taken(None, str) == {"door": None, "watches": True}
         for wish in ({"open": True}, {"key": "k"}, {"open": False}, {"reveal": 1}, {"address": "x"}):
-            answer = asking.taken({"room": wish}, str)
+            answer = poll.taken({"room": wish}, str)
             assert answer["trouble"].startswith("only the lecturer")
             json.dumps(answer)
     assert not opened
     now_is(LECTURER)
-    asking.taken({"room": {"open": True}}, str)
+    poll.taken({"room": {"open": True}}, str)
     assert opened
     assert room.asks

@@ -18,7 +18,7 @@ from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.error_messages import describe
 from rnnviz.ui.hosting import user
-from rnnviz.ui.pages.learn import asking
+from rnnviz.ui.pages.learn import poll
 from rnnviz.ui.pages.learn.lecture import Lecture
 
 KEY = "learn"
@@ -42,7 +42,7 @@ def _scene() -> None:
     lecture: Lecture = st.session_state[_LECTURE]
     link: Link = st.session_state[_LINK]
     wish = asked(KEY)
-    room = asking.taken(wish, plainly)
+    room = poll.taken(wish, plainly)
     static = {
         "words": words(),
         "symbols": symbols.said(),
@@ -59,7 +59,7 @@ def _scene() -> None:
 
     def drawn(said: Any) -> bytes:
         data = lecture.answer(said, static, plainly)
-        asking.stage(lecture.asked(), session)
+        poll.stage(lecture.asked(), session)
         return data
 
     with link.lock:
@@ -107,7 +107,7 @@ def words() -> dict[str, str]:
         "late": _("The answer takes longer than usual …"),
         "pair": _("{name}: {value}"),
         "edit": _("row {i}, column {j}: {value}; press Enter to change it"),
-        **asking.words(),
+        **poll.words(),
     }
 
 

@@ -25,7 +25,7 @@ export interface Answer extends Header {
   error?: string;
 }
 
-/** What asking.py says of the room. */
+/** What poll.py says of the room. */
 export interface RoomAnswer {
   door: RoomDoor | null;
   trouble?: string;
