@@ -7,8 +7,8 @@ import { enter } from "../../rnnviz/ui/browser/static/enter.js";
 import { Frames } from "../../rnnviz/ui/browser/static/frames.js";
 import { columnAt, Heat, rowAt } from "../../rnnviz/ui/browser/static/heat.js";
 import { Numbers, raised } from "../../rnnviz/ui/browser/static/numbers.js";
+import { unpack } from "../../rnnviz/ui/browser/static/payload.js";
 import { luma } from "../../rnnviz/ui/browser/static/theme.js";
-import { unpack } from "../../rnnviz/ui/browser/static/wire.js";
 import { fill, sayer } from "../../rnnviz/ui/browser/static/words.js";
 
 test("a place in UTF-16 units and one in characters are each other's inverse", () => {

@@ -40,7 +40,7 @@ async function page() {
   const { sources, markup, styles, made } = header;
   const addresses = load(sources);
   const [{ unpack }, { start }] = await Promise.all([
-    import(addresses["ui/browser/static/wire.js"]),
+    import(addresses["ui/browser/static/payload.js"]),
     import(addresses["ui/standalone/page.js"]),
   ]);
   const { arrays } = unpack(weights);
