@@ -2,7 +2,7 @@
 
 import { Alternative, together } from "../../../browser/static/alt_text.js";
 import { find } from "../../../browser/static/dom.js";
-import { spoken } from "../../../browser/static/next.js";
+import { spoken } from "../../../browser/static/prediction_bars.js";
 
 /** @import { Numbers } from "../../../browser/static/numbers.js" */
 /** @import { Say } from "../../../browser/static/words.js" */

@@ -1,6 +1,6 @@
 // Keys outside the text: those of the picture, and those that touch a bar from wherever the focus is.
 
-import { digit } from "../../../browser/static/next.js";
+import { digit } from "../../../browser/static/prediction_bars.js";
 
 /** @import { View } from "./view.js" */
 

@@ -2,7 +2,7 @@
 
 import { visible } from "../../../browser/static/characters.js";
 import { find, numberRow, put } from "../../../browser/static/dom.js";
-import { spoken } from "../../../browser/static/next.js";
+import { spoken } from "../../../browser/static/prediction_bars.js";
 import { Findings } from "./finding.js";
 
 /** @import { Numbers } from "../../../browser/static/numbers.js" */

@@ -3,9 +3,9 @@
 import { BaseView } from "../../../browser/static/base.js";
 import { find } from "../../../browser/static/dom.js";
 import { Frames } from "../../../browser/static/frames.js";
-import { Next } from "../../../browser/static/next.js";
 import { Numbers } from "../../../browser/static/numbers.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
+import { Next } from "../../../browser/static/prediction_bars.js";
 import { Presenting } from "../../../browser/static/present.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { sayer } from "../../../browser/static/words.js";

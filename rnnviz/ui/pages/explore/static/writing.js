@@ -2,7 +2,7 @@
 // choose from; and the reader's own text once more.
 
 import { button, find, make, put, still } from "../../../browser/static/dom.js";
-import { digit } from "../../../browser/static/next.js";
+import { digit } from "../../../browser/static/prediction_bars.js";
 
 /** @import { Say } from "../../../browser/static/words.js" */
 /** @import { View } from "./view.js" */

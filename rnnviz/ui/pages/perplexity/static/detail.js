@@ -2,7 +2,7 @@
 
 import { codeName, visible } from "../../../browser/static/characters.js";
 import { find, make } from "../../../browser/static/dom.js";
-import { barRow } from "../../../browser/static/next.js";
+import { barRow } from "../../../browser/static/prediction_bars.js";
 
 /** @import { Numbers } from "../../../browser/static/numbers.js" */
 /** @import { Say } from "../../../browser/static/words.js" */

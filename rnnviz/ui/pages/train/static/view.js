@@ -3,8 +3,8 @@
 import { BaseView } from "../../../browser/static/base.js";
 import { find, place, still } from "../../../browser/static/dom.js";
 import { Heat } from "../../../browser/static/heat.js";
-import { Next } from "../../../browser/static/next.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
+import { Next } from "../../../browser/static/prediction_bars.js";
 import { Presenting } from "../../../browser/static/present.js";
 import { dress } from "../../../browser/static/theme.js";
 import { Chart } from "./chart.js";
