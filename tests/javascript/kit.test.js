@@ -6,7 +6,7 @@ import * as characters from "../../rnnviz/ui/browser/static/characters.js";
 import { enter } from "../../rnnviz/ui/browser/static/enter.js";
 import { Frames } from "../../rnnviz/ui/browser/static/frames.js";
 import { columnAt, Heat, rowAt } from "../../rnnviz/ui/browser/static/heat.js";
-import { Numbers, raised } from "../../rnnviz/ui/browser/static/numbers.js";
+import { Numbers, raised } from "../../rnnviz/ui/browser/static/number_format.js";
 import { unpack } from "../../rnnviz/ui/browser/static/payload.js";
 import { luma } from "../../rnnviz/ui/browser/static/theme.js";
 import { fill, sayer } from "../../rnnviz/ui/browser/static/words.js";

@@ -3,7 +3,7 @@
 import { address } from "../static/address.js";
 import { BaseView } from "../static/base.js";
 import { find, put } from "../static/dom.js";
-import { Numbers } from "../static/numbers.js";
+import { Numbers } from "../static/number_format.js";
 import { label, sayer } from "../static/words.js";
 
 /** @import { Fields } from "../static/address.js" */

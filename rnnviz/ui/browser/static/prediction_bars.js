@@ -4,7 +4,7 @@
 import { visible } from "./characters.js";
 import { find, make, put } from "./dom.js";
 
-/** @import { Numbers } from "./numbers.js" */
+/** @import { Numbers } from "./number_format.js" */
 /** @import { Predictions } from "./types" */
 /** @import { Say } from "./words.js" */
 

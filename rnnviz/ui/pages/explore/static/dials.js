@@ -2,7 +2,7 @@
 
 import { find, put } from "../../../browser/static/dom.js";
 
-/** @import { Numbers } from "../../../browser/static/numbers.js" */
+/** @import { Numbers } from "../../../browser/static/number_format.js" */
 /** @import { Say } from "../../../browser/static/words.js" */
 /** @import { Shape } from "./types" */
 

@@ -4,7 +4,7 @@ import { Alternative, together } from "../../../browser/static/alt_text.js";
 import { find } from "../../../browser/static/dom.js";
 import { spoken } from "../../../browser/static/prediction_bars.js";
 
-/** @import { Numbers } from "../../../browser/static/numbers.js" */
+/** @import { Numbers } from "../../../browser/static/number_format.js" */
 /** @import { Say } from "../../../browser/static/words.js" */
 /** @import { Store } from "./store.js" */
 

@@ -5,7 +5,7 @@ import { find, numberRow, put } from "../../../browser/static/dom.js";
 import { spoken } from "../../../browser/static/prediction_bars.js";
 import { Findings } from "./finding.js";
 
-/** @import { Numbers } from "../../../browser/static/numbers.js" */
+/** @import { Numbers } from "../../../browser/static/number_format.js" */
 /** @import { Say } from "../../../browser/static/words.js" */
 /** @import { Store } from "./store.js" */
 

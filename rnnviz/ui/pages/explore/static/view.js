@@ -3,7 +3,7 @@
 import { BaseView } from "../../../browser/static/base.js";
 import { find } from "../../../browser/static/dom.js";
 import { Frames } from "../../../browser/static/frames.js";
-import { Numbers } from "../../../browser/static/numbers.js";
+import { Numbers } from "../../../browser/static/number_format.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
 import { Next } from "../../../browser/static/prediction_bars.js";
 import { Presenting } from "../../../browser/static/present.js";

@@ -4,7 +4,7 @@ import { address } from "../../../browser/static/address.js";
 import { BaseView } from "../../../browser/static/base.js";
 import { rules } from "../../../browser/static/coloured.js";
 import { find, make, put } from "../../../browser/static/dom.js";
-import { Numbers } from "../../../browser/static/numbers.js";
+import { Numbers } from "../../../browser/static/number_format.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
 import { appearance, dress } from "../../../browser/static/theme.js";
 import { label, sayer } from "../../../browser/static/words.js";

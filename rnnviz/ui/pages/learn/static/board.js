@@ -4,7 +4,7 @@
 // that what is typed or pulled is not lost; pictures are drawn anew (kit.js).
 
 import { make, put } from "../../../browser/static/dom.js";
-import { Numbers } from "../../../browser/static/numbers.js";
+import { Numbers } from "../../../browser/static/number_format.js";
 
 /** @import { Untyped } from "../../../browser/static/types" */
 /** @import { Room } from "./room.js" */

@@ -2,7 +2,7 @@
 
 import { BaseView } from "../../../browser/static/base.js";
 import { find, make } from "../../../browser/static/dom.js";
-import { Numbers } from "../../../browser/static/numbers.js";
+import { Numbers } from "../../../browser/static/number_format.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { sayer } from "../../../browser/static/words.js";

@@ -5,7 +5,7 @@ import { leading } from "../../../browser/static/characters.js";
 import { find } from "../../../browser/static/dom.js";
 import { gaps, loadPlotly, purge, react } from "../../../browser/static/plotly.js";
 
-/** @import { Numbers } from "../../../browser/static/numbers.js" */
+/** @import { Numbers } from "../../../browser/static/number_format.js" */
 /** @import { Say } from "../../../browser/static/words.js" */
 /** @import { Arrays, ViewerTheme } from "./types" */
 

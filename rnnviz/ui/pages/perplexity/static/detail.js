@@ -4,7 +4,7 @@ import { codeName, visible } from "../../../browser/static/characters.js";
 import { find, make } from "../../../browser/static/dom.js";
 import { barRow } from "../../../browser/static/prediction_bars.js";
 
-/** @import { Numbers } from "../../../browser/static/numbers.js" */
+/** @import { Numbers } from "../../../browser/static/number_format.js" */
 /** @import { Say } from "../../../browser/static/words.js" */
 /** @import { tell } from "./chunks.js" */
 /** @import { Fixed, Told } from "./types" */

@@ -3,7 +3,7 @@
 import { BaseView } from "../../../browser/static/base.js";
 import { ColouredText, rules } from "../../../browser/static/coloured.js";
 import { find, make, options } from "../../../browser/static/dom.js";
-import { Numbers } from "../../../browser/static/numbers.js";
+import { Numbers } from "../../../browser/static/number_format.js";
 import { appearance, dress } from "../../../browser/static/theme.js";
 import { label, sayer } from "../../../browser/static/words.js";
 import { chunks, tell } from "./chunks.js";
