@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as characters from "../../rnnviz/ui/browser/static/characters.js";
-import { enter } from "../../rnnviz/ui/browser/static/enter.js";
+import { enter } from "../../rnnviz/ui/browser/static/component.js";
 import { Frames } from "../../rnnviz/ui/browser/static/frames.js";
 import { columnAt, Heat, rowAt } from "../../rnnviz/ui/browser/static/heat.js";
 import { Numbers, raised } from "../../rnnviz/ui/browser/static/number_format.js";

@@ -14,7 +14,7 @@ const about = %s;
 const load = (address) => import(new URL(address, window.location.origin).href);
 let modules;
 export default function (component) {
-  modules ??= Promise.all([load(about.kit + "/enter.js"), load(about.base + "/view.js")]);
+  modules ??= Promise.all([load(about.kit + "/component.js"), load(about.base + "/view.js")]);
   return modules.then(
     ([{ enter }, { View }]) => enter(component, View, about),
     () => {
