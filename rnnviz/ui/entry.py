@@ -12,7 +12,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from rnnviz.ui import error_messages, process_threads, warm_up  # noqa: F401 (process prepares this one)
-from rnnviz.ui.browser import link, views
+from rnnviz.ui.browser import view_socket, views
 from rnnviz.ui.hosting import environment
 from rnnviz.ui.room import rooms
 from rnnviz.ui.server.guard import Guard
@@ -36,7 +36,7 @@ def parts(*, watched: bool | None = None) -> dict[str, Any]:
             Route("/{page:page}", _page),
             Mount("/plotly", StaticFiles(directory=views.plotly())),
             *views.routes(settled=not watched),
-            *link.routes(),
+            *view_socket.routes(),
             *serving.routes(),
             *rooms.routes(),
         ],
@@ -72,4 +72,4 @@ def _hosted() -> list[Middleware]:
         return []
     from rnnviz.ui.hosting.auth import Door
 
-    return [Middleware(rooms.Entrance), Middleware(Door, beside=(link.ADDRESS,))]
+    return [Middleware(rooms.Entrance), Middleware(Door, beside=(view_socket.ADDRESS,))]

@@ -1,6 +1,6 @@
 """Visitors of the Explore page without a browser: what the view sends, at the pace of a typist.
 
-Each is a text and two WebSockets, one of Streamlit's protocol and the view's own. As in `link.js` at
+Each is a text and two WebSockets, one of Streamlit's protocol and the view's own. As in `view_socket.js` at
 most one ask is in flight, it is the whole wish, and the last wish wins; as in `store.js` answers
 continue one another. A key's time is from its moment to the answer that covers it.
 """

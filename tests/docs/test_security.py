@@ -118,7 +118,7 @@ PROMISES: dict[str, list[str]] = {
         f"{STRANGERS}::test_six_sockets_whose_messages_do_not_end_hold_little"
     ],
     "made only with its page's token": [
-        "ui/test_link.py::test_nobody_is_answered_without_the_token_or_after_the_session_is_gone"
+        "ui/test_view_socket.py::test_nobody_is_answered_without_the_token_or_after_the_session_is_gone"
     ],
     "The right key is never refused": [f"{HOSTING}::test_another_key_makes_nobody_a_lecturer"],
     "not by a page that is asked for": [

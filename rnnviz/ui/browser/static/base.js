@@ -1,7 +1,7 @@
 // What every view does with an answer, and with a change of theme or of screen.
 
-import { Link } from "./link.js";
 import { unpack } from "./payload.js";
+import { Link } from "./view_socket.js";
 
 /** @import { Component, Untyped } from "./types" */
 

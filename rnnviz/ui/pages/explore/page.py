@@ -1,6 +1,6 @@
 """The Explore page: type, and look inside the network while it reads. A keystroke's ask comes over the
-view's own connection (browser/link.py); any other reruns one fragment with one component. The session's
-LiveSession answers both, in bytes.
+view's own connection (browser/view_socket.py); any other reruns one fragment with one component. The
+session's LiveSession answers both, in bytes.
 """
 
 from dataclasses import asdict, replace
@@ -13,7 +13,7 @@ from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.ui import address, model_cache, model_suggestion, presenting, sidebar
 from rnnviz.ui.browser.component import ASK, Component, asked
-from rnnviz.ui.browser.link import Answer, Link
+from rnnviz.ui.browser.view_socket import Answer, Link
 from rnnviz.ui.context import Context
 from rnnviz.ui.jobs.worker import OVER
 from rnnviz.ui.pages.explore import bookmark

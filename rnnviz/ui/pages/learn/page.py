@@ -14,8 +14,8 @@ from rnnviz.i18n import _, language
 from rnnviz.lecture import symbols
 from rnnviz.ui import presenting
 from rnnviz.ui.browser.component import Component, asked
-from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.themes import themes
+from rnnviz.ui.browser.view_socket import Link
 from rnnviz.ui.error_messages import describe
 from rnnviz.ui.hosting import user
 from rnnviz.ui.pages.learn import poll

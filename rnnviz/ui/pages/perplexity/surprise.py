@@ -23,8 +23,8 @@ from rnnviz.scoring.record import Record
 from rnnviz.text.characters import visible
 from rnnviz.ui import model_cache
 from rnnviz.ui.browser.component import Component, asked
-from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.themes import themes
+from rnnviz.ui.browser.view_socket import Link
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field

@@ -21,9 +21,9 @@ from rnnviz.training import queue, runs
 from rnnviz.training.folder import RunFolder
 from rnnviz.training.snapshots import Snapshot
 from rnnviz.ui.browser.component import Component, asked
-from rnnviz.ui.browser.link import Link
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.browser.themes import themes
+from rnnviz.ui.browser.view_socket import Link
 from rnnviz.ui.error_messages import sentence
 from rnnviz.ui.formatting import duration, rounded
 from rnnviz.ui.pages.train import words as say

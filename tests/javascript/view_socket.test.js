@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
-import { Link } from "../../rnnviz/ui/browser/static/link.js";
+import { Link } from "../../rnnviz/ui/browser/static/view_socket.js";
 
 /** A WebSocket that nobody is behind. */
 class Socket {

@@ -1,7 +1,7 @@
-"""The server's side of a view's conversation, as link.js is the browser's: a WebSocket beside Streamlit's,
-which for every ask would start a thread, run the page and send six messages. Whatever needs a run of the page
-still goes through Streamlit, and so does everything where there is no such connection. app.py imports this
-module: keep it light.
+"""The server's side of a view's conversation, as view_socket.js is the browser's: a WebSocket beside
+Streamlit's, which for every ask would start a thread, run the page and send six messages. Whatever needs a
+run of the page still goes through Streamlit, and so does everything where there is no such connection. app.py
+imports this module: keep it light.
 
     browser  asks: JSON, one at a time
     server   the bytes that answer an ask, or "" for: ask the page

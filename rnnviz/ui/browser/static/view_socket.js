@@ -1,4 +1,4 @@
-// The browser's side of a view's conversation, as rnnviz/ui/browser/link.py is the server's: one ask at a time, and
+// The browser's side of a view's conversation, as rnnviz/ui/browser/view_socket.py is the server's: one ask at a time, and
 // the last wish always wins. Asks go over a WebSocket of the view's own where the page offers one and it stands,
 // past Streamlit; else, and what only the page can answer, through `send`.
 

@@ -16,9 +16,9 @@ from starlette.testclient import TestClient, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
 import rnnviz
-from rnnviz.ui.browser import link
-from rnnviz.ui.browser.link import Link
+from rnnviz.ui.browser import view_socket
 from rnnviz.ui.browser.payload import unpack
+from rnnviz.ui.browser.view_socket import Link
 from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.hosting import environment
 from rnnviz.ui.hosting.auth import Door
@@ -49,8 +49,8 @@ def linked() -> Link:
 
 @contextmanager
 def connected(token: str, **headers: str) -> Iterator[WebSocketTestSession]:
-    client = TestClient(Starlette(routes=link.routes()))
-    with client.websocket_connect(link.ADDRESS, subprotocols=[token], headers=headers) as socket:
+    client = TestClient(Starlette(routes=view_socket.routes()))
+    with client.websocket_connect(view_socket.ADDRESS, subprotocols=[token], headers=headers) as socket:
         yield socket
 
 
@@ -68,7 +68,7 @@ def answer(socket: WebSocketTestSession, **wish: Any) -> tuple[dict[str, Any], d
 
 def left_to_the_page(socket: WebSocketTestSession, said: str) -> bool:
     socket.send_text(said)
-    return socket.receive_text() == link.ASK_PAGE
+    return socket.receive_text() == view_socket.ASK_PAGE
 
 
 def test_a_key_brings_one_small_message_and_the_cores_numbers(live: Link) -> None:
@@ -116,7 +116,7 @@ def test_a_key_that_is_answered_while_the_page_runs_does_not_take_its_texts_plac
 
 
 def test_what_only_the_page_can_answer_is_left_to_it(live: Link, caplog: pytest.LogCaptureFixture) -> None:
-    wishes = ({"fresh": True}, {"model": "tiny-lstm"}, {"glance": True}, {"text": "a" * link.LONGEST})
+    wishes = ({"fresh": True}, {"model": "tiny-lstm"}, {"glance": True}, {"text": "a" * view_socket.LONGEST})
     with connected(live.token) as socket:
         for said in ("", "[", "[" * 100_000, *map(json.dumps, wishes)):
             assert left_to_the_page(socket, said)
@@ -166,12 +166,12 @@ def test_behind_the_door_it_takes_nobodys_place_and_needs_the_tabs_cookie(
     monkeypatch.setenv("RNNVIZ_HOSTED", "1")
     monkeypatch.setenv("RNNVIZ_CAPACITY", "0")
     monkeypatch.setattr(environment, "key", lambda: "the key of this test's hall")
-    door = Door(Starlette(routes=link.routes()), beside=(link.ADDRESS,))
+    door = Door(Starlette(routes=view_socket.routes()), beside=(view_socket.ADDRESS,))
     live.person = Person("ann", lecturer=False)
 
     def come(id: str) -> AbstractContextManager[WebSocketTestSession]:
         cookie = {"Cookie": f"{VISITOR}={Cookies(environment.key()).sign(VISITOR, id)}"}
-        return TestClient(door).websocket_connect(link.ADDRESS, [live.token], headers=cookie)
+        return TestClient(door).websocket_connect(view_socket.ADDRESS, [live.token], headers=cookie)
 
     with come("ann") as socket:
         assert answer(socket, text="mine")[0]["length"] == 4
@@ -219,7 +219,9 @@ def test_one_persons_long_asks_take_one_thread(live: Link) -> None:
     other.serve(slowly)
 
     async def asked() -> None:
-        await asyncio.gather(*(link._answer(one.token, "{}") for one in (live, other) for _ in range(3)))
+        await asyncio.gather(
+            *(view_socket._answer(one.token, "{}") for one in (live, other) for _ in range(3))
+        )
 
     asyncio.run(asked())
     assert most == 1
@@ -245,7 +247,7 @@ def test_one_who_asks_without_waiting_leaves_others_their_turn(live: Link) -> No
 
     async def both() -> None:
         with suppress(WebSocketDisconnect):
-            await asyncio.gather(link._talk(cast(Any, Socket()), live.token), other())
+            await asyncio.gather(view_socket._talk(cast(Any, Socket()), live.token), other())
 
     assert live.say({})
     assert live.say({}, at_once=True)
@@ -255,7 +257,7 @@ def test_one_who_asks_without_waiting_leaves_others_their_turn(live: Link) -> No
 
 def test_a_tab_has_few_connections_and_gets_back_those_that_end(live: Link) -> None:
     with ExitStack() as stack:
-        for _ in range(link.MOST):
+        for _ in range(view_socket.MOST):
             stack.enter_context(connected(live.token))
         assert refused(live.token)
     assert live.connections == 0
