@@ -6,10 +6,10 @@ import * as characters from "../../rnnviz/ui/browser/static/characters.js";
 import { enter } from "../../rnnviz/ui/browser/static/component.js";
 import { Frames } from "../../rnnviz/ui/browser/static/frames.js";
 import { columnAt, Heat, rowAt } from "../../rnnviz/ui/browser/static/heat.js";
+import { fill, sayer } from "../../rnnviz/ui/browser/static/messages.js";
 import { Numbers, raised } from "../../rnnviz/ui/browser/static/number_format.js";
 import { unpack } from "../../rnnviz/ui/browser/static/payload.js";
 import { luma } from "../../rnnviz/ui/browser/static/theme.js";
-import { fill, sayer } from "../../rnnviz/ui/browser/static/words.js";
 
 test("a place in UTF-16 units and one in characters are each other's inverse", () => {
   for (const text of ["", "abc", "a👩‍👩‍👧b", "水🇫🇷é", "\ud83d lone"]) {

@@ -3,8 +3,8 @@
 import { address } from "../static/address.js";
 import { BaseView } from "../static/base.js";
 import { find, put } from "../static/dom.js";
+import { label, sayer } from "../static/messages.js";
 import { Numbers } from "../static/number_format.js";
-import { label, sayer } from "../static/words.js";
 
 /** @import { Fields } from "../static/address.js" */
 

@@ -6,7 +6,7 @@ import { find, make, put } from "./dom.js";
 
 /** @import { Numbers } from "./number_format.js" */
 /** @import { Predictions } from "./types" */
-/** @import { Say } from "./words.js" */
+/** @import { Say } from "./messages.js" */
 
 const CONTEXT = 8; // characters that are shown before the place in question
 const DIGITS = "1234567890"; // the keys of the first bars

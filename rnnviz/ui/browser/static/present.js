@@ -3,7 +3,7 @@
 
 import { find, put } from "./dom.js";
 
-/** @import { Say } from "./words.js" */
+/** @import { Say } from "./messages.js" */
 
 const MARK = "data-rv-presenting"; // of the document: the page hides what isn't the view
 const TYPED = "input, textarea, select, [contenteditable=true], [role=listbox]"; // where P is a letter

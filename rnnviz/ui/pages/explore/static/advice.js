@@ -2,7 +2,7 @@
 
 import { together } from "../../../browser/static/alt_text.js";
 
-/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Better, Example } from "./types" */
 /** @import { View } from "./view.js" */
 

@@ -6,7 +6,7 @@ import { find } from "../../../browser/static/dom.js";
 import { Notes } from "./notes.js";
 
 /** @import { Fields } from "../../../browser/static/address.js" */
-/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Arrival, Example } from "./types" */
 /** @import { View } from "./view.js" */
 

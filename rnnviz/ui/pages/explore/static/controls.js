@@ -3,11 +3,11 @@
 import { together } from "../../../browser/static/alt_text.js";
 import { visible } from "../../../browser/static/characters.js";
 import { button, find, make, options, put } from "../../../browser/static/dom.js";
-import { label } from "../../../browser/static/words.js";
+import { label } from "../../../browser/static/messages.js";
 import { Advice } from "./advice.js";
 import { NETWORK } from "./history.js";
 
-/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Store } from "./store.js" */
 /** @import { Example, Fixed } from "./types" */
 /** @import { View } from "./view.js" */

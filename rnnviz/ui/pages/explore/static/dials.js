@@ -3,7 +3,7 @@
 import { find, put } from "../../../browser/static/dom.js";
 
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
-/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Shape } from "./types" */
 
 const COUNTS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100]; // of top-k; the slider's end is all of them

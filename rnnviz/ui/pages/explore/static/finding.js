@@ -5,7 +5,7 @@ import { find } from "../../../browser/static/dom.js";
 import { spoken } from "../../../browser/static/prediction_bars.js";
 
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
-/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Store } from "./store.js" */
 
 export class Findings {

@@ -6,7 +6,7 @@ import { spoken } from "../../../browser/static/prediction_bars.js";
 import { Findings } from "./finding.js";
 
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
-/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Store } from "./store.js" */
 
 const WHOLE = /** @type {const} */ (["characters", "perplexity", "bits", "unknown"]); // of the whole text

@@ -3,12 +3,12 @@
 import { BaseView } from "../../../browser/static/base.js";
 import { find } from "../../../browser/static/dom.js";
 import { Frames } from "../../../browser/static/frames.js";
+import { sayer } from "../../../browser/static/messages.js";
 import { Numbers } from "../../../browser/static/number_format.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
 import { Next } from "../../../browser/static/prediction_bars.js";
 import { Presenting } from "../../../browser/static/present.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
-import { sayer } from "../../../browser/static/words.js";
 import { Bookmark } from "./bookmark.js";
 import { Controls } from "./controls.js";
 import { Dials, PLAIN } from "./dials.js";

@@ -4,7 +4,7 @@
 import { button, find, make, put, still } from "../../../browser/static/dom.js";
 import { digit } from "../../../browser/static/prediction_bars.js";
 
-/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { View } from "./view.js" */
 
 const WAYS = 3;

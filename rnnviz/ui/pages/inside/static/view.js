@@ -4,15 +4,15 @@ import { address } from "../../../browser/static/address.js";
 import { BaseView } from "../../../browser/static/base.js";
 import { rules } from "../../../browser/static/coloured.js";
 import { find, make, put } from "../../../browser/static/dom.js";
+import { label, sayer } from "../../../browser/static/messages.js";
 import { Numbers } from "../../../browser/static/number_format.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
 import { appearance, dress } from "../../../browser/static/theme.js";
-import { label, sayer } from "../../../browser/static/words.js";
 import { Panel } from "./panel.js";
 import { Text } from "./text.js";
 
 /** @import { Fields } from "../../../browser/static/address.js" */
-/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Answer, Arrays, BoardTheme } from "./types" */
 
 /** Resolves when the screen shows what was drawn; at once where nothing is painted, in a hidden tab. */

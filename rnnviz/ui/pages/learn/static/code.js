@@ -2,7 +2,7 @@
 
 import { find, make, put } from "../../../browser/static/dom.js";
 
-/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { StepCode } from "./types" */
 
 export class CodePanel {

@@ -6,7 +6,7 @@
 //   window → stage   {kind: "hello"} it is there; {kind: "key", key, shift} one of KEYS was pressed;
 //                    {kind: "go", name} a step of the appendix is wanted
 
-import { fill } from "../../../browser/static/words.js";
+import { fill } from "../../../browser/static/messages.js";
 
 /** @import { Answer, DeskKey, DeskStep, RoomLive, SceneTheme } from "./types" */
 

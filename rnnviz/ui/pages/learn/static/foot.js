@@ -2,7 +2,7 @@
 
 import { find, make } from "../../../browser/static/dom.js";
 
-/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { View } from "./view.js" */
 
 /** @param {View} view @param {Say} say */

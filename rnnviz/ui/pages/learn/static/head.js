@@ -4,7 +4,7 @@ import { find, make } from "../../../browser/static/dom.js";
 import { Formula } from "./formula.js";
 import { Lights } from "./lights.js";
 
-/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Board } from "./board.js" */
 /** @import { Answer } from "./types" */
 

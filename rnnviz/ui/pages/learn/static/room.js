@@ -1,6 +1,6 @@
 // The room that answers: followed while it is open, asked by Space, told to the lecturer's window.
 
-import { sayer } from "../../../browser/static/words.js";
+import { sayer } from "../../../browser/static/messages.js";
 import { RoomWords } from "./room_words.js";
 
 /** @import { Words } from "../../../browser/static/types" */

@@ -2,10 +2,10 @@
 
 import { BaseView } from "../../../browser/static/base.js";
 import { find, make } from "../../../browser/static/dom.js";
+import { sayer } from "../../../browser/static/messages.js";
 import { Numbers } from "../../../browser/static/number_format.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
-import { sayer } from "../../../browser/static/words.js";
 import { Board } from "./board.js";
 import { CodePanel } from "./code.js";
 import { Desk } from "./desk.js";

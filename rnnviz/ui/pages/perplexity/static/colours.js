@@ -3,7 +3,7 @@
 import { find, make } from "../../../browser/static/dom.js";
 
 /** @import { Scale } from "../../../browser/static/coloured.js" */
-/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Chunk, Fixed, Mode, ViewerTheme } from "./types" */
 
 /** How each mode colours. @param {Fixed} fixed @returns {Record<Mode, Scale<Chunk>>} */

@@ -6,7 +6,7 @@ import { find } from "../../../browser/static/dom.js";
 import { gaps, loadPlotly, purge, react } from "../../../browser/static/plotly.js";
 
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
-/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Arrays, ViewerTheme } from "./types" */
 
 const HEIGHT = 190;

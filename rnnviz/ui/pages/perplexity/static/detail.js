@@ -5,7 +5,7 @@ import { find, make } from "../../../browser/static/dom.js";
 import { barRow } from "../../../browser/static/prediction_bars.js";
 
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
-/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { tell } from "./chunks.js" */
 /** @import { Fixed, Told } from "./types" */
 

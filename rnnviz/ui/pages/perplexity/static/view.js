@@ -3,15 +3,15 @@
 import { BaseView } from "../../../browser/static/base.js";
 import { ColouredText, rules } from "../../../browser/static/coloured.js";
 import { find, make, options } from "../../../browser/static/dom.js";
+import { label, sayer } from "../../../browser/static/messages.js";
 import { Numbers } from "../../../browser/static/number_format.js";
 import { appearance, dress } from "../../../browser/static/theme.js";
-import { label, sayer } from "../../../browser/static/words.js";
 import { chunks, tell } from "./chunks.js";
 import { colours, explain, scales } from "./colours.js";
 import { Curve } from "./curve.js";
 import { Detail } from "./detail.js";
 
-/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Answer, Arrays, Chunk, Fixed, Mode, Part, Told, ViewerTheme } from "./types" */
 
 const DWELL = 110; // milliseconds that a pointer rests before the server is asked about a character

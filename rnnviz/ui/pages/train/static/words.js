@@ -1,8 +1,8 @@
 // Everything the training view says: numbers, how far a run is, what is shown and what to notice.
 
 import { find, make, numberRow, options, put } from "../../../browser/static/dom.js";
+import { label, sayer } from "../../../browser/static/messages.js";
 import { Numbers } from "../../../browser/static/number_format.js";
-import { label, sayer } from "../../../browser/static/words.js";
 
 /** @import { Frames } from "./frames.js" */
 /** @import { Answer, Fixed, Frame } from "./types" */
