@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Frames } from "../../rnnviz/ui/browser/static/animation_frames.js";
 import * as characters from "../../rnnviz/ui/browser/static/characters.js";
 import { enter } from "../../rnnviz/ui/browser/static/component.js";
-import { Frames } from "../../rnnviz/ui/browser/static/frames.js";
 import { columnAt, Heat, rowAt } from "../../rnnviz/ui/browser/static/heat.js";
 import { fill, sayer } from "../../rnnviz/ui/browser/static/messages.js";
 import { Numbers, raised } from "../../rnnviz/ui/browser/static/number_format.js";

@@ -1,8 +1,8 @@
 // The live view: what the parts tell one another.
 
+import { Frames } from "../../../browser/static/animation_frames.js";
 import { BaseView } from "../../../browser/static/base.js";
 import { find } from "../../../browser/static/dom.js";
-import { Frames } from "../../../browser/static/frames.js";
 import { sayer } from "../../../browser/static/messages.js";
 import { Numbers } from "../../../browser/static/number_format.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
