@@ -44,7 +44,7 @@ export default widget(%s, %s);
 def bundle() -> str:
     """The module: its default export is what anywidget calls."""
     styles = "\n".join(
-        (PACKAGE / file).read_text("utf-8") for file in ("ui/browser/static/kit.css", f"{VIEW}/view.css")
+        (PACKAGE / file).read_text("utf-8") for file in ("ui/browser/static/shared.css", f"{VIEW}/view.css")
     )
     markup = (PACKAGE / VIEW / "view.html").read_text("utf-8")
     return _LOADER % tuple(map(json.dumps, (list(modules(ENTRY).items()), ENTRY, styles, markup)))

@@ -41,7 +41,7 @@ export function enter(component, View, about) {
     if (view) end(view, about);
     root.innerHTML = about.markup; // constant, and the only text that is parsed
     root.hidden = true; // Streamlit may mount again where a view was shown: the new one isn't laid out yet
-    const styles = [`${about.kit}/kit.css`, `${about.base}/view.css`];
+    const styles = [`${about.kit}/shared.css`, `${about.base}/view.css`];
     view = new View(root, Promise.all(styles.map((style) => loadStyle(root, style))));
     view.recall(memories.get(about.root));
     views.set(parent, view);
