@@ -3,7 +3,7 @@
 import { visible } from "../../../browser/static/characters.js";
 import { find, numberRow, put } from "../../../browser/static/dom.js";
 import { spoken } from "../../../browser/static/prediction_bars.js";
-import { Findings } from "./finding.js";
+import { Findings } from "./descriptions.js";
 
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
 /** @import { Say } from "../../../browser/static/messages.js" */
