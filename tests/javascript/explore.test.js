@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { edges } from "../../rnnviz/ui/pages/explore/static/editor.js";
 import { assemble, Column, Running, Store } from "../../rnnviz/ui/pages/explore/static/store.js";
-import { Tint } from "../../rnnviz/ui/pages/explore/static/tint.js";
+import { Tint } from "../../rnnviz/ui/pages/explore/static/text_background.js";
 import { around } from "../../rnnviz/ui/pages/explore/static/window.js";
 
 /** @import { Answer, Arrays } from "../../rnnviz/ui/pages/explore/static/types" */

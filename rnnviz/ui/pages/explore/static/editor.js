@@ -3,10 +3,10 @@
 import { clean, commonPrefix, commonSuffix, toPoint, toUnit } from "../../../browser/static/characters.js";
 import { find } from "../../../browser/static/dom.js";
 import { History, HUMAN, NETWORK } from "./history.js";
-import { Tint } from "./tint.js";
+import { Tint } from "./text_background.js";
 
 /** @import { Step } from "./history.js" */
-/** @import { Pens } from "./tint.js" */
+/** @import { Pens } from "./text_background.js" */
 
 /** @typedef {{ change(): void, caret(): void, point(t: number | null): void, click(t: number | null): void, limit(leftOut: number): void }} Listener */
 

@@ -19,7 +19,7 @@ import { meet, remember } from "./memory.js";
 import { Readout } from "./readout.js";
 import { Dials, PLAIN } from "./sampling_controls.js";
 import { Store } from "./store.js";
-import { behindText } from "./tint.js";
+import { behindText } from "./text_background.js";
 import { around, heightFor } from "./window.js";
 import { Writing } from "./writing.js";
 
