@@ -1,6 +1,6 @@
 // The Explore page's view in a notebook: a kernel answers in the server's place. anywidget calls `render`.
 
-import { again, mount } from "../ui/pages/explore/static/alone.js";
+import { again, mount } from "../ui/pages/explore/static/embedded.js";
 import { View } from "../ui/pages/explore/static/view.js";
 
 const HEIGHT = 560; // pixels of the picture: a cell has no window to fill

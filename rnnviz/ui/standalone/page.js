@@ -1,6 +1,6 @@
 // The Explore view in a page of its own: an engine answers in the server's place.
 
-import { again, mount } from "../pages/explore/static/alone.js";
+import { again, mount } from "../pages/explore/static/embedded.js";
 import { View } from "../pages/explore/static/view.js";
 import { answers } from "./model.js";
 import { Reader } from "./reader.js";
