@@ -10,6 +10,7 @@ import { Next } from "../../../browser/static/prediction_bars.js";
 import { Presenting } from "../../../browser/static/present.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { Bookmark } from "./bookmark.js";
+import { Writing } from "./continuation.js";
 import { Controls } from "./controls.js";
 import { Editor } from "./editor.js";
 import { Figure } from "./figure.js";
@@ -21,7 +22,6 @@ import { Dials, PLAIN } from "./sampling_controls.js";
 import { Store } from "./store.js";
 import { behindText } from "./text_background.js";
 import { around, heightFor } from "./window.js";
-import { Writing } from "./writing.js";
 
 /** @import { Answer, Arrays, LiveTheme, Place, Shape } from "./types" */
 
