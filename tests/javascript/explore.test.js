@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { edges } from "../../rnnviz/ui/pages/explore/static/editor.js";
 import { assemble, Column, Running, Store } from "../../rnnviz/ui/pages/explore/static/store.js";
 import { Tint } from "../../rnnviz/ui/pages/explore/static/text_background.js";
-import { around } from "../../rnnviz/ui/pages/explore/static/window.js";
+import { around } from "../../rnnviz/ui/pages/explore/static/visible_range.js";
 
 /** @import { Answer, Arrays } from "../../rnnviz/ui/pages/explore/static/types" */
 

@@ -21,7 +21,7 @@ import { Readout } from "./readout.js";
 import { Dials, PLAIN } from "./sampling_controls.js";
 import { Store } from "./store.js";
 import { behindText } from "./text_background.js";
-import { around, heightFor } from "./window.js";
+import { around, heightFor } from "./visible_range.js";
 
 /** @import { Answer, Arrays, LiveTheme, Place, Shape } from "./types" */
 
