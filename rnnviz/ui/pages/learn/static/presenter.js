@@ -1,8 +1,8 @@
 // The lecturer's window: notes, the next step, a clock, and what the room answers. It is a page of its own without
-// a session: the stage's window tells it what to show, and the room's answers as they come (desk.js).
+// a session: the stage's window tells it what to show, and the room's answers as they come (presenter_channel.js).
 
 import { fill } from "../../../browser/static/messages.js";
-import { KEYS, name } from "./desk.js";
+import { KEYS, name } from "./presenter_channel.js";
 import { Stopwatch } from "./stopwatch.js";
 
 /** @import { DeskStep, RoomLive } from "./types" */

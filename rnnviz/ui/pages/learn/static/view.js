@@ -8,13 +8,13 @@ import { loadPlotly } from "../../../browser/static/plotly.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { Board } from "./board.js";
 import { CodePanel } from "./code.js";
-import { Desk } from "./desk.js";
 import { moves } from "./foot.js";
 import { fonts as typefaces } from "./formula.js";
 import { glide, places } from "./glide.js";
 import { Head } from "./head.js";
 import { key } from "./keys.js";
 import { draw } from "./kit.js";
+import { Desk } from "./presenter_channel.js";
 import { Room } from "./room.js";
 
 /** @import { Answer, DeskKey } from "./types" */
