@@ -10,12 +10,12 @@ import { Board } from "./board.js";
 import { CodePanel } from "./code.js";
 import { moves } from "./footer.js";
 import { fonts as typefaces } from "./formula.js";
-import { glide, places } from "./glide.js";
 import { Head } from "./header.js";
 import { key } from "./keys.js";
 import { draw } from "./kit.js";
 import { Desk } from "./presenter_channel.js";
 import { Room } from "./room.js";
+import { glide, places } from "./transition.js";
 
 /** @import { Answer, DeskKey } from "./types" */
 
