@@ -4,7 +4,7 @@
 import katex from "../../../browser/katex/katex.mjs";
 import { make } from "../../../browser/static/dom.js";
 
-/** @import { Lights } from "./lights.js" */
+/** @import { Lights } from "./highlight.js" */
 
 const KATEX = new URL("../../../browser/katex/", import.meta.url);
 

@@ -2,7 +2,7 @@
 
 import { find, make } from "../../../browser/static/dom.js";
 import { Formula } from "./formula.js";
-import { Lights } from "./lights.js";
+import { Lights } from "./highlight.js";
 
 /** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Board } from "./board.js" */
