@@ -1,7 +1,7 @@
 """What a step of the lecture is drawn with: a tree of plain data, without a coordinate in it.
 
-A step returns one tree; `ui/pages/learn/static/kit.js` draws it. Containers (`row`, `inline`, `column`) hold
-what is drawn (`text`, `table`, `matrix`, `plot`, …). What every part may have:
+A step returns one tree; `ui/pages/learn/static/primitives.js` draws it. Containers (`row`, `inline`,
+`column`) hold what is drawn (`text`, `table`, `matrix`, `plot`, …). What every part may have:
 
     stands   the symbols of the formula that it is, apart by spaces: pointing at one lights the other
     here     the value of a symbol that the part doesn't show by itself

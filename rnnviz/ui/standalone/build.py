@@ -130,7 +130,7 @@ def parts(
         "sources": list(modules("ui/standalone/page.js").items()),
         "markup": (VIEW / "view.html").read_text("utf-8"),
         "styles": "".join(
-            (folder / name).read_text("utf-8") for folder, name in ((KIT, "kit.css"), (VIEW, "view.css"))
+            (folder / name).read_text("utf-8") for folder, name in ((KIT, "shared.css"), (VIEW, "view.css"))
         ),
     }
     return header, {**_weights(info.path), **tables, **_orders(model)}

@@ -1,7 +1,7 @@
 // What a step is drawn on: the stage's colours and numbers, its controls, and what lights lie over.
 //
 // Controls are HTML elements that are made once and kept by name as long as every drawing asks for them, so
-// that what is typed or pulled is not lost; pictures are drawn anew (kit.js).
+// that what is typed or pulled is not lost; pictures are drawn anew (primitives.js).
 
 import { make, put } from "../../../browser/static/dom.js";
 import { Numbers } from "../../../browser/static/number_format.js";
@@ -24,7 +24,7 @@ export class Board {
   open = null;
   /** @type {Map<string, Standing>} what symbols are in this picture: their shapes and values */
   standing = new Map();
-  /** @type {HTMLElement[]} kit.js's plots: Plotly changes one faster than it makes one */
+  /** @type {HTMLElement[]} primitives.js's plots: Plotly changes one faster than it makes one */
   plots = [];
   /** @type {Map<string, Untyped>} controls by name */
   kept = new Map();

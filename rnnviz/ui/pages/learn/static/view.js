@@ -12,8 +12,8 @@ import { moves } from "./footer.js";
 import { fonts as typefaces } from "./formula.js";
 import { Head } from "./header.js";
 import { key } from "./keys.js";
-import { draw } from "./kit.js";
 import { Desk } from "./presenter_channel.js";
+import { draw } from "./primitives.js";
 import { Room } from "./room.js";
 import { glide, places } from "./transition.js";
 
