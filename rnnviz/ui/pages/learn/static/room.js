@@ -1,7 +1,7 @@
 // The room that answers: followed while it is open, asked by Space, told to the lecturer's window.
 
 import { sayer } from "../../../browser/static/messages.js";
-import { RoomWords } from "./room_words.js";
+import { RoomWords } from "./room_panel.js";
 
 /** @import { Words } from "../../../browser/static/types" */
 /** @import { RoomAnswer, RoomDoor, RoomLive, RoomWish } from "./types" */
