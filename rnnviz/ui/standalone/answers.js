@@ -6,7 +6,7 @@ import { Reading, weigh, write } from "./engine.js";
 
 /** @import { Shape } from "../pages/explore/static/types" */
 /** @import { Answer, Ask, Made, Told } from "./types" */
-/** @import { Counts } from "./counts.js" */
+/** @import { Counts } from "./ngram.js" */
 /** @import { Network } from "./engine.js" */
 
 const CONTINUE = 120; // characters that Continue writes at a time

@@ -7,7 +7,7 @@ an engine in JavaScript in the server's place (`engine.js`, `answers.js`).
     plotly     Plotly's own file, read after the first picture
 
 What changes with the app stands in a block of its own: version control keeps the others once.
-    begin.js   the one script in the open, named by its hash in the policy
+    boot.js   the one script in the open, named by its hash in the policy
 """
 
 import base64
@@ -81,7 +81,7 @@ def page(info: checkpoint.ModelInfo, yardstick: NgramModel | None = None) -> str
     Raises ConfigError for a model that is no network, and CheckpointError for a damaged file.
     """
     header, arrays = parts(info, yardstick)
-    begin = (HERE / "begin.js").read_text("utf-8")
+    begin = (HERE / "boot.js").read_text("utf-8")
     digested = base64.b64encode(hashlib.sha256(begin.encode()).digest())
     return _PAGE.format(
         language=language(),
@@ -156,7 +156,7 @@ def _weights(path: Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def _tables(model: NgramModel | None, vocabulary: Vocabulary) -> Mapping[str, npt.NDArray[Any]]:
-    """Every level's arrays, see counts.js; nothing where they are larger than TABLES or of other symbols."""
+    """Every level's arrays, see ngram.js; nothing where they are larger than TABLES or of other symbols."""
     found: dict[str, npt.NDArray[Any]] = {}
     if model is None or model.vocabulary != vocabulary:
         return found

@@ -1,8 +1,8 @@
 // A model made of a page's arrays.
 
 import { Answers } from "./answers.js";
-import { Counts } from "./counts.js";
 import { Network } from "./engine.js";
+import { Counts } from "./ngram.js";
 
 /** @import { Arrays, Level, Made, Tensors } from "./types" */
 

@@ -14,7 +14,7 @@ export interface Config {
 
 export type Tensors = Record<string, Float32Array>;
 
-/** One level of an n-gram model's tables: see counts.js. */
+/** One level of an n-gram model's tables: see ngram.js. */
 export interface Level {
   keys: Uint32Array;
   share: Float32Array;
@@ -76,7 +76,7 @@ export interface Told {
   arrays: Arrays;
 }
 
-/** What begin.js hands to page.js. */
+/** What boot.js hands to page.js. */
 export interface Parts {
   made: Made;
   arrays: Arrays;
