@@ -184,7 +184,7 @@ def test_a_session_s_uploads_have_an_end(door: Door, monkeypatch: pytest.MonkeyP
     server = SimpleNamespace(uploaded_file_mgr=files, get_client=lambda session: None)
     monkeypatch.setattr(uploads.runtime, "exists", lambda: True)
     monkeypatch.setattr(uploads.runtime, "get_instance", lambda: server)
-    monkeypatch.setattr(uploads.person, "session", lambda: "mine")
+    monkeypatch.setattr(uploads.user, "session", lambda: "mine")
     monkeypatch.setattr(Door, "_answer", lambda *given, **more: None)
     assert permissions.held_bytes() == 10_000_000
     put = "/_stcore/upload_file/mine/b"
