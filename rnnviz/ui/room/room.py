@@ -54,7 +54,7 @@ class Refused(HTTPException):
 
 
 @dataclass
-class Ballot:
+class Poll:
     """A question and its answers so far; `number` tells it from the same question asked before."""
 
     number: int
@@ -69,7 +69,7 @@ class Ballot:
         return [chosen[option] for option in range(len(self.question.options))]
 
 
-class Bell:
+class Broadcast:
     """Wakes those who wait on event loops, from any thread."""
 
     def __init__(self) -> None:
@@ -103,13 +103,13 @@ class Room:
     def __init__(self, language: str = "en") -> None:
         self.language = language
         self.closed = False
-        self.phones, self.stage = Bell(), Bell()
+        self.phones, self.stage = Broadcast(), Broadcast()
         """Rung when phones, or the stage, have something new to show."""
         self.edition = 0
         """Grows with everything that the stage has to know."""
         self._lock = threading.RLock()
-        self._ballots: OrderedDict[str, Ballot] = OrderedDict()
-        self._now: Ballot | None = None
+        self._ballots: OrderedDict[str, Poll] = OrderedDict()
+        self._now: Poll | None = None
         self._asked = 0
         self._here: dict[str, object] = {}
 
@@ -249,7 +249,7 @@ class Room:
 
     # ---- inside ----
 
-    def _found(self, question: Question) -> Ballot | None:
+    def _found(self, question: Question) -> Poll | None:
         """The question's ballot, made anew if there is none or its options are others."""
         ballot = self._ballots.get(question.key)
         if ballot is not None and len(ballot.question.options) == len(question.options):
@@ -258,7 +258,7 @@ class Room:
         if question.over:  # nobody can have answered it
             return None
         self._asked += 1
-        ballot = self._ballots[question.key] = Ballot(self._asked, question)
+        ballot = self._ballots[question.key] = Poll(self._asked, question)
         self._ballots.move_to_end(question.key)
         while len(self._ballots) > KEPT:
             self._ballots.popitem(last=False)
