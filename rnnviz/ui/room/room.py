@@ -108,7 +108,7 @@ class Room:
         self.edition = 0
         """Grows with everything that the stage has to know."""
         self._lock = threading.RLock()
-        self._ballots: OrderedDict[str, Poll] = OrderedDict()
+        self._polls: OrderedDict[str, Poll] = OrderedDict()
         self._now: Poll | None = None
         self._asked = 0
         self._here: dict[str, object] = {}
@@ -144,7 +144,7 @@ class Room:
             now = self._now
             if now is None or now.number != number or now.question.over:
                 return
-            del self._ballots[now.question.key]
+            del self._polls[now.question.key]
             self._now = self._found(now.question)
         self._tell()
 
@@ -158,7 +158,7 @@ class Room:
         """Take nothing more, and say so to everyone."""
         with self._lock:
             self.closed = True
-            self._ballots.clear()
+            self._polls.clear()
             self._now = None
         self._tell()
 
@@ -250,22 +250,22 @@ class Room:
     # ---- inside ----
 
     def _found(self, question: Question) -> Poll | None:
-        """The question's ballot, made anew if there is none or its options are others."""
-        ballot = self._ballots.get(question.key)
-        if ballot is not None and len(ballot.question.options) == len(question.options):
-            self._ballots.move_to_end(question.key)
-            return ballot
+        """The question's poll, made anew if there is none or its options are others."""
+        poll = self._polls.get(question.key)
+        if poll is not None and len(poll.question.options) == len(question.options):
+            self._polls.move_to_end(question.key)
+            return poll
         if question.over:  # nobody can have answered it
             return None
         self._asked += 1
-        ballot = self._ballots[question.key] = Poll(self._asked, question)
-        self._ballots.move_to_end(question.key)
-        while len(self._ballots) > KEPT:
-            self._ballots.popitem(last=False)
-        return ballot
+        poll = self._polls[question.key] = Poll(self._asked, question)
+        self._polls.move_to_end(question.key)
+        while len(self._polls) > KEPT:
+            self._polls.popitem(last=False)
+        return poll
 
     def _revealed(self) -> dict[str, list[int]]:
-        return {key: ballot.counts for key, ballot in self._ballots.items() if ballot.revealed}
+        return {key: poll.counts for key, poll in self._polls.items() if poll.revealed}
 
     def _tell(self) -> None:
         self.phones.ring()
