@@ -70,6 +70,6 @@ async def _page(request: Request) -> RedirectResponse:
 def _hosted() -> list[Middleware]:
     if not environment.hosted():
         return []
-    from rnnviz.ui.hosting.auth import Door
+    from rnnviz.ui.hosting.auth import Auth
 
-    return [Middleware(rooms.Entrance), Middleware(Door, beside=(view_socket.ADDRESS,))]
+    return [Middleware(rooms.Entrance), Middleware(Auth, beside=(view_socket.ADDRESS,))]

@@ -15,7 +15,7 @@ PATIENCE = 10.0
 """Seconds within which a request's header has to end, from the connection or its first byte on."""
 
 
-class Line(H11Protocol):
+class BoundedHeaders(H11Protocol):
     """A connection whose headers end, soon and before they are long."""
 
     longest = 65_536
@@ -45,4 +45,4 @@ class Line(H11Protocol):
 
 def take() -> None:
     """Have this process's servers use it unless they are told otherwise: Streamlit hands uvicorn no class."""
-    HTTP_PROTOCOLS["auto"] = f"{Line.__module__}:{Line.__qualname__}"
+    HTTP_PROTOCOLS["auto"] = f"{BoundedHeaders.__module__}:{BoundedHeaders.__qualname__}"

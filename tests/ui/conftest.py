@@ -16,7 +16,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.training import estimate, runs, visitors
 from rnnviz.training.folder import VISITOR, Description
 from rnnviz.ui.hosting import cookies, environment, user
-from rnnviz.ui.hosting.user import Person
+from rnnviz.ui.hosting.user import User
 from rnnviz.ui.jobs import store
 from tests.training.made_runs import made
 from tests.ui.apptest import opened
@@ -129,7 +129,7 @@ def now_is(started: object, monkeypatch: pytest.MonkeyPatch) -> Is:
 
     monkeypatch.setattr(runs, "start", start)
 
-    def become(other: Person) -> None:
+    def become(other: User) -> None:
         who[0] = other
 
     return become

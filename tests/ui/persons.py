@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from rnnviz.ui.hosting.user import NOBODY, Person
+from rnnviz.ui.hosting.user import NOBODY, User
 
-LECTURER, ANN, BOB = Person("l", lecturer=True), Person("ann", lecturer=False), Person("bob", lecturer=False)
+LECTURER, ANN, BOB = User("l", lecturer=True), User("ann", lecturer=False), User("bob", lecturer=False)
 NAMES = {LECTURER: "lecturer", ANN: "ann", BOB: "bob", NOBODY: "nobody"}
 
-Is = Callable[[Person], None]
+Is = Callable[[User], None]

@@ -12,9 +12,9 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 
 from rnnviz.ui.hosting import cookies, environment, limits, permissions, user
-from rnnviz.ui.hosting.auth import Door
+from rnnviz.ui.hosting.auth import Auth
 from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies
-from rnnviz.ui.hosting.user import ALONE, HEADER, NOBODY, Person, heard
+from rnnviz.ui.hosting.user import ALONE, HEADER, NOBODY, User, heard
 from tests.ui.conftest import HALL as KEY
 
 pytestmark = pytest.mark.usefixtures("hosted")
@@ -34,21 +34,21 @@ async def stream(websocket: WebSocket) -> None:
     await websocket.close()
 
 
-def app() -> Door:
-    return Door(Starlette(routes=[WebSocketRoute("/_stcore/stream", stream), Route("/{path:path}", page)]))
+def app() -> Auth:
+    return Auth(Starlette(routes=[WebSocketRoute("/_stcore/stream", stream), Route("/{path:path}", page)]))
 
 
-def browser(of: Door | None = None, address: str = ADDRESS) -> TestClient:
+def browser(of: Auth | None = None, address: str = ADDRESS) -> TestClient:
     """Somebody's browser: cookies of its own; it doesn't follow redirects."""
     return TestClient(of or app(), base_url=address, follow_redirects=False)
 
 
-def seen(client: TestClient, **headers: str) -> Person:
+def seen(client: TestClient, **headers: str) -> User:
     sent = {name: value.encode("latin-1") for name, value in headers.items()}
     return heard(client.get("/", headers=sent).text)
 
 
-def lecturer(of: Door | None = None) -> TestClient:
+def lecturer(of: Auth | None = None) -> TestClient:
     client = browser(of)
     assert client.get("/", params={"key": KEY}).status_code == 303
     return client
@@ -74,7 +74,7 @@ def test_the_key_makes_a_lecturer_and_leaves_the_address() -> None:
     assert answer.headers["referrer-policy"] == "no-referrer"
     assert answer.headers["cache-control"] == "no-store"
     assert KEY not in str(answer.headers)
-    assert seen(client) == Person(was.id, lecturer=True)
+    assert seen(client) == User(was.id, lecturer=True)
     with client.websocket_connect(STREAM) as socket:
         assert heard(socket.receive_text()).lecturer
 
@@ -150,7 +150,7 @@ def test_a_process_knows_the_visitors_of_the_one_before_it_by_the_same_key() -> 
 
 def test_nobody_says_who_they_are_themselves() -> None:
     for name in (HEADER, HEADER.upper(), "X-Rnnviz-Person"):
-        assert not seen(browser(), **{name: Person("a1", lecturer=True).said()}).lecturer
+        assert not seen(browser(), **{name: User("a1", lecturer=True).said()}).lecturer
     with browser().websocket_connect(STREAM, headers={HEADER: "lecturer a1"}) as socket:
         assert not heard(socket.receive_text()).lecturer
 

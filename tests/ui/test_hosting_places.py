@@ -15,7 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from rnnviz.ui.hosting import permissions, request_limits, uploads
-from rnnviz.ui.hosting.auth import Door
+from rnnviz.ui.hosting.auth import Auth
 from tests.ui.conftest import HALL as KEY
 
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -34,10 +34,10 @@ async def stream(websocket: WebSocket) -> None:
 
 
 @pytest.fixture
-def door(hosted: None, monkeypatch: pytest.MonkeyPatch) -> Door:
+def door(hosted: None, monkeypatch: pytest.MonkeyPatch) -> Auth:
     """The way into an app with one place."""
     monkeypatch.setenv("RNNVIZ_CAPACITY", "1")
-    return Door(
+    return Auth(
         Starlette(
             routes=[
                 WebSocketRoute("/_stcore/stream", stream),
@@ -50,7 +50,7 @@ def door(hosted: None, monkeypatch: pytest.MonkeyPatch) -> Door:
 
 
 @pytest.fixture
-def full(door: Door) -> Iterator[Door]:
+def full(door: Auth) -> Iterator[Auth]:
     """The same, with somebody in its place."""
     with TestClient(door).websocket_connect("/_stcore/stream") as socket:
         assert socket.receive_text() == "welcome"
@@ -67,7 +67,7 @@ def full(door: Door) -> Iterator[Door]:
     ],
 )
 def test_where_there_is_no_place_a_page_says_so(
-    full: Door, path: str, accepted: str, language: str, title: str
+    full: Auth, path: str, accepted: str, language: str, title: str
 ) -> None:
     client = TestClient(full)
     answer = client.get(path, headers={**HTML, "Accept-Language": accepted})
@@ -86,7 +86,7 @@ def test_where_there_is_no_place_a_page_says_so(
     assert not re.search(r"(src|href)=.?(https?:|//)|@import|url\(|<script", answer.text)
 
 
-def test_what_an_address_says_is_text_on_the_page(full: Door) -> None:
+def test_what_an_address_says_is_text_on_the_page(full: Auth) -> None:
     evil = '"><script>alert(1)</script>'
     for path in (f"/{evil}?lang={evil}", f"/x?key={evil}&text={evil}"):
         said = TestClient(full).get(path, headers={**HTML, "Accept-Language": evil}).text
@@ -96,7 +96,7 @@ def test_what_an_address_says_is_text_on_the_page(full: Door) -> None:
     assert '<a href="./x?a=1&amp;copy=2">' in said
 
 
-def test_who_is_here_may_load_the_page_again_and_who_leaves_makes_room(door: Door) -> None:
+def test_who_is_here_may_load_the_page_again_and_who_leaves_makes_room(door: Auth) -> None:
     client, other = TestClient(door), TestClient(door)
     for _ in range(115):  # to ask for a page takes no place, and without a cookie each is somebody new
         assert TestClient(door).get("/", headers=HTML).status_code == 200
@@ -125,7 +125,7 @@ def message(kind: str) -> bytes:
     return made.SerializeToString()
 
 
-def test_only_what_a_page_sends_goes_on(door: Door) -> None:
+def test_only_what_a_page_sends_goes_on(door: Auth) -> None:
     with TestClient(door).websocket_connect("/_stcore/stream") as socket:
         socket.receive_text()
         hostile = [
@@ -143,7 +143,7 @@ def test_only_what_a_page_sends_goes_on(door: Door) -> None:
         assert socket.receive_bytes() == b"\xff no message"
 
 
-def test_text_ends_the_connection(door: Door) -> None:
+def test_text_ends_the_connection(door: Auth) -> None:
     with TestClient(door).websocket_connect("/_stcore/stream") as socket:
         socket.receive_text()
         socket.send_text("text")
@@ -152,7 +152,7 @@ def test_text_ends_the_connection(door: Door) -> None:
         assert ended.value.code == 1003
 
 
-def test_the_lecturer_always_gets_in_takes_nobodys_place_and_may_send_anything(full: Door) -> None:
+def test_the_lecturer_always_gets_in_takes_nobodys_place_and_may_send_anything(full: Auth) -> None:
     lecturer = TestClient(full)
     assert lecturer.get("/", params={"key": KEY}, headers=HTML).status_code == 200  # after the redirect
     with lecturer.websocket_connect("/_stcore/stream") as socket:
@@ -165,7 +165,7 @@ def test_the_lecturer_always_gets_in_takes_nobodys_place_and_may_send_anything(f
 MOST = 1_000_000 + request_limits.AROUND
 
 
-def test_a_body_has_an_end(door: Door) -> None:
+def test_a_body_has_an_end(door: Auth) -> None:
     client = TestClient(door)
     assert client.put("/x", content=bytes(MOST)).text == str(MOST)
     refused = client.put("/x", content=bytes(MOST + 1))
@@ -178,14 +178,14 @@ def test_a_body_has_an_end(door: Door) -> None:
     assert client.put("/x", content=bytes(MOST + 1)).text == str(MOST + 1)
 
 
-def test_a_session_s_uploads_have_an_end(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_s_uploads_have_an_end(door: Auth, monkeypatch: pytest.MonkeyPatch) -> None:
     held, client = {"a": SimpleNamespace(data=bytes(10_000_000 - 99))}, TestClient(door)
     files = SimpleNamespace(file_storage={"mine": held}, remove_file=lambda session, file: held.pop(file))
     server = SimpleNamespace(uploaded_file_mgr=files, get_client=lambda session: None)
     monkeypatch.setattr(uploads.runtime, "exists", lambda: True)
     monkeypatch.setattr(uploads.runtime, "get_instance", lambda: server)
     monkeypatch.setattr(uploads.user, "session", lambda: "mine")
-    monkeypatch.setattr(Door, "_answer", lambda *given, **more: None)
+    monkeypatch.setattr(Auth, "_answer", lambda *given, **more: None)
     assert permissions.held_bytes() == 10_000_000
     put = "/_stcore/upload_file/mine/b"
     assert client.put(put, content=bytes(99 + request_limits.AROUND)).status_code == 200
@@ -196,7 +196,7 @@ def test_a_session_s_uploads_have_an_end(door: Door, monkeypatch: pytest.MonkeyP
     assert client.put(put, content=bytes(100 + request_limits.AROUND)).status_code == 200
 
 
-def test_a_session_is_its_owners_alone(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_is_its_owners_alone(door: Auth, monkeypatch: pytest.MonkeyPatch) -> None:
     client = TestClient(door)
     said: list[str] = []
 

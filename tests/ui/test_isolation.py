@@ -19,7 +19,7 @@ from rnnviz.training import runs, visitors
 from rnnviz.training.folder import VISITOR, RunFolder
 from rnnviz.ui import error_messages
 from rnnviz.ui.hosting import permissions
-from rnnviz.ui.hosting.user import NOBODY, Person
+from rnnviz.ui.hosting.user import NOBODY, User
 from rnnviz.ui.pages.train import listing, shown
 from tests.training.made_runs import made
 from tests.ui.apptest import components, settled
@@ -47,8 +47,8 @@ class Action:
     page: str
     press: Callable[[AppTest], object]
     done: Callable[[], object]
-    may: tuple[Person, ...] = (LECTURER,)
-    owner: Person = LECTURER
+    may: tuple[User, ...] = (LECTURER,)
+    owner: User = LECTURER
     end: str | None = "finished"
     before: Callable[[AppTest], object] = lambda app: app
 
@@ -62,15 +62,15 @@ def label(words: str) -> Callable[[AppTest], object]:
     return lambda app: next(b for b in app.button if b.label == words).click()
 
 
-def of(owner: Person) -> str:
+def of(owner: User) -> str:
     return f"{VISITOR}one{visitors.tag(owner.id)}" if owner is not LECTURER else "one"
 
 
-def gone(owner: Person = LECTURER) -> Callable[[], object]:
+def gone(owner: User = LECTURER) -> Callable[[], object]:
     return lambda: not any(run.id == of(owner) for run in (*runs.listed(), *visitors.listed()))
 
 
-def asked_to_stop(owner: Person = LECTURER) -> Callable[[], object]:
+def asked_to_stop(owner: User = LECTURER) -> Callable[[], object]:
     return lambda: RunFolder(runs.find(of(owner)).path).stop.exists()
 
 
@@ -136,14 +136,14 @@ def tried(
     locked: Callable[[Path], None],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
-) -> Callable[[str, Person], bool]:
+) -> Callable[[str, User], bool]:
     """Whether an action happens when its control was drawn for the lecturer and a person presses it."""
     CALLED.clear()
     monkeypatch.setattr(runs, "resume", lambda id: CALLED.append("resume"))
     monkeypatch.setattr(corpora, "fetch", lambda name, progress=None: CALLED.append("fetch"))
     monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path / "cache"))
 
-    def happens(name: str, who: Person) -> bool:
+    def happens(name: str, who: User) -> bool:
         action = ACTIONS[name]
         path = made("one", action.end, owner="" if action.owner is LECTURER else action.owner.id)
         if action.end is None:
@@ -171,7 +171,7 @@ def tried(
     ],
     ids=lambda value: NAMES.get(value, value),
 )
-def test_who_may_not_does_nothing(name: str, who: Person, tried: Callable[[str, Person], bool]) -> None:
+def test_who_may_not_does_nothing(name: str, who: User, tried: Callable[[str, User], bool]) -> None:
     assert tried(name, who) == (who in ACTIONS[name].may)
 
 

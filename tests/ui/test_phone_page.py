@@ -87,7 +87,7 @@ def test_the_door_closes_with_the_last_page_unless_the_lecture_asks_there(info: 
 
 
 def test_a_visitor_opens_no_door(info: ModelInfo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(user, "current", lambda: user.Person("v", lecturer=False))
+    monkeypatch.setattr(user, "current", lambda: user.User("v", lecturer=False))
     with pytest.raises(ConfigError, match="only the lecturer"):
         sharing.show("mine", info)
     assert rooms.of("mine") is None

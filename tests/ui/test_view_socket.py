@@ -21,9 +21,9 @@ from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.browser.view_socket import Link
 from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.hosting import environment
-from rnnviz.ui.hosting.auth import Door
+from rnnviz.ui.hosting.auth import Auth
 from rnnviz.ui.hosting.cookies import VISITOR, Cookies
-from rnnviz.ui.hosting.user import HEADER, Person
+from rnnviz.ui.hosting.user import HEADER, User
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.live_session import FEW, LIMIT, Ask, LiveSession
 from tests.conftest import tiny
@@ -153,10 +153,10 @@ def test_nobody_is_answered_without_the_token_or_after_the_session_is_gone() -> 
 
 def test_a_token_is_good_for_its_person_alone(live: Link, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "hosted", lambda: True)
-    live.person = Person("a", lecturer=False)
+    live.person = User("a", lecturer=False)
     with connected(live.token, **{HEADER: live.person.said()}) as socket:
         assert answer(socket, text="mine")[0]["length"] == 4
-    other = Person("b", lecturer=True).said()
+    other = User("b", lecturer=True).said()
     assert refused(live.token, **{HEADER: other})
 
 
@@ -166,8 +166,8 @@ def test_behind_the_door_it_takes_nobodys_place_and_needs_the_tabs_cookie(
     monkeypatch.setenv("RNNVIZ_HOSTED", "1")
     monkeypatch.setenv("RNNVIZ_CAPACITY", "0")
     monkeypatch.setattr(environment, "key", lambda: "the key of this test's hall")
-    door = Door(Starlette(routes=view_socket.routes()), beside=(view_socket.ADDRESS,))
-    live.person = Person("ann", lecturer=False)
+    door = Auth(Starlette(routes=view_socket.routes()), beside=(view_socket.ADDRESS,))
+    live.person = User("ann", lecturer=False)
 
     def come(id: str) -> AbstractContextManager[WebSocketTestSession]:
         cookie = {"Cookie": f"{VISITOR}={Cookies(environment.key()).sign(VISITOR, id)}"}

@@ -30,7 +30,7 @@ from rnnviz.i18n import language, speaking
 from rnnviz.ui.hosting import user
 
 if TYPE_CHECKING:
-    from rnnviz.ui.hosting.user import Person
+    from rnnviz.ui.hosting.user import User
 
 log = logging.getLogger("rnnviz")
 
@@ -78,7 +78,7 @@ class Link:
 
 
 _links: WeakValueDictionary[str, Link] = WeakValueDictionary()
-_turns: WeakValueDictionary[Person, asyncio.Lock] = WeakValueDictionary()
+_turns: WeakValueDictionary[User, asyncio.Lock] = WeakValueDictionary()
 """Each person's: of all their views one long ask at a time has a thread, so that nobody takes all of them."""
 
 
@@ -98,7 +98,7 @@ async def _connected(socket: WebSocket) -> None:
         _gone(token)
 
 
-def _come(token: str, who: Person) -> bool:
+def _come(token: str, who: User) -> bool:
     """Whether it is a view of theirs with room for a connection. It isn't kept: it goes with its session."""
     found = _links.get(token)
     if found is None or found.person != who or found.connections >= MOST:

@@ -21,7 +21,7 @@ from starlette.websockets import WebSocketClose
 from rnnviz.errors import ConfigError
 from rnnviz.ui.hosting import environment, error_pages, request_limits, user
 from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies, header, new_id
-from rnnviz.ui.hosting.user import Person
+from rnnviz.ui.hosting.user import User
 
 QUIET = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 """Of an answer to an address with a key in it."""
@@ -33,7 +33,7 @@ PLACELESS = ("/page/", "/_stcore/")
 """What is looked at without a connection: models' own pages, and whether the server is well."""
 
 
-class Door:
+class Auth:
     """The middleware, inside Guard, where the app is hosted. `beside` are the paths of connections that a tab
     makes beside its first: they have to name it, and take no place of their own.
     """
@@ -75,14 +75,14 @@ class Door:
                 answer = PlainTextResponse(text + more, refused.status_code)
         await (answer or self._app)(scope, receive, send)
 
-    def _who(self, request: HTTPConnection) -> tuple[Person, str]:
+    def _who(self, request: HTTPConnection) -> tuple[User, str]:
         """Whose request this is, and the value of the visitor's cookie if that has to be set."""
         found = self._cookies.read(VISITOR, request.cookies.get(VISITOR))
         id = found or new_id()
         lecturer = self._cookies.read(LECTURER, request.cookies.get(LECTURER)) is not None
-        return Person(id, lecturer), "" if found else self._cookies.sign(VISITOR, id)
+        return User(id, lecturer), "" if found else self._cookies.sign(VISITOR, id)
 
-    def _answer(self, request: HTTPConnection, who: Person) -> Response | None:
+    def _answer(self, request: HTTPConnection, who: User) -> Response | None:
         """What the door answers itself; None for what goes on to the app."""
         path, looks = request.scope["path"], request.scope["method"] in ("GET", "HEAD")
         given = request.query_params.get("key") if looks else None
@@ -103,7 +103,7 @@ class Door:
     def _is_full(self) -> bool:
         return self._here.total() >= self._capacity
 
-    async def _connect(self, who: Person, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _connect(self, who: User, scope: Scope, receive: Receive, send: Send) -> None:
         """A tab's connection, which has a place as long as it lasts."""
         if who.lecturer or scope["path"].endswith(self._beside):
             await self._app(scope, receive, send)

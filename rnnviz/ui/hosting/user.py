@@ -16,7 +16,7 @@ FIELD = "rnnviz"
 
 
 @dataclass(frozen=True)
-class Person:
+class User:
     """Somebody with a browser: `id` is random, and the same in all tabs and after a reload."""
 
     id: str
@@ -27,10 +27,10 @@ class Person:
         return f"{'lecturer' if self.lecturer else 'visitor'} {self.id}"
 
 
-ALONE = Person("", lecturer=True)
+ALONE = User("", lecturer=True)
 """Where the app isn't hosted: one person, who may do everything."""
 
-NOBODY = Person("nobody", lecturer=False)
+NOBODY = User("nobody", lecturer=False)
 """Where it is hosted and the door has said nothing: owns nothing, may do least."""
 
 
@@ -40,7 +40,7 @@ def session() -> str:
     return "" if context is None else context.session_id
 
 
-def current() -> Person:
+def current() -> User:
     """The person whose session runs the script: ALONE where the app isn't hosted.
 
     A session keeps its person: who they are is read when its connection is made, and Streamlit resumes a
@@ -52,14 +52,14 @@ def current() -> Person:
     return heard(said if isinstance(said, str) else None)
 
 
-def of(headers: Iterable[tuple[bytes, bytes]]) -> Person:
+def of(headers: Iterable[tuple[bytes, bytes]]) -> User:
     """The person of a request that has passed the door, by its scope's headers."""
     if not environment.hosted():
         return ALONE
     return heard(next((value.decode() for name, value in headers if name == HEADER.encode()), None))
 
 
-def heard(said: str | None) -> Person:
+def heard(said: str | None) -> User:
     """The person that a value of HEADER names; NOBODY for any other value.
 
     >>> heard(Person("a1", lecturer=True).said())
@@ -68,4 +68,4 @@ def heard(said: str | None) -> Person:
     role, _, id = (said or "").partition(" ")
     if role not in ("lecturer", "visitor") or not id:
         return NOBODY
-    return Person(id, role == "lecturer")
+    return User(id, role == "lecturer")

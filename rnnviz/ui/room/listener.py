@@ -8,7 +8,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.http_protocol import Line
+from rnnviz.ui.http_protocol import BoundedHeaders
 from rnnviz.ui.room.room import PHONES
 
 PORTS = range(8600, 8620)
@@ -18,7 +18,7 @@ CONNECTIONS = 2 * PHONES + 100
 """Connections at a time: each phone has its stream, and another for answers."""
 
 
-class PhoneLine(Line):
+class PhoneLine(BoundedHeaders):
     """A phone's connection: one too many is cut."""
 
     longest = 16_384
