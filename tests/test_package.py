@@ -107,7 +107,7 @@ def test_the_package_works_without_what_the_app_adds(tmp_path: Path, monkeypatch
     code = ABSENT.format(added=added)
     code += "for name in rnnviz.__all__: getattr(rnnviz, name)\n"
     for page in examples().values():
-        code += each_by_itself([block for block in page if not re.search(r"plotly|to_frame", block)])
+        code += each_by_itself([block for block in page if not re.search(r"plotly|frame\(\)", block)])
     assert python(code)
 
 

@@ -1,6 +1,6 @@
 """`python -m rnnviz trace`: what a network expected at every character of a text; or, with --quantity, the
 states and gates it read the text with. Without it a row a character; with it a row a character, layer, unit
-and quantity, as `Trace.to_frame` has them.
+and quantity, as `Trace.states_frame` has them.
 """
 
 from __future__ import annotations
@@ -61,12 +61,14 @@ def trace(
     layers and units count from 0. JSON has instead a list of characters x layers x units by quantity. An npz
     file is the whole trace, for rnnviz.Trace.load or numpy.load, with the gates that --quantity names.
     """
+    from rnnviz.scoring import frames
+
     chosen = _format(quantity, layer, format, out)
     model = network(on)
     traced = rnnviz.trace(model, given_text(source))
     asked = {name: traced.values(name) for name in quantity or ()}
     if asked:
-        traced[:0].columns(*asked, layer=layer)  # raises for a layer that isn't there, before a file is
+        frames.columns("", {name: values[:0] for name, values in asked.items()}, layer, None)  # may refuse it
     _write(chosen, traced, asked, layer, out)
     if out is not None:
         print(f"Wrote {out} ({Path(out).stat().st_size:,} bytes): {len(traced):,} characters")
@@ -117,19 +119,13 @@ def _format(quantity: list[str] | None, layer: int | None, format: str | None, o
 
 
 def _expected(traced: rnnviz.Trace) -> Columns:
-    """A row a character: (T,) each."""
-    return {
-        "position": range(1, len(traced) + 1),
-        "character": list(traced.text),
-        "nll": traced.nll.tolist(),
-        "rank": traced.rank.tolist(),
-        "entropy": traced.entropy[:-1].tolist(),
-        "index": range(len(traced)),
-    }
+    """The columns (T,) of `Trace.frame` without the most probable characters; `position` counts from 1."""
+    found = {name: values.tolist() for name, values in traced.columns(k=0).items()}
+    return {**found, "position": range(1, len(traced) + 1), "index": found["position"]}
 
 
 def _values(traced: rnnviz.Trace, asked: Columns, layer: int | None) -> Iterator[Columns]:
-    """The rows of `Trace.to_frame`, at most ROWS at a time or those of one character."""
+    """The rows of `Trace.states_frame`, at most ROWS at a time or those of one character."""
     from rnnviz.scoring import frames
 
     for name, values in asked.items():

@@ -1,4 +1,4 @@
-"""Values of units along a text as one tidy table: a row for each character, unit and quantity.
+"""A trace as a tidy table: a row for each character, or for each character, unit and quantity.
 
 Shape letters: T time steps, L layers, H hidden units.
 """
@@ -15,7 +15,7 @@ from rnnviz.errors import ConfigError, install
 def columns(
     text: str, values: Mapping[str, Floats], layer: int | None, units: Sequence[int] | None
 ) -> Arrays:
-    """The table's columns, (n,) each: position, character, layer, unit, quantity, value.
+    """The columns (n,) of the table of values: position, character, layer, unit, quantity, value.
 
     `values` holds (T, L, H) by quantity; of these one `layer` and some `units`, by default all. Raises
     ConfigError for a layer or unit that isn't there.
@@ -50,12 +50,13 @@ def _chosen(wanted: Sequence[int] | None, there: int, what: str) -> Integers:
     return chosen.astype(np.int64)
 
 
-def frame(table: Arrays) -> Any:
+def frame(table: Mapping[str, Any]) -> Any:
     """The table as a pandas DataFrame. Raises ConfigError where pandas is missing."""
     try:
         import pandas
     except ImportError:
         raise ConfigError(
-            "a table for pandas needs pandas: {command}, or take trace.columns()", command=install("notebook")
+            "a table for pandas needs pandas: {command}, or take trace.columns() or trace.hidden",
+            command=install("notebook"),
         ) from None
     return pandas.DataFrame(table)

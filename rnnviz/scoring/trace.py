@@ -9,6 +9,7 @@ Shape letters: T time steps, L layers, H hidden units, V symbols.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -165,7 +166,41 @@ class Trace(Pictured):
             )
         return self.gates[quantity]
 
-    def to_frame(self, *quantities: str, layer: int | None = None, units: Sequence[int] | None = None) -> Any:
+    def frame(self, k: int = 3) -> Any:
+        """A pandas DataFrame with a row for each character: position, character, nll, rank, entropy, and the
+        k most probable characters with their probabilities, top_1, p_1, top_2, p_2 and so on.
+
+        Positions count from 0. All is of the prediction that the character met, before it was read: `nll` and
+        `entropy` in nats, rank 1 the most probable. `<unk>` stands for all unknown characters. Raises
+        ConfigError for k < 0, and where pandas is missing.
+
+        >>> import rnnviz
+        >>> frame = rnnviz.trace(rnnviz.load("timemachine-gru"), "the mach").frame(k=1)
+        >>> list(frame.columns), "".join(frame.top_1)
+        (['position', 'character', 'nll', 'rank', 'entropy', 'top_1', 'p_1'], ' he soch')
+        """
+        return frames.frame(self.columns(k))
+
+    def columns(self, k: int = 3) -> dict[str, npt.NDArray[Any]]:
+        """The columns of `frame` as arrays (T,), without pandas."""
+        T = len(self)
+        found: dict[str, npt.NDArray[Any]] = {
+            "position": np.arange(T),
+            "character": np.array(list(self.text), dtype=object),
+            "nll": self.nll,
+            "rank": self.rank,
+            "entropy": self.entropy[:T],
+        }
+        if k:
+            ids, probabilities = self.top_at(0, T, k)
+            symbols = np.array(list(map(self.vocabulary.symbol, range(self.vocabulary.size))), dtype=object)
+            for n in range(ids.shape[1]):
+                found |= {f"top_{n + 1}": symbols[ids[:, n]], f"p_{n + 1}": probabilities[:, n]}
+        return found
+
+    def states_frame(
+        self, *quantities: str, layer: int | None = None, units: Sequence[int] | None = None
+    ) -> Any:
         """A pandas DataFrame with a row for each character, unit and quantity: position, character, layer,
         unit, quantity, value. Positions, layers and units count from 0.
 
@@ -175,17 +210,17 @@ class Trace(Pictured):
 
         >>> import rnnviz
         >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "machine")
-        >>> trace.to_frame("hidden", "update", units=[17]).shape
+        >>> trace.states_frame("hidden", "update", units=[17]).shape
         (14, 6)
         """
-        return frames.frame(self.columns(*quantities, layer=layer, units=units))
-
-    def columns(
-        self, *quantities: str, layer: int | None = None, units: Sequence[int] | None = None
-    ) -> dict[str, npt.NDArray[Any]]:
-        """The columns of `to_frame` as arrays (n,), without pandas; the same errors."""
         values = {name: self.values(name) for name in quantities or ("hidden",)}
-        return frames.columns(self.text, values, layer, units)
+        return frames.frame(frames.columns(self.text, values, layer, units))
+
+    def to_frame(self, *quantities: str, layer: int | None = None, units: Sequence[int] | None = None) -> Any:
+        """`states_frame` by its name in 1.0.0: warns."""
+        said = "Trace.to_frame goes in the next version: write `Trace.states_frame`"
+        warnings.warn(said, DeprecationWarning, stacklevel=2)
+        return self.states_frame(*quantities, layer=layer, units=units)
 
     def save(self, path: str | os.PathLike[str], *quantities: str) -> None:
         """Write this trace to an npz file, for `Trace.load`, with the weights that the derived quantities

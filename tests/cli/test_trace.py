@@ -50,7 +50,7 @@ def test_the_first_release_s_table_has_one_more_column(run: Run, models_folder: 
 @pytest.mark.parametrize("layer", [None, 1])
 @pytest.mark.parametrize("rows", [1, 50, 1 << 18])
 @pytest.mark.parametrize("text", [TEXT, ""])
-def test_tables_of_values_are_those_of_to_frame(
+def test_tables_of_values_are_those_of_states_frame(
     text: str,
     ending: str,
     layer: int | None,
@@ -64,7 +64,7 @@ def test_tables_of_values_are_those_of_to_frame(
     out = model.with_name(f"states.{ending}")
     done = run("trace", text, "-m", str(model), *STATES, *chosen, "--out", str(out))
     assert done == (0, f"Wrote {out} ({out.stat().st_size:,} bytes): {len(text)} characters\n", "")
-    expected = trace(load(model), text).to_frame("hidden", "forget", layer=layer)
+    expected = trace(load(model), text).states_frame("hidden", "forget", layer=layer)
     pd.testing.assert_frame_equal(table(out), expected, check_dtype=False, check_exact=True)
     assert not text or set(expected["layer"]) == ({0, 1} if layer is None else {layer})
 

@@ -41,7 +41,7 @@ def test_a_part_of_a_trace_is_what_the_whole_says_there(cell: str, window: slice
 
 def test_a_frame_has_a_row_for_each_character_unit_and_quantity() -> None:
     found = trace(make("lstm"), TEXT)
-    frame = found.to_frame("cell", "forget")
+    frame = found.states_frame("cell", "forget")
     assert list(frame.columns) == ["position", "character", "layer", "unit", "quantity", "value"]
     assert len(frame) == len(TEXT) * 2 * 10 * 2
     for position, layer, unit, quantity in ((0, 0, 0, "cell"), (9, 1, 7, "forget"), (20, 0, 9, "cell")):
@@ -53,18 +53,46 @@ def test_a_frame_has_a_row_for_each_character_unit_and_quantity() -> None:
         ]
         assert row.character.item() == TEXT[position]
         assert row.value.item() == found.values(quantity)[position, layer, unit]
-    few = found.to_frame(layer=1, units=[3, 0])
+    few = found.states_frame(layer=1, units=[3, 0])
     table = few.pivot(index="position", columns="unit", values="value")
     np.testing.assert_array_equal(table[3], found.hidden[:, 1, 3])
     assert set(few.quantity) == {"hidden"}
-    assert len(trace(make(), "").to_frame()) == 0
+    assert len(trace(make(), "").states_frame()) == 0
 
 
 def test_without_pandas_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ConfigError, match=r"pip install .*\[notebook\]"):
-        trace(make(), TEXT).to_frame()
-    assert trace(make(), TEXT).columns()["value"].shape == (len(TEXT) * 20,)
+        trace(make(), TEXT).states_frame()
+    with pytest.raises(ConfigError, match=r"trace\.columns\(\)"):
+        trace(make(), TEXT).frame()
+
+
+def test_a_frame_has_a_row_for_each_character_with_what_was_expected_there() -> None:
+    found = trace(make("lstm"), TEXT)
+    frame = found.frame(k=2)
+    assert list(frame) == [
+        *("position", "character", "nll", "rank", "entropy", "top_1", "p_1", "top_2", "p_2")
+    ]
+    assert "".join(frame.character) == TEXT
+    for name in ("nll", "rank"):
+        np.testing.assert_array_equal(frame[name], getattr(found, name))
+    np.testing.assert_array_equal(frame.entropy, found.entropy[:-1])
+    for t in (0, 7, len(TEXT) - 1):
+        row = frame.loc[t]
+        assert [(row.top_1, row.p_1), (row.top_2, row.p_2)] == found.top(t, 2)
+    known = frame[found.known]
+    likeliest = known["rank"] == 1
+    np.testing.assert_array_equal(known.character[likeliest], known.top_1[likeliest])
+    assert len(found.frame(k=0).columns) == 5
+    assert len(found[:0].frame()) == 0
+    with pytest.raises(ConfigError, match="received -1"):
+        found.frame(k=-1)
+
+
+def test_the_name_of_1_0_0_warns() -> None:
+    with pytest.warns(DeprecationWarning, match="states_frame"):
+        assert len(trace(make(), "ab").to_frame()) == 40
 
 
 @pytest.mark.parametrize("text", [TEXT, ""])
