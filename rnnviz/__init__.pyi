@@ -85,6 +85,7 @@ from .scoring.sampling import (
 from .scoring.sampling import (
     sampling_distribution as sampling_distribution,
 )
+from .scoring.states import states as states
 from .scoring.trace import (
     Trace as Trace,
 )

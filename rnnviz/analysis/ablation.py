@@ -34,7 +34,7 @@ from typing import Literal
 import numpy as np
 
 from rnnviz.analysis import directions, targets
-from rnnviz.analysis.activations import Unit, check_layer
+from rnnviz.analysis.activations import Unit
 from rnnviz.analysis.directions import Direction
 from rnnviz.analysis.interventions import Intervention, side_by_side
 from rnnviz.analysis.ranking import correlation, ranks
@@ -42,6 +42,7 @@ from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Doubles, Floats, Ids, Integers, Mask
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Bars, Json, Number, Panel, Said, Table, Value, count, say, span, words
+from rnnviz.networks.config import check_layer
 from rnnviz.networks.numpy_engine import LOGITS, NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from rnnviz.arrays import Floats, Integers
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import KINDS, Cell
+from rnnviz.networks.config import check_layer
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.validate import received
 
@@ -23,36 +23,6 @@ class Unit(NamedTuple):
 
     layer: int
     unit: int
-
-
-def quantities(cell: Cell | str) -> tuple[str, ...]:
-    """The quantities of a network of such cells, the hidden state first.
-
-    >>> quantities("gru")
-    ('hidden', 'reset', 'update', 'candidate')
-    """
-    return KINDS[cell].quantities
-
-
-def check_quantity(quantity: str, cell: str) -> None:
-    """Raise ConfigError unless a network of such cells has it."""
-    if quantity not in quantities(cell):
-        raise ConfigError(
-            "a network of {cell} cells has {quantities}; received {quantity!r}",
-            cell=cell,
-            quantities=", ".join(quantities(cell)),
-            quantity=quantity,
-        )
-
-
-def check_layer(layer: int, layers: int) -> None:
-    """Raise ConfigError unless there is such a layer."""
-    if type(layer) is not int or not 0 <= layer < layers:
-        raise ConfigError(
-            "this network has {layers} layers, counted from 0; received layer {layer!r}",
-            layers=layers,
-            layer=layer,
-        )
 
 
 def check_units(units: npt.ArrayLike, H: int) -> Integers:
@@ -141,10 +111,7 @@ def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidd
     >>> activations(trace, quantity="update").shape
     (7, 256)
     """
-    check_quantity(quantity, check_trace(trace).weights.cell)
-    tables: dict[str, Floats | None] = {"hidden": trace.hidden, "cell": trace.cell}
-    values = tables[quantity] if quantity in tables else trace.gates[quantity]
-    assert values is not None  # (T, L, H)
+    values = check_trace(trace).values(quantity)
     if layer is None:
         return values.reshape(len(values), values.shape[1] * values.shape[2])
     check_layer(layer, values.shape[1])

@@ -22,10 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.analysis.activations import Unit, activations, check_layer, check_units
+from rnnviz.analysis.activations import Unit, activations, check_units
 from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Doubles, Mask
 from rnnviz.errors import ConfigError
+from rnnviz.networks.config import check_layer
 from rnnviz.scoring.trace import Trace
 from rnnviz.text.validate import received
 

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnnviz.analysis.activations import activations, check_layer, check_trace
+from rnnviz.analysis.activations import activations, check_trace
 from rnnviz.arrays import Doubles
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Json, Lines, Number, Panel, Points, Said, Table, count, say, span, words
-from rnnviz.networks.config import KINDS
+from rnnviz.networks.config import KINDS, check_layer
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.scoring.bootstrap import Resampled, resample
 from rnnviz.scoring.trace import Trace

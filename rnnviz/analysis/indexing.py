@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from rnnviz.analysis.activations import activations, check_layer, check_units
+from rnnviz.analysis.activations import activations, check_units
 from rnnviz.analysis.controls import COPIES
 from rnnviz.analysis.matching import (
     AFTER,
@@ -51,6 +51,7 @@ from rnnviz.analysis.matching import (
 from rnnviz.arrays import Floats, Halves, Integers
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Json
+from rnnviz.networks.config import check_layer
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, mapped, run

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rnnviz.analysis import directions
-from rnnviz.analysis.activations import Unit, check_layer, check_units, may_be_one, refuse_pair, within_layer
+from rnnviz.analysis.activations import Unit, check_units, may_be_one, refuse_pair, within_layer
 from rnnviz.analysis.directions import Direction, Span
 from rnnviz.arrays import Floats, Integers
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import KINDS
+from rnnviz.networks.config import KINDS, check_layer
 from rnnviz.networks.numpy_engine import Changes, Weights
 from rnnviz.reprs import Brief
 from rnnviz.text.validate import received

@@ -13,18 +13,19 @@ from typing import BinaryIO
 
 import numpy as np
 
-from rnnviz.analysis.activations import Unit, check_layer, check_quantity, check_units, unit_of, within_layer
+from rnnviz.analysis.activations import Unit, check_units, unit_of, within_layer
 from rnnviz.analysis.directions import Direction
 from rnnviz.arrays import Doubles, Floats, Ids, Integers
-from rnnviz.errors import ConfigError, EmptyTextError, TextError
+from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.findings import Bars, Histogram, Json, Number, Panel, Picture, Said, Table, count, say, words
+from rnnviz.networks.config import check_layer, check_quantity
 from rnnviz.networks.numpy_engine import NetworkReader, Weights
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock, Share, run
 from rnnviz.reprs import Brief, Pictured
 from rnnviz.text.characters import visible
 from rnnviz.text.decoding import Source, SourceText
-from rnnviz.text.validate import check_text, is_file
+from rnnviz.text.validate import text_or_file
 from rnnviz.text.vocabulary import Vocabulary
 
 PIECE = 2048
@@ -193,14 +194,7 @@ def scan(
     >>> report.characters, len(report.units)
     (11, 256)
     """
-    if isinstance(text, os.PathLike) or hasattr(text, "read"):
-        if path is not None:
-            raise ConfigError("give either a file or text=…; received both")
-        text, path = None, text
-    elif text is not None and path is None and is_file(check_text(text)):
-        raise TextError(
-            "{name!r} is the name of a file, and a str is the text itself; write path={name!r}", name=text
-        )
+    text, path = text_or_file(text, path)
     steps = scanning(
         model,
         path,
@@ -245,7 +239,8 @@ def scanning(
     reader, clock = NetworkReader(weights), Clock()
     for begin in range(0, len(inputs), PIECE):
         here = slice(begin, begin + PIECE)
-        values[here] = _read(reader, inputs[here], layer, quantity)[:, columns]
+        table = reader.values(inputs[here], quantity)
+        values[here] = (table.reshape(len(table), -1) if layer is None else table[:, layer])[:, columns]
         if clock.due():
             yield Share(READING * min(1.0, here.stop / len(inputs)))
     # A relu network may explode; figures are of finite values.
@@ -260,14 +255,6 @@ def scanning(
             yield Share(READING + (1 - READING) * len(found) / len(columns))
     yield Share(1.0)
     return ScanReport(len(text), found)
-
-
-def _read(reader: NetworkReader, ids: Ids, layer: int | None, quantity: str) -> Floats:
-    """A `quantity` of the next `ids` (n,), as `rnnviz.units.activations` has it."""
-    hidden, cell = reader.states(ids)
-    tables = {"hidden": hidden[1:], **({} if cell is None else {"cell": cell[1:]})}
-    table = tables[quantity] if quantity in tables else reader.weights.gates(ids, hidden)[quantity]
-    return table.reshape(len(ids), -1) if layer is None else table[:, layer]
 
 
 def _extremes(

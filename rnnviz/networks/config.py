@@ -72,6 +72,27 @@ KINDS: Mapping[str, CellKind] = {**CELLS, "custom": CellKind("Custom")}
 """The cells, and a Python function's step, which no recipe trains: see `rnnviz.networks.custom`."""
 
 
+def check_quantity(quantity: str, cell: str) -> None:
+    """Raise ConfigError unless a network of such cells has it."""
+    if quantity not in KINDS[cell].quantities:
+        raise ConfigError(
+            "a network of {cell} cells has {quantities}; received {quantity!r}",
+            cell=cell,
+            quantities=", ".join(KINDS[cell].quantities),
+            quantity=quantity,
+        )
+
+
+def check_layer(layer: int, layers: int) -> None:
+    """Raise ConfigError unless there is such a layer."""
+    if type(layer) is not int or not 0 <= layer < layers:
+        raise ConfigError(
+            "this network has {layers} layers, counted from 0; received layer {layer!r}",
+            layers=layers,
+            layer=layer,
+        )
+
+
 @dataclass(frozen=True)
 class ModelConfig:
     """The shape of a model.

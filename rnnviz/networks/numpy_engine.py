@@ -530,6 +530,12 @@ class NetworkReader:
         self.hidden, self.cell = hidden[-1:].copy(), None if cell is None else cell[-1:].copy()
         return hidden, cell
 
+    def values(self, ids: Ids, quantity: str) -> Floats:
+        """A quantity after each of the inputs (n,), (n, L, H): "hidden", an LSTM's "cell", or a gate."""
+        hidden, cell = self.states(ids)
+        tables = {"hidden": hidden[1:], **({} if cell is None else {"cell": cell[1:]})}
+        return tables[quantity] if quantity in tables else self.weights.gates(ids, hidden)[quantity]
+
     def read(self, ids: Ids) -> Floats:
         """The states of the top layer after each of the inputs, (n, H) or (n, B, H)."""
         return self.states(ids)[0][1:, -1]

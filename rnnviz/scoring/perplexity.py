@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Ids, Mask
-from rnnviz.errors import ConfigError, EmptyTextError, TextError
+from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.batched_scoring import CharScorer, NumpyEngine
 from rnnviz.networks.numpy_engine import StateChange, combined
 from rnnviz.networks.numpy_model import weights_of
@@ -45,7 +45,7 @@ from rnnviz.scoring.rows import RowScore, Scored, score_rows
 from rnnviz.text.characters import normalise
 from rnnviz.text.decoding import Source, SourceText
 from rnnviz.text.row_files import is_packed_rows, open_rows
-from rnnviz.text.validate import check_text, is_file
+from rnnviz.text.validate import text_or_file
 from rnnviz.text.vocabulary import UNKNOWN
 
 
@@ -127,14 +127,7 @@ def perplexity(
     >>> report.characters, [round(row.perplexity, 1) for row in found]
     (22, [9.5, 7.3])
     """
-    if isinstance(text, os.PathLike) or hasattr(text, "read"):
-        if path is not None:
-            raise ConfigError("give either a file or text=…; received both")
-        text, path = None, text
-    elif text is not None and path is None and is_file(check_text(text)):
-        raise TextError(
-            "{name!r} is the name of a file, and a str is the text itself; write path={name!r}", name=text
-        )
+    text, path = text_or_file(text, path)
     if path is None and column is not None:
         raise ConfigError("column=… names a column of a file of rows; received a text")
     if path is not None and (column is not None or is_packed_rows(path, name)):

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from rnnviz.arrays import Doubles, Floats, Integers, Mask, read_only
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import KINDS
+from rnnviz.networks.config import check_quantity
 from rnnviz.networks.numpy_engine import Weights
 from rnnviz.reprs import Pictured
 from rnnviz.scoring import frames, trace_file
@@ -159,11 +159,7 @@ class Trace(Pictured):
             return self.hidden
         if quantity == "cell" and self.cell is not None:
             return self.cell
-        names = KINDS[self._weights.cell].quantities
-        if quantity not in names:
-            raise ConfigError(
-                "this trace holds {held}; received {quantity!r}", held=", ".join(names), quantity=quantity
-            )
+        check_quantity(quantity, self._weights.cell)
         return self.gates[quantity]
 
     def frame(self, k: int = 3) -> Any:

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import BinaryIO
 
 from rnnviz.errors import ConfigError, TextError
 
@@ -39,3 +40,20 @@ def is_file(text: str) -> bool:
         return len(text) <= LONGEST_PATH and Path(text).is_file()
     except (OSError, ValueError):
         return False
+
+
+def text_or_file(
+    text: str | os.PathLike[str] | BinaryIO | None, path: str | os.PathLike[str] | BinaryIO | None
+) -> tuple[str | None, str | os.PathLike[str] | BinaryIO | None]:
+    """A text, or else a file: a Path or an open file given as `text` is one. Raises ConfigError for both, and
+    TextError for a str that names a file, which 1.0.0 read.
+    """
+    if isinstance(text, os.PathLike) or hasattr(text, "read"):
+        if path is not None:
+            raise ConfigError("give either a file or text=…; received both")
+        return None, text  # type: ignore[return-value]
+    if text is not None and path is None and is_file(check_text(text)):
+        raise TextError(
+            "{name!r} is the name of a file, and a str is the text itself; write path={name!r}", name=text
+        )
+    return text, path  # type: ignore[return-value]

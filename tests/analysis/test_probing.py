@@ -10,13 +10,13 @@ import torch
 import rnnviz
 from rnnviz import units
 from rnnviz.analysis import directions, evidence, ranking
-from rnnviz.analysis.activations import Unit, quantities
+from rnnviz.analysis.activations import Unit
 from rnnviz.analysis.directions import Direction
 from rnnviz.analysis.probing import Probe, probe, random_labels
 from rnnviz.analysis.searching import Searcher
 from rnnviz.analysis.targets import Target
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.config import KINDS, ModelConfig
 from rnnviz.networks.torch_model import CharModel
 from tests.analysis.built import VOCABULARY, quoted
 from tests.conftest import TEXT, tiny
@@ -235,7 +235,7 @@ def test_the_same_seed_draws_the_same_control() -> None:
 def test_all_states_that_can_be_searched_can_be_probed(cell: str) -> None:
     model = tiny(cell, layers=2)
     traced = rnnviz.trace(model, (TEXT * 5)[:1500])
-    for quantity in quantities(cell)[:2]:
+    for quantity in KINDS[cell].quantities[:2]:
         one = probe(traced, units.target("vowel", traced.text), quantity=quantity, controls=1)
         assert one.facts() == probe(traced, "vowel", quantity=quantity, controls=1).facts()
         assert one.quantity == quantity == one.direction(1).quantity

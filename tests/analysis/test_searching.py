@@ -10,14 +10,14 @@ from sklearn.metrics import roc_auc_score
 
 import rnnviz
 from rnnviz.analysis import ranking
-from rnnviz.analysis.activations import Unit, activations, quantities
+from rnnviz.analysis.activations import Unit, activations
 from rnnviz.analysis.controls import echoes, untrained
 from rnnviz.analysis.evidence import search
 from rnnviz.analysis.search_result import ENOUGH, verdict
 from rnnviz.analysis.searching import Searcher
 from rnnviz.analysis.targets import Target, span_target, target
 from rnnviz.networks import torch_model
-from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.config import KINDS, ModelConfig
 from rnnviz.networks.progress import run
 from tests.analysis.built import COUNTS, IGNORES, LATCHES, VOCABULARY, built, quoted
 from tests.conftest import TEXT, tiny
@@ -132,8 +132,8 @@ def test_a_text_too_short_for_a_line_has_one_that_nothing_passes() -> None:
 @pytest.mark.parametrize(("cell", "expected"), [("gru", 4), ("lstm", 6), ("rnn", 1), ("mlp", 1)])
 def test_any_layer_and_any_quantity(cell: str, expected: int) -> None:
     traced, capital = rnnviz.trace(tiny(cell, layers=2), TEXT), target("capital", TEXT)
-    assert len(quantities(cell)) == expected
-    for quantity in quantities(cell):
+    assert len(KINDS[cell].quantities) == expected
+    for quantity in KINDS[cell].quantities:
         both = activations(traced, quantity=quantity)
         assert both.shape == (len(TEXT), 24)
         np.testing.assert_array_equal(both[:, 12:], activations(traced, layer=1, quantity=quantity))

@@ -56,11 +56,14 @@ ASKED: list[tuple[Callable[[Trace], Any], str]] = [
     (lambda t: resume(t, 1, 5, temperature=-1), "temperature is a number"),
     (lambda t: t[::2], r"^a part of a trace is trace\[start:stop\], without a step; received slice"),
     (lambda t: t[3], r"trace\[start:stop\].*received 3"),  # type: ignore[index]
-    (lambda t: t.values("charm"), r"^this trace holds hidden, reset, update, candidate; received 'charm'$"),
+    (
+        lambda t: t.values("charm"),
+        r"^a network of gru cells has hidden, reset, update, candidate; received 'charm'$",
+    ),
     (lambda t: t.states_frame(layer=2), "this trace has 2 layers, 0 to 1; received 2"),
     (lambda t: t.states_frame(units=[0, -1]), "this trace has 10 units, 0 to 9; received -1"),
     (lambda t: t.states_frame(units=[1.5]), "received 1.5"),  # type: ignore[list-item]
-    (lambda t: t.states_frame("cell"), "holds hidden, reset, update, candidate; received 'cell'"),
+    (lambda t: t.states_frame("cell"), "has hidden, reset, update, candidate; received 'cell'"),
 ]
 LEARNERS: list[tuple[Any, str]] = [
     (PAIRS, "'pairs' has no weights that could go on learning"),

@@ -10,7 +10,6 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.analysis import activations
 from rnnviz.analysis.attribution import Attribution, Contributions, Instead, contributions
 from rnnviz.analysis.connectivity import Connectivity, Rows, connectivity
 from rnnviz.analysis.gating import Gates
@@ -281,7 +280,7 @@ def _along(view: View, values: Array, first: int = 0) -> Array:
 def _opened(view: View) -> None:
     """A gate along the text, how often all are saturated, and how long units keep."""
     st.subheader(_("Gates"), anchor=False)
-    names = {name: quantities()[name] for name in activations.quantities(view.cell)[1:]}
+    names = {name: quantities()[name] for name in CELLS[view.cell].quantities[1:]}
     looked = GATE.choose(_("Gate"), names, CELLS[view.cell].keeps, label_visibility="collapsed")
     source = search_texts.pick(view, "inside.gates.source")
     cost = _("Reads up to {n} characters; it takes some seconds.").format(n=f"{GATES.most:,}")

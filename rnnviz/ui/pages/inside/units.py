@@ -9,13 +9,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from rnnviz import units
-from rnnviz.analysis import activations, controls, directions, probing, scanning, search_result, targets
+from rnnviz.analysis import controls, directions, probing, scanning, search_result, targets
 from rnnviz.analysis.probing import Probe
 from rnnviz.analysis.scanning import Context, ScanReport, UnitReport, pushes
 from rnnviz.analysis.search_result import Search, holm
 from rnnviz.analysis.searching import Searcher
 from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target, span_target
 from rnnviz.errors import RnnvizError
+from rnnviz.figures import live
 from rnnviz.figures.themes import Scale
 from rnnviz.findings import Bars, Number, Panel, words
 from rnnviz.i18n import _
@@ -207,7 +208,7 @@ def _looked(view: View) -> tuple[str, DeltaGenerator]:
                     args=(one,),
                 )
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    offered, first = {name: quantities()[name] for name in activations.quantities(view.cell)}, _standing(view)
+    offered, first = {name: quantities()[name] for name in live.quantities(view.cell)}, _standing(view)
     usual = first.quantity if first else "hidden" if "hidden" in offered else next(iter(offered))
     if len(offered) == 1:
         return QUANTITY.now(offered, usual), row
