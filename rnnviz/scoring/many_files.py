@@ -193,6 +193,5 @@ class Scoring:
 
 def _as_row(report: Report) -> Scored:
     """A text as the only row of its file."""
-    nats = report.bits_per_character * report.characters * math.log(2)
-    score = RowScore(0, report.characters, report.unknown, nats, report.words, report.given_characters)
-    return Scored([score], [""], [{}])
+    figures = report.characters, report.unknown, report.nll, report.words, report.given_characters
+    return Scored([RowScore(0, *figures)], [""], [{}])

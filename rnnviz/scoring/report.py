@@ -77,6 +77,11 @@ class Report:
     word_perplexity: float | None = None
     given_characters: int = 0
 
+    @property
+    def nll(self) -> float:
+        """-log P of the whole text, in nats: of two texts the difference says which is more probable."""
+        return self.bits_per_character * self.characters * math.log(2)
+
     def to_json(self) -> dict[str, Any]:
         """The fields in their order, as plain values."""
         return dict(vars(self))

@@ -8,6 +8,7 @@ of itself. Memory does not grow with the number of rows. `rnnviz.scoring.perplex
 Shape letters: k rows, n symbols.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -67,12 +68,14 @@ class WindowScorer:
 
 @dataclass(frozen=True)
 class RowScore:
-    """What one row costs: `nll` nats in all. Row 0 is the first; a row with a `fault` has no figures."""
+    """What one row costs: `nll` nats in all, -log P. Row 0 is the first. A row with a `fault` has no figures:
+    its `nll` is NaN.
+    """
 
     row: int
     characters: int = 0
     unknown: int = 0
-    nll: float = 0.0
+    nll: float = math.nan
     words: int | None = None
     given_characters: int = 0
     fault: TextError | None = None

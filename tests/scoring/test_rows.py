@@ -145,3 +145,22 @@ def test_the_public_perplexity_takes_files_of_rows(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"a": "a", "b": "ab"}')[:-9])
     with pytest.raises(TextError, match="damaged or cut off"):
         rnnviz.perplexity(uniform, tmp_path / "a.jsonl.gz", column="b", given="a")
+
+
+def test_pairs_of_a_file_differ_by_what_their_texts_do(model: Any, tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("good,bad\na lamp,a lampp\nthe coat,thé coat\nit is,\n", "utf-8")
+    good, bad = list[RowScore](), list[RowScore]()
+    rnnviz.perplexity(model, pairs, column="good", each=good.append)
+    rnnviz.perplexity(model, pairs, column="bad", each=bad.append)
+    apart = [b.nll - g.nll for g, b in zip(good, bad, strict=True)]
+    expected = [
+        rnnviz.perplexity(model, other).nll - rnnviz.perplexity(model, one).nll
+        for one, other in (("a lamp", "a lampp"), ("the coat", "thé coat"))
+    ]
+    assert apart[:2] == pytest.approx(expected, rel=1e-4)
+    assert math.isnan(apart[2])
+    known = "a lamp"
+    assert rnnviz.perplexity(model, known).nll == pytest.approx(
+        6 * math.log(rnnviz.perplexity(model, known).perplexity)
+    )
