@@ -3,6 +3,7 @@
     from rnnviz import units
 
     units.find(model, text, "quotes")                              which units tell, beside all simpler
+    units.find(model, text, "quotes", models=[other])              in how many networks one does
     units.probe(trace, "quotes")                                   one unit, a few, or spread over all
     units.scan(model, Path("book.txt"))                            what each unit does over a text, a file
     units.match(model, text, 10, 24, corpus)                       where else the same units are on

@@ -8,14 +8,15 @@ find(model, text, what)     one of these in one call
 
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
-from typing import TypedDict, TypeVar, Unpack, overload
+from typing import Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
 from rnnviz.analysis.evidence import weigh
-from rnnviz.analysis.search_result import Search, holm, shifts_for
+from rnnviz.analysis.search_result import Replication, Search, holm, shifts_for
 from rnnviz.analysis.searching import SHIFTS, Searcher
-from rnnviz.analysis.targets import Target, target
+from rnnviz.analysis.targets import Target
+from rnnviz.analysis.targets import target as labels
 from rnnviz.arrays import Array, Floats
 from rnnviz.errors import ConfigError
 from rnnviz.networks import untrained as networks
@@ -24,7 +25,7 @@ from rnnviz.networks.progress import Share, mapped, run
 from rnnviz.networks.untrained import Fresh
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
-from rnnviz.text.validate import check_text
+from rnnviz.text.validate import check_text, received
 
 What = str | Target | Array
 W = TypeVar("W", bound=What)
@@ -139,14 +140,23 @@ class _Options(TypedDict, total=False):
 
 
 @overload
-def find(model: Network, text: str, what: What, **options: Unpack[_Options]) -> Search: ...
+def find(model: Network, text: str, target: What, **options: Unpack[_Options]) -> Search: ...
 @overload
-def find(model: Network, text: str, what: list[W], **options: Unpack[_Options]) -> list[Search]: ...
+def find(model: Network, text: str, target: list[W], **options: Unpack[_Options]) -> list[Search]: ...
+@overload
+def find(
+    model: Network, text: str, target: What, *, models: Sequence[Network], **options: Unpack[_Options]
+) -> Replication: ...
+@overload
+def find(
+    model: Network, text: str, target: list[W], *, models: Sequence[Network], **options: Unpack[_Options]
+) -> list[Replication]: ...
 def find(
     model: Network,
     text: str,
-    what: What | list[W],
+    target: What | list[W],
     *,
+    models: Sequence[Network] | None = None,
     layer: int | None = None,
     quantity: str = "hidden",
     edges: int = 0,
@@ -155,11 +165,14 @@ def find(
     copies: int = COPIES,
     fresh: Fresh | None = None,
     progress: Callable[[Share], None] | None = None,
-) -> Search | list[Search]:
+) -> Search | Replication | list[Search] | list[Replication]:
     """The units of `model` that follow something in `text`: ranked, controlled, with a verdict.
 
-    what      a name or a regular expression, see `target`; or a mask (T,) over the text as the model reads
-              it; or a list of these: a Search for each, all held to Holm's levels for what is asked at once
+    target    a name or a regular expression, see `rnnviz.units.target`; or a mask (T,) over the text as the
+              model reads it; or a list of these: a Search for each, all held to Holm's levels for what is
+              asked at once
+    models    other networks, such as those of other seeds, in which the same is looked for: a Replication
+              says in how many of them all it is found
     layer     the layer that is searched; None: all of them
     quantity  "hidden", "cell" of an LSTM, or a gate's name
     edges     a unit must also be off within so many characters before and after
@@ -174,30 +187,45 @@ def find(
 
     >>> import rnnviz
     >>> from rnnviz import units
-    >>> model = rnnviz.load("timemachine-gru")
-    >>> found = units.find(model, "The Time Traveller smiled at us. " * 9, "word-start", copies=1)
+    >>> model, text = rnnviz.load("timemachine-gru"), "The Time Traveller smiled at us. " * 9
+    >>> found = units.find(model, text, "word-start", copies=1)
     >>> found.target, found.verdict
     ('word-start', 'short')
+    >>> again = units.find(model, text, "word-start", models=[rnnviz.load("timemachine-lstm")], copies=1)
+    >>> [search.verdict for search in again.searches], again.remember
+    (['short', 'short'], 0)
     """
+    if models is not None and (not isinstance(models, Sequence) or isinstance(models, str | bytes)):
+        raise ConfigError("models is a list of networks; received {received}", received=received(models))
+    every = target if isinstance(target, list) else [target]
+    given = {"layer": layer, "quantity": quantity, "edges": edges, "seed": seed, "copies": copies}
+    networks, searched = [model, *(models or ())], []
+    for number, one in enumerate(networks):
+        steps = _finding(one, text, every, shifts=shifts, fresh=fresh, **given)
+        found = run(mapped(steps, partial(_of_network, number, len(networks))), progress)
+        searched.append(holm(found) if isinstance(target, list) else found)
+    if models is None:
+        return searched[0] if isinstance(target, list) else searched[0][0]
+    names = tuple(one.name for one in networks)
+    replicated = [Replication(names, each) for each in zip(*searched, strict=True)]
+    return replicated if isinstance(target, list) else replicated[0]
+
+
+def _of_network(number: int, networks: int, done: Share) -> Share:
+    return of_all(number, networks, done.fraction)
+
+
+def _finding(
+    model: Network, text: str, what: Sequence[What], *, shifts: int | None, **given: Any
+) -> Generator[Share, None, list[Search]]:
+    """A search for each, weighed; `given` is of `controlled`."""
     traced = run(tracing(model, check_text(text)))
-    every = what if isinstance(what, list) else [what]
-    targets = [target(one, traced.text) for one in every]
-    for one in targets:
+    sought = [labels(one, traced.text) for one in what]
+    for one in sought:
         one.check(len(traced))
-    steps = controlled(
-        model,
-        traced,
-        targets,
-        layer=layer,
-        quantity=quantity,
-        edges=edges,
-        shifts=max(SHIFTS, shifts_for(len(targets))) if shifts is None else shifts,
-        seed=seed,
-        copies=copies,
-        fresh=fresh,
-    )
-    found = [search for search in run(steps, progress) if search is not None]
-    return holm(found) if isinstance(what, list) else found[0]
+    enough = max(SHIFTS, shifts_for(len(sought))) if shifts is None else shifts
+    found = yield from controlled(model, traced, sought, shifts=enough, **given)
+    return [search for search in found if search is not None]
 
 
 def of_all(number: int, copies: int, share: float) -> Share:

@@ -128,7 +128,7 @@ class Patched:
     """A target read with a part of a source's state put in after `to` of its characters.
 
     source, at   the source's Trace, and after how many of its characters (0 .. S) the state was taken
-    target, to   the target's Trace without the patch, and where the state was put (0 .. T)
+    into, to     the target's Trace without the patch, and where the state was put (0 .. T)
     after        its Trace with the patch
     part         what was patched
     divergence   (T + 1,) KL_t in nats; row t is about character t + 1, as in `Trace.log_probs`; 0 before `to`
@@ -138,7 +138,7 @@ class Patched:
 
     source: Trace
     at: int
-    target: Trace
+    into: Trace
     to: int
     after: Trace
     part: Part
@@ -199,7 +199,7 @@ class Patched:
                 seed=seed,
             )
         generator = np.random.default_rng(seed)
-        target, to = self.target, self.to
+        target, to = self.into, self.to
         own = states_at(target, [to])
         moves = {
             (layer, quantity): _random_move(own[quantity][0, layer], length, n, to, generator)
@@ -424,7 +424,7 @@ class PatchControls(Brief, Pictured):
             "direction": along and {"name": along.name, "origin": along.origin},
             "moved": done.moved,
             "loss": done.remainder,
-            "predictions": [_prediction(done, t) for t in range(done.to, len(done.target) + 1)],
+            "predictions": [_prediction(done, t) for t in range(done.to, len(done.into) + 1)],
             "controls": {
                 "ahead": self.ahead,
                 "kl": self.kl,
@@ -497,7 +497,7 @@ class PatchControls(Brief, Pictured):
         if len(self.elsewhere_each):
             curves.append((words("patch.level-elsewhere"), np.median(self.elsewhere_each, axis=0)))
         pictures: dict[str, Picture] = {
-            "next": expected(done.target, done.after, done.to, (words("patch.without"), words("patch.with"))),
+            "next": expected(done.into, done.after, done.to, (words("patch.without"), words("patch.with"))),
             "lines": Lines(curves, words("patch.lines-axis"), words("patch.kl-axis"), first=done.to),
         }
         return [
@@ -524,13 +524,13 @@ def expected(one: Trace, other: Trace, t: int, labels: tuple[object, object]) ->
 
 def _prediction(done: Patched, t: int) -> Json:
     """What is expected after `t` characters, and what came."""
-    came = t < len(done.target)
+    came = t < len(done.into)
     return {
         "after": t,
-        "character": done.target.text[t] if came else None,
+        "character": done.into.text[t] if came else None,
         "kl": float(done.divergence[t]),
         "loss": float(done.loss[t]) if came else None,
-        "expected": list(done.target.top(t, 1)[0]),
+        "expected": list(done.into.top(t, 1)[0]),
         "expected_patched": list(done.after.top(t, 1)[0]),
     }
 

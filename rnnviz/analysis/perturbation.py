@@ -29,14 +29,14 @@ from rnnviz.text.characters import visible
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Perturbation(Brief, Pictured):
-    """Two readings that differ in the character at `position` (counted from 0).
+    """Two readings that differ in the character text[at]; places count from 0.
 
     distance    (T,) ‖ΔH_t‖
     divergence  (T + 1,) KL_t in nats; row t is about character t + 1, as in `Trace.log_probs`
     threshold   bits by which predictions differ that count as remembered
     """
 
-    position: int
+    at: int
     before: Trace
     after: Trace
     distance: Doubles
@@ -51,7 +51,7 @@ class Perturbation(Brief, Pictured):
     def remembered(self, threshold: float | None = None) -> int:
         """For how many characters after the change predictions differ by `threshold` bits or more."""
         last = np.flatnonzero(self.bits >= (self.threshold if threshold is None else threshold))
-        return int(last[-1]) - (self.position + 1) if len(last) else 0
+        return int(last[-1]) - (self.at + 1) if len(last) else 0
 
     def facts(self) -> Json:
         """The change, how long it is remembered, and each character from it on, once that has been read:
@@ -63,12 +63,12 @@ class Perturbation(Brief, Pictured):
             for t, (character, distance, bits) in enumerate(read)
         ]
         return {
-            "position": self.position,
-            "before": self.before.text[self.position],
-            "after": self.after.text[self.position],
+            "position": self.at,
+            "before": self.before.text[self.at],
+            "after": self.after.text[self.at],
             "remembered": self.remembered(),
             "threshold": self.threshold,
-            "characters": rows[self.position :],
+            "characters": rows[self.at :],
         }
 
     def table(self) -> Table:
@@ -90,7 +90,7 @@ class Perturbation(Brief, Pictured):
     def sentences(self) -> list[Said]:
         """For how long predictions differ."""
         n = self.remembered()
-        to_the_end = 0 < len(self.before) - self.position - 1 <= n
+        to_the_end = 0 < len(self.before) - self.at - 1 <= n
         return say(
             ["perturbation.remembered", *(["perturbation.to-the-end"] if to_the_end else [])],
             model=self.before.model_name,
@@ -100,7 +100,7 @@ class Perturbation(Brief, Pictured):
 
     def panels(self, others: Sequence[Perturbation] = ()) -> list[Panel]:
         """How far apart predictions and states are; `others` are of the same change in other networks."""
-        at = self.position
+        at = self.at
         found = [(one.before.model_name, one) for one in (self, *others)]
         # A line ends where a difference may be rounding alone.
         apart = {
@@ -132,12 +132,10 @@ def _beyond(values: Doubles, least: float) -> Doubles:
     return np.where(values > least, values, np.nan)
 
 
-def perturb(
-    model: Network, text: str, position: int, character: str, *, threshold: float = 0.01
-) -> Perturbation:
-    """Read `text`, and read it with `character` in place of the one at `position`, counted from 0.
+def perturb(model: Network, text: str, at: int, character: str, *, threshold: float = 0.01) -> Perturbation:
+    """Read `text`, and read it with `character` in place of text[at]; places count from 0.
 
-    Predictions that differ by `threshold` bits count as remembered. Raises ConfigError for a position outside
+    Predictions that differ by `threshold` bits count as remembered. Raises ConfigError for a place outside
     the text or an invalid or unchanged character, and TextError.
 
     >>> import rnnviz
@@ -148,29 +146,24 @@ def perturb(
     tracer = Tracer(model)
     before = tracer.extend(text)
     text = before.text
-    if not isinstance(position, int | np.integer) or not 0 <= position < len(text):
+    if not isinstance(at, int | np.integer) or not 0 <= at < len(text):
         raise ConfigError(
             "the text has {count:,} characters, counted from 0; received position {position!r}",
             count=len(text),
-            position=position,
+            position=at,
         )
-    if (
-        not isinstance(character, str)
-        or len(character) != 1
-        or character == text[position]
-        or character == "\r"
-    ):
+    if not isinstance(character, str) or len(character) != 1 or character == text[at] or character == "\r":
         raise ConfigError(
             "one character takes the place of another; received {character!r} for {text!r}",
             character=character,
-            text=text[position],
+            text=text[at],
         )
     # A Tracer leaves an older Trace as it is, and reads only what follows the change.
-    after = tracer.extend(text[:position] + character + text[position + 1 :])
-    apart = after.hidden[position:].astype(np.float64) - before.hidden[position:]
+    after = tracer.extend(text[:at] + character + text[at + 1 :])
+    apart = after.hidden[at:].astype(np.float64) - before.hidden[at:]
     distance = np.zeros(len(text))
-    distance[position:] = np.sqrt((apart**2).sum(axis=(1, 2)))
-    return Perturbation(position, before, after, distance, divergence(before, after, position + 1), threshold)
+    distance[at:] = np.sqrt((apart**2).sum(axis=(1, 2)))
+    return Perturbation(at, before, after, distance, divergence(before, after, at + 1), threshold)
 
 
 def kl(p: Floats, q: Floats) -> Doubles:

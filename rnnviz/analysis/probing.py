@@ -327,7 +327,7 @@ class Probe(Pictured):
 
 def probe(
     source: Trace | Array,
-    what: str | Target | Array,
+    target: str | Target | Array,
     *,
     layer: int | None = None,
     quantity: str = "hidden",
@@ -339,7 +339,7 @@ def probe(
     """Fit a linear probe of all units, on a part of the text; its score is that on another.
 
     source     a Trace, of which `layer` (None: all) and `quantity` are read, or a table (T, U) of one layer
-    what       a name or a regular expression, see `target`; or a mask (T,), also of a table
+    target     a name or a regular expression, see `rnnviz.units.target`; or a mask (T,), also of a table
     untrained  traces of the same text by networks before training, see `rnnviz.units.untrained`, or tables
     controls   probes for labels that mean nothing, chosen by `seed`
     progress   is called with the share that is done
@@ -358,9 +358,11 @@ def probe(
     ('spread', 'learned', 0.6, 0.99)
     """
     searcher = Searcher(source, layer=layer, quantity=quantity)
-    if isinstance(what, str) and not isinstance(source, Trace):
-        raise ConfigError("a table has no text with {what!r} in it; give a Trace, or a mask (T,)", what=what)
-    target = targets.target(what, source.text if isinstance(source, Trace) else "")
+    if isinstance(target, str) and not isinstance(source, Trace):
+        raise ConfigError(
+            "a table has no text with {what!r} in it; give a Trace, or a mask (T,)", what=target
+        )
+    target = targets.target(target, source.text if isinstance(source, Trace) else "")
     copies = (Searcher(copy, layer=layer, quantity=quantity) for copy in untrained)
     return run(steps(searcher, target, untrained=copies, controls=controls, seed=seed), progress)
 

@@ -463,6 +463,85 @@ class Search(Pictured):
         ]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Replication(Pictured):
+    """The same target searched in several networks, such as seeds of one recipe.
+
+    networks  their names
+    searches  the Search of each, in their order
+    """
+
+    networks: tuple[str, ...]
+    searches: tuple[Search, ...]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Replication of {self.searches[0].target} in {len(self.searches)} networks: {self.remember} "
+            "have a unit that remembers>"
+        )
+
+    @property
+    def remember(self) -> int:
+        """In how many of the networks the verdict is "remembers"."""
+        return sum(search.verdict == "remembers" for search in self.searches)
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """Of each network's best-ranked unit, on text that didn't choose it."""
+        return tuple(search.best.score for search in self.searches)
+
+    def facts(self) -> Json:
+        """How many remember, and what was found in each network."""
+        found = zip(self.networks, self.searches, strict=True)
+        return {
+            "target": self.searches[0].target,
+            "networks": len(self.searches),
+            "remember": self.remember,
+            "found": [{"model": name, **search.facts()} for name, search in found],
+        }
+
+    def table(self) -> Table:
+        """A row a network."""
+        tables = [search.table() for search in self.searches]
+        rows = [(name, *one.rows[0]) for name, one in zip(self.networks, tables, strict=True)]
+        return Table([words("head.network"), *tables[0].columns], rows)
+
+    def sentences(self) -> list[Said]:
+        """In how many networks a unit remembers, and how well the best of each tells."""
+        n, k = len(self.searches), self.remember
+        if all(search.verdict in ("short", "same text") for search in self.searches):
+            return self.searches[0].sentences()
+        return say(
+            [
+                "replication.all" if k == n else "replication.some" if k else "replication.none",
+                "replication.scores",
+            ],
+            n=count(n),
+            k=count(k),
+            target=self.searches[0].target,
+            measure=measured(self.searches[0].measure),
+            low=Number(min(self.scores)),
+            high=Number(max(self.scores)),
+        )
+
+    def panels(self) -> list[Panel]:
+        """Each network's best unit, beside the highest of what chance reaches in any of them."""
+        chance = max(search.chance for search in self.searches)
+        mask = self.searches[0].measure == "AUC"
+        picture = Bars(
+            self.networks,
+            self.scores,
+            measured(self.searches[0].measure),
+            [(words("search.level-chance"), chance)],
+            first=0.5 if mask else 0.0,
+            last=1.0 if mask else None,
+        )
+        notice = [words("replication.notice")]
+        return [
+            Panel("replication", words("replication.title"), picture, notice, words("replication.limits"))
+        ]
+
+
 @dataclass(frozen=True)
 class Unanswered(Finding):
     """A target of which nothing can be asked: it is the same throughout the text."""

@@ -114,7 +114,7 @@ def patch(
     )
     controls = done.controls(model, unrelated, seed=seed)
     drawn: dict[str, Any] = {"temperature": temperature, "seed": seed}
-    plain = sampling.resume(done.target, done.to, length, **drawn)
+    plain = sampling.resume(done.into, done.to, length, **drawn)
     patched = done.continuation(length, **drawn)
     more = {"continuation": plain, "continuation_patched": patched}
     heading = words("patch.goes-on", plain=repr(plain), patched=repr(patched))

@@ -31,6 +31,6 @@ def perturb(
     model = network(on)
     text = given_text(source)
     found = rnnviz.units.perturb(model, text, position, character, threshold=threshold)
-    came, letter = (visible(read.text[found.position]) for read in (found.before, found.after))
-    heading = words("perturbation.changed", came=came, letter=letter, at=count(found.position))
+    came, letter = (visible(read.text[found.at]) for read in (found.before, found.after))
+    heading = words("perturbation.changed", came=came, letter=letter, at=count(found.at))
     print_findings([found], shown, heading, model=on.model)

@@ -99,10 +99,10 @@ class Trace(Pictured):
         """What the text was read with."""
         return self._weights
 
-    def state_after(self, t: int) -> tuple[Floats, Floats | None]:
-        """H (L, H) after t characters, and an LSTM's C; raises ConfigError outside 0 .. T."""
-        _check(t, t + 1, len(self) + 1, "states")
-        return self._states[t], None if self._cells is None else self._cells[t]
+    def state_after(self, at: int) -> tuple[Floats, Floats | None]:
+        """H (L, H) after `at` characters, and an LSTM's C; raises ConfigError outside 0 .. T."""
+        _check(at, at + 1, len(self) + 1, "states")
+        return self._states[at], None if self._cells is None else self._cells[at]
 
     @cached_property
     def log_probs(self) -> Floats:
@@ -140,14 +140,14 @@ class Trace(Pictured):
         ids = _largest(log_probs, k)
         return ids, np.exp(np.take_along_axis(log_probs, ids, axis=1))
 
-    def top(self, t: int, k: int) -> list[tuple[str, float]]:
-        """The k most probable symbols after t characters as (character, probability); see `top_at`.
+    def top(self, at: int, k: int) -> list[tuple[str, float]]:
+        """The k most probable symbols after `at` characters as (character, probability); see `top_at`.
 
         >>> import rnnviz
         >>> rnnviz.trace(rnnviz.load("timemachine-gru"), "the mach").top(8, 1)[0][0]
         'i'
         """
-        ids, probabilities = self.top_at(t, t + 1, k)
+        ids, probabilities = self.top_at(at, at + 1, k)
         symbols = map(self.vocabulary.symbol, ids[0].tolist())
         return list(zip(symbols, probabilities[0].tolist(), strict=True))
 

@@ -51,9 +51,9 @@ def text_or_file(
     if isinstance(text, os.PathLike) or hasattr(text, "read"):
         if path is not None:
             raise ConfigError("give either a file or text=…; received both")
-        return None, text  # type: ignore[return-value]
+        return None, text
     if text is not None and path is None and is_file(check_text(text)):
         raise TextError(
             "{name!r} is the name of a file, and a str is the text itself; write path={name!r}", name=text
         )
-    return text, path  # type: ignore[return-value]
+    return text, path

@@ -65,7 +65,7 @@ def test_all_of_a_state_goes_on_as_the_source_does(cell: str, options: dict[str,
         # What is read afterwards is read as if it followed the source.
         joined = rnnviz.trace(model, SOURCE[:at] + TARGET[to:])
         np.testing.assert_allclose(done.after.nll[to:], joined.nll[at:], rtol=0, atol=2e-5)
-        assert np.array_equal(done.after.nll[:to], done.target.nll[:to])
+        assert np.array_equal(done.after.nll[:to], done.into.nll[:to])
 
 
 @each_cell
@@ -76,7 +76,7 @@ def test_only_the_part_is_changed(cell: str, options: dict[str, Any], part: dict
     done = units.patch(model, SOURCE, at, TARGET, to, **part)
     (theirs, _), (own, _), (now, cells) = (
         done.source.state_after(at),
-        done.target.state_after(to),
+        done.into.state_after(to),
         done.after.state_after(to),
     )
     expected, chosen = theirs[0], part.get("units")
@@ -85,13 +85,13 @@ def test_only_the_part_is_changed(cell: str, options: dict[str, Any], part: dict
     elif chosen is not None:
         expected = own[0] + (theirs[0] - own[0]) @ chosen.vector * chosen.vector
     np.testing.assert_allclose(now[0], expected, rtol=0, atol=1e-6)
-    before = done.target.state_after(to)[1]
+    before = done.into.state_after(to)[1]
     if cells is not None and before is not None and (part == {"quantity": "hidden"} or "vector" in str(part)):
         assert np.array_equal(cells[0], before[0])
     assert done.moved > 0
     assert not done.divergence[:to].any()
     assert not done.loss[:to].any()
-    p, q = (np.exp(t.log_probs[to:].astype(np.float64)) for t in (done.target, done.after))
+    p, q = (np.exp(t.log_probs[to:].astype(np.float64)) for t in (done.into, done.after))
     np.testing.assert_allclose(done.divergence[to:], (p * np.log(p / q)).sum(axis=1), atol=2e-6)
 
 
@@ -103,7 +103,7 @@ def test_an_lstms_cell_alone_changes_the_state_that_follows_from_it() -> None:
     assert cell is not None
     assert theirs is not None
     assert np.array_equal(cell, theirs)
-    gate = done.target.gates["output"][29]
+    gate = done.into.gates["output"][29]
     np.testing.assert_allclose(done.after.state_after(30)[0], gate * np.tanh(cell), atol=1e-6)
     assert done.lengths.keys() == {(0, "cell")}
 

@@ -8,9 +8,9 @@ import pytest
 
 from rnnviz.analysis.activations import Unit
 from rnnviz.analysis.probing import Few, Probe
-from rnnviz.analysis.search_result import Evidence, Found, Report, Rival, Search, Unanswered
+from rnnviz.analysis.search_result import Evidence, Found, Replication, Report, Rival, Search, Unanswered
 from rnnviz.analysis.targets import Target
-from rnnviz.findings import Finding, Number, Said
+from rnnviz.findings import Bars, Finding, Number, Said
 from rnnviz.sentences import tell
 from rnnviz.training import unit_findings
 
@@ -235,3 +235,43 @@ def test_a_probes_picture_has_what_few_units_reach_and_all() -> None:
     (panel,) = replace(PROBE, context=AHEAD).panels()
     assert panel.picture.values == [0.7, 0.7, 0.8, 0.85, 0.95]
     assert [level for _name, level in panel.picture.levels] == [0.5, 0.55, 0.8, 0.6]
+
+
+BEHIND, SHORT = replace(SEARCH, evidence=weighed(context=0.91)), replace(SEARCH, characters=400)
+
+
+@pytest.mark.parametrize(
+    ("searches", "said", "told"),
+    [
+        ((SEARCH, SEARCH), ["all", "scores"], "In **all 2 networks** a unit remembers quotes."),
+        ((SEARCH, BEHIND, SHORT), ["some", "scores"], "In **1 of 3 networks** a unit remembers quotes; "),
+        ((BEHIND, BEHIND), ["none", "scores"], "In **none of 2 networks** a unit surely remembers quotes."),
+        ((SHORT, SHORT), ["too-short"], "**"),
+    ],
+)
+def test_a_replication_says_in_how_many_networks_a_unit_remembers(
+    searches: tuple[Search, ...], said: list[str], told: str
+) -> None:
+    found = Replication(tuple(f"seed-{n}" for n in range(len(searches))), searches)
+    assert codes(found) == said
+    assert tell(found.sentences()[0], "en").startswith(told)
+    facts = found.facts()
+    assert (facts["networks"], facts["remember"]) == (len(searches), found.remember)
+    assert [one["model"] for one in facts["found"]] == list(found.networks)
+    assert [one["verdict"] for one in facts["found"]] == [search.verdict for search in searches]
+
+
+def test_a_replication_has_a_row_and_a_bar_for_each_network() -> None:
+    best = replace(BEST, score=0.8)
+    found = Replication(("one", "other"), (SEARCH, replace(SEARCH, found=(best,), chance=0.7)))
+    assert found.scores == (0.9, 0.8)
+    table = found.table()
+    assert [row[0] for row in table.rows] == ["one", "other"]
+    assert list(table.rows[1][1:]) == list(found.searches[1].table().rows[0])
+    assert len(table.columns) == len(table.rows[0])
+    (panel,) = found.panels()
+    assert isinstance(panel.picture, Bars)
+    assert (panel.picture.names, panel.picture.values) == (("one", "other"), (0.9, 0.8))
+    assert [value for _name, value in panel.picture.levels] == [0.7]
+    assert (value(found, "scores", "low"), value(found, "scores", "high")) == (0.8, 0.9)
+    assert "<Replication of quotes in 2 networks: " in repr(found)

@@ -194,3 +194,25 @@ def test_what_is_asked_at_once_is_held_to_holms_levels() -> None:
     assert isinstance(units.find(built(), text, ["quotes"], copies=0), list)
     with pytest.raises(ConfigError, match="each takes 39 shifts"):
         units.find(built(), text, ["quotes", "capital"], shifts=19, copies=0)
+
+
+def test_a_target_is_looked_for_in_several_networks() -> None:
+    text, shares = quoted(22_000), list[float]()
+    (other,) = units.untrained(built(), 1)
+    found = units.find(
+        built(), text, "quotes", models=[other], copies=1, progress=lambda now: shares.append(now.fraction)
+    )
+    alone = [units.find(model, text, "quotes", copies=1) for model in (built(), other)]
+    assert [one.facts() for one in found.searches] == [one.facts() for one in alone]
+    assert (found.networks, found.remember) == ((built().name, other.name), 1)
+    assert found.sentences()[0].code == "replication.some"
+    assert shares == sorted(shares)
+    assert (shares[-1], min(shares) < 0.5) == (1.0, True)
+    few = text[:900]
+    both = units.find(built(), few, ["quotes", "[A-Z]"], models=[other], copies=0)
+    family = units.find(other, few, ["quotes", "[A-Z]"], copies=0)
+    assert [one.searches[1].facts() for one in both] == [one.facts() for one in family]
+    assert [one.searches[1].levels for one in both] == [one.levels for one in family]
+    assert len(units.find(built(), few, "quotes", models=[], copies=0).searches) == 1
+    with pytest.raises(ConfigError, match="models is a list of networks; received"):
+        units.find(built(), few, "quotes", models=other)  # type: ignore[call-overload]

@@ -200,7 +200,7 @@ def test_match_prints_what_the_index_finds(look: Run, tmp_path: Path) -> None:
 def test_a_patched_text_goes_on(look: Run) -> None:
     (found,) = look(f"{PATCH} --layer 1 --units 3,5 --length 12 --json").objects
     done = units.patch(DEEP, "Time", 4, "machine", 4, layer=1, units=[3, 5])
-    plain = sampling.resume(done.target, 4, 12, seed=0)
+    plain = sampling.resume(done.into, 4, 12, seed=0)
     assert (found["continuation"], found["continuation_patched"]) == (plain, done.continuation(12, seed=0))
 
 

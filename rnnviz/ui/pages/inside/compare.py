@@ -204,6 +204,6 @@ def _show_letter(view: View, letter: str, found: list[Perturbation]) -> None:
         CHANGED,
         texts=[dashboard.painted(view.text, bits, BITS, label, said=_("difference in bits"))],
         panels=[render_finding.panel(one, height=300, width=3) for one in first.panels(others)],
-        at=first.position,
+        at=first.at,
         scale=("sequential", _("0 bits"), _("2 bits")),
     )

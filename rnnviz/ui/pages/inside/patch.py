@@ -144,10 +144,10 @@ def _show(view: View, found: PatchControls) -> None:
     drawn = unit_changes.drawn(view)
     unit_changes.show(
         KEY,
-        done.target.text,
+        done.into.text,
         0.0 - done.loss / np.log(2),
         (
-            sampling.resume(done.target, done.to, **drawn),
+            sampling.resume(done.into, done.to, **drawn),
             done.continuation(**drawn),
         ),
         (
