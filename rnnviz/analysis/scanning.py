@@ -8,7 +8,7 @@ Shape letters: T characters, U units, V symbols, K contexts, W characters of one
 import math
 import os
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import BinaryIO
 
 import numpy as np
@@ -34,8 +34,8 @@ PIECE = 2048
 READING = 0.9
 """Its share of the work."""
 
-MOVES = 10
-"""Characters that are named for a unit."""
+MOVES, PUSHES = 10, 5
+"""Characters that are named for a unit: that move it, and that it raises or lowers."""
 
 EXPLODED = np.float32(1e18)
 """Larger values count as this."""
@@ -64,13 +64,20 @@ class Move:
     count: int
 
 
+Pushes = Sequence[tuple[str, float]]
+"""Next characters, with nats."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class UnitReport(Brief, Pictured):
-    """What one unit did.
+    """A unit's card: where it is highest and lowest, how its values lie, what moves it, what it speaks for.
 
-    top, bottom  contexts that don't overlap, the most extreme first
-    counts       (bins,) how often its value lay between two `edges` (bins + 1,)
-    moves        the characters that move it most on average; rare ones are left out
+    top, bottom     contexts that don't overlap, the most extreme first
+    counts          (bins,) how often its value lay between two `edges` (bins + 1,)
+    moves           the characters that move it most on average; rare ones are left out
+    raises, lowers  the next characters that it favours and holds back most at the value 1, with the nats that
+                    it adds to their logits, minus their mean: see `pushes`. () but for the top layer's hidden
+                    state, and where the readout is a function
     """
 
     unit: Unit
@@ -83,6 +90,8 @@ class UnitReport(Brief, Pictured):
     variance: float
     lowest: float
     highest: float
+    raises: Pushes = ()
+    lowers: Pushes = ()
 
     def facts(self) -> Json:
         """Its figures, and where it is highest and lowest."""
@@ -97,6 +106,7 @@ class UnitReport(Brief, Pictured):
                 for name, found in places.items()
             },
             "moves": [asdict(move) for move in self.moves],
+            **{name: [list(one) for one in getattr(self, name)] for name in ("raises", "lowers")},
         }
 
     def table(self) -> Table:
@@ -114,7 +124,7 @@ class UnitReport(Brief, Pictured):
         return say(["unit.read"], n=n, mean=mean, low=low, high=high)
 
     def panels(self) -> list[Panel]:
-        """How often each value occurs, and the characters that move it."""
+        """How often each value occurs, the characters that move it, and the next ones that it favours."""
         values = Histogram(self.counts, self.edges, words("unit.value"), words("unit.share"))
         moved = Bars(
             [visible(move.character) for move in self.moves],
@@ -125,7 +135,7 @@ class UnitReport(Brief, Pictured):
             ("histogram", values),
             *([("moves", moved)] if self.moves else []),
         ]
-        return [
+        panels = [
             Panel(
                 name,
                 words(f"unit.{name}"),
@@ -135,6 +145,10 @@ class UnitReport(Brief, Pictured):
             )
             for name, picture in pictures
         ]
+        if self.raises or self.lowers:
+            title = words("unit.pushes", name=words("unit", n=self.unit.unit))
+            panels.append(pushes_panel(title, self.raises, self.lowers))
+        return panels
 
 
 class ScanReport:
@@ -183,7 +197,8 @@ def scan(
     bins      of the histogram of its values, a multiple of 4
     progress  is called about ten times a second with the share that is done
 
-    A GRU with 256 units takes some ten seconds and 200 MB for 200,000 characters. A str that names a file is
+    Returns a ScanReport, whose [layer, unit] is that unit's card, a UnitReport. A GRU with 256 units takes
+    some ten seconds and 200 MB for 200,000 characters. A str that names a file is
     refused in this version, which 1.0.0 read. Raises TextError for that, ConfigError for absent layers, units
     or quantities and numbers out of range, TextError and DecodingError for an unreadable file, EmptyTextError
     for no text.
@@ -193,6 +208,9 @@ def scan(
     >>> report = units.scan(rnnviz.load("timemachine-gru"), "The machine")
     >>> report.characters, len(report.units)
     (11, 256)
+    >>> card = report[0, 17]
+    >>> card.top[0].text[card.top[0].at], len(card.raises), len(card.panels())
+    ('e', 5, 2)
     """
     text, path = text_or_file(text, path)
     steps = scanning(
@@ -250,7 +268,11 @@ def scanning(
         unit = unit_of(column, weights.layers[0].units, layer)
         series = values[:, number].copy()
         extremes = (_extremes(series[1:], sign, text, contexts, (before, after)) for sign in (1, -1))
-        found.append(_report(unit, series, inputs[1:], model.vocabulary, bins, *extremes))
+        one = _report(unit, series, inputs[1:], model.vocabulary, bins, *extremes)
+        if quantity == "hidden" and unit.layer == len(weights.layers) - 1 and weights.readout.shape[1]:
+            raises, lowers = pushes(model, unit, k=PUSHES)
+            one = replace(one, raises=raises, lowers=lowers)
+        found.append(one)
         if clock.due():
             yield Share(READING + (1 - READING) * len(found) / len(columns))
     yield Share(1.0)
@@ -336,6 +358,13 @@ def _check_sizes(contexts: int, before: int, after: int, bins: int) -> None:
             after=after,
             bins=bins,
         )
+
+
+def pushes_panel(title: Said, raises: Pushes, lowers: Pushes) -> Panel:
+    """The next characters that something favours and holds back."""
+    rows = [*raises, *reversed(lowers)] or [("–", 0.0)]
+    bars = Bars([visible(symbol) for symbol, _ in rows], [nats for _, nats in rows], words("unit.nats"))
+    return Panel("pushes", title, bars, [words("unit.pushes-notice")], words("unit.pushes-limits"))
 
 
 def pushes(

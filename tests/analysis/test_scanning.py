@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import rnnviz
+from rnnviz import units
 from rnnviz.analysis.activations import Unit, activations
 from rnnviz.analysis.scanning import ScanReport, pushes, scan, scanning
+from rnnviz.findings import Bars
 from rnnviz.networks.checkpoint import load_numpy, save
 from tests.conftest import TEXT, tiny
 
@@ -126,3 +128,24 @@ def test_what_a_unit_speaks_for(tmp_path: Path) -> None:
         save(model, tmp_path / "m.safetensors")
         assert pushes(load_numpy(tmp_path / "m.safetensors"), 3, -0.5, k=4) == (pro, con)  # type: ignore[arg-type]
     assert pushes(model, 3, 0.0) == ([], [])
+
+
+def test_a_units_card_says_which_next_characters_it_favours() -> None:
+    model, text = tiny("gru", layers=2), TEXT[:300]
+    card = found(model, text=text)[1, 5]
+    assert (list(card.raises), list(card.lowers)) == pushes(model, Unit(1, 5), k=5)
+    # The logit of a next character rises with the unit by what is said, but for what all of them rise by.
+    last = {"layer": 1, "start": len(text)}
+    up, down = (rnnviz.trace(model, text, change=units.Clamp(5, v, **last)).logits[-1] for v in (1.0, 0.0))
+    apart = dict(zip(map(model.vocabulary.symbol, range(model.vocabulary.size)), up - down, strict=True))
+    mean = float(np.mean(up - down))
+    for symbol, nats in (*card.raises, *card.lowers):
+        assert apart[symbol] - mean == pytest.approx(nats, abs=1e-5)
+    assert card.raises[0][1] == max(nats for _, nats in card.raises)
+    assert card.facts()["raises"] == [list(one) for one in card.raises]
+    (panel,) = [panel for panel in card.panels() if panel.name == "pushes"]
+    assert isinstance(panel.picture, Bars)
+    assert [value for value in panel.picture.values if value > 0] == [nats for _, nats in card.raises]
+    for other in (found(model, text=text)[0, 5], found(model, text=text, quantity="update")[1, 5]):
+        assert (*other.raises, *other.lowers) == ()
+        assert "pushes" not in [panel.name for panel in other.panels()]

@@ -11,20 +11,19 @@ from streamlit.delta_generator import DeltaGenerator
 from rnnviz import units
 from rnnviz.analysis import controls, directions, probing, scanning, search_result, targets
 from rnnviz.analysis.probing import Probe
-from rnnviz.analysis.scanning import Context, ScanReport, UnitReport, pushes
+from rnnviz.analysis.scanning import PUSHES, Context, ScanReport, UnitReport, pushes, pushes_panel
 from rnnviz.analysis.search_result import Search, holm
 from rnnviz.analysis.searching import Searcher
 from rnnviz.analysis.targets import KINDS, PYTHON_KINDS, Target, pattern_target, span_target
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import live
 from rnnviz.figures.themes import Scale
-from rnnviz.findings import Bars, Number, Panel, words
+from rnnviz.findings import Number, Panel, words
 from rnnviz.i18n import _
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import mapped
 from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import tracing
-from rnnviz.text.characters import visible
 from rnnviz.training.unit_findings import Recorded
 from rnnviz.ui import address, dashboard, render_finding
 from rnnviz.ui.fields import Field
@@ -329,7 +328,9 @@ def _card(
     report: UnitReport | None,
 ) -> None:
     """What the unit does in the text, and where in a corpus it is highest and lowest."""
-    drawn = [] if report is None else [render_finding.panel(p, height=230, width=2) for p in report.panels()]
+    # What it favours is drawn below, at the value that it has at the cursor.
+    shown = [] if report is None else [panel for panel in report.panels() if panel.name != "pushes"]
+    drawn = [render_finding.panel(panel, height=230, width=2) for panel in shown]
     together = heat_panel(
         "clustered",
         _("{quantity}, units that move together side by side").format(quantity=quantities()[looked]),
@@ -396,18 +397,9 @@ def _pushes(view: View, unit: int, along: tuple[str, units.Direction] | None, at
     value = 1.0
     if state is not None:
         value = float(state[unit] if along is None else along[1].along(state))
-    up, down = pushes(view.model, what, value, k=5)
-    rows = [*up, *reversed(down)] or [("–", 0.0)]
     name: object = words("unit", n=unit) if along is None else along[0]
-    return Panel(
-        "pushes",
-        words("unit.pushes" if at is None else "unit.pushes-at", name=name, v=Number(value, digits=2)),
-        Bars(
-            [visible(symbol) for symbol, _nats in rows], [nats for _symbol, nats in rows], words("unit.nats")
-        ),
-        [words("unit.pushes-notice")],
-        words("unit.pushes-limits"),
-    )
+    title = words("unit.pushes" if at is None else "unit.pushes-at", name=name, v=Number(value, digits=2))
+    return pushes_panel(title, *pushes(view.model, what, value, k=PUSHES))
 
 
 def _places(scale: Scale, places: Sequence[Context]) -> list[dashboard.Text]:
