@@ -1,6 +1,5 @@
 """Directions through the states of a layer: what several units say together, named and used as one unit is.
 
-    coordinate(unit, H)              the axis of one unit: to hold it is to hold the unit, exactly
     random(H, seed)                  a control: as long as any other, and about nothing
     mean_difference(trace, target)   from the mean state outside a target to the mean state inside
 
@@ -22,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.analysis.activations import Unit, activations, check_units
+from rnnviz.analysis.activations import activations
 from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Doubles, Mask
 from rnnviz.errors import ConfigError
@@ -109,23 +108,6 @@ class Direction:
                 own=len(self),
                 h=H,
             )
-
-    def cosine(self, other: Direction) -> float:
-        """The cosine of the angle between the two, -1 to 1; 0: at right angles."""
-        other.check(len(self))
-        return float(self.vector @ other.vector)
-
-
-def coordinate(unit: Unit, H: int, *, quantity: str = "hidden") -> Direction:
-    """The axis of `unit` in a layer of H units: to hold it is to hold the unit, exactly.
-
-    >>> coordinate(Unit(0, 2), 4).vector
-    array([0., 0., 1., 0.])
-    """
-    check_units(unit.unit, H)
-    vector = np.zeros(H)
-    vector[unit.unit] = 1
-    return Direction(f"unit {unit.unit}", vector, unit.layer, quantity, "the axis of one unit")
 
 
 def random(H: int, seed: int = 0, *, layer: int = 0, quantity: str = "hidden") -> Direction:

@@ -41,7 +41,7 @@ Simpler = Literal["character", "context", "untrained"]
 Verdict = Literal[
     "short", "same text", "nothing", "open", "character", "context", "untrained", "chance", "remembers"
 ]
-"""What a search comes to.
+"""A search's conclusion; a table says it in four forms: too little text, not above X, may be X, remembers.
 
 short      fewer than ENOUGH characters, or too few for an interval: nothing is said
 same text  ranked and measured on one text: nothing is said

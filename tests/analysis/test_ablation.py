@@ -8,7 +8,7 @@ import pytest
 import rnnviz
 from rnnviz.analysis import ablation, directions
 from rnnviz.analysis.ablation import Ablation, ablate, ablating
-from rnnviz.analysis.activations import Unit
+from rnnviz.analysis.directions import Direction
 from rnnviz.analysis.effects import effect
 from rnnviz.analysis.interventions import Intervention
 from rnnviz.analysis.targets import target
@@ -40,7 +40,7 @@ def test_units_and_random_directions_can_be_held_at_their_means() -> None:
     assert found.random is not None
     assert (found.units.tolist(), found.random.units.tolist()) == ([7, 2], [0, 1, 2])
     along = [directions.random(12, seed=seed, layer=1) for seed in range(3)]
-    held = [*(directions.coordinate(Unit(1, unit), 12) for unit in (7, 2)), *along]
+    held = [*(Direction(str(unit), np.eye(12)[unit], 1) for unit in (7, 2)), *along]
     for one, loss in zip(held, [*found.loss, *found.random.loss], strict=True):
         # The state after the last character predicts nothing that is scored.
         mean = float((base._states[:-1, 1] @ one.vector).mean())

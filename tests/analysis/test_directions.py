@@ -24,7 +24,7 @@ H = 12  # of `tiny`
 @pytest.mark.parametrize("held", [[Unit(1, 5)], [Unit(1, 2), Unit(1, 7)]])
 def test_along_axes_it_is_the_units_exactly(cell: str, action: Any, value: float, held: list[Unit]) -> None:
     model = tiny(cell, layers=2)
-    axes = [directions.coordinate(unit, H) for unit in held]
+    axes = [Direction(str(one), np.eye(H)[one.unit], one.layer) for one in held]
     one = rnnviz.trace(model, SHORT, change=Intervention(axes, action, value, start=3))
     other = rnnviz.trace(model, SHORT, change=Intervention(held, action, value, start=3))
     rounding = 1e-6 if action == "scale" else 0  # float32 multiplies by a rounded number
@@ -104,5 +104,4 @@ def test_directions_are_values() -> None:
     held = Intervention(one, "clamp", 1.0)
     assert held == pickle.loads(pickle.dumps(held)) == replace(held, value=1.0)
     assert len({held, Intervention(one, "clamp", 1.0), replace(held, value=2.0)}) == 2
-    assert Direction("b", [-3.0, -4.0]).cosine(one) == pytest.approx(-1)
     assert "layer 1, hidden, 2 units" in repr(one)

@@ -9,7 +9,7 @@ import torch
 
 import rnnviz
 from rnnviz import units
-from rnnviz.analysis import directions, evidence, ranking
+from rnnviz.analysis import evidence, ranking
 from rnnviz.analysis.activations import Unit
 from rnnviz.analysis.directions import Direction
 from rnnviz.analysis.probing import Probe, probe, random_labels
@@ -64,7 +64,7 @@ def test_what_is_written_along_a_direction_is_found_though_no_unit_holds_it() ->
     one = found()
     assert one.score > 0.999
     assert one.few[0].score < 0.8
-    assert one.direction().cosine(along) > 0.99
+    assert one.direction().vector @ along.vector > 0.99
     assert one.direction().layer == 1
     assert (one.held, one.verdict) == ("spread", "learned")
     assert 0.4 < np.mean(one.control) < 0.6
@@ -76,7 +76,7 @@ def test_a_unit_that_holds_it_is_named() -> None:
     assert one.few[0].units == (Unit(0, 0),)
     assert one.held == "one"
     assert one.shares[0] == pytest.approx(1, abs=0.01)
-    assert one.direction().cosine(directions.coordinate(Unit(0, 0), H)) > 0.9
+    assert one.direction().vector[0] > 0.9
 
 
 def test_of_all_layers_there_is_a_direction_for_each() -> None:
@@ -116,7 +116,7 @@ def test_a_graded_target_is_read_by_its_ranks() -> None:
     assert one.score > 0.99
     assert one.few[3].score == pytest.approx(one.score, abs=0.001)
     even = Direction("even", (np.arange(40) < 8) * np.where(np.arange(40) == 3, 0.2, 1.0))
-    assert one.direction().cosine(even) > 0.99
+    assert one.direction().vector @ even.vector > 0.99
     assert max(map(abs, one.control)) < 0.1
 
 

@@ -162,9 +162,6 @@ REFUSED: Refusals = {
     ),
     "directions: no cell": (lambda: held(directions.random(H, quantity="cell")), ConfigError, "gru cells"),
     "directions.random": (lambda: directions.random(0), ConfigError, "H is at least 1"),
-    "directions.coordinate": (
-        lambda: directions.coordinate(Unit(0, H), H), ConfigError, "units 0 to 11; received 12",
-    ),
     "Direction.along": (
         lambda: ALONG.along(np.zeros((3, 9))), ConfigError, "states of 12 units; these have 9",
     ),
