@@ -195,7 +195,7 @@ def find(
     >>> [search.verdict for search in again.searches], again.remember
     (['short', 'short'], 0)
     """
-    if models is not None and (not isinstance(models, Sequence) or isinstance(models, str | bytes)):
+    if models is not None and not isinstance(models, Sequence):
         raise ConfigError("models is a list of networks; received {received}", received=received(models))
     every = target if isinstance(target, list) else [target]
     given = {"layer": layer, "quantity": quantity, "edges": edges, "seed": seed, "copies": copies}
