@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Alternative, together } from "../../rnnviz/ui/browser/static/alt_text.js";
+import { AltText, together } from "../../rnnviz/ui/browser/static/alt_text.js";
 
 /** An element that remembers what was written. */
 function picture() {
@@ -25,7 +25,7 @@ function picture() {
 test("the first is there at once; while one types nothing is worked out", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout", "Date"] });
   const element = picture();
-  const alternative = new Alternative(element);
+  const alternative = new AltText(element);
   let asked = 0;
   const tell = (/** @type {string} */ text) => () => {
     asked++;
@@ -46,7 +46,7 @@ test("the first is there at once; while one types nothing is worked out", (t) =>
 test("what changes all the time is told now and then", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout", "Date"] });
   const element = picture();
-  const alternative = new Alternative(element);
+  const alternative = new AltText(element);
   for (let i = 0; i < 100; i++) {
     alternative.later(() => String(i));
     t.mock.timers.tick(100);

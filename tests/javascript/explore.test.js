@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { edges } from "../../rnnviz/ui/pages/explore/static/editor.js";
 import { assemble, Column, Running, Store } from "../../rnnviz/ui/pages/explore/static/store.js";
-import { Tint } from "../../rnnviz/ui/pages/explore/static/text_background.js";
+import { TextBackground } from "../../rnnviz/ui/pages/explore/static/text_background.js";
 import { around } from "../../rnnviz/ui/pages/explore/static/visible_range.js";
 
 /** @import { Answer, Arrays } from "../../rnnviz/ui/pages/explore/static/types" */
@@ -181,7 +181,7 @@ function tinted() {
     /** @type {[HTMLTextAreaElement, HTMLElement, HTMLCanvasElement, Record<"point" | "pin", HTMLElement>]} */ (
       /** @type {unknown} */ ([area, mirror, {}, marks])
     );
-  const tint = new Tint(...parts);
+  const tint = new TextBackground(...parts);
   const type = (/** @type {string} */ text) => {
     const points = [...text];
     const astral = points.length !== text.length;

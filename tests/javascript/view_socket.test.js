@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
-import { Link } from "../../rnnviz/ui/browser/static/view_socket.js";
+import { ViewSocket } from "../../rnnviz/ui/browser/static/view_socket.js";
 
 /** A WebSocket that nobody is behind. */
 class Socket {
@@ -37,7 +37,7 @@ class Socket {
 
 /** @param {string} token */
 function opened(token = "t") {
-  const link = new Link({ wish: () => ({}), hear: (data) => heard.push([...data]), late: () => {} });
+  const link = new ViewSocket({ wish: () => ({}), hear: (data) => heard.push([...data]), late: () => {} });
   link.send = (ask) => asked.push(/** @type {{ seq: number }} */ (ask).seq);
   link.open(token);
   return link;
@@ -61,7 +61,7 @@ const stands = () => last().onopen();
 const last = () => /** @type {Socket} */ (Socket.made.at(-1));
 /** The numbers of the asks that went over the newest connection. */
 const seqs = () => last().sent.map((said) => JSON.parse(said).seq);
-const answer = (/** @type {Link} */ link, /** @type {number} */ seq) =>
+const answer = (/** @type {ViewSocket} */ link, /** @type {number} */ seq) =>
   link.answered({ client: link.client, seq });
 
 beforeEach(() => {
@@ -80,7 +80,7 @@ function conversation() {
   /** @type {{ seq?: number, wish?: number }[]} */
   const sent = [];
   const state = { wish: 0, late: false };
-  const link = new Link({
+  const link = new ViewSocket({
     wish: () => ({ wish: state.wish }),
     hear: () => {},
     late: (is) => {

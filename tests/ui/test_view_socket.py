@@ -18,7 +18,7 @@ from starlette.websockets import WebSocketDisconnect
 import rnnviz
 from rnnviz.ui.browser import view_socket
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.browser.view_socket import Link
+from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.hosting import environment
 from rnnviz.ui.hosting.auth import Auth
@@ -36,13 +36,13 @@ TEXT = "The Time Traveller smiled. "
 
 
 @pytest.fixture
-def live() -> Link:
+def live() -> ViewSocket:
     """The live view's, of a page that has run."""
     return linked()
 
 
-def linked() -> Link:
-    made = Link()
+def linked() -> ViewSocket:
+    made = ViewSocket()
     made.serve(page._answer(LiveSession(GRU), {"words": {}}, "d"))
     return made
 
@@ -71,7 +71,7 @@ def left_to_the_page(socket: WebSocketTestSession, said: str) -> bool:
     return socket.receive_text() == view_socket.ASK_PAGE
 
 
-def test_a_key_brings_one_small_message_and_the_cores_numbers(live: Link) -> None:
+def test_a_key_brings_one_small_message_and_the_cores_numbers(live: ViewSocket) -> None:
     with connected(live.token) as socket:
         header, arrays = answer(socket, text=TEXT)
         costs, text = arrays["nll"], TEXT
@@ -115,7 +115,9 @@ def test_a_key_that_is_answered_while_the_page_runs_does_not_take_its_texts_plac
     assert (header["text"], header["numbers"]["characters"]) == ("of the address", 14)
 
 
-def test_what_only_the_page_can_answer_is_left_to_it(live: Link, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_only_the_page_can_answer_is_left_to_it(
+    live: ViewSocket, caplog: pytest.LogCaptureFixture
+) -> None:
     wishes = ({"fresh": True}, {"model": "tiny-lstm"}, {"glance": True}, {"text": "a" * view_socket.LONGEST})
     with connected(live.token) as socket:
         for said in ("", "[", "[" * 100_000, *map(json.dumps, wishes)):
@@ -127,7 +129,7 @@ def test_what_only_the_page_can_answer_is_left_to_it(live: Link, caplog: pytest.
 
 
 def test_what_fails_is_left_to_the_page_which_says_so(
-    live: Link, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    live: ViewSocket, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*given: object, **more: object) -> bytes:
         raise RuntimeError("broken")
@@ -151,7 +153,7 @@ def test_nobody_is_answered_without_the_token_or_after_the_session_is_gone() -> 
             socket.receive_text()
 
 
-def test_a_token_is_good_for_its_person_alone(live: Link, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_is_good_for_its_person_alone(live: ViewSocket, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "hosted", lambda: True)
     live.person = User("a", lecturer=False)
     with connected(live.token, **{HEADER: live.person.said()}) as socket:
@@ -161,7 +163,7 @@ def test_a_token_is_good_for_its_person_alone(live: Link, monkeypatch: pytest.Mo
 
 
 def test_behind_the_door_it_takes_nobodys_place_and_needs_the_tabs_cookie(
-    live: Link, monkeypatch: pytest.MonkeyPatch
+    live: ViewSocket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RNNVIZ_HOSTED", "1")
     monkeypatch.setenv("RNNVIZ_CAPACITY", "0")
@@ -193,7 +195,7 @@ def test_only_what_takes_no_time_is_answered_where_others_wait() -> None:
     assert not session.quick(Ask(text=text, quantity="update"))
     assert not session.quick(Ask(text=text, write=1))
     assert not session.quick(Ask(text="e" * LIMIT))
-    live = Link()
+    live = ViewSocket()
     live.serve(page._answer(session, {}, "d"))
     assert live.say({"text": text}, at_once=True)
     assert live.say({"text": "x" + text}, at_once=True) is None
@@ -201,7 +203,7 @@ def test_only_what_takes_no_time_is_answered_where_others_wait() -> None:
         assert live.say({"text": text}, at_once=True) is None, "another thread is at it"
 
 
-def test_one_persons_long_asks_take_one_thread(live: Link) -> None:
+def test_one_persons_long_asks_take_one_thread(live: ViewSocket) -> None:
     at_work, most = 0, 0
 
     def slowly(said: Any, at_once: bool) -> bytes | None:
@@ -214,7 +216,7 @@ def test_one_persons_long_asks_take_one_thread(live: Link) -> None:
         at_work -= 1
         return b""
 
-    other = Link()
+    other = ViewSocket()
     live.serve(slowly)
     other.serve(slowly)
 
@@ -227,7 +229,7 @@ def test_one_persons_long_asks_take_one_thread(live: Link) -> None:
     assert most == 1
 
 
-def test_one_who_asks_without_waiting_leaves_others_their_turn(live: Link) -> None:
+def test_one_who_asks_without_waiting_leaves_others_their_turn(live: ViewSocket) -> None:
     turns: list[str] = []
 
     class Socket:
@@ -255,7 +257,7 @@ def test_one_who_asks_without_waiting_leaves_others_their_turn(live: Link) -> No
     assert turns == ["ask", "other", "ask", "ask"]
 
 
-def test_a_tab_has_few_connections_and_gets_back_those_that_end(live: Link) -> None:
+def test_a_tab_has_few_connections_and_gets_back_those_that_end(live: ViewSocket) -> None:
     with ExitStack() as stack:
         for _ in range(view_socket.MOST):
             stack.enter_context(connected(live.token))

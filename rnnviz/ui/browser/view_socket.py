@@ -50,7 +50,7 @@ def _nothing(said: Any, at_once: bool) -> bytes | None:
     return None
 
 
-class Link:
+class ViewSocket:
     """What answers one view's asks. The session's state alone holds it. `lock` is held while an ask is
     answered: the page's runs are another thread.
     """
@@ -77,7 +77,7 @@ class Link:
             self.lock.release()
 
 
-_links: WeakValueDictionary[str, Link] = WeakValueDictionary()
+_links: WeakValueDictionary[str, ViewSocket] = WeakValueDictionary()
 _turns: WeakValueDictionary[User, asyncio.Lock] = WeakValueDictionary()
 """Each person's: of all their views one long ask at a time has a thread, so that nobody takes all of them."""
 

@@ -4,7 +4,7 @@
 const PAUSE = 700; // milliseconds without a change
 const LONGEST = 4000; // what changes all the time is told now and then
 
-export class Alternative {
+export class AltText {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
   /** @type {(() => string) | null} what to say once it is time */

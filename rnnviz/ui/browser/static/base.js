@@ -1,7 +1,7 @@
 // What every view does with an answer, and with a change of theme or of screen.
 
 import { unpack } from "./payload.js";
-import { Link } from "./view_socket.js";
+import { ViewSocket } from "./view_socket.js";
 
 /** @import { Component, Untyped } from "./types" */
 
@@ -37,7 +37,7 @@ export class BaseView {
   constructor(root, styled) {
     this.root = root;
     this.styled = styled;
-    this.link = new Link({
+    this.link = new ViewSocket({
       wish: () => this.wish(),
       hear: (data) => this.hear(data),
       late: (is) => this.late(is),

@@ -39,7 +39,7 @@ export function spoken(character, say) {
  * @typedef {{ id: number, character: string, p: number | null, was: number | null, other?: number, kind: string }} Bar
  */
 
-export class Next {
+export class PredictionBars {
   /** @typedef {{ outline: HTMLElement, other: HTMLElement, share: HTMLElement, button: HTMLButtonElement | null, id: number }} More */
   /** @type {(ReturnType<typeof barRow> & More)[]} */
   rows = [];

@@ -9,7 +9,7 @@ const OPEN = 1; // WebSocket's name for it
 const PATIENCE = 10000; // milliseconds after which a lost ask is repeated
 const TRIES = 3; // connections in a row that fail before none is tried any more
 
-export class Link {
+export class ViewSocket {
   client = Math.random().toString(36).slice(2) + Date.now().toString(36);
   seq = 0;
   waiting = 0; // the number of the ask in flight

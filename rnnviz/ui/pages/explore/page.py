@@ -13,7 +13,7 @@ from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.ui import address, model_cache, model_suggestion, presenting, sidebar
 from rnnviz.ui.browser.component import ASK, Component, asked
-from rnnviz.ui.browser.view_socket import Answer, Link
+from rnnviz.ui.browser.view_socket import Answer, ViewSocket
 from rnnviz.ui.context import Context
 from rnnviz.ui.jobs.worker import OVER
 from rnnviz.ui.pages.explore import bookmark
@@ -45,7 +45,7 @@ def _live(context: Context, networks: list[ModelInfo], memoryless: NumpyModel | 
         ask = replace(ask, fresh=True, model="")
     if ask.model and ask.model != context.info.path.stem:
         _turn(ask, session)
-    link: Link = state.get(_LINK) or state.setdefault(_LINK, Link())
+    link: ViewSocket = state.get(_LINK) or state.setdefault(_LINK, ViewSocket())
     # By its token the browser tells a new session, as in another process, from its own.
     extra: dict[str, object] = {"session": link.token}
     extra |= {"better": _glance(context, ask.text)} if ask.glance else {}

@@ -15,7 +15,7 @@ from rnnviz.lecture import symbols
 from rnnviz.ui import presenting
 from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.themes import themes
-from rnnviz.ui.browser.view_socket import Link
+from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.error_messages import describe
 from rnnviz.ui.hosting import user
 from rnnviz.ui.pages.learn import poll
@@ -33,14 +33,14 @@ def page() -> None:
     """Draw the page."""
     if _LECTURE not in st.session_state:
         st.session_state[_LECTURE] = Lecture(st.query_params.to_dict())
-        st.session_state[_LINK] = Link()
+        st.session_state[_LINK] = ViewSocket()
     _scene()
 
 
 @st.fragment
 def _scene() -> None:
     lecture: Lecture = st.session_state[_LECTURE]
-    link: Link = st.session_state[_LINK]
+    link: ViewSocket = st.session_state[_LINK]
     wish = asked(KEY)
     room = poll.taken(wish, plainly)
     static = {

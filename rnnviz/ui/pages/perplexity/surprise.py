@@ -24,7 +24,7 @@ from rnnviz.text.characters import visible
 from rnnviz.ui import model_cache
 from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.themes import themes
-from rnnviz.ui.browser.view_socket import Link
+from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.fields import Field
@@ -133,7 +133,7 @@ class ScoredText:
             self.difference,
         )
         self.curves = {n: record.curve() for n, (record, _model) in zip(names, readings, strict=True)}
-        self.link = Link()
+        self.link = ViewSocket()
         self._found: dict[object, Any] = {}
         self._static: dict[str, tuple[dict[str, Any], str]] = {}
 

@@ -23,7 +23,7 @@ from rnnviz.training.snapshots import Snapshot
 from rnnviz.ui.browser.component import Component, asked
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.browser.themes import themes
-from rnnviz.ui.browser.view_socket import Link
+from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.error_messages import sentence
 from rnnviz.ui.formatting import duration, rounded
 from rnnviz.ui.pages.train import words as say
@@ -86,7 +86,7 @@ class Watch:
     """The run in view and what has been read of it; `born` distinguishes it from a deleted namesake."""
 
     def __init__(self, id: str, born: float = 0.0) -> None:
-        self.id, self.born, self.link = id, born, Link()
+        self.id, self.born, self.link = id, born, ViewSocket()
         self.events: list[dict[str, Any]] = []
         self._read = 0
         self._mark: object = None

@@ -10,7 +10,7 @@ import { digit } from "../../../browser/static/prediction_bars.js";
 const WAYS = 3;
 const PACE = 60; // milliseconds from one character of a replay to the next
 
-export class Writing {
+export class Continuation {
   queue = ""; // what has yet to be written
   appending = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */

@@ -1,6 +1,6 @@
 // What the pictures of the live view show, in words.
 
-import { Alternative, together } from "../../../browser/static/alt_text.js";
+import { AltText, together } from "../../../browser/static/alt_text.js";
 import { find } from "../../../browser/static/dom.js";
 import { spoken } from "../../../browser/static/prediction_bars.js";
 
@@ -8,13 +8,13 @@ import { spoken } from "../../../browser/static/prediction_bars.js";
 /** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Store } from "./store.js" */
 
-export class Findings {
+export class Descriptions {
   /** @param {HTMLElement} root @param {Say} say @param {Numbers} numbers */
   constructor(root, say, numbers) {
     this.say = say;
     this.numbers = numbers;
-    this.states = new Alternative(find(root, "canvas.rv-heat"));
-    this.lines = new Alternative(find(root, "canvas.rv-lines"));
+    this.states = new AltText(find(root, "canvas.rv-heat"));
+    this.lines = new AltText(find(root, "canvas.rv-lines"));
   }
 
   /**

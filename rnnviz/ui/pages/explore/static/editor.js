@@ -3,7 +3,7 @@
 import { clean, commonPrefix, commonSuffix, toPoint, toUnit } from "../../../browser/static/characters.js";
 import { find } from "../../../browser/static/dom.js";
 import { History, HUMAN, NETWORK } from "./history.js";
-import { Tint } from "./text_background.js";
+import { TextBackground } from "./text_background.js";
 
 /** @import { Step } from "./history.js" */
 /** @import { Pens } from "./text_background.js" */
@@ -41,7 +41,7 @@ export class Editor {
     const area = find(root, "textarea.rv-text");
     const marks = { point: find(root, "i.rv-point"), pin: find(root, "i.rv-pin") };
     this.area = area;
-    this.tint = new Tint(area, find(root, "div.rv-mirror"), find(root, "canvas.rv-tint"), marks);
+    this.tint = new TextBackground(area, find(root, "div.rv-mirror"), find(root, "canvas.rv-tint"), marks);
     this.on = on;
     this.limit = limit;
     area.addEventListener("compositionstart", () => {

@@ -3,7 +3,7 @@
 import { visible } from "../../../browser/static/characters.js";
 import { find, numberRow, put } from "../../../browser/static/dom.js";
 import { spoken } from "../../../browser/static/prediction_bars.js";
-import { Findings } from "./descriptions.js";
+import { Descriptions } from "./descriptions.js";
 
 /** @import { Numbers } from "../../../browser/static/number_format.js" */
 /** @import { Say } from "../../../browser/static/messages.js" */
@@ -21,7 +21,7 @@ export class Readout {
     this.status = find(root, "p.rv-said");
     const said = (/** @type {string} */ name) =>
       /** @type {[string, string]} */ ([say(name), words[`${name}.help`] ?? ""]);
-    this.findings = new Findings(root, say, numbers);
+    this.findings = new Descriptions(root, say, numbers);
     this.fields = {
       ...numberRow(find(root, "dl.rv-numbers"), "rv", "rnnviz", NAMES, said),
       ...numberRow(find(root, "dl.rv-others"), "rv", "rnnviz", ["bits"], said),

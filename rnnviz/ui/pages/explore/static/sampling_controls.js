@@ -12,7 +12,7 @@ const SHARES = 20; // steps of top-p
 /** @type {Shape} */
 export const PLAIN = { temperature: 1, top_k: null, top_p: null };
 
-export class Dials {
+export class SamplingControls {
   /**
    * @param {HTMLElement} root @param {Say} say @param {Numbers} numbers
    * @param {number} symbols how many there are to draw from @param {() => Shape} shape

@@ -18,7 +18,7 @@ import { fit } from "../../../browser/static/heat.js";
 const ABOVE = 60; // pixels above what can be seen in which boxes are still kept
 const BREAK = 7; // pixels that stand for a line break, which has no width
 
-export class Tint {
+export class TextBackground {
   node = document.createTextNode("\u200b"); // a line break at the end takes room if something follows
   range = document.createRange();
   text = "";

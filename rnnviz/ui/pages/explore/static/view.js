@@ -6,11 +6,11 @@ import { find } from "../../../browser/static/dom.js";
 import { sayer } from "../../../browser/static/messages.js";
 import { Numbers } from "../../../browser/static/number_format.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
-import { Next } from "../../../browser/static/prediction_bars.js";
+import { PredictionBars } from "../../../browser/static/prediction_bars.js";
 import { Presenting } from "../../../browser/static/present.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { Bookmark } from "./bookmark.js";
-import { Writing } from "./continuation.js";
+import { Continuation } from "./continuation.js";
 import { Controls } from "./controls.js";
 import { Editor } from "./editor.js";
 import { Figure } from "./figure.js";
@@ -18,7 +18,7 @@ import { greet, Returning } from "./focus.js";
 import { meet, remember } from "./kept_state.js";
 import { steer, touch } from "./keys.js";
 import { Readout } from "./readout.js";
-import { Dials, PLAIN } from "./sampling_controls.js";
+import { PLAIN, SamplingControls } from "./sampling_controls.js";
 import { Store } from "./store.js";
 import { behindText } from "./text_background.js";
 import { around, heightFor } from "./visible_range.js";
@@ -37,11 +37,11 @@ export class View extends BaseView {
   controls;
   /** @type {Readout} */
   readout;
-  /** @type {Next} */
+  /** @type {PredictionBars} */
   next;
-  /** @type {Dials} */
+  /** @type {SamplingControls} */
   dials;
-  /** @type {Writing} */
+  /** @type {Continuation} */
   writing;
   /** @type {Bookmark} */
   bookmark;
@@ -185,12 +185,12 @@ export class View extends BaseView {
     this.numbers = new Numbers(language);
     this.bookmark.speak(say);
     this.readout = new Readout(root, say, words, this.numbers);
-    this.next = new Next(root, say, this.numbers, (id) => this.writing.symbol(id));
+    this.next = new PredictionBars(root, say, this.numbers, (id) => this.writing.symbol(id));
     this.controls = new Controls(this, say);
     if (this.figure.box) this.layOut();
-    this.writing = new Writing(this, say);
+    this.writing = new Continuation(this, say);
     const reshape = (/** @type {Partial<Shape>} */ changes) => this.reshape(changes);
-    this.dials = new Dials(root, say, this.numbers, symbols.length, () => this.shape, reshape);
+    this.dials = new SamplingControls(root, say, this.numbers, symbols.length, () => this.shape, reshape);
     this.dress();
     if (root.hidden)
       this.styled.then(() => {

@@ -4,7 +4,7 @@
 import katex from "../../../browser/katex/katex.mjs";
 import { make } from "../../../browser/static/dom.js";
 
-/** @import { Lights } from "./highlight.js" */
+/** @import { SymbolHighlight } from "./highlight.js" */
 
 const KATEX = new URL("../../../browser/katex/", import.meta.url);
 
@@ -45,7 +45,7 @@ export function fonts() {
 export class Formula {
   latex = "";
 
-  /** @param {HTMLElement} root @param {Lights} lights */
+  /** @param {HTMLElement} root @param {SymbolHighlight} lights */
   constructor(root, lights) {
     this.lights = lights;
     this.math = make("div", "ln-math");

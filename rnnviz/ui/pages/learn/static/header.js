@@ -2,18 +2,18 @@
 
 import { find, make } from "../../../browser/static/dom.js";
 import { Formula } from "./formula.js";
-import { Lights } from "./highlight.js";
+import { SymbolHighlight } from "./highlight.js";
 
 /** @import { Say } from "../../../browser/static/messages.js" */
 /** @import { Board } from "./board.js" */
 /** @import { Answer } from "./types" */
 
-export class Head {
+export class Header {
   /** @param {HTMLElement} root the view's @param {Board} board */
   constructor(root, board) {
     this.root = find(root, "header.ln-head");
     this.title = find(root, "h1.ln-title");
-    this.lights = new Lights(root);
+    this.lights = new SymbolHighlight(root);
     this.formula = new Formula(find(root, "div.ln-formula"), this.lights);
     this.lights.join(this.formula, board);
   }

@@ -23,7 +23,7 @@ function digits(values) {
   return [0, 1, 2].find((n) => values.every((v) => Math.abs(v - Number(v.toFixed(n))) < 5e-5)) ?? 3;
 }
 
-export class Lights {
+export class SymbolHighlight {
   /** @type {Formula} */
   formula;
   /** @type {Board} */

@@ -24,7 +24,7 @@ function worn({ background, text, muted, grid, model, came }) {
   return { background, text, muted, grid, model, came };
 }
 
-export class Desk {
+export class PresenterChannel {
   /** @type {DeskStep | null} */
   said = null;
   onLeave = () => sessionStorage.setItem(KEPT, this.key);

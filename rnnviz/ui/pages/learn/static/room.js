@@ -1,7 +1,7 @@
 // The room that answers: followed while it is open, asked by Space, told to the lecturer's window.
 
 import { sayer } from "../../../browser/static/messages.js";
-import { RoomWords } from "./room_panel.js";
+import { RoomPanel } from "./room_panel.js";
 
 /** @import { Words } from "../../../browser/static/types" */
 /** @import { RoomAnswer, RoomDoor, RoomLive, RoomWish } from "./types" */
@@ -39,7 +39,7 @@ export class Room {
     this.start = start;
     this.redraw = redraw;
     this.tell = tell;
-    this.words = new RoomWords(root, this);
+    this.words = new RoomPanel(root, this);
     window.addEventListener("pagehide", this.onLeave);
   }
 

@@ -5,7 +5,7 @@ import { find, make, options, put } from "../../../browser/static/dom.js";
 
 /** @import { Room } from "./room.js" */
 
-export class RoomWords {
+export class RoomPanel {
   /** @param {HTMLElement} root @param {Room} room */
   constructor(root, room) {
     this.room = room;

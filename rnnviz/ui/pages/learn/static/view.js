@@ -10,9 +10,9 @@ import { Board } from "./board.js";
 import { CodePanel } from "./code.js";
 import { moves } from "./footer.js";
 import { fonts as typefaces } from "./formula.js";
-import { Head } from "./header.js";
+import { Header } from "./header.js";
 import { key } from "./keys.js";
-import { Desk } from "./presenter_channel.js";
+import { PresenterChannel } from "./presenter_channel.js";
 import { draw } from "./primitives.js";
 import { Room } from "./room.js";
 import { glide, places } from "./transition.js";
@@ -65,14 +65,14 @@ export class View extends BaseView {
       () => this.redraw(),
     );
     this.board.visit = (name, ask) => this.visit(name, ask);
-    this.head = new Head(root, this.board);
+    this.head = new Header(root, this.board);
     this.lights = this.head.lights;
     const [start, redraw] = [() => this.start(), () => this.redraw()];
     this.room = this.board.room = new Room(root, start, redraw, (live) => this.desk.hear(live));
     this.code = new CodePanel(root, start);
     const press = (/** @type {DeskKey} */ { key, shift }) =>
       document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: shift, cancelable: true }));
-    this.desk = new Desk(this.link.client, press, (name) => this.visit(name));
+    this.desk = new PresenterChannel(this.link.client, press, (name) => this.visit(name));
     root.style.setProperty("--lowest", `${HEIGHT * SMALLEST}px`);
     this.desks = find(root, "button.ln-desk");
     this.desks.onclick = () => this.desk.open();

@@ -1,6 +1,6 @@
 // What the pictures of a run show, in words.
 
-import { Alternative, together } from "../../../browser/static/alt_text.js";
+import { AltText, together } from "../../../browser/static/alt_text.js";
 import { find } from "../../../browser/static/dom.js";
 
 /** @import { Words } from "./words.js" */
@@ -12,8 +12,8 @@ const ENDS = { diverging: [-1, 1], sequential: [0, 4] };
 export class Findings {
   /** @param {HTMLElement} root */
   constructor(root) {
-    this.heat = new Alternative(find(root, "canvas.rt-heat"));
-    this.curve = new Alternative(find(root, "div.rt-curve"));
+    this.heat = new AltText(find(root, "canvas.rt-heat"));
+    this.curve = new AltText(find(root, "div.rt-curve"));
   }
 
   /** @param {Words} words @param {Answer} head @param {Frame | null} frame @param {TrainTheme} theme @param {number | null} baseline */

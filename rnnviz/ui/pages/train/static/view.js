@@ -4,7 +4,7 @@ import { BaseView } from "../../../browser/static/base.js";
 import { find, place, still } from "../../../browser/static/dom.js";
 import { Heat } from "../../../browser/static/heat.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
-import { Next } from "../../../browser/static/prediction_bars.js";
+import { PredictionBars } from "../../../browser/static/prediction_bars.js";
 import { Presenting } from "../../../browser/static/present.js";
 import { dress } from "../../../browser/static/theme.js";
 import { Chart } from "./chart.js";
@@ -34,7 +34,7 @@ export class View extends BaseView {
   fixed;
   /** @type {Words} */
   words;
-  /** @type {Next} */
+  /** @type {PredictionBars} */
   next;
   /** @type {TrainTheme} */
   theme;
@@ -175,7 +175,7 @@ export class View extends BaseView {
     }
     this.words = new Words(root, this.fixed);
     this.presenting?.name(this.words.say);
-    this.next = new Next(root, this.words.say, this.words.numbers);
+    this.next = new PredictionBars(root, this.words.say, this.words.numbers);
     this.dress();
   }
 
