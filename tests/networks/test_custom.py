@@ -251,6 +251,6 @@ def test_a_state_is_patched_from_text_to_text() -> None:
         one, other = (units.patch(m, "the fox eats", 5, "no hat on", 4, **given) for m in (own, theirs))
         same(one.after, other.after)
     whole = units.patch(own, "the fox eats", 5, "the fox eats", 5)
-    same(whole.after, whole.target, atol=0)
+    same(whole.after, whole.into, atol=0)
     grids = [units.patch(m, "the fox", "all", "no hat", layer=0) for m in (own, theirs)]
     np.testing.assert_allclose(*grids, atol=1e-5)
