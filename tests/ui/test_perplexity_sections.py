@@ -21,8 +21,7 @@ from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.formatting import duration
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step
-from rnnviz.ui.pages.perplexity import answer, comparison, download, encodings, work
-from rnnviz.ui.pages.perplexity.comparison import Bar
+from rnnviz.ui.pages.perplexity import answer, download, encodings, work
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT
 from tests.ui.apptest import addressed, clean, settled
@@ -30,66 +29,36 @@ from tests.ui.conftest import Open, everything, turn
 from tests.ui.test_perplexity import expected, section, upload
 
 
-def bars(app: AppTest) -> list[str]:
-    """The names of the comparison's bars, from above, the winner with its star."""
-    (markup,) = [html.proto.body for html in app.get("html") if "rv-bars" in html.proto.body]
-    names = re.findall(r"<span class='name'>(.*?)</span>", markup)
-    return [re.sub(r"<.*?>", "", name) for name in names]
+def compared(app: AppTest) -> Any:
+    """The comparison's table, by the names of its rows."""
+    return next(d.value for d in app.dataframe if "Predicted by" in d.value.columns).set_index("Predicted by")
 
 
 def test_models_are_compared_the_best_first(open_app: Open, models_folder: Path) -> None:
     app = upload(open_app("perplexity"), a__txt=TEXT)
     section(app, "against")
-    table = app.dataframe[0].value.set_index("Predicted by")
-    order = table["Bits per character"].drop("letter frequencies").sort_values().index.tolist()
-    assert order[0] == "tiny-3gram"
-    assert bars(app) == ["tiny-3gram ★ best", *order[1:], "letter frequencies"]
-    assert "Letter frequencies stand last" in everything(app), "the row out of order says why"
+    table = compared(app)
+    assert table["Bits per character"].is_monotonic_increasing
+    assert table.drop("letter frequencies").index[0] == "★ tiny-3gram"
+    assert "predicts this text best" in everything(app)
     gru = expected(models_folder, TEXT)
     assert table.loc["tiny-gru", "Perplexity"] == gru.perplexity
     assert table.loc["uniform guess", "Perplexity"] == pytest.approx(Vocabulary.from_text(TEXT).size)
     assert "tiny-lstm" not in table.index  # nobody asked for it
     app.button(key="compare").click().run()
-    settled(app, "perplexity")
-    table = app.dataframe[0].value.set_index("Predicted by")
+    table = compared(settled(app, "perplexity"))
     assert table.loc["tiny-lstm", "Perplexity"] == expected(models_folder, TEXT, "tiny-lstm").perplexity
-    assert [name for name in bars(app) if "★" in name] == ["tiny-3gram ★ best"]
+    assert [name for name in table.index if "★" in name] == ["★ tiny-3gram"]
     assert not app.error
 
 
-def test_several_texts_against_several_models(open_app: Open) -> None:
+def test_of_several_texts_the_one_in_view_is_compared(open_app: Open, models_folder: Path) -> None:
     app = upload(open_app("perplexity"), a__txt=TEXT, b__txt=TEXT[:300])
+    app.session_state["closer"] = 1
     section(app, "against")
-    table = next(d.value for d in app.dataframe if "Predicted by" in d.value.columns)
-    figures = [
-        f"{name}: {kind}" for name in ("a.txt", "b.txt") for kind in ("Perplexity", "Bits per character")
-    ]
-    assert set(figures) <= set(table.columns)
-    assert not table[figures].isna().any().any()
-    one = bars(app)
-    app.session_state["compared"] = "all"
-    settled(app.run(), "perplexity")
-    assert sorted(name.removesuffix(" ★ best") for name in bars(app)) == sorted(
-        name.removesuffix(" ★ best") for name in one
-    )
-
-
-def test_who_was_told_the_text_and_who_is_not_scored_win_nothing() -> None:
-    def bar(name: str, bits: float | None, *, rival: bool = True) -> Bar:
-        return Bar(name, "", "model", bits, rival)
-
-    shown = [bar("waits", None), bar("poor", 3.0), bar("told", 1.0, rival=False), bar("good", 2.0)]
-    assert [one.name for one in comparison.ordered(shown)] == ["good", "poor", "told", "waits"]
-    winner = comparison.best(shown)
-    assert winner is not None
-    assert winner.name == "good"
-    assert comparison.best([bar("alone", 1.0), bar("waits", None)]) is None
-    assert comparison.best([bar("alone", 1.0), bar("told", 0.5, rival=False)]) is None
-    lengths = re.findall(r"<i( class='beyond')? style='width:([\d.]+)%'", comparison.html(shown, 2.0))
-    assert lengths == [("", "86.96"), (" class='beyond'", "100.00"), ("", "43.48")]
-    markup = comparison.html([Bar("<img src=x>", "' onclick='x", "model", 2.0), bar("b", 3.0)])
-    assert "<img" not in markup
-    assert "' onclick" not in markup
+    gru = expected(models_folder, TEXT[:300])
+    assert compared(app).loc["tiny-gru", "Perplexity"] == gru.perplexity
+    assert compared(app).notna().all(axis=None)
 
 
 def test_the_sum_can_be_added_up(open_app: Open, models_folder: Path) -> None:
@@ -197,12 +166,12 @@ def test_what_was_cancelled_is_compared_after_all(open_app: Open, monkeypatch: p
     app.button(key="compare").click().run()
     app.button(key="cancel-against").click().run()
     held.set()
-    assert "press **Compare** to go on" in everything(app)
+    assert "Press **Compare**" in everything(app)
+    assert compared(app).loc["tiny-lstm"].isna().sum() == 2
     app.button(key="compare").click().run()
     settled(app, "perplexity")
-    table = next(t.value for t in app.dataframe if "Predicted by" in t.value)
-    assert table["Perplexity"].notna().all()
-    assert "Cancelled" not in everything(app)
+    assert compared(app).notna().all(axis=None)
+    assert "Press **Compare**" not in everything(app)
 
 
 def test_the_rivals_that_were_picked_stay_picked(open_app: Open) -> None:

@@ -160,7 +160,7 @@ def _section(
     if not scored.complete:
         surprise.offer_reading(jobs, work.full_key(context.info, text), text.name)
     if chosen == "against":
-        comparison.show(context, jobs, done, text)
+        comparison.show(context, jobs, text, scored)
     elif chosen == "sum":
         calculation.show(context, scored)
     elif chosen == "take":
