@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import psutil
@@ -18,8 +17,7 @@ from rnnviz.networks import threads
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text.corpora import from_text
 from rnnviz.training import estimate
-from rnnviz.ui.jobs import free_memory, pending, progress, worker
-from rnnviz.ui.jobs.store import Key
+from rnnviz.ui.jobs import free_memory, pending, worker
 from rnnviz.ui.jobs.worker import Check, Job, Jobs, Slots, Step
 from rnnviz.ui.pages.train import forecast
 from rnnviz.ui.pages.train.settings import Recipe
@@ -97,39 +95,6 @@ def test_no_more_jobs_are_at_work_than_there_are_places_and_the_others_know_thei
     for n, jobs in enumerate(sessions):
         assert jobs.wait([f"job {n}"], SOON)
     assert log == [f"job {n}" for n in range(5)]
-
-
-def test_how_long_a_job_waits_is_told_at_the_pace_that_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = [1000.0]
-    monkeypatch.setattr(worker, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    places, log = Slots(1), list[str]()
-    sessions = [Jobs(places=places, owner=n) for n in range(5)]
-    waits = [("full", 100), ("full", 200), ("full", 50), ("pack", 10), ("full", 5)]
-    helds, jobs = [], []
-    for n, (what, size) in enumerate(waits):
-        helds.append(Held(what, log))
-        jobs.append(sessions[n].ask(Key(what, f"text {n}"), "", helds[n], size=size))
-        assert places.before(jobs[n]) == (n - 1 if n else None)
-        assert helds[0].began.wait(SOON)
-
-    def told() -> list[float | None]:
-        return [places.seconds(job) for job in jobs]
-
-    assert told() == [None] * 5  # nothing was measured yet
-    until(lambda: jobs[0].step.fraction == 0.5)
-    clock[0] += 10.0  # for 50 bytes, so 0.2 seconds each
-    assert told() == [None, *map(pytest.approx, (10.0, 50.0, 60.0)), None]  # of the fourth's kind none was
-    assert "yours is next · it begins within a minute" in progress.words(jobs[1], 0)
-    assert "2 before yours · it begins in about 1 minute" in progress.words(jobs[3], 0)
-    assert "it begins in about 4 minutes" in progress.beginning(250.0)
-    helds[0].go.set()
-    assert helds[1].began.wait(SOON)
-    until(lambda: jobs[1].step.fraction == 0.5)
-    assert told()[2] == pytest.approx(20.0)  # half of 200 bytes, at the first one's pace
-    for held in helds:
-        held.go.set()
-    for session, job in zip(sessions, jobs, strict=True):
-        assert session.wait([job.key], SOON)
 
 
 def test_what_stands_behind_a_cancelled_job_begins_if_it_needs_no_place() -> None:
@@ -315,7 +280,6 @@ def test_the_page_says_how_many_come_first_and_can_be_told_to_give_up(open_app: 
         [bar] = app.get("progress")
         assert "waiting for its turn" in bar.proto.text
         assert "1 before yours" in bar.proto.text
-        assert "it begins" not in bar.proto.text  # nobody knows when
         newcomer.cancel(["another"])
         until(lambda: "yours is next" in app.run().get("progress")[0].proto.text)
         next(b for b in app.button if b.label == "Cancel").click().run()

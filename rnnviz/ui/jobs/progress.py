@@ -80,10 +80,8 @@ def offer(jobs: Jobs, key: Any, said: str, label: str, name: str, icon: str = ":
 
 
 def words(job: Job, waiting: int) -> str:
-    """What is running, how far it is, its speed and the time left; or how many jobs come before it, and when
-    it begins.
-    """
-    step, parts, places = job.step, list[str](), job.of.places
+    """What is running, how far it is, its speed and the time left; or how many jobs come before it."""
+    step, parts = job.step, list[str]()
     if step.characters:
         parts.append(_("{count} characters").format(count=f"{step.characters:,}"))
         if job.seconds > 0.5:
@@ -94,10 +92,8 @@ def words(job: Job, waiting: int) -> str:
         parts.append(_("perplexity so far {perplexity}").format(perplexity=rounded(step.perplexity)))
     if not parts:
         parts.append(_("waiting for its turn") if job.state == "waiting" else _("looking at it"))
-    if (before := places.before(job)) is not None:
+    if (before := job.of.places.before(job)) is not None:
         parts.append(place(before))
-    if (seconds := places.seconds(job)) is not None:
-        parts.append(beginning(seconds))
     if waiting:
         parts.append(ngettext("{n} more to do", "{n} more to do", waiting).format(n=waiting))
     return f"**{plain(job.title)}** · " + " · ".join(parts)
@@ -108,12 +104,3 @@ def place(before: int) -> str:
     if not before:
         return _("yours is next")
     return ngettext("{n} before yours", "{n} before yours", before).format(n=before)
-
-
-def beginning(seconds: float) -> str:
-    """When it begins, in words."""
-    minutes = round(seconds / 60)
-    if minutes < 1:
-        return _("it begins within a minute")
-    said = ngettext("it begins in about {n} minute", "it begins in about {n} minutes", minutes)
-    return said.format(n=minutes)

@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, TypeVar
 
@@ -22,7 +22,6 @@ from rnnviz.errors import RnnvizError
 from rnnviz.networks import threads
 from rnnviz.ui.hosting import permissions, user
 from rnnviz.ui.jobs import free_memory
-from rnnviz.ui.jobs.store import Key
 
 log = logging.getLogger("rnnviz")
 
@@ -33,8 +32,6 @@ LEFT: tuple[State, ...] = ("left",)
 TURNS = ("work", "trial")  # kinds that wait for a place at the processor
 GRACE = 5.0  # seconds a browser may be away, as when its network falters, before its work stops
 FINISHED = 500  # jobs remembered after their end
-SHARE = 0.05  # of a job that must be done before its pace counts: what comes first takes longer, or no time
-WORKS = 1000  # kinds of work whose pace is remembered, at most
 
 R = TypeVar("R")
 
@@ -61,8 +58,7 @@ Make = Callable[[Check], Steps[Any]]
 class Job:
     """One piece of work on `title`, a file or a model. `make` starts it and is given a function that raises
     Cancelled once the job is unwanted, for work that can't yield. State "left": stopped because its reader
-    was away. Its text has `size` bytes or characters, 0 if unknown. A job that is over drops `make`, and so
-    the file it was to read.
+    was away. A job that is over drops `make`, and so the file it was to read.
     """
 
     key: Hashable
@@ -70,7 +66,6 @@ class Job:
     make: Make | None = field(repr=False)
     of: Jobs = field(repr=False)
     kind: Kind = "work"
-    size: int = 0
     state: State = "waiting"
     step: Step = Step(0.0)
     began: float = 0.0
@@ -80,17 +75,6 @@ class Job:
     @property
     def seconds(self) -> float:
         return time.monotonic() - self.began if self.began else 0.0
-
-    @property
-    def work(self) -> Hashable:
-        """What is done, on whatever text."""
-        return replace(self.key, text="") if isinstance(self.key, Key) else self.key
-
-    @property
-    def pace(self) -> float | None:
-        """Seconds a byte or character so far; None before there is enough to tell."""
-        done = self.step.fraction * self.size
-        return self.seconds / done if self.began and done and self.step.fraction >= SHARE else None
 
     def end(self, state: State, result: Any = None, error: Exception | None = None) -> None:
         """It is over for those who asked, unless it was before."""
@@ -123,7 +107,6 @@ class Slots:
         self.changed = threading.Condition()
         """The lock of the state of all jobs; told whenever one begins or ends."""
         self._jobs: list[Job] = []  # that wait, in the order in which they came, and those at work
-        self._paces: dict[Hashable, float] = {}  # of the last job of each kind of work
 
     def add(self, job: Job) -> None:
         """Begin a job once it has a place, and its page no other at work."""
@@ -140,22 +123,6 @@ class Slots:
         with self.changed:
             order = self._queue()
             return order.index(job) if job in order else None
-
-    def seconds(self, job: Job) -> float | None:
-        """How long it will wait, at the pace that such work had here; None where nothing like it was
-        measured yet.
-        """
-        with self.changed:
-            order, working, left = self._queue(), self._placed(), 0.0
-            if job not in order:
-                return None
-            paces = self._paces | {one.work: pace for one in working if (pace := one.pace)}
-            for one in (*working, *order[: order.index(job)]):
-                pace = paces.get(one.work)
-                if pace is None or not one.size:
-                    return None
-                left += pace * one.size * max(0.0, 1 - one.step.fraction)
-            return left / self.places
 
     def _placed(self) -> list[Job]:
         return [job for job in self.at_work() if job.kind in TURNS]
@@ -204,10 +171,6 @@ class Slots:
         with self.changed:
             job.end(state, result, error)
             self.changed.notify_all()
-            if (pace := job.pace) is not None:
-                if len(self._paces) >= WORKS:
-                    self._paces.clear()
-                self._paces[job.work] = pace
         try:
             free_memory.give_back()
         finally:
@@ -256,13 +219,12 @@ class Jobs:
         *,
         again: Collection[State] = LEFT,
         kind: Kind = "work",
-        size: int = 0,
     ) -> Job:
         """The job of this key, started if there is none or if it ended in a state among `again`."""
         with self._changed:
             job = self._jobs.get(key)
             if job is None or job.state in again:
-                job = self._jobs[key] = Job(key, title, make, self, kind, size)
+                job = self._jobs[key] = Job(key, title, make, self, kind)
                 for old in [k for k, j in self._jobs.items() if j.state in OVER][:-FINISHED]:
                     del self._jobs[old]
                 self.places.add(job)

@@ -87,7 +87,7 @@ class Row:
             key, name = text.key("baselines", model_cache.digest(self.info)), text.name
             make = partial(work.measuring, scored, context.model.vocabulary)
             pressed = pressed if scored.complete else False  # they are measured on its characters
-        return ask(key, name, make, pressed=pressed, patience=0, shared=True, size=text.size)
+        return ask(key, name, make, pressed=pressed, patience=0, shared=True)
 
     def cost(self, found: Pending[Any]) -> Compared | None:
         """What the text costs, if known."""

@@ -38,9 +38,7 @@ def show(context: Context, text: Text, scored: Scored) -> None:
     label = _("Compress this text with {model}").format(model=plain(context.info.path.stem))
     pressed = place.button(label, icon=":material/compress:", type="primary", key="pack")
     make = partial(work.compressing, model, scored)
-    packed = ask(
-        text.key("pack", digest), text.name, make, pressed=pressed, shared=True, size=text.size, patience=0.5
-    )
+    packed = ask(text.key("pack", digest), text.name, make, pressed=pressed, shared=True, patience=0.5)
     if packed.value is None:
         packed.show("compression")
         return
@@ -67,7 +65,7 @@ def show(context: Context, text: Text, scored: Scored) -> None:
         )
     unpack = partial(work.restoring, model, data, scored)
     key = text.key("unpack", digest)
-    if ask(key, text.name, unpack, pressed=again, shared=True, size=text.size, patience=0.5).show("restored"):
+    if ask(key, text.name, unpack, pressed=again, shared=True, patience=0.5).show("restored"):
         st.success(
             _(
                 "The {size} gave back all {n} characters, every one of them the same. "

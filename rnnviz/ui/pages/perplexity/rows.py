@@ -146,7 +146,7 @@ def _file(context: Context, jobs: Jobs, text: Text) -> None:
         return
     key = text.key("rows", model_cache.digest(context.info), column, given)
     make = partial(scoring, context.info, text, column, given)
-    pending = ask(key, text.name, make, patience=work.PATIENCE, shared=True, size=text.size)
+    pending = ask(key, text.name, make, patience=work.PATIENCE, shared=True)
     with number:
         found = pending.show(f"rows-{mark}")
         if found is not None:
