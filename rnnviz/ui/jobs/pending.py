@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
+from threading import Event
 from typing import Generic, TypeVar, cast
 
 import streamlit as st
@@ -69,12 +70,13 @@ def ask(
     patience: float = PATIENCE,
     shared: bool = False,
     kind: Kind = "work",
+    stop: Event | None = None,
 ) -> Pending[R]:
     """The result of this key, never None once it is there. `make` is a generator of steps, given a check that
     raises once its work is unwanted. `pressed`: whether its button was pressed just now, which starts it even
     after a failure or a cancel; False only looks; None starts it by itself, and not again after those.
     `shared` results are kept for all sessions, of others a session keeps the newest of what it is. `kind`
-    as that of `Jobs.ask`.
+    and `stop` as a `Job` has them.
     """
     jobs, kept = _jobs(), store.shared()
     want(key)
@@ -84,7 +86,7 @@ def ask(
         gone = shared and before is not None and before.state == "done"
         again: Collection[State] = OVER if pressed else ("left", "done") if gone else ("left",)
         work = cast(Make, partial(_keeping, key, make)) if shared else make
-        jobs.ask(key, title, work, again=again, kind=kind)
+        jobs.ask(key, title, work, again=again, kind=kind, stop=stop)
         jobs.wait([key], patience)
     job = jobs.get(key)
     if value is None and job is not None and job.state == "done":

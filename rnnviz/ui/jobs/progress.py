@@ -1,9 +1,8 @@
 """What stands in for a result: a progress bar with Cancel, or why there is no result."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from threading import Event
-from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -16,25 +15,20 @@ from rnnviz.ui.jobs.worker import Job, Jobs
 
 EVERY = 0.4  # seconds between two looks at a job that runs
 FIRST = 0.8  # seconds after which the figure so far is shown
-NO_STOPS: Mapping[Hashable, Event] = MappingProxyType({})
 SURE = 3.0  # seconds after which the time left is said however little is done
 SELDOM = 2.0  # and at one that waits for others' jobs: many may wait
 
 
-def bar(jobs: Jobs, keys: Sequence[Hashable], name: str, stops: Mapping[Hashable, Event] = NO_STOPS) -> None:
-    """The progress of these jobs; redraws the page when one begins or ends. `name` is unique on the page.
-    `stops` end a job where it is, with what it has found so far, which is shown.
-    """
+def bar(jobs: Jobs, keys: Sequence[Hashable], name: str) -> None:
+    """The progress of these jobs; redraws the page when one begins or ends. `name` is unique on the page."""
     busy = jobs.busy(keys)
     waits = all(job.state == "waiting" for job in busy)
     st.fragment(_bar, run_every=SELDOM if waits else EVERY, key=f"progress-{name}")(
-        jobs, keys, name, len(keys), waits, stops
+        jobs, keys, name, len(keys), waits
     )
 
 
-def _bar(
-    jobs: Jobs, keys: Sequence[Hashable], name: str, drawn: int, waits: bool, stops: Mapping[Hashable, Event]
-) -> None:
+def _bar(jobs: Jobs, keys: Sequence[Hashable], name: str, drawn: int, waits: bool) -> None:
     busy = jobs.busy(keys)
     now = next((job for job in busy if job.state == "running"), busy[0]) if busy else None
     if now is None or len(busy) < drawn or (waits and now.state == "running"):
@@ -49,8 +43,8 @@ def _bar(
         args=([job.key for job in busy],),
         width="stretch",
     )
-    if now.key in stops and now.step.perplexity is not None and now.seconds > FIRST:
-        _so_far(now, name, stops[now.key])
+    if now.stop is not None and now.step.perplexity is not None and now.seconds > FIRST:
+        _so_far(now, name, now.stop)
 
 
 def _so_far(job: Job, name: str, stop: Event) -> None:

@@ -58,7 +58,8 @@ Make = Callable[[Check], Steps[Any]]
 class Job:
     """One piece of work on `title`, a file or a model. `make` starts it and is given a function that raises
     Cancelled once the job is unwanted, for work that can't yield. State "left": stopped because its reader
-    was away. A job that is over drops `make`, and so the file it was to read.
+    was away. A job that is over drops `make`, and so the file it was to read. Where it has a `stop`,
+    that ends it early, with what it has found so far.
     """
 
     key: Hashable
@@ -66,6 +67,7 @@ class Job:
     make: Make | None = field(repr=False)
     of: Jobs = field(repr=False)
     kind: Kind = "work"
+    stop: threading.Event | None = None
     state: State = "waiting"
     step: Step = Step(0.0)
     began: float = 0.0
@@ -219,12 +221,13 @@ class Jobs:
         *,
         again: Collection[State] = LEFT,
         kind: Kind = "work",
+        stop: threading.Event | None = None,
     ) -> Job:
         """The job of this key, started if there is none or if it ended in a state among `again`."""
         with self._changed:
             job = self._jobs.get(key)
             if job is None or job.state in again:
-                job = self._jobs[key] = Job(key, title, make, self, kind)
+                job = self._jobs[key] = Job(key, title, make, self, kind, stop)
                 for old in [k for k, j in self._jobs.items() if j.state in OVER][:-FINISHED]:
                     del self._jobs[old]
                 self.places.add(job)

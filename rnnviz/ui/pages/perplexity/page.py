@@ -1,6 +1,6 @@
 """The layout of the Perplexity page."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from threading import Event
 
@@ -14,7 +14,7 @@ from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import title
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.pending import Pending, want, working
-from rnnviz.ui.jobs.worker import OVER, Job, Jobs, of_session
+from rnnviz.ui.jobs.worker import Job, Jobs, of_session
 from rnnviz.ui.pages.perplexity import (
     answer,
     calculation,
@@ -86,31 +86,19 @@ def _beginning(text: str, longest: int = 80) -> str:
 
 def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
     """What is known of every text; starts what isn't."""
-    info, stops, texts_now = context.info, _stopping(), list[Text]()
+    info, texts_now = context.info, list[Text]()
     for text in chosen:
         key = work.full_key(info, text)
         job = jobs.get(key)
-        if job is not None and job.state in OVER:
-            stops.pop(key, None)
         if job is not None and job.state == "done" and job.result.most != text.most:
             text = replace(text, most=job.result.most)
             st.session_state.setdefault(texts.STOPPED, {})[text.identity] = text.most
             jobs.forget([key])
         texts_now.append(text)
 
-    def look(text: Text, pressed: bool | None) -> Pending[Scored]:
-        stop = stops.setdefault(work.full_key(info, text), Event())
-        return work.scored(info, text, text.name, stop, patience=0, pressed=pressed)
-
-    started = [look(text, None) for text in texts_now]
+    started = [work.scored(info, text, text.name, Event(), patience=0) for text in texts_now]
     jobs.wait([one.job.key for one in started if one.job is not None], work.PATIENCE)
-    return [(text, look(text, False)) for text in texts_now]
-
-
-def _stopping() -> dict[Hashable, Event]:
-    """What ends the reading of a text where it is, by its job's key."""
-    stops: dict[Hashable, Event] = st.session_state.setdefault("perplexity.stopping", {})
-    return stops
+    return [(text, work.scored(info, text, text.name, pressed=False)) for text in texts_now]
 
 
 def _hold(chosen: Sequence[Text]) -> None:
@@ -128,7 +116,7 @@ def _results(context: Context, jobs: Jobs, found: Sequence[Found]) -> None:
     waiting = [one.job for _text, one in found if one.value is None and one.job is not None]
     busy = list(dict.fromkeys(job.key for job in waiting if job.state in ("waiting", "running", "done")))
     if busy:
-        progress.bar(jobs, busy, "scoring", _stopping())
+        progress.bar(jobs, busy, "scoring")
     for text, one in found:
         if one.value is None and one.job is not None and one.job.key not in busy:
             _without_figures(jobs, text, one.job)

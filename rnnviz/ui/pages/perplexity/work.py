@@ -146,7 +146,7 @@ def scored(
 ) -> Pending[Scored]:
     """A text's results under a model; `options` as those of `pending.ask`."""
     make, options = partial(scoring, info, text, stop or Event()), {"patience": PATIENCE, **options}
-    return ask(full_key(info, text), title, make, shared=True, **options)
+    return ask(full_key(info, text), title, make, shared=True, stop=stop, **options)
 
 
 def comparing(info: ModelInfo, text: Text, check: Check) -> Steps[Report]:
