@@ -21,7 +21,7 @@ from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.formatting import duration
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step
-from rnnviz.ui.pages.perplexity import answer, download, encodings, work
+from rnnviz.ui.pages.perplexity import answer, download, work
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT
 from tests.ui.apptest import addressed, clean, settled
@@ -129,12 +129,6 @@ def test_every_section_opens_and_html_in_a_name_or_a_text_stays_text(open_app: O
 @pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 s"), (42.4, "42 s"), (125, "2 min 5 s")])
 def test_time_left_is_said_as_people_say_it(seconds: float, words: str) -> None:
     assert duration(seconds) == words
-
-
-def test_an_alternative_reading_shows_the_place_where_encodings_differ() -> None:
-    data = b"plain line\n" * 3000 + "Ärger\n".encode("cp1252") + b"plain line\n" * 3000
-    assert encodings.sample(encodings.window(data), "cp1252").startswith("Ärger plain")
-    assert encodings.sample(b"\xff\xfe\xff", "utf-8") == ""
 
 
 def test_the_scale_holds_perplexities_beyond_every_measure(models_folder: Path) -> None:

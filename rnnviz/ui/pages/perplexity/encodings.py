@@ -1,12 +1,9 @@
 """A file's encoding, how certain it is, and reading the file in another."""
 
-from contextlib import suppress
-
 import streamlit as st
 
-from rnnviz.errors import RnnvizError
 from rnnviz.i18n import _
-from rnnviz.text.decoding import binary_format, decode, guesses
+from rnnviz.text.decoding import binary_format
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.pages.perplexity.texts import ENCODINGS, Text
 
@@ -32,17 +29,10 @@ COMMON = {
     "utf-32-le": "UTF-32 LE",
     "utf-32-be": "UTF-32 BE",
 }
-WINDOW = 2000  # bytes around the first that is not ASCII
-SAMPLE = 44  # characters of a text shown to judge an encoding by
-
-
-def choose(content: str, encoding: str | None) -> None:
-    """Read this content in another encoding from now on; None to detect it again."""
-    st.session_state.setdefault(ENCODINGS, {})[content] = encoding
 
 
 def control(text: Text, found: str | None, certainty: str | None) -> None:
-    """The encoding of a file that was read, how far it is to be believed, and one click to a likely other."""
+    """The encoding of a file that was read, how far it is to be believed, beside the choice of another."""
     if text.data is None:
         return
     how, why = {
@@ -70,18 +60,6 @@ def control(text: Text, found: str | None, certainty: str | None) -> None:
             width="content",
         )
         picker(text, beside=True)
-    if certainty != "guessed" and text.encoding is None:
-        return
-    with st.container(gap=None):  # buttons with the beginning of the text in other encodings
-        for encoding, looks in samples(text.content, text.data, found):
-            st.button(
-                f"{plain(COMMON.get(encoding, encoding).split(' · ')[0])}:  {plain(looks)}",
-                key=f"read-{text.content[:16]}-{encoding}",
-                type="tertiary",
-                icon=":material/sync_alt:",
-                on_click=choose,
-                args=(text.content, encoding),
-            )
 
 
 def mend(text: Text) -> None:
@@ -97,7 +75,7 @@ def picker(text: Text, *, beside: bool = False) -> None:
         words[encoding] = _("Read as {encoding}").format(encoding=COMMON.get(encoding, encoding))
 
     def picked(content: str) -> None:  # Streamlit keeps what is handed over here, so it isn't the text
-        choose(content, st.session_state[key] or None)
+        st.session_state.setdefault(ENCODINGS, {})[content] = st.session_state[key] or None
 
     st.session_state[key] = text.encoding or ""
     st.selectbox(
@@ -110,42 +88,3 @@ def picker(text: Text, *, beside: bool = False) -> None:
         label_visibility="collapsed" if beside else "visible",
         width=300,
     )
-
-
-def samples(content: str, data: bytes, found: str | None) -> list[tuple[str, str]]:
-    """Up to three other encodings that fit, with how the text would look."""
-    kept: dict[str, list[tuple[str, str]]] = st.session_state.setdefault("perplexity.samples", {})
-    mark = f"{content}/{found}"
-    if mark not in kept:
-        part, likely = window(data), list[str]()
-        with suppress(RnnvizError):  # none fits
-            likely = list(guesses(part))
-        shown, kept[mark] = {"", sample(part, found)}, []
-        for encoding in [*likely, "gb18030", "big5", "shift_jis", "cp1251", "cp1252"]:
-            looks = sample(part, encoding)
-            if looks not in shown and len(kept[mark]) < 3:
-                shown.add(looks)
-                kept[mark].append((encoding, looks))
-    return kept[mark]
-
-
-def window(data: bytes) -> bytes:
-    """The bytes around the first non-ASCII one, cut at line ends if there are any."""
-    first = next((i for i in range(0, len(data), 4096) if not data[i : i + 4096].isascii()), 0)
-    block = data[first : first + 4096]
-    at = first + next((i for i, b in enumerate(block) if b > 127), 0)
-    start = data.rfind(b"\n", 0, at) + 1
-    if at - start > WINDOW:
-        start = at
-    return data[start : start + WINDOW]
-
-
-def sample(part: bytes, encoding: str | None) -> str:
-    """The beginning of `part` in an encoding, on one line; empty if it can't be decoded."""
-    for cut in range(4):  # the window may end inside a character
-        try:
-            decoded = decode(part[: len(part) - cut], encoding or "utf-8").text
-        except RnnvizError:
-            continue
-        return " ".join(decoded.split())[:SAMPLE]
-    return ""
