@@ -117,7 +117,6 @@ CONTROLS: dict[str, str | tuple[str, ...]] = {
     "pages.perplexity.answer._cut button": EVERYBODY,
     "pages.perplexity.answer._quotes button": EVERYBODY,
     "pages.perplexity.compression.show button": EVERYBODY,
-    "pages.perplexity.compression.show download_button": LECTURER,
     "pages.perplexity.encodings.picker selectbox, which calls": EVERYBODY,
     "pages.perplexity.answer._lead button": EVERYBODY,
     "pages.perplexity.surprise._viewer mount": EVERYBODY,

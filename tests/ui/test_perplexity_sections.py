@@ -83,8 +83,6 @@ def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -
     size = float(next(m.value for m in app.metric if m.label.startswith("Compressed")).replace(",", ""))
     assert promised <= size + 1
     assert size <= promised * 1.001 + 32
-    app.button(key="unpack").click().run()
-    settled(app, "perplexity")
     assert "every one of them the same" in app.success[0].value
 
 

@@ -166,14 +166,11 @@ def measuring(scored: Scored, vocabulary: Vocabulary, check: Check) -> Steps[dic
 
 
 def compressing(model: Any, scored: Scored, check: Check) -> Steps[bytes]:
-    """The text as a compressed file."""
+    """The text as a compressed file, which has been decompressed to the same text: its digest tells."""
     made = scored.record
-    steps = compression.compressing(model, made.text(0, len(made)))
-    return (yield from mapped(steps, lambda share: Step(share, round(share * len(made)))))
-
-
-def restoring(model: Any, data: bytes, scored: Scored, check: Check) -> Steps[bool]:
-    """That the compressed file decodes to the same text, which its digest tells."""
-    n = len(scored.record)
-    yield from mapped(compression.decompressing(model, data), lambda share: Step(share, round(share * n)))
-    return True
+    n = len(made)
+    steps = compression.compressing(model, made.text(0, n))
+    data = yield from mapped(steps, lambda share: Step(share / 2, round(share * n)))
+    steps_back = compression.decompressing(model, data)
+    yield from mapped(steps_back, lambda share: Step((1 + share) / 2, round(share * n)))
+    return data
