@@ -1,14 +1,12 @@
-"""Where a text's perplexity comes from: its course, lines, kinds of character, and two models' difference.
-Everything streams, in constant memory. Costs are nats, as in `rnnviz.scoring.perplexity`: the sums over all
-lines, or all kinds of character, are the Report's.
+"""Where a text's perplexity comes from: its course, its lines, and two models' difference.
+Everything streams, in constant memory. Costs are nats, as in `rnnviz.scoring.perplexity`: the sum over all
+lines is the Report's.
 """
 
 import math
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -138,11 +136,6 @@ def _snapped(
     return max(pairs, key=mean, default=window)
 
 
-By = Literal["line", "paragraph"]
-
-CODE_POINTS = 0x110000
-
-
 @dataclass(frozen=True, eq=False)
 class Curve:
     """Perplexity along a text.
@@ -200,7 +193,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Stretches:
-    """The first lines or paragraphs of a text; `total` counts all."""
+    """The first lines of a text; `total` counts all."""
 
     rows: tuple[Stretch, ...]
     total: int
@@ -212,13 +205,11 @@ class Stretches:
         return len(self.rows)
 
 
-def lines(scored: ColumnFiles, by: By = "line", limit: int = 10_000) -> Stretches:
-    """The first `limit` lines, or paragraphs, with their perplexities.
-    Line breaks, and the empty lines after a paragraph, are included: together they are the text.
-    """
+def lines(scored: ColumnFiles, limit: int = 10_000) -> Stretches:
+    """The first `limit` lines with their perplexities, line breaks included: together they are the text."""
     rows: list[Stretch] = []
     total = 0
-    for starts, stops, sums in stretch_sums(scored, by):
+    for starts, stops, sums in line_sums(scored):
         total += len(starts)
         room = limit - len(rows)
         for start, stop, nats in zip(
@@ -229,16 +220,13 @@ def lines(scored: ColumnFiles, by: By = "line", limit: int = 10_000) -> Stretche
     return Stretches(tuple(rows), total)
 
 
-def stretch_sums(scored: ColumnFiles, by: By) -> Iterator[tuple[Integers, Integers, Doubles]]:
-    """All lines or paragraphs in batches, some empty: (starts, stops, Σ -log P in nats), (k,) each."""
-    first, carried = 0, 0.0  # of the stretch that is still open
-    last = np.array([0, 0], np.uint32)  # the two characters before; no line break before the text
+def line_sums(scored: ColumnFiles) -> Iterator[tuple[Integers, Integers, Doubles]]:
+    """All lines in batches, some empty: (starts, stops, Σ -log P in nats), (k,) each."""
+    first, carried = 0, 0.0  # of the line that is still open
+    last = np.array([0], np.uint32)  # the character before; no line break before the text
     for start, codes, nll in scored.stretches("codes", "nll"):
-        breaks = np.concatenate([last, codes]) == 10
-        cut = breaks[1:-1]
-        if by == "paragraph":
-            cut = cut & breaks[:-2] & ~breaks[2:]
-        inside = np.flatnonzero(cut)  # a stretch begins with each of these characters
+        before = np.concatenate([last, codes[:-1]])
+        inside = np.flatnonzero(before == 10)  # a line begins with each of these characters
         cumulative = np.concatenate([[0.0], np.cumsum(nll, dtype=np.float64)])
         edges = np.concatenate([[0], inside])
         sums = cumulative[inside] - cumulative[edges[:-1]]
@@ -250,74 +238,8 @@ def stretch_sums(scored: ColumnFiles, by: By) -> Iterator[tuple[Integers, Intege
             starts = inside
         yield starts, inside + start, sums
         carried += cumulative[-1] - cumulative[edges[-1]]
-        last = np.concatenate([last, codes])[-2:]
+        last = codes[-1:]
     yield np.array([first]), np.array([len(scored)]), np.array([carried])
-
-
-KINDS = ("letter", "capital", "space", "punctuation", "digit", "other script", "other")
-
-
-@dataclass(frozen=True)
-class Kind:
-    """All characters of one kind: count, share of the text, perplexity and share of the bits."""
-
-    name: str
-    characters: int
-    share: float
-    perplexity: float
-    bits_share: float
-
-
-def kinds(scored: ColumnFiles) -> list[Kind]:
-    """The cost by kind of character, in the order of KINDS; kinds that don't occur are left out. Letters and
-    capitals are those of the text's most frequent script, "other script" all other letters. ASCII symbols,
-    as in programs, are punctuation; "other" is the rest: emoji, control characters.
-    """
-    counts, nats = np.zeros(CODE_POINTS, np.int64), np.zeros(CODE_POINTS)
-    for _, codes, nll in scored.stretches("codes", "nll"):
-        here = np.bincount(codes)
-        counts[: len(here)] += here
-        nats[: len(here)] += np.bincount(codes, nll)
-    points = np.flatnonzero(counts)
-    named = [_kind_and_script(chr(p)) for p in points.tolist()]
-    by_script: Counter[str] = Counter()
-    for (_, script), n in zip(named, counts[points].tolist(), strict=True):
-        if script:
-            by_script[script] += n
-    main = by_script.most_common(1)[0][0] if by_script else ""
-    sums = {kind: [0, 0.0] for kind in KINDS}
-    for (kind, script), n, cost in zip(named, counts[points].tolist(), nats[points].tolist(), strict=True):
-        row = sums["other script" if script and script != main else kind]
-        row[0] += n
-        row[1] += cost
-    all_nats = float(nats.sum())
-    return [
-        Kind(kind, int(n), n / len(scored), of_sum(s, int(n)), s / all_nats if all_nats else 0.0)
-        for kind, (n, s) in sums.items()
-        if n
-    ]
-
-
-# Chinese, Japanese and Korean texts are written in several of these at once: each row counts as one.
-_TOGETHER = dict.fromkeys(
-    ("CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "BOPOMOFO", "IDEOGRAPHIC", "HALFWIDTH"), "CJK"
-)
-
-
-def _kind_and_script(character: str) -> tuple[str, str]:
-    category = unicodedata.category(character)
-    if category[0] == "Z" or character in "\t\n\v\f\r\x85":
-        return "space", ""
-    if category[0] == "P" or (category[0] == "S" and character.isascii()):
-        return "punctuation", ""
-    if category[0] == "N":
-        return "digit", ""
-    if category[0] not in "LM":
-        return "other", ""
-    word = unicodedata.name(character, "").removeprefix("FULLWIDTH ").split(" ")[0]
-    kind = "capital" if category in ("Lu", "Lt") else "letter"
-    # An accent that stands alone belongs to whatever letter it follows.
-    return kind, "" if word in ("COMBINING", "VARIATION") else _TOGETHER.get(word, word or "?")
 
 
 def unknown_counts(scored: ColumnFiles, check: Callable[[], None] | None = None) -> list[tuple[str, int]]:

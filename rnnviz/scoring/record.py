@@ -35,7 +35,6 @@ class Record(ColumnFiles):
     curve = breakdown.curve
     surprising_passages = surprising_passages
     lines = breakdown.lines
-    kinds = breakdown.kinds
     unknown_counts = breakdown.unknown_counts
 
 

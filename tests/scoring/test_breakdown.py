@@ -1,7 +1,6 @@
 """Where a perplexity comes from: every part against a plain computation over the whole text."""
 
 import math
-import unicodedata
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring import column_files as columns_module
-from rnnviz.scoring.breakdown import KINDS, difference
+from rnnviz.scoring.breakdown import difference
 from rnnviz.scoring.perplexity import UniformModel, running
 from rnnviz.scoring.record import Record
 from tests.conftest import TEXT, tiny
@@ -132,32 +131,20 @@ def test_a_short_text_is_one_passage_and_equals_come_in_order(tmp_path: Path) ->
     ]
 
 
-def _paragraphs(text: str) -> list[str]:
-    parts = [""]
-    for line in text.splitlines(keepends=True):
-        if line != "\n" and parts[-1].endswith("\n\n"):
-            parts.append("")
-        parts[-1] += line
-    return parts
-
-
 @given(st.text(alphabet="ab\n", min_size=1, max_size=80), st.sampled_from([1, 2, 3, 1 << 18]))
-def test_lines_and_paragraphs_are_the_text(tmp_path: Path, text: str, stretch: int) -> None:
+def test_lines_are_the_text(tmp_path: Path, text: str, stretch: int) -> None:
     costs = np.random.default_rng(len(text)).exponential(size=len(text))
     made = told(tmp_path, text, costs)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(columns_module, "STRETCH", stretch)
-        lines, paragraphs = made.lines(), made.lines("paragraph")
+        lines = made.lines()
     assert [made.text(s.start, s.stop) for s in lines] == text.splitlines(keepends=True)
-    assert [made.text(s.start, s.stop) for s in paragraphs] == _paragraphs(text)
-    for stretches in (lines, paragraphs):
-        assert stretches.total == len(stretches)
-        assert sum(s.characters for s in stretches) == len(text)
-        bits = made.report.bits_per_character * len(text)
-        assert sum(s.bits for s in stretches) == pytest.approx(bits, rel=1e-6)
-        for s in stretches:
-            assert s.perplexity == pytest.approx(math.exp(costs[s.start : s.stop].mean()), rel=1e-5)
-            assert s.bits == pytest.approx(costs[s.start : s.stop].sum() / math.log(2), rel=1e-5)
+    assert lines.total == len(lines)
+    assert sum(s.characters for s in lines) == len(text)
+    assert sum(s.bits for s in lines) == pytest.approx(made.report.bits_per_character * len(text), rel=1e-6)
+    for s in lines:
+        assert s.perplexity == pytest.approx(math.exp(costs[s.start : s.stop].mean()), rel=1e-5)
+        assert s.bits == pytest.approx(costs[s.start : s.stop].sum() / math.log(2), rel=1e-5)
 
 
 def test_many_lines_are_counted_and_the_first_shown(tmp_path: Path, stretch: int) -> None:
@@ -166,52 +153,6 @@ def test_many_lines_are_counted_and_the_first_shown(tmp_path: Path, stretch: int
     assert (len(lines), lines.total) == (10_000, 12_000)
     assert (lines.rows[-1].start, lines.rows[-1].characters) == (19_998, 2)
     assert (len(made.lines(limit=3)), made.lines(limit=3).total) == (3, 12_000)
-    assert (len(made.lines("paragraph")), made.lines("paragraph").total) == (1, 1)
-
-
-def test_kinds_of_character_on_paper(tmp_path: Path, stretch: int) -> None:
-    #       letters, capital, space, punctuation (a symbol of ASCII too), digit, other script, other
-    text = "né" + "Á" + " \n" + ".=" + "7" + "я道" + "😀"
-    costs = [1, 2, 3, 1, 1, 4, 2, 5, 6, 8, 7]
-    found = {k.name: k for k in told(tmp_path, text, costs).kinds()}
-    assert tuple(found) == KINDS
-    assert {n: k.characters for n, k in found.items()} == dict(zip(KINDS, (2, 1, 2, 2, 1, 2, 1), strict=True))
-    sums = dict(zip(KINDS, (3, 3, 2, 6, 5, 14, 7), strict=True))
-    for name, kind in found.items():
-        assert kind.share == pytest.approx(kind.characters / 11)
-        assert kind.bits_share == pytest.approx(sums[name] / 40)
-        assert kind.perplexity == pytest.approx(math.exp(sums[name] / kind.characters))
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("道可道，非常道。Tao", {"letter": 6, "punctuation": 2, "other script": 3}),
-        ("ひらがなとカタカナと漢字", {"letter": 12}),
-        ("Привет, world", {"letter": 5, "capital": 1, "punctuation": 1, "space": 1, "other script": 5}),
-        ("Ｆull", {"letter": 3, "capital": 1}),
-        ("e\u0301te\u0301", {"letter": 5}),
-        ("नमस्ते", {"letter": 6}),
-        ("\u3000\u00a0\t", {"space": 3}),
-        ("½Ⅷ²٣", {"digit": 4}),
-        ("€→\x00\ue000", {"other": 4}),
-        ("x\u0378", {"letter": 1, "other": 1}),
-    ],
-)
-def test_kinds_in_other_scripts(text: str, expected: dict[str, int], tmp_path: Path) -> None:
-    found = told(tmp_path, text, np.ones(len(text))).kinds()
-    assert {k.name: k.characters for k in found} == expected, [unicodedata.name(c, c) for c in text]
-
-
-def test_kinds_add_up_to_the_report(book: Record) -> None:
-    kinds = book.kinds()
-    assert sum(k.characters for k in kinds) == book.report.characters
-    assert sum(k.share for k in kinds) == pytest.approx(1)
-    assert sum(k.bits_share for k in kinds) == pytest.approx(1)
-    nats = sum(k.characters * math.log(k.perplexity) for k in kinds)
-    assert math.exp(nats / len(book)) == pytest.approx(book.report.perplexity, rel=1e-6)
-    free = told(book.folder.parent, "ab", [0, 0])
-    assert [(k.perplexity, k.bits_share) for k in free.kinds()] == [(1, 0)]
 
 
 def test_the_difference_of_two_models(book: Record, stretch: int) -> None:
@@ -257,4 +198,3 @@ def test_where_two_texts_differ_is_said(tmp_path: Path, stretch: int) -> None:
 def test_a_uniform_model_surprises_nowhere(book: Record) -> None:
     flat = recorded(book.folder.parent, UniformModel(NGRAM.vocabulary), TEXT)
     assert flat.curve().running == pytest.approx(NGRAM.vocabulary.size, rel=1e-6)
-    assert {round(k.perplexity, 4) for k in flat.kinds()} == {NGRAM.vocabulary.size}

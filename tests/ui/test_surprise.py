@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.perplexity import perplexity
-from rnnviz.ui.pages.perplexity.surprise import KEPT, ScoredText, kind_names, one_line
+from rnnviz.ui.pages.perplexity.surprise import KEPT, ScoredText, one_line
 from tests.conftest import TEXT, tiny
 from tests.scoring.recorded import recorded
 from tests.ui.apptest import sent
@@ -73,18 +73,12 @@ def test_the_passages_are_the_records(shown: Callable[..., AppTest]) -> None:
     assert easiest["Perplexity"].max() < table["Perplexity"].max()
 
 
-def test_lines_paragraphs_and_kinds(shown: Callable[..., AppTest]) -> None:
+def test_lines(shown: Callable[..., AppTest]) -> None:
     app = shown()
     lines = turn_to(app, "lines")
     assert lines["Characters"].sum() == len(LINES)
     assert lines["Bits"].sum() == pytest.approx(np.log2(perplexity(GRU, text=LINES).perplexity) * len(LINES))
     assert lines["Beginning"].iloc[-1] == "A second paragraph: 42 \U0001f600 中文 <b>⇥</b>"
-    assert len(turn_to(app, "paragraphs")) == 2
-    kinds = turn_to(app, "kinds")
-    assert kinds["Share of characters"].sum() == pytest.approx(1)
-    assert kinds["Share of bits"].sum() == pytest.approx(1)
-    assert set(kinds["Kind"]) <= set(kind_names().values())
-    assert "letters of other scripts" in set(kinds["Kind"])
 
 
 def test_two_models_are_compared(shown: Callable[..., AppTest]) -> None:
@@ -113,7 +107,7 @@ def test_another_text_can_not_be_compared_and_the_rest_stays(shown: Callable[...
 def test_one_character_has_a_section_too(shown: Callable[..., AppTest]) -> None:
     app = shown("x")
     assert sent(app)[1]["curveAt"].tolist() == [1]
-    for name in ("least", "lines", "paragraphs", "kinds"):
+    for name in ("least", "lines"):
         turn_to(app, name)
 
 

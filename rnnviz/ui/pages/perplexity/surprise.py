@@ -18,7 +18,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.figures import perplexity as figures
 from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL
 from rnnviz.i18n import _, language
-from rnnviz.scoring.breakdown import By, Difference, difference
+from rnnviz.scoring.breakdown import Difference, difference
 from rnnviz.scoring.record import Record
 from rnnviz.text.characters import visible
 from rnnviz.ui import model_cache
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 KEPT = 3  # texts of a session beside the newest
 SURPRISAL_STEPS, VERSUS_STEPS = 12, 13  # colours behind the text
-LINES = 10_000  # lines or paragraphs listed at most
+LINES = 10_000  # listed at most
 PASSAGES, LENGTH = 20, 80  # passages listed, and about how many characters each has
 _component = Component("viewer")
 
@@ -196,9 +196,7 @@ def _tables(text: ScoredText) -> None:
     offered: dict[str, tuple[str, Callable[[ScoredText], None]]] = {
         "most": (_("Most surprising"), partial(_passages, least=False)),
         "least": (_("Least surprising"), partial(_passages, least=True)),
-        "lines": (_("Lines"), partial(_stretches, by="line")),
-        "paragraphs": (_("Paragraphs"), partial(_stretches, by="paragraph")),
-        "kinds": (_("Kinds of character"), _kinds),
+        "lines": (_("Lines"), _lines),
     }
     if text.difference is not None:
         offered["versus"] = (_("Largest differences"), _versus)
@@ -248,12 +246,9 @@ def _versus(text: ScoredText) -> None:
     _places(text, "versus", table, found)
 
 
-def _stretches(text: ScoredText, *, by: By) -> None:
-    if by == "line":
-        said = _("The perplexity of every line. The model still knows all that came before a line.")
-    else:
-        said = _("Paragraphs are separated by empty lines. Click a column head to sort, or a row to see it.")
-    found = text.found(by, lambda: text.record.lines(by, LINES))
+def _lines(text: ScoredText) -> None:
+    said = _("The perplexity of every line. The model still knows all that came before a line.")
+    found = text.found("lines", lambda: text.record.lines(LINES))
     listed = list(found)
     if found.total > len(listed):
         said += " " + _("These are the first {shown} of {n}.").format(
@@ -265,54 +260,13 @@ def _stretches(text: ScoredText, *, by: By) -> None:
         _("Perplexity"): [s.perplexity for s in listed],
         _("Bits"): [s.bits for s in listed],
         _("Characters"): [s.characters for s in listed],
-        _("Beginning"): text.found((by, "text"), lambda: [_beginning(text.record, s) for s in listed]),
+        _("Beginning"): text.found("beginnings", lambda: [_beginning(text.record, s) for s in listed]),
     }
-    _places(text, by, table, listed)
+    _places(text, "lines", table, listed)
 
 
 def _beginning(record: Record, stretch: Any) -> str:
     return one_line(record.text(stretch.start, min(stretch.stop, stretch.start + 100)).rstrip("\n"))
-
-
-def _kinds(text: ScoredText) -> None:
-    st.caption(
-        _(
-            "Compare the two shares. A kind with more of the bits than of the characters is harder to "
-            "predict than the average character of this text."
-        )
-    )
-    kinds = text.found("kinds", text.record.kinds)
-    names = kind_names()
-    share = st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0)
-    st.dataframe(
-        {
-            _("Kind"): [names.get(k.name, k.name) for k in kinds],
-            _("Characters"): [k.characters for k in kinds],
-            _("Share of characters"): [k.share for k in kinds],
-            _("Share of bits"): [k.bits_share for k in kinds],
-            _("Perplexity"): [k.perplexity for k in kinds],
-        },
-        hide_index=True,
-        width="stretch",
-        column_config={
-            _("Characters"): st.column_config.NumberColumn(format="localized"),
-            _("Perplexity"): st.column_config.NumberColumn(format=column_format(k.perplexity for k in kinds)),
-            _("Share of characters"): share,
-            _("Share of bits"): share,
-        },
-    )
-
-
-def kind_names() -> dict[str, str]:
-    return {
-        "letter": _("letters"),
-        "capital": _("capitals"),
-        "space": _("spaces and line breaks"),
-        "punctuation": _("punctuation"),
-        "digit": _("digits"),
-        "other script": _("letters of other scripts"),
-        "other": _("other characters"),
-    }
 
 
 def _places(text: ScoredText, name: str, table: Mapping[str, Any], places: Sequence[Any]) -> None:
