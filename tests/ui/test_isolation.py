@@ -58,10 +58,6 @@ def key(name: str) -> Callable[[AppTest], object]:
     return lambda app: next(b for b in app.button if b.key and b.key.startswith(name)).click()
 
 
-def label(words: str) -> Callable[[AppTest], object]:
-    return lambda app: next(b for b in app.button if b.label == words).click()
-
-
 def of(owner: User) -> str:
     return f"{VISITOR}one{visitors.tag(owner.id)}" if owner is not LECTURER else "one"
 
@@ -100,17 +96,14 @@ ACTIONS = {
     "resume a visitor's": Action(
         "train", key("train-resume"), lambda: "resume" in CALLED, owner=ANN, end="stopped"
     ),
-    "keep": Action("train", label("Save among the models"), kept("one")),
-    "keep a visitor's": Action(
-        "train", label("Save among the models"), kept(f"one{visitors.tag(ANN.id)}"), owner=ANN
-    ),
-    "keep to explore": Action("train", key("train-explore"), kept("one")),
+    "keep": Action("train", key("train-explore"), kept("one")),
+    "keep a visitor's": Action("train", key("train-explore"), kept(f"one{visitors.tag(ANN.id)}"), owner=ANN),
     "limit": Action(
         "train", lambda app: app.number_input(key="train-limit").set_value(3), lambda: runs.limit() == 3
     ),
     "bring": Action(
         "train",
-        lambda app: [b for b in app.button if b.label == "Save among the models"][-1].click(),
+        key("train-add-save"),
         kept("mine"),
         before=bring,
     ),

@@ -1,4 +1,4 @@
-"""What can be done with the run in view: stop, resume, delete, save, download, open in Explore."""
+"""What can be done with the run in view: stop, resume, delete, download, open in Explore."""
 
 import contextlib
 from collections.abc import Callable
@@ -101,8 +101,6 @@ def _stopping(run: runs.Run, stopping: bool) -> None:
 def _over(run: runs.Run, explore: Any) -> None:
     if permissions.to_keep() and (model := file_of(run)) is not None:
         _explore(explore, partial(_kept, run), _("Saves the model under its name, and opens it for typing."))
-        with st.popover(_("Save"), icon=":material/bookmark:", key="train-keep"):
-            _keep_form(run)
         st.download_button(
             _("Download"),
             model.read_bytes,
@@ -137,25 +135,25 @@ def _over(run: runs.Run, explore: Any) -> None:
         )
 
 
-def _keep_form(run: runs.Run) -> None:
-    with st.form("train-keep-form", border=False):
-        name = st.text_input(
-            _("Name of the model"),
-            run.id.removeprefix(VISITOR),
-            key=f"train-keep-name.{run.id}",
-            help=_("Letters, digits, '.', '_' and '-'."),
-        )
-        asked = st.form_submit_button(_("Save among the models"), type="primary", icon=":material/save:")
-    if asked and (kept := _keep(run, name.strip())) is not None:
-        st.success(_("Saved. The model picker lists it as **{name}**.").format(name=plain(kept)))
-
-
 def _kept(run: runs.Run) -> str | None:
-    """The name that the run's model is kept under, kept now if it isn't yet. None if that fails."""
+    """The name that the run's model is kept under, kept now if it isn't yet. None if that fails, with the
+    reason on the page.
+    """
+    if (saved := _saved(run)) is not None:
+        return saved
     taken = {info.path.stem for info in checkpoint.available()[0]}
     name = run.id.removeprefix(VISITOR)
     free = next(n for n in (name, *(f"{name}-{k}" for k in range(2, 10_000))) if n not in taken)
-    return _saved(run) or _keep(run, free)
+    try:
+        permissions.insist(permissions.to_keep())
+        with st.spinner(_("Saving the model …")):
+            runs.keep(run.id, free)
+    except RnnvizError as error:
+        error_messages.show(error)
+        return None
+    with contextlib.suppress(OSError):  # it is then kept twice, under two names
+        (run.path / "kept").write_text(f"{free} {_step(run)}", "utf-8")
+    return free
 
 
 def _saved(run: runs.Run) -> str | None:
@@ -165,20 +163,6 @@ def _saved(run: runs.Run) -> str | None:
         if step == _step(run) and checkpoint.find(name):
             return name
     return None
-
-
-def _keep(run: runs.Run, name: str) -> str | None:
-    """The name that the model was kept under; None if it failed, with the reason on the page."""
-    try:
-        permissions.insist(permissions.to_keep())
-        with st.spinner(_("Saving the model …")):
-            name = runs.keep(run.id, name).stem
-    except RnnvizError as error:
-        error_messages.show(error)
-        return None
-    with contextlib.suppress(OSError):  # it is then kept twice, under two names
-        (run.path / "kept").write_text(f"{name} {_step(run)}", "utf-8")
-    return name
 
 
 def _step(run: runs.Run) -> str:
