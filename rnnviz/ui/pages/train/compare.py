@@ -17,7 +17,7 @@ from rnnviz.training import runs
 from rnnviz.training.folder import RunFolder
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import rounded
-from rnnviz.ui.hosting import permissions
+from rnnviz.ui.pages.perplexity import download
 from rnnviz.ui.pages.train import settings
 from rnnviz.ui.pages.train import words as say
 
@@ -25,24 +25,13 @@ PICKED: Field[tuple[str, ...]] = Field("train-compare", ())
 
 
 def show(found: Sequence[runs.Run], shown: str | None) -> None:
-    """The choice among runs on one text, at first that of the run that is `shown`; the curves, the table."""
-    by_text = of_one_text(found)
-    if not by_text:
+    """The choice among the runs on one text, that of the run that is `shown`; the curves, the table."""
+    by_id = {run.id: run for run in alike(found, shown)}
+    if len(by_id) < 2:
         st.caption(_("When two runs have trained on the same text, you can compare their curves here."))
         return
-    texts = list(by_text)
-    usual = next((n for n, text in enumerate(texts) if shown in [run.id for run in by_text[text]]), 0)
-    text = texts[usual]
-    if len(texts) > 1:
-        text = st.selectbox(
-            _("Text of the runs"),
-            texts,
-            usual,
-            key=f"train-compare-text.{shown}",
-            format_func=lambda text: _title(by_text[text][0]) + (" · " + _("steps") if text[1] else ""),
-        )
-    by_id = {run.id: run for run in by_text[text]}
-    PICKED.now(by_id, tuple(by_id)[:2], of=text)
+    text, steps = _measured_on(next(iter(by_id.values())))
+    PICKED.now(by_id, tuple(by_id)[:2], of=(text, steps))
     picked = st.multiselect(_("Runs to compare"), list(by_id), max_selections=12, **PICKED.widget)
     if not picked:
         return
@@ -50,7 +39,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
     curves = {run.id: _curves(run.id, run.created, (run.last or {}).get("step"), run.state) for run in chosen}
     kind = "dark" if st.context.theme.type == "dark" else "light"
     st.plotly_chart(
-        training.compared(curves, theme=THEMES[kind], title=_("steps") if text[1] else _("characters read")),
+        training.compared(curves, theme=THEMES[kind], title=_("steps") if steps else _("characters read")),
         theme=None,
         width="stretch",
         key="train-compare-chart",
@@ -65,16 +54,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
     rows = [row(run) for run in chosen]
     titles = {name: _(one.title) for name, one in settings.SETTINGS.items()}
     st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(titles))
-    if permissions.to_download():
-        st.download_button(
-            _("Download as CSV"),
-            export.of(rows),
-            "runs.csv",
-            "text/csv",
-            icon=":material/download:",
-            on_click="ignore",
-            key="train-compare-csv",
-        )
+    download.button(_("Download as CSV"), lambda: export.of(rows).encode(), "runs.csv", "text/csv")
 
 
 def lowest(curves: Mapping[str, training.Curves]) -> str:
@@ -90,16 +70,18 @@ def lowest(curves: Mapping[str, training.Curves]) -> str:
     return _("{run} has reached the lowest perplexity, {p}.").format(run=id, p=rounded(reached[id]))
 
 
-def of_one_text(found: Sequence[runs.Run]) -> dict[tuple[str, bool], list[runs.Run]]:
-    """Runs that have something to show, by their text and whether they count steps instead of characters,
-    where there are two of a kind. A text is known by its corpus's name, or by the checksum of one's own.
+def alike(found: Sequence[runs.Run], shown: str | None) -> list[runs.Run]:
+    """The runs with something to show that are measured as the one `shown`, or else as the newest."""
+    told = [run for run in found if run.last is not None or run.report is not None]
+    own = next((run for run in told if run.id == shown), told[0] if told else None)
+    return [run for run in told if own is not None and _measured_on(run) == _measured_on(own)]
+
+
+def _measured_on(run: runs.Run) -> tuple[str, bool]:
+    """A run's text, and whether it counts steps instead of characters. A text is known by its corpus's name,
+    or by the checksum of one's own.
     """
-    by_text: dict[tuple[str, bool], list[runs.Run]] = {}
-    for run in found:
-        if run.last is not None or run.report is not None:
-            steps = (run.last or {}).get("counted") == "steps"
-            by_text.setdefault((_text(run), steps), []).append(run)
-    return {text: several for text, several in by_text.items() if len(several) > 1}
+    return _text(run), str((run.last or {}).get("counted")) == "steps"
 
 
 def _text(run: runs.Run) -> str:
