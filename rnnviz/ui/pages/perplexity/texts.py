@@ -26,15 +26,14 @@ from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Step, Steps
 from rnnviz.ui.pages.perplexity import uploads
 
-CHOICE = "sources"
 ENCODINGS = "perplexity.encodings"  # those that the reader chose, by the checksums of files
 STOPPED = "perplexity.stopped"  # the characters after which the reader stopped, by a text's identity
 STRAIGHT = "perplexity.straight"  # the checksums of the texts whose curly quotes are read as straight ones
 CORPUS = Field[str | None]("corpus", address="corpus", title=N_("Corpus"))
 PART = Field("corpus-part", "held out")
+SOURCES = Field[tuple[str, ...]]("sources", ())
 PASTED = Field("pasted", "", address="text", title=N_("Text"), check=unpack)
 _TAB = "perplexity.source"  # the label of the tab in view
-_CHOSEN = "perplexity.sources"
 _SEEN = "perplexity.sources.seen"  # the checksums of each source's texts at the last run
 
 
@@ -175,7 +174,7 @@ def _tabs() -> Sequence[Any]:
     state, labels = st.session_state, _labels()
     if state.get(_TAB) not in labels.values():  # the reader has come back, or speaks another language now
         arrived = [name for name, field in (("paste", "text"), ("corpus", "corpus")) if address.asked(field)]
-        asked = arrived or state.get(_CHOSEN) or ["files"]
+        asked = (*arrived, *SOURCES.get(), "files")
         state[_TAB] = labels[asked[0]]
     return st.tabs(list(labels.values()), key=_TAB, on_change=_turned)
 
@@ -186,14 +185,14 @@ def _in_view() -> str:
 
 def _turned() -> None:
     """Score the texts of the tab that was turned to, if it has any."""
-    state, name = st.session_state, _in_view()
-    if name in state.get(_SEEN, {}) and name not in state[_CHOSEN]:
-        state[CHOICE] = state[_CHOSEN] = [name]
+    name = _in_view()
+    if name in st.session_state.get(_SEEN, {}) and name not in SOURCES.get():
+        SOURCES.put((name,))
 
 
 def _follow() -> None:
     """Turn to a tab of the texts that were chosen."""
-    chosen = st.session_state[CHOICE]
+    chosen = SOURCES.get()
     if chosen and _in_view() not in chosen:
         st.session_state[_TAB] = _labels()[chosen[0]]
 
@@ -205,21 +204,19 @@ def _scored(texts: Mapping[str, Sequence[Text]]) -> list[Text]:
     state, there = st.session_state, [name for name in texts if texts[name]]
     seen = state.get(_SEEN, {})
     state[_SEEN] = {name: {text.content for text in texts[name]} for name in there}
-    fresh = [name for name in there if state[_SEEN][name] - seen.get(name, set())]
-    chosen = [name for name in state.get(CHOICE, state.get(_CHOSEN, [])) if name in there]
-    if not set(fresh) <= set(chosen):
-        chosen = fresh[:1] if address.arrived() else fresh  # an address may name more than one
-    state[_CHOSEN] = chosen = chosen or there[:1]
+    fresh = tuple(name for name in there if state[_SEEN][name] - seen.get(name, set()))
+    if not set(fresh) <= set(SOURCES.get()):
+        SOURCES.put(fresh[:1] if address.arrived() else fresh)  # an address may name more than one
+    chosen = SOURCES.now(there) or SOURCES.now(there, tuple(there[:1]))
     if len(there) > 1:
-        state[CHOICE] = chosen
         st.pills(
             _("Texts to score"),
             there,
-            key=CHOICE,
             selection_mode="multi",
             format_func=lambda name: _called(name, texts[name]),
             help=_("New texts are scored alone. Choose the others here to score them too."),
             on_change=_follow,
+            **SOURCES.widget,
         )
     elif there and _in_view() not in there:
         name = plain(_called(there[0], texts[there[0]]))
