@@ -32,7 +32,6 @@ from rnnviz.ui.pages.perplexity.work import Scored
 
 SECTION = Field("section", "origin", address="section", title=N_("Section"), check=str.lower)
 _FILES = "perplexity.held"  # the checksums of the files in view
-_LEARNS = "perplexity.learns"  # what an address of 1.0.0 asked for: "mix", "dynamic" or "mix,dynamic"
 
 
 Found = tuple[Text, Pending[Scored]]
@@ -65,13 +64,12 @@ def page(context: Context) -> None:
 
 
 def _learning(context: Context) -> None:
-    """What to do where the address asks for a model that learns while it reads."""
+    """What to do where the address asks, as in 1.0.0, for a model that learns: "mix", "dynamic" or both."""
     address.say(learns=None)
-    if address.arrived():
-        st.session_state[_LEARNS] = (address.asked("learns") or "").split(",")
+    asked = (address.arrival().asked.get("learns") or "").split(",")
     ngram = "NAME" if context.yardstick is None else context.yardstick.name
     options = {"mix": f" --mix {ngram}", "dynamic": " --dynamic"}
-    wanted = "".join(said for way, said in options.items() if way in st.session_state.get(_LEARNS, []))
+    wanted = "".join(said for way, said in options.items() if way in asked)
     if wanted:
         said = _("On this page no model learns while it reads; in a terminal this does: {command}")
         command = f"`python -m rnnviz perplexity FILE --model {context.info.path.stem}{wanted}`"

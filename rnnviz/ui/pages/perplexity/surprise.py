@@ -135,7 +135,6 @@ class ScoredText:
         self.curves = {n: record.curve() for n, (record, _model) in zip(names, readings, strict=True)}
         self.link = ViewSocket()
         self._found: dict[object, Any] = {}
-        self._static: dict[str, tuple[dict[str, Any], str]] = {}
 
     def close(self) -> None:
         """Close the records' files, which outlive their folder, and drop what was found in them."""
@@ -152,13 +151,6 @@ class ScoredText:
 
     def static(self) -> tuple[dict[str, Any], str]:
         """What the browser needs once, in the session's language: words, colours, axes; and its digest."""
-        if language() not in self._static:
-            made = self._make_static()
-            text = json.dumps([made, [str(part) for part in self.mark]], sort_keys=True)
-            self._static[language()] = made, hashlib.sha256(text.encode()).hexdigest()[:12]
-        return self._static[language()]
-
-    def _make_static(self) -> dict[str, Any]:
         names, length, ends = tuple(self.names), len(self.record), figures.extent(self.curves)
         cuts = figures.beyond(self.curves, ends)
         colours = themes(surprisal=SURPRISAL_STEPS, versus=VERSUS_STEPS)
@@ -166,7 +158,7 @@ class ScoredText:
             colours[name]["figure"] = figures.skeleton(
                 names, length=length, ends=ends, theme=theme, cuts=cuts
             )
-        return {
+        made = {
             "words": words(),
             "names": self.names,
             "window": self.curves[self.names[0]].window,
@@ -179,6 +171,8 @@ class ScoredText:
             "versusFull": VERSUS_FULL,
             "versusSteps": VERSUS_STEPS,
         }
+        text = json.dumps([made, [str(part) for part in self.mark]], sort_keys=True)
+        return made, hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def curve_points(self) -> dict[str, Any]:
         """The curves' points as the browser takes them."""

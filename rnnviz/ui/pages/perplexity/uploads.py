@@ -1,6 +1,5 @@
 """Uploaded files that outlast a visit to another page, where Streamlit's own field forgets them."""
 
-from collections import Counter
 from typing import Any
 
 import streamlit as st
@@ -15,7 +14,7 @@ NAMED = 80  # characters of the files' names in the address
 _FOLDER = "perplexity.folder"  # whether a folder is uploaded rather than files
 _KEPT = "perplexity.uploads"  # files by their ids
 _EMPTIED = "perplexity.uploads.emptied"  # how often the field named files that were gone
-_GONE = "perplexity.uploads.gone"  # the names of files that this session hasn't got, "" for unknown ones
+_GONE = "perplexity.uploads.gone"  # the names of files that this session hasn't got
 _SHOWN = "perplexity.uploads.shown"  # the ids that the field shows
 
 
@@ -45,7 +44,7 @@ def files() -> list[Any]:
     if lost(state[field]):
         _take(given)
         state[_EMPTIED] = state.get(_EMPTIED, 0) + 1  # another field, which names no files that are gone
-        state.setdefault(_GONE, "")
+        state.setdefault(_GONE, _("Your files"))
         st.rerun()
     _take(given)
     kept: dict[str, Any] = state[_KEPT]
@@ -53,18 +52,11 @@ def files() -> list[Any]:
         state[_GONE] = named
     if kept:
         state.pop(_GONE, None)
-    if state.get(_GONE) == "":
-        say_lost()
-    elif _GONE in state:
+    if _GONE in state:
         said = _("**{names}**: not here any more. Files don't outlast a reload; upload them again.")
         st.warning(said.format(names=plain(state[_GONE], NAMED)), icon=":material/upload_file:")
     address.say(files=", ".join(file.name for file in kept.values())[:NAMED] or None)
     earlier = [file for id, file in kept.items() if id not in state[_SHOWN]]
-    names = Counter(file.name for file in earlier)
-    again = {file.name for file in given if names[file.name] == 1}
-    for file in [file for file in earlier if file.name in again]:
-        earlier.remove(file)  # uploaded again, perhaps with other words in it
-        _drop(file.file_id)
     if earlier:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(_("Uploaded before:"), width="content")
@@ -108,14 +100,6 @@ def lost(given: list[Any]) -> bool:
     return any(not hasattr(file, "getvalue") for file in given)
 
 
-def say_lost() -> None:
-    """Say that files are gone that the browser still named."""
-    st.warning(
-        _("The app was restarted, so your files are no longer here. Upload them again."),
-        icon=":material/upload_file:",
-    )
-
-
 def _drop(id: str) -> None:
     st.session_state[_KEPT].pop(id, None)
     uploads.drop(id)
@@ -126,7 +110,6 @@ def _changed() -> None:
     gone = st.session_state.get(_SHOWN, set()) - {file.file_id for file in given}
     for id in gone:
         st.session_state[_KEPT].pop(id, None)
-    _take(given)
 
 
 def _take(given: list[Any]) -> None:

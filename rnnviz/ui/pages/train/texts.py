@@ -21,7 +21,6 @@ from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.formatting import size
 from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.perplexity import texts as shared
-from rnnviz.ui.pages.perplexity import uploads
 from rnnviz.ui.sidebar import preformatted
 
 UPLOAD, PASTE = "own:upload", "own:paste"
@@ -109,7 +108,8 @@ def _uploaded() -> Chosen | None:
         state[_KEPT] = file.file_id, source.name, "".join(open_text(source))
     if _KEPT not in state:
         if state.get(key) is not None:  # the browser's field still lists it
-            uploads.say_lost()
+            said = _("The app was restarted, so your files are no longer here. Upload them again.")
+            st.warning(said, icon=":material/upload_file:")
         return None
     _id, name, text = state[_KEPT]
     if file is None:
