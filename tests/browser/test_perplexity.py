@@ -115,7 +115,7 @@ def test_a_long_file_shows_how_far_it_is_while_another_is_looked_at_and_cancel_i
     expect(bar).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
     expect(bar).to_have_count(0)
-    expect(page.get_by_text("cancelled, so it has no perplexity")).to_be_visible()
+    expect(page.get_by_text("long.txt: cancelled")).to_be_visible()
     expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
 
 

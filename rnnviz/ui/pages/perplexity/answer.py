@@ -30,7 +30,6 @@ from rnnviz.ui.render_finding import tell
 
 CLOSER = "closer"  # the number of the text that is looked at
 TABLE = "texts"
-SAME = 0.005  # share of bits by which two models may differ and still be called alike
 PATIENCE = 0.3  # seconds that the page waits for the other models, where a text is foreign to the chosen one
 CURLY = [curly for curly, plainer in NORMALISERS["typography"].items() if plainer in "\"'"]
 
@@ -60,8 +59,8 @@ def show(context: Context, text: Text, scored: Scored, second: Second | None) ->
             # A uniform guess is |V| as on all pages; what unknown characters cost is said above.
             typical = None if bits is None else 2.0**bits
             st.html(scale(report.perplexity, context.model.vocabulary.size, typical, beside))
-            if second is not None:
-                _beside(report, second)
+            if second is not None and beside is None:
+                second.found.show("second")
             if text.most is not None:
                 _cut(text)
             for one, level in said_of_it:  # what to know before quoting the number, a line each
@@ -118,23 +117,6 @@ def _watch(job: Job) -> None:
     """Draw the page anew when the others have read the text."""
     if job.state in OVER:
         st.rerun()
-
-
-def _beside(report: Report, second: Second) -> None:
-    """How the second model did, in a sentence, or how far it is."""
-    found = second.found.show("second")
-    if found is None:
-        return
-    more = (
-        found.report.bits_per_character / report.bits_per_character - 1 if report.bits_per_character else 0.0
-    )
-    if abs(more) < SAME:
-        line = _("**{model}** needs about as many bits per character.")
-    elif more > 0:
-        line = _("**{model}** needs {share} more bits per character.")
-    else:
-        line = _("**{model}** needs {share} fewer bits per character.")
-    st.markdown(line.format(model=plain(second.name), share=percent(abs(more))))
 
 
 def _cut(text: Text) -> None:

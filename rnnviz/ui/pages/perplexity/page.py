@@ -14,7 +14,7 @@ from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import title
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.pending import Pending, want, working
-from rnnviz.ui.jobs.worker import Job, Jobs, of_session
+from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.perplexity import (
     answer,
     calculation,
@@ -117,7 +117,7 @@ def _results(context: Context, jobs: Jobs, found: Sequence[Found]) -> None:
         progress.bar(jobs, busy, "scoring")
     for text, one in found:
         if one.value is None and one.job is not None and one.job.key not in busy:
-            _without_figures(jobs, text, one.job)
+            _without_figures(text, one, one.job.error)
     if not done:
         return
     text, scored = done[0] if len(done) == 1 else answer.several(done, all_known=not busy)
@@ -159,15 +159,13 @@ def _section(
             surprise.show(context, jobs, text, scored, second)
 
 
-def _without_figures(jobs: Jobs, text: Text, job: Job) -> None:
-    name = plain(text.name)
-    if job.error is not None:
-        reason = describe(job.error, text.name)
-        st.error(reason if reason.startswith(name) else f"**{name}**  \n{reason}", icon=":material/error:")
-        encodings.mend(text)
+def _without_figures(text: Text, one: Pending[Scored], error: Exception | None) -> None:
+    if error is None:
+        one.show(f"text-{text.name}")
         return
-    said = _("**{name}**: cancelled, so it has no perplexity.").format(name=name)
-    progress.offer(jobs, job.key, said, _("Score it again"), f"again-{text.name}")
+    name, reason = plain(text.name), describe(error, text.name)
+    st.error(reason if reason.startswith(name) else f"**{name}**  \n{reason}", icon=":material/error:")
+    encodings.mend(text)
 
 
 # Figures and text need a projector's full width.
