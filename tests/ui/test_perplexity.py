@@ -16,7 +16,7 @@ from rnnviz.text import corpora
 from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.example_text import TEXTS
 from rnnviz.ui.formatting import rounded
-from rnnviz.ui.pages.perplexity import work
+from rnnviz.ui.pages.perplexity import scoring_jobs
 from tests.conftest import TEXT
 from tests.ui.apptest import addressed, clean, settled
 from tests.ui.conftest import SHIPPED, Open, everything, turn
@@ -323,13 +323,13 @@ def test_the_same_content_is_scored_once_whatever_its_name(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scored: list[str] = []
-    real = work.record
+    real = scoring_jobs.record
 
     def counting(model: Any, *args: Any, **options: Any) -> Any:
         scored.append(model.name)
         return real(model, *args, **options)
 
-    monkeypatch.setattr(work, "record", counting)
+    monkeypatch.setattr(scoring_jobs, "record", counting)
     app = upload(open_app("perplexity"), a__txt="time", b__txt="time")
     app.run()
     assert scored == ["tiny-gru", "tiny-gru"]  # the example, the file
@@ -345,14 +345,14 @@ def test_the_same_content_is_scored_once_whatever_its_name(
 def test_an_unexpected_failure_costs_one_file_only(
     open_app: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    real = work.record
+    real = scoring_jobs.record
 
     def failing(model: Any, *args: Any, name: str, **options: Any) -> Any:
         if name == "bad.txt":
             raise RuntimeError("secret detail")
         return real(model, *args, name=name, **options)
 
-    monkeypatch.setattr(work, "record", failing)
+    monkeypatch.setattr(scoring_jobs, "record", failing)
     with caplog.at_level(logging.ERROR, "rnnviz"):
         app = upload(open_app("perplexity"), bad__txt="times", good__txt="time")
     assert not app.exception
@@ -382,7 +382,7 @@ def test_a_cancelled_text_can_be_scored_again_and_one_taken_back_is_not_worked_o
 def test_a_long_text_has_a_first_figure_and_can_be_stopped_there(
     open_app: Open, models_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "PIECE", 1 << 14)
+    monkeypatch.setattr(scoring_jobs, "PIECE", 1 << 14)
     monkeypatch.setattr("rnnviz.ui.jobs.progress.FIRST", 0.0)
     text = TEXT * 2000
     app = open_app("perplexity")

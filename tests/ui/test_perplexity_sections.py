@@ -21,7 +21,7 @@ from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.formatting import duration
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step
-from rnnviz.ui.pages.perplexity import answer, download, work
+from rnnviz.ui.pages.perplexity import answer, download, scoring_jobs
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT
 from tests.ui.apptest import addressed, clean, settled
@@ -146,14 +146,14 @@ def test_the_scale_holds_perplexities_beyond_every_measure(models_folder: Path) 
 
 def test_what_was_cancelled_is_compared_after_all(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = upload(open_app("perplexity"), a__txt=TEXT)
-    comparing, held = work.comparing, threading.Event()
+    comparing, held = scoring_jobs.comparing, threading.Event()
 
-    def slow(*args: Any) -> work.Steps:
+    def slow(*args: Any) -> scoring_jobs.Steps:
         while not held.is_set():
             yield Step(0.0)
         return (yield from comparing(*args))
 
-    monkeypatch.setattr(work, "comparing", slow)
+    monkeypatch.setattr(scoring_jobs, "comparing", slow)
     app.segmented_control(key="section").set_value("against").run()
     app.button(key="compare").click().run()
     app.button(key="cancel-against").click().run()

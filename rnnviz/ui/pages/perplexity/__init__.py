@@ -1,3 +1,3 @@
 """The Perplexity page: how well a model predicts texts, why, and beside others. page.py is the layout,
-texts.py what a reader chose, work.py the jobs, answer.py the number; the rest are sections below.
+texts.py what a reader chose, scoring_jobs.py the jobs, answer.py the number; the rest are sections below.
 """

@@ -24,8 +24,8 @@ from rnnviz.ui.formatting import named, percent, rounded, title, titles, togethe
 from rnnviz.ui.jobs.worker import OVER, Job
 from rnnviz.ui.pages.perplexity import encodings
 from rnnviz.ui.pages.perplexity.comparison import Second
+from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.texts import STOPPED, STRAIGHT, Text
-from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.render_finding import tell
 
 CLOSER = "closer"  # the number of the text that is looked at

@@ -21,9 +21,9 @@ from rnnviz.ui.formatting import column_format, title, titles
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.worker import Jobs
-from rnnviz.ui.pages.perplexity import work
+from rnnviz.ui.pages.perplexity import scoring_jobs
+from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.texts import Text
-from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.render_finding import told
 
 SECOND = "second"  # the choice of the second model
@@ -67,7 +67,7 @@ def pick_second(context: Context) -> None:
 def second(context: Context, text: Text) -> Second | None:
     """What the chosen second model says of a text; starts to ask it."""
     info = _others(context).get(st.session_state.get(SECOND) or "")
-    return None if info is None else Second(info, work.scored(info, text, info.path.stem))
+    return None if info is None else Second(info, scoring_jobs.scored(info, text, info.path.stem))
 
 
 @dataclass(frozen=True)
@@ -81,11 +81,11 @@ class Row:
 
     def ask(self, context: Context, text: Text, scored: Scored, pressed: bool | None) -> Pending[Any]:
         """Its report of a text, or those of all baselines; see `pending.ask`."""
-        key, name = work.plain_key(self.info, text), f"{self.name}: {text.name}"
-        make: Callable[..., Any] = partial(work.comparing, self.info, text)
+        key, name = scoring_jobs.plain_key(self.info, text), f"{self.name}: {text.name}"
+        make: Callable[..., Any] = partial(scoring_jobs.comparing, self.info, text)
         if self.baseline:
             key, name = text.key("baselines", model_cache.digest(self.info)), text.name
-            make = partial(work.measuring, scored, context.model.vocabulary)
+            make = partial(scoring_jobs.measuring, scored, context.model.vocabulary)
             pressed = pressed if scored.complete else False  # they are measured on its characters
         return ask(key, name, make, pressed=pressed, patience=0, shared=True)
 

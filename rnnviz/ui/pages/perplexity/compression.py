@@ -13,9 +13,9 @@ from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.formatting import size
 from rnnviz.ui.jobs.pending import ask
-from rnnviz.ui.pages.perplexity import download, work
+from rnnviz.ui.pages.perplexity import download, scoring_jobs
+from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.texts import Text
-from rnnviz.ui.pages.perplexity.work import Scored
 
 
 def show(context: Context, text: Text, scored: Scored) -> None:
@@ -33,7 +33,7 @@ def show(context: Context, text: Text, scored: Scored) -> None:
         said = _("Compressing needs constriction, which is not installed. This brings it: {command}")
         st.caption(said.format(command=f"`{install('compress')}`"))
         return
-    place, make = st.empty(), partial(work.compressing, model, scored)
+    place, make = st.empty(), partial(scoring_jobs.compressing, model, scored)
     label = _("Compress this text with {model}").format(model=plain(context.info.path.stem))
     pressed = place.button(label, icon=":material/compress:", type="primary", key="pack")
     key = text.key("pack", model_cache.digest(context.info))

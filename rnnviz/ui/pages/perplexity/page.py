@@ -23,12 +23,12 @@ from rnnviz.ui.pages.perplexity import (
     download,
     encodings,
     rows,
+    scoring_jobs,
     surprise,
     texts,
-    work,
 )
+from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.texts import Text
-from rnnviz.ui.pages.perplexity.work import Scored
 
 SECTION = Field("section", "origin", address="section", title=N_("Section"), check=str.lower)
 _FILES = "perplexity.held"  # the checksums of the files in view
@@ -57,7 +57,7 @@ def page(context: Context) -> None:
             said = _("**An example**, until you choose a text: *{beginning} …*")
             st.markdown(said.format(beginning=plain(_beginning(chosen[0].text or ""))))
         _hold([*there, *chosen])
-        want(*(work.full_key(context.info, text) for text in there))  # a look at another stops none
+        want(*(scoring_jobs.full_key(context.info, text) for text in there))  # a look at another stops none
         tables = [text for text in chosen if rows.is_one(text)]
         _results(context, jobs, _score(context, jobs, [text for text in chosen if text not in tables]))
         rows.show(context, jobs, tables)
@@ -86,7 +86,7 @@ def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
     """What is known of every text; starts what isn't."""
     info, texts_now = context.info, list[Text]()
     for text in chosen:
-        key = work.full_key(info, text)
+        key = scoring_jobs.full_key(info, text)
         job = jobs.get(key)
         if job is not None and job.state == "done" and job.result.most != text.most:
             text = replace(text, most=job.result.most)
@@ -94,9 +94,9 @@ def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
             jobs.forget([key])
         texts_now.append(text)
 
-    started = [work.scored(info, text, text.name, Event(), patience=0) for text in texts_now]
-    jobs.wait([one.job.key for one in started if one.job is not None], work.PATIENCE)
-    return [(text, work.scored(info, text, text.name, pressed=False)) for text in texts_now]
+    started = [scoring_jobs.scored(info, text, text.name, Event(), patience=0) for text in texts_now]
+    jobs.wait([one.job.key for one in started if one.job is not None], scoring_jobs.PATIENCE)
+    return [(text, scoring_jobs.scored(info, text, text.name, pressed=False)) for text in texts_now]
 
 
 def _hold(chosen: Sequence[Text]) -> None:
@@ -144,7 +144,7 @@ def _section(
     }
     chosen = SECTION.choose(_("Section"), words, label_visibility="collapsed")
     if not scored.complete:
-        surprise.offer_reading(jobs, work.full_key(context.info, text), text.name)
+        surprise.offer_reading(jobs, scoring_jobs.full_key(context.info, text), text.name)
     if chosen == "against":
         comparison.show(context, jobs, text, scored)
     elif chosen == "sum":

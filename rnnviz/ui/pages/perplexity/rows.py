@@ -33,10 +33,10 @@ from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Check, Jobs, Step, Steps
-from rnnviz.ui.pages.perplexity import download, work
+from rnnviz.ui.pages.perplexity import download, scoring_jobs
+from rnnviz.ui.pages.perplexity.scoring_jobs import step_of
 from rnnviz.ui.pages.perplexity.surprise import one_line
 from rnnviz.ui.pages.perplexity.texts import Text
-from rnnviz.ui.pages.perplexity.work import step_of
 from rnnviz.ui.render_finding import tell, told
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _file(context: Context, jobs: Jobs, text: Text) -> None:
         return
     key = text.key("rows", model_cache.digest(context.info), column, given)
     make = partial(scoring, context.info, text, column, given)
-    pending = ask(key, text.name, make, patience=work.PATIENCE, shared=True)
+    pending = ask(key, text.name, make, patience=scoring_jobs.PATIENCE, shared=True)
     with number:
         found = pending.show(f"rows-{mark}")
         if found is not None:
@@ -214,7 +214,9 @@ def _as_text(text: Text, mark: str) -> None:
 
 def _whole(context: Context, text: Text, mark: str) -> None:
     """The number of the whole file as one text, until it is known which column holds the texts."""
-    found = work.scored(context.info, text, text.name).show(f"whole-{mark}") if _one_text(text) else None
+    found = (
+        scoring_jobs.scored(context.info, text, text.name).show(f"whole-{mark}") if _one_text(text) else None
+    )
     if found is not None:
         _metric(text, found.report.perplexity)
         st.caption(_("The whole file as one text, its commas and line ends included."))

@@ -32,12 +32,12 @@ from rnnviz.ui.formatting import column_format, signed
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Jobs
-from rnnviz.ui.pages.perplexity import work
+from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.pages.perplexity.comparison import Second
 from rnnviz.ui.pages.perplexity.expected import CONTEXT, Expected
+from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession, words
-from rnnviz.ui.pages.perplexity.work import Scored
 
 if TYPE_CHECKING:
     from rnnviz.ui.context import Model
@@ -56,7 +56,7 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Secon
         if found.complete:
             other = (found.record, model_cache.load(second.info, to_read=True))
         else:
-            offer_reading(jobs, work.full_key(second.info, text), f"{text.name}, {second.name}")
+            offer_reading(jobs, scoring_jobs.full_key(second.info, text), f"{text.name}, {second.name}")
     draw(scored.record, model_cache.load(context.info, to_read=True), other)
 
 

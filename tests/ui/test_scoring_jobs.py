@@ -13,7 +13,7 @@ from rnnviz.scoring import contamination
 from rnnviz.scoring.perplexity import score
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Cancelled, Step
-from rnnviz.ui.pages.perplexity import work
+from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.pages.perplexity.texts import Text
 from tests.conftest import TEXT
 
@@ -31,7 +31,7 @@ def info(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelInfo:
     monkeypatch.setattr("rnnviz.text.decoding.CHUNK", 200)
     for stretch in (
         "rnnviz.scoring.column_files.STRETCH",
-        "rnnviz.ui.pages.perplexity.work.BLOCK",
+        "rnnviz.ui.pages.perplexity.scoring_jobs.BLOCK",
     ):
         monkeypatch.setattr(stretch, 200)
     path = save(NgramModel.fit(TEXT, order=3), tmp_path / "m.safetensors")
@@ -57,17 +57,17 @@ def test_a_job_that_ends_early_leaves_nothing(info: ModelInfo) -> None:
     while ended == last:
         last, looks = last + 1, 0
         try:
-            for _ in work.scoring(info, LATIN, Event(), check):
+            for _ in scoring_jobs.scoring(info, LATIN, Event(), check):
                 pass
         except Cancelled:
             ended += 1
             assert left() == [".lock"]
-            assert store.shared().get(work.full_key(info, LATIN)) is None
+            assert store.shared().get(scoring_jobs.full_key(info, LATIN)) is None
     assert ended == looks > 40, "while the encoding is found, what is unknown is counted, the overlap is"
 
 
 def test_a_job_that_is_closed_at_its_last_step_leaves_nothing(info: ModelInfo) -> None:
-    steps = work.scoring(info, LATIN, Event(), lambda: None)
+    steps = scoring_jobs.scoring(info, LATIN, Event(), lambda: None)
     while next(steps).fraction < 1:
         pass
     steps.close()
@@ -78,7 +78,7 @@ def test_comparing_looks_while_the_encoding_is_found(info: ModelInfo) -> None:
     def check() -> None:
         raise Cancelled
 
-    steps = work.comparing(info, LATIN, check)
+    steps = scoring_jobs.comparing(info, LATIN, check)
     assert next(steps) == Step(0.0)
     with pytest.raises(Cancelled):
         next(steps)
@@ -87,5 +87,5 @@ def test_comparing_looks_while_the_encoding_is_found(info: ModelInfo) -> None:
 def test_every_step_makes_room_for_what_it_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     made = list[store.Store]()
     monkeypatch.setattr(store.Store, "make_room", lambda self: made.append(self))
-    assert work.step_of(next(score(NgramModel.fit(TEXT, order=2), text="machine"))).fraction == 1.0
+    assert scoring_jobs.step_of(next(score(NgramModel.fit(TEXT, order=2), text="machine"))).fraction == 1.0
     assert made == [store.shared()]
