@@ -15,8 +15,8 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.scoring.breakdown import difference
 from rnnviz.scoring.record import Record
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.perplexity import expected
-from rnnviz.ui.pages.perplexity.expected import Expected
+from rnnviz.ui.pages.perplexity import expected_characters
+from rnnviz.ui.pages.perplexity.expected_characters import Expected
 from rnnviz.ui.pages.perplexity.viewer import CHUNK, MOST, Ask, ViewerSession
 from tests.conftest import TEXT, tiny
 from tests.scoring.recorded import recorded
@@ -165,7 +165,7 @@ def test_an_ask_is_bounded_and_may_be_beyond_the_text(keep: Keep) -> None:
 def test_what_was_expected_is_what_a_trace_says(
     keep: Keep, cell: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(expected, "STRETCH", 64)
+    monkeypatch.setattr(expected_characters, "STRETCH", 64)
     model = tiny(cell, name=cell, layers=2)
     text = TEXT[:700]
     trace, looked = rnnviz.trace(model, text), Expected(model, keep(text, model))
@@ -179,7 +179,7 @@ def test_what_was_expected_is_what_a_trace_says(
 
 def test_far_from_the_beginning_it_is_close_and_says_so(keep: Keep, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"STRETCH": 64, "EXACT": 128, "CONTEXT": 100}.items():
-        monkeypatch.setattr(expected, name, value)
+        monkeypatch.setattr(expected_characters, name, value)
     text = TEXT[:700]
     trace, looked = rnnviz.trace(GRU, text), Expected(GRU, keep(text))
     assert not looked.at(191).approximate

@@ -21,7 +21,7 @@ from rnnviz.scoring.record import Record
 from rnnviz.ui.browser import payload
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.formatting import uncoloured
-from rnnviz.ui.pages.perplexity.expected import Expected
+from rnnviz.ui.pages.perplexity.expected_characters import Expected
 
 CHUNK = 4_096  # characters of a chunk, on average
 MOST = 8  # chunks in one answer
