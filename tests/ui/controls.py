@@ -113,7 +113,7 @@ CONTROLS: dict[str, str | tuple[str, ...]] = {
     "pages.inside.units._looked button": EVERYBODY,
     "pages.inside.units._said mount": EVERYBODY,
     "pages.learn.page._scene mount": "everybody, but no room",
-    "pages.perplexity.comparison.show button": EVERYBODY,
+    "pages.perplexity.model_comparison.show button": EVERYBODY,
     "pages.perplexity.answer._cut button": EVERYBODY,
     "pages.perplexity.answer._quotes button": EVERYBODY,
     "pages.perplexity.compression.show button": EVERYBODY,

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.training import runs
 from rnnviz.ui import model_cache
-from rnnviz.ui.pages.perplexity import comparison
+from rnnviz.ui.pages.perplexity import model_comparison
 from tests.training.made_runs import made
 from tests.ui.apptest import settled
 from tests.ui.conftest import Open
@@ -88,7 +88,7 @@ def test_an_unknown_run_is_named_until_another_is_chosen(open_app: Open) -> None
 
 
 def test_the_best_is_marked_once_all_are_scored(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparison, "AUTOMATIC", 0)
+    monkeypatch.setattr(model_comparison, "AUTOMATIC", 0)
     app = section(upload(open_app("perplexity"), a__txt="The machine of brass and quartz. " * 9), "against")
     assert "★" not in bars(app)
     assert "not scored yet" in bars(app)

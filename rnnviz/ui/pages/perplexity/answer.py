@@ -23,7 +23,7 @@ from rnnviz.ui.error_messages import plain
 from rnnviz.ui.formatting import named, percent, rounded, title, titles, together
 from rnnviz.ui.jobs.worker import OVER, Job
 from rnnviz.ui.pages.perplexity import encodings
-from rnnviz.ui.pages.perplexity.comparison import Second
+from rnnviz.ui.pages.perplexity.model_comparison import Second
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.texts import STOPPED, STRAIGHT, Text
 from rnnviz.ui.render_finding import tell

@@ -18,10 +18,10 @@ from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.perplexity import (
     answer,
     calculation,
-    comparison,
     compression,
     download,
     encodings,
+    model_comparison,
     rows,
     scoring_jobs,
     surprise,
@@ -121,7 +121,7 @@ def _results(context: Context, jobs: Jobs, found: Sequence[Found]) -> None:
     if not done:
         return
     text, scored = done[0] if len(done) == 1 else answer.several(done, all_known=not busy)
-    second = comparison.second(context, text)
+    second = model_comparison.second(context, text)
     answer.show(context, text, scored, second)
     _section(context, jobs, done, text, scored, second)
 
@@ -132,7 +132,7 @@ def _section(
     done: Sequence[tuple[Text, Scored]],
     text: Text,
     scored: Scored,
-    second: comparison.Second | None,
+    second: model_comparison.Second | None,
 ) -> None:
     """The chosen section for one of the texts that are `done`."""
     words = {
@@ -146,7 +146,7 @@ def _section(
     if not scored.complete:
         surprise.offer_reading(jobs, scoring_jobs.full_key(context.info, text), text.name)
     if chosen == "against":
-        comparison.show(context, jobs, text, scored)
+        model_comparison.show(context, jobs, text, scored)
     elif chosen == "sum":
         calculation.show(context, scored)
     elif chosen == "take":
@@ -154,7 +154,7 @@ def _section(
     elif chosen == "compression" and scored.complete:
         compression.show(context, text, scored)
     elif chosen == "origin":
-        comparison.pick_second(context)
+        model_comparison.pick_second(context)
         if scored.complete:
             surprise.show(context, jobs, text, scored, second)
 

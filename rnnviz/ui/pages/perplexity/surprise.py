@@ -33,8 +33,8 @@ from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import scoring_jobs
-from rnnviz.ui.pages.perplexity.comparison import Second
 from rnnviz.ui.pages.perplexity.expected_characters import CONTEXT, Expected
+from rnnviz.ui.pages.perplexity.model_comparison import Second
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession, words
