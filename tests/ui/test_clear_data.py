@@ -15,7 +15,7 @@ from rnnviz.training import runs
 from rnnviz.training.folder import RunFolder
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key, Store
-from rnnviz.ui.pages.perplexity.texts import Text
+from rnnviz.ui.pages.perplexity.text_sources import Text
 from tests.training.made_runs import made
 from tests.ui.apptest import settled
 from tests.ui.conftest import Open

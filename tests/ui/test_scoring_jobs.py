@@ -14,7 +14,7 @@ from rnnviz.scoring.perplexity import score
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Cancelled, Step
 from rnnviz.ui.pages.perplexity import scoring_jobs
-from rnnviz.ui.pages.perplexity.texts import Text
+from rnnviz.ui.pages.perplexity.text_sources import Text
 from tests.conftest import TEXT
 
 # Not UTF-8, with characters that the model doesn't know, and in stretches that the columns below are read in.

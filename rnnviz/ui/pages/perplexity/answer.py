@@ -25,7 +25,7 @@ from rnnviz.ui.jobs.worker import OVER, Job
 from rnnviz.ui.pages.perplexity import encodings
 from rnnviz.ui.pages.perplexity.model_comparison import Second
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
-from rnnviz.ui.pages.perplexity.texts import STOPPED, STRAIGHT, Text
+from rnnviz.ui.pages.perplexity.text_sources import STOPPED, STRAIGHT, Text
 from rnnviz.ui.render_finding import tell
 
 CLOSER = "closer"  # the number of the text that is looked at

@@ -15,7 +15,7 @@ from rnnviz.ui.formatting import size
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.pages.perplexity import download, scoring_jobs
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
-from rnnviz.ui.pages.perplexity.texts import Text
+from rnnviz.ui.pages.perplexity.text_sources import Text
 
 
 def show(context: Context, text: Text, scored: Scored) -> None:

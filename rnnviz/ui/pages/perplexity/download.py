@@ -14,7 +14,7 @@ from rnnviz.scoring.perplexity import Report
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
-from rnnviz.ui.pages.perplexity.texts import Text
+from rnnviz.ui.pages.perplexity.text_sources import Text
 
 MOST = 5_000_000  # characters whose table passes through the browser
 

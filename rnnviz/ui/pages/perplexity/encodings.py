@@ -5,7 +5,7 @@ import streamlit as st
 from rnnviz.i18n import _
 from rnnviz.text.decoding import binary_format
 from rnnviz.ui.error_messages import plain
-from rnnviz.ui.pages.perplexity.texts import ENCODINGS, Text
+from rnnviz.ui.pages.perplexity.text_sources import ENCODINGS, Text
 
 # Python's name, and the languages it is for.
 COMMON = {

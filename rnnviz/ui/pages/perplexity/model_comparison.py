@@ -23,7 +23,7 @@ from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
-from rnnviz.ui.pages.perplexity.texts import Text
+from rnnviz.ui.pages.perplexity.text_sources import Text
 from rnnviz.ui.render_finding import told
 
 SECOND = "second"  # the choice of the second model

@@ -25,10 +25,10 @@ from rnnviz.ui.pages.perplexity import (
     rows,
     scoring_jobs,
     surprise,
-    texts,
+    text_sources,
 )
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
-from rnnviz.ui.pages.perplexity.texts import Text
+from rnnviz.ui.pages.perplexity.text_sources import Text
 
 SECTION = Field("section", "origin", address="section", title=N_("Section"), check=str.lower)
 _FILES = "perplexity.held"  # the checksums of the files in view
@@ -49,11 +49,11 @@ def page(context: Context) -> None:
     )
     _learning(context)
     with working("perplexity"):
-        chosen, there = texts.chosen()
+        chosen, there = text_sources.chosen()
         if chosen:
             clear_data.button()
         else:
-            chosen = [texts.example(context.model.card)]
+            chosen = [text_sources.example(context.model.card)]
             said = _("**An example**, until you choose a text: *{beginning} …*")
             st.markdown(said.format(beginning=plain(_beginning(chosen[0].text or ""))))
         _hold([*there, *chosen])
@@ -90,7 +90,7 @@ def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
         job = jobs.get(key)
         if job is not None and job.state == "done" and job.result.most != text.most:
             text = replace(text, most=job.result.most)
-            st.session_state.setdefault(texts.STOPPED, {})[text.identity] = text.most
+            st.session_state.setdefault(text_sources.STOPPED, {})[text.identity] = text.most
             jobs.forget([key])
         texts_now.append(text)
 

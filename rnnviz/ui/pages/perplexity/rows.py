@@ -36,7 +36,7 @@ from rnnviz.ui.jobs.worker import Check, Jobs, Step, Steps
 from rnnviz.ui.pages.perplexity import download, scoring_jobs
 from rnnviz.ui.pages.perplexity.scoring_jobs import step_of
 from rnnviz.ui.pages.perplexity.surprise import one_line
-from rnnviz.ui.pages.perplexity.texts import Text
+from rnnviz.ui.pages.perplexity.text_sources import Text
 from rnnviz.ui.render_finding import tell, told
 
 if TYPE_CHECKING:

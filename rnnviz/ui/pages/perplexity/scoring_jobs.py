@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.torch_model import CharModel
     from rnnviz.text.vocabulary import Vocabulary
-    from rnnviz.ui.pages.perplexity.texts import Text
+    from rnnviz.ui.pages.perplexity.text_sources import Text
 
 PATIENCE = 0.6  # seconds that the page waits for short texts before it shows a progress bar
 PIECE = 1 << 16  # characters between two places where a reader can stop: a second's work or two

@@ -36,7 +36,7 @@ from rnnviz.ui.pages.perplexity import scoring_jobs
 from rnnviz.ui.pages.perplexity.expected_characters import CONTEXT, Expected
 from rnnviz.ui.pages.perplexity.model_comparison import Second
 from rnnviz.ui.pages.perplexity.scoring_jobs import Scored
-from rnnviz.ui.pages.perplexity.texts import Text
+from rnnviz.ui.pages.perplexity.text_sources import Text
 from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession, words
 
 if TYPE_CHECKING:

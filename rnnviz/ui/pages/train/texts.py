@@ -20,7 +20,7 @@ from rnnviz.ui import clear_data, paste_field
 from rnnviz.ui.error_messages import describe, plain
 from rnnviz.ui.formatting import size
 from rnnviz.ui.hosting import permissions
-from rnnviz.ui.pages.perplexity import texts as shared
+from rnnviz.ui.pages.perplexity import text_sources as shared
 from rnnviz.ui.sidebar import preformatted
 
 UPLOAD, PASTE = "own:upload", "own:paste"
