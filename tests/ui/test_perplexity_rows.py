@@ -14,8 +14,8 @@ from rnnviz.networks.checkpoint import load
 from rnnviz.scoring.perplexity import perplexity
 from rnnviz.ui.formatting import column_format, rounded
 from rnnviz.ui.jobs import store
-from rnnviz.ui.pages.perplexity import rows
-from rnnviz.ui.pages.perplexity.rows import RowsScored
+from rnnviz.ui.pages.perplexity import scored_rows
+from rnnviz.ui.pages.perplexity.scored_rows import RowsScored
 from tests.conftest import TEXT
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything, turn
@@ -153,7 +153,7 @@ def test_beside_texts_rows_have_their_own_place_and_stay(open_app: Open) -> None
 
 
 def test_a_file_of_many_rows_lists_the_first(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "SHOWN", 5)
+    monkeypatch.setattr(scored_rows, "SHOWN", 5)
     app = upload(open_app("perplexity"), "a.jsonl", ONE)
     (table,) = [frame.value for frame in app.dataframe]
     assert table["Row"].tolist() == [0, 1, 2, 3, 4]

@@ -22,7 +22,7 @@ from rnnviz.ui.pages.perplexity import (
     download,
     encodings,
     model_comparison,
-    rows,
+    scored_rows,
     scoring_jobs,
     surprise,
     text_sources,
@@ -58,9 +58,9 @@ def page(context: Context) -> None:
             st.markdown(said.format(beginning=plain(_beginning(chosen[0].text or ""))))
         _hold([*there, *chosen])
         want(*(scoring_jobs.full_key(context.info, text) for text in there))  # a look at another stops none
-        tables = [text for text in chosen if rows.is_one(text)]
+        tables = [text for text in chosen if scored_rows.is_one(text)]
         _results(context, jobs, _score(context, jobs, [text for text in chosen if text not in tables]))
-        rows.show(context, jobs, tables)
+        scored_rows.show(context, jobs, tables)
 
 
 def _learning(context: Context) -> None:
