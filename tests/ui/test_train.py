@@ -339,7 +339,7 @@ def test_where_no_validation_text_is_the_comparison_says_training_perplexity(ope
 
 
 def test_runs_are_compared_with_those_on_their_text_that_count_alike(open_app: Open) -> None:
-    texts = {
+    read = {
         "a": "",
         "b": "x " * 200,
         "c": "x " * 200,
@@ -348,7 +348,7 @@ def test_runs_are_compared_with_those_on_their_text_that_count_alike(open_app: O
         "steps-1": "",
         "steps-2": "",
     }
-    for n, (name, text) in enumerate(texts.items()):
+    for n, (name, text) in enumerate(read.items()):
         made(name, created=float(n + 1), text=text)
         if name.startswith("steps"):
             last = runs.find(name).last or {}
