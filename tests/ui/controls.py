@@ -140,7 +140,7 @@ CONTROLS: dict[str, str | tuple[str, ...]] = {
     "pages.train.compare.show button": LECTURER,
     "pages.train.listing.limit number_input, which calls": ("limit",),
     "pages.train.page.new button": "everybody, one small run",
-    "pages.train.texts._uploaded file_uploader": FILES,
+    "pages.train.training_text._uploaded file_uploader": FILES,
     "pages.train.shown.choose_replay button": EVERYBODY,
     "pages.train.view._follow mount": EVERYBODY,
 }

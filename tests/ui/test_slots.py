@@ -21,7 +21,7 @@ from rnnviz.ui.jobs import free_memory, pending, worker
 from rnnviz.ui.jobs.worker import Check, Job, Jobs, Slots, Step
 from rnnviz.ui.pages.train import forecast
 from rnnviz.ui.pages.train.settings import Recipe
-from rnnviz.ui.pages.train.texts import Chosen
+from rnnviz.ui.pages.train.training_text import Chosen
 from tests.training.processes import until
 from tests.ui.conftest import Open, everything
 from tests.ui.test_jobs import SOON, Endless, simple

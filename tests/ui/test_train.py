@@ -20,7 +20,7 @@ from rnnviz.text import corpora
 from rnnviz.training import estimate, event_log, queue, runs, unit_findings
 from rnnviz.training.folder import RunFolder
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.train import add_model, compare, settings, texts, view
+from rnnviz.ui.pages.train import add_model, compare, settings, training_text, view
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.shown import find
 from rnnviz.ui.pages.train.view import Watch
@@ -107,7 +107,7 @@ def test_settings_that_contradict_each_other_refuse_the_start(
 
 
 def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list[runs.Description]) -> None:
-    app = pick(open_app("train"), texts.PASTE)
+    app = pick(open_app("train"), training_text.PASTE)
     assert "Choose a text" in everything(app)
     app.text_area(key="train-paste").set_value("aa " * 340 + "bb " * 20 + "cc " * 40).run()
     assert set(app.text_input(key="set-watched").value) == {"b", " "}, "not of the held-out text"
@@ -126,10 +126,10 @@ def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list
 
 
 def test_an_upload_may_be_in_any_encoding_and_a_picture_is_refused(open_app: Open) -> None:
-    app = pick(open_app("train"), texts.UPLOAD)
+    app = pick(open_app("train"), training_text.UPLOAD)
     app.file_uploader(key="train-file").upload("Größe.txt", ("Größe und Ärger. " * 60).encode("cp1252")).run()
     assert app.session_state["set-name"] == "gr-e-lstm"
-    app = pick(open_app("train"), texts.UPLOAD)
+    app = pick(open_app("train"), training_text.UPLOAD)
     app.file_uploader(key="train-file").upload("a.png", b"\x89PNG\r\n\x1a\n" + bytes(99)).run()
     assert "PNG" in app.error[0].value
     assert not app.exception
@@ -392,5 +392,5 @@ def test_numbers_in_words() -> None:
         say.kind({"cell": "rnn", "activation": "relu", "hidden_size": 5, "layers": 1})
         == "RNN (ReLU), 5 hidden units"
     )
-    assert texts.file_name("Größe & Co. <b>") == "gr-e-co-b"
-    assert texts.file_name("西游记") == "own-text"
+    assert training_text.file_name("Größe & Co. <b>") == "gr-e-co-b"
+    assert training_text.file_name("西游记") == "own-text"

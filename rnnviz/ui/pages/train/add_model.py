@@ -11,7 +11,7 @@ from rnnviz.networks import checkpoint, modelfile
 from rnnviz.ui import error_messages
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.hosting import permissions
-from rnnviz.ui.pages.train.texts import file_name
+from rnnviz.ui.pages.train.training_text import file_name
 
 
 def show() -> None:

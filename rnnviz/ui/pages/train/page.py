@@ -21,12 +21,12 @@ from rnnviz.ui.pages.train import (
     forecast,
     listing,
     settings,
-    texts,
+    training_text,
     view,
 )
 from rnnviz.ui.pages.train.settings import Recipe
 from rnnviz.ui.pages.train.shown import choose_replay, find, show_next, started
-from rnnviz.ui.pages.train.texts import Chosen
+from rnnviz.ui.pages.train.training_text import Chosen
 
 
 def page(slot: Any, explore: Any) -> None:
@@ -48,7 +48,7 @@ def page(slot: Any, explore: Any) -> None:
         with st.container():
             actions.show(shown, explore)
         view.show(shown, started=started(chosen))
-    elif text is not None and text.corpus.name == texts.TOY:
+    elif text is not None and text.corpus.name == training_text.TOY:
         with st.container(key="train-toy"):
             st.divider()
             st.markdown(_(TOY))
@@ -66,7 +66,7 @@ def new() -> Chosen | None:
     """Choose a text and a recipe, and start. Returns the text, if there is one yet."""
     which, how = st.columns([5, 6], vertical_alignment="top", gap="medium")
     with which:
-        text = texts.choose()
+        text = training_text.choose()
     with how:
         key = settings.preset(text)
     if text is None:
@@ -85,7 +85,7 @@ def new() -> Chosen | None:
             if opened == "settings":
                 settings.expert()
             else:
-                texts.facts(text)
+                training_text.facts(text)
     with place:
         recipe = _possible(text, key)
     pressed = go.button(

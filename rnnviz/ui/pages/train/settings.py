@@ -15,7 +15,7 @@ from rnnviz.training import presets
 from rnnviz.training.estimate import cores
 from rnnviz.ui.fields import Field
 from rnnviz.ui.hosting import permissions
-from rnnviz.ui.pages.train.texts import Chosen
+from rnnviz.ui.pages.train.training_text import Chosen
 
 LONGEST_WATCHED = 80
 
