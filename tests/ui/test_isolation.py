@@ -20,7 +20,7 @@ from rnnviz.training.folder import VISITOR, RunFolder
 from rnnviz.ui import error_messages
 from rnnviz.ui.hosting import permissions
 from rnnviz.ui.hosting.user import NOBODY, User
-from rnnviz.ui.pages.train import listing, shown
+from rnnviz.ui.pages.train import listing, selected_run
 from tests.training.made_runs import made
 from tests.ui.apptest import components, settled
 from tests.ui.conftest import Open, everything
@@ -176,12 +176,12 @@ def test_a_visitors_run_is_seen_by_its_owner_and_the_lecturer(open_app: Open, no
     made("class")
     for who, sees in ((ANN, True), (LECTURER, True), (BOB, False), (NOBODY, False)):
         now_is(who)
-        assert (shown.find(VISITOR + hers) is not None) == sees
+        assert (selected_run.find(VISITOR + hers) is not None) == sees
         assert (VISITOR + hers in [run.id for run in listing.visible()]) == sees
         app = open_app("train", run=VISITOR + hers)  # its address
         assert not app.exception
         assert bool(app.radio(key="run").value == VISITOR + hers) == sees
-        assert shown.find("class") is not None
+        assert selected_run.find("class") is not None
     now_is(LECTURER)
     app = open_app("train")
     assert app.radio(key="run").value == "class", "another's run is for who asks for it"

@@ -22,7 +22,7 @@ from rnnviz.training.folder import RunFolder
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.train import add_model, compare, settings, training_text, view
 from rnnviz.ui.pages.train import words as say
-from rnnviz.ui.pages.train.shown import find
+from rnnviz.ui.pages.train.selected_run import find
 from rnnviz.ui.pages.train.view import Watch
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.training.made_runs import WATCHED, made, training

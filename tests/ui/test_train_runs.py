@@ -12,7 +12,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.training import estimate, event_log, replay, runs
 from rnnviz.training.folder import RunFolder
 from rnnviz.training.snapshots import opened, pack
-from rnnviz.ui.pages.train import shown
+from rnnviz.ui.pages.train import selected_run
 from tests.conftest import tiny
 from tests.training.made_runs import START, made
 from tests.ui.apptest import addressed, components, sent
@@ -219,5 +219,5 @@ def test_a_speed_that_cannot_be_measured_is_asked_for_once(
 def test_a_newcomer_meets_the_replay_of_the_model_that_opens_first(shipped: Path) -> None:
     for name in ("timemachine-gru", "python-gru", "holmes-lstm"):
         (shipped / f"{name}.snapshots.safetensors").touch()
-    names = [id.removeprefix(shown.SHIPPED) for id in shown.replays()]
+    names = [id.removeprefix(selected_run.SHIPPED) for id in selected_run.replays()]
     assert names == ["holmes-lstm", "python-gru", "timemachine-gru"]

@@ -11,7 +11,7 @@ from rnnviz.ui.error_messages import plain
 from rnnviz.ui.formatting import rounded
 from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.train import words as say
-from rnnviz.ui.pages.train.shown import RUN, SHIPPED, called, replays
+from rnnviz.ui.pages.train.selected_run import RUN, SHIPPED, called, replays
 
 EVERY = 2.0  # seconds between two looks
 FEW = 8  # runs that are over and still listed, before anyone asks for all

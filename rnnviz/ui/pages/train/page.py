@@ -24,8 +24,8 @@ from rnnviz.ui.pages.train import (
     training_text,
     view,
 )
+from rnnviz.ui.pages.train.selected_run import choose_replay, find, show_next, started
 from rnnviz.ui.pages.train.settings import Recipe
-from rnnviz.ui.pages.train.shown import choose_replay, find, show_next, started
 from rnnviz.ui.pages.train.training_text import Chosen
 
 
