@@ -18,7 +18,7 @@ from rnnviz.scoring.perplexity import perplexity
 from rnnviz.training import runs
 from rnnviz.training.folder import Description, RunFolder
 from rnnviz.ui.pages.perplexity import download
-from rnnviz.ui.pages.train import compare
+from rnnviz.ui.pages.train import run_comparison
 from tests.analysis.built import VOCABULARY, built, quoted
 from tests.training.processes import events, progressed, train, until
 
@@ -136,4 +136,4 @@ def test_what_a_run_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     for about, name in TABLE:
         if about in told:
             check(about, name, [event for event in told[about] if event["event"] == name])
-    check_columns("runs.csv", export.of([compare.row(run) for run in runs.listed()]))
+    check_columns("runs.csv", export.of([run_comparison.row(run) for run in runs.listed()]))

@@ -137,7 +137,7 @@ CONTROLS: dict[str, str | tuple[str, ...]] = {
     "pages.train.actions._stopping button": ("stop", "stop a visitor's"),
     "pages.train.add_model.show button": ("bring",),
     "pages.train.add_model.show file_uploader": ("bring",),
-    "pages.train.compare.show button": LECTURER,
+    "pages.train.run_comparison.show button": LECTURER,
     "pages.train.listing.limit number_input, which calls": ("limit",),
     "pages.train.page.new button": "everybody, one small run",
     "pages.train.training_text._uploaded file_uploader": FILES,

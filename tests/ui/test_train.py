@@ -20,7 +20,7 @@ from rnnviz.text import corpora
 from rnnviz.training import estimate, event_log, queue, runs, unit_findings
 from rnnviz.training.folder import RunFolder
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.train import add_model, compare, settings, training_text, view
+from rnnviz.ui.pages.train import add_model, run_comparison, settings, training_text, view
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.selected_run import find
 from rnnviz.ui.pages.train.view import Watch
@@ -322,7 +322,7 @@ def test_runs_on_the_same_text_are_compared_in_a_chart_and_a_table(open_app: Ope
     assert app.multiselect(key="train-compare").value == ["two", "one"]
     assert app.get("plotly_chart")
     assert any("Validation perplexity: lower" in c.value for c in app.caption)
-    rows = [compare.row(run) for run in runs.listed() if run.id != "other"]
+    rows = [run_comparison.row(run) for run in runs.listed() if run.id != "other"]
     table = list(csv.DictReader(io.StringIO(export.of([*rows, {**rows[0], "Run": "=1+1"}]))))
     assert [row["Run"] for row in table] == ["two", "one", "'=1+1"]
     assert table[0]["Validation perplexity"] == "4.2"

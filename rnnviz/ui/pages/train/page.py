@@ -17,9 +17,9 @@ from rnnviz.ui.jobs.pending import working
 from rnnviz.ui.pages.train import (
     actions,
     add_model,
-    compare,
     forecast,
     listing,
+    run_comparison,
     settings,
     training_text,
     view,
@@ -54,7 +54,7 @@ def page(slot: Any, explore: Any) -> None:
             st.markdown(_(TOY))
     choose_replay()
     with st.expander(_("Compare runs"), icon=":material/stacked_line_chart:", key="train-comparing"):
-        compare.show(listing.visible(), chosen)
+        run_comparison.show(listing.visible(), chosen)
     if permissions.to_bring():
         with st.expander(_("Add a model trained elsewhere"), icon=":material/upload_file:"):
             add_model.show()
