@@ -142,6 +142,6 @@ CONTROLS: dict[str, str | tuple[str, ...]] = {
     "pages.train.page.new button": "everybody, one small run",
     "pages.train.training_text._uploaded file_uploader": FILES,
     "pages.train.selected_run.choose_replay button": EVERYBODY,
-    "pages.train.view._follow mount": EVERYBODY,
+    "pages.train.run_view._follow mount": EVERYBODY,
 }
 """Who may use each control; names are those of actions in test_isolation.py, tried there."""

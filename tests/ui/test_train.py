@@ -20,10 +20,10 @@ from rnnviz.text import corpora
 from rnnviz.training import estimate, event_log, queue, runs, unit_findings
 from rnnviz.training.folder import RunFolder
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.train import add_model, run_comparison, settings, training_text, view
+from rnnviz.ui.pages.train import add_model, run_comparison, run_view, settings, training_text
 from rnnviz.ui.pages.train import words as say
+from rnnviz.ui.pages.train.run_view import Watch
 from rnnviz.ui.pages.train.selected_run import find
-from rnnviz.ui.pages.train.view import Watch
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.training.made_runs import WATCHED, made, training
 from tests.ui.apptest import addressed, components, sent
@@ -194,7 +194,7 @@ def test_a_finished_run_says_what_its_units_were_found_to_follow_or_why_nothing(
 def test_of_many_units_those_that_change_most_are_shown(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(view, "ROWS", 3)
+    monkeypatch.setattr(run_view, "ROWS", 3)
     made("one")
     spread = runs.snapshot("one", None).hidden[:, 0].std(axis=0)
     header, arrays = sent(open_app("train"))

@@ -20,9 +20,9 @@ from rnnviz.ui.pages.train import (
     forecast,
     listing,
     run_comparison,
+    run_view,
     settings,
     training_text,
-    view,
 )
 from rnnviz.ui.pages.train.selected_run import choose_replay, find, show_next, started
 from rnnviz.ui.pages.train.settings import Recipe
@@ -31,7 +31,7 @@ from rnnviz.ui.pages.train.training_text import Chosen
 
 def page(slot: Any, explore: Any) -> None:
     """Draw the page. `slot` is its place in the sidebar, `explore` the page to open with a model."""
-    st.html(f"<style>{_STYLE}{sidebar.BAR}{presenting.style(view.KEY)}</style>")
+    st.html(f"<style>{_STYLE}{sidebar.BAR}{presenting.style(run_view.KEY)}</style>")
     chosen = listing.chosen()
     with slot:
         listing.show(chosen)
@@ -47,7 +47,7 @@ def page(slot: Any, explore: Any) -> None:
         st.divider()
         with st.container():
             actions.show(shown, explore)
-        view.show(shown, started=started(chosen))
+        run_view.show(shown, started=started(chosen))
     elif text is not None and text.corpus.name == training_text.TOY:
         with st.container(key="train-toy"):
             st.divider()
