@@ -21,7 +21,7 @@ from rnnviz.training import estimate, event_log, queue, runs, unit_findings
 from rnnviz.training.folder import RunFolder
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.train import add_model, run_comparison, run_view, settings, training_text
-from rnnviz.ui.pages.train import words as say
+from rnnviz.ui.pages.train import run_words as say
 from rnnviz.ui.pages.train.run_view import Watch
 from rnnviz.ui.pages.train.selected_run import find
 from tests.conftest import TEXT, tiny, tiny_card

@@ -19,7 +19,7 @@ from rnnviz.ui.error_messages import plain
 from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.explore.strings import unnamed
 from rnnviz.ui.pages.inside import target_names as inside
-from rnnviz.ui.pages.train import words as say
+from rnnviz.ui.pages.train import run_words as say
 from rnnviz.ui.pages.train.selected_run import RUN, Shown, called
 
 _TROUBLE = "train.trouble"

@@ -18,7 +18,7 @@ from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.pending import ask
 from rnnviz.ui.jobs.store import Key
 from rnnviz.ui.jobs.worker import OVER, Check, Job, Step, Steps
-from rnnviz.ui.pages.train import words as say
+from rnnviz.ui.pages.train import run_words as say
 from rnnviz.ui.pages.train.settings import Recipe
 from rnnviz.ui.pages.train.training_text import Chosen
 

@@ -10,7 +10,7 @@ from rnnviz.ui import error_messages
 from rnnviz.ui.error_messages import plain
 from rnnviz.ui.formatting import rounded
 from rnnviz.ui.hosting import permissions
-from rnnviz.ui.pages.train import words as say
+from rnnviz.ui.pages.train import run_words as say
 from rnnviz.ui.pages.train.selected_run import RUN, SHIPPED, called, replays
 
 EVERY = 2.0  # seconds between two looks

@@ -18,8 +18,8 @@ from rnnviz.training.folder import RunFolder
 from rnnviz.ui.fields import Field
 from rnnviz.ui.formatting import rounded
 from rnnviz.ui.pages.perplexity import download
+from rnnviz.ui.pages.train import run_words as say
 from rnnviz.ui.pages.train import settings
-from rnnviz.ui.pages.train import words as say
 
 PICKED: Field[tuple[str, ...]] = Field("train-compare", ())
 

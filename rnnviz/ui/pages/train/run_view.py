@@ -26,7 +26,7 @@ from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.error_messages import sentence
 from rnnviz.ui.formatting import duration, rounded
-from rnnviz.ui.pages.train import words as say
+from rnnviz.ui.pages.train import run_words as say
 from rnnviz.ui.pages.train.selected_run import Shown, find
 
 KEY = "training"
