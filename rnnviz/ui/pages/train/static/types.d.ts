@@ -1,4 +1,4 @@
-// What rnnviz/ui/pages/train/view.py sends.
+// What rnnviz/ui/pages/train/run_view.py sends.
 
 import type { Figure, Header, Shaped, Theme, Themes, Words } from "../../../browser/static/types";
 
