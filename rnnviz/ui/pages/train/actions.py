@@ -20,12 +20,12 @@ from rnnviz.ui.hosting import permissions
 from rnnviz.ui.pages.explore.strings import unnamed
 from rnnviz.ui.pages.inside import target_names as inside
 from rnnviz.ui.pages.train import run_words as say
-from rnnviz.ui.pages.train.selected_run import RUN, Shown, called
+from rnnviz.ui.pages.train.selected_run import RUN, SelectedRun, called
 
 _TROUBLE = "train.trouble"
 
 
-def show(shown: Shown, explore: Any) -> None:
+def show(shown: SelectedRun, explore: Any) -> None:
     """Name, state and buttons; below them what was found, and what went wrong with the last click."""
     run = shown.run
     stopping = run is not None and run.alive and RunFolder(run.path).stop.exists()
@@ -53,7 +53,7 @@ def show(shown: Shown, explore: Any) -> None:
         error_messages.show(error)
 
 
-def _found(shown: Shown) -> str:
+def _found(shown: SelectedRun) -> str:
     """What the units of the finished model were found to follow, with which Explore opens; or why nothing."""
     try:
         path = checkpoint.find(called(shown.id)) if shown.run is None else file_of(shown.run)

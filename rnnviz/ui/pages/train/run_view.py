@@ -27,7 +27,7 @@ from rnnviz.ui.browser.view_socket import ViewSocket
 from rnnviz.ui.error_messages import sentence
 from rnnviz.ui.formatting import duration, rounded
 from rnnviz.ui.pages.train import run_words as say
-from rnnviz.ui.pages.train.selected_run import Shown, find
+from rnnviz.ui.pages.train.selected_run import SelectedRun, find
 
 KEY = "training"
 _component = Component("training")
@@ -44,7 +44,7 @@ Symbols = dict[str, int]
 """The number of each character that one answer names; 0 is unknown."""
 
 
-def show(shown: Shown, *, started: int = 0) -> None:
+def show(shown: SelectedRun, *, started: int = 0) -> None:
     """The view of this run. `started`: another number each time that it is started, 0 before."""
     every = EVERY if shown.alive else None
     st.fragment(_follow, run_every=every, key="train-stage")(shown.id, shown.state, started)
@@ -93,7 +93,7 @@ class Watch:
         self._now: Snapshot | None = None
         self._sent = ""
 
-    def refresh(self, shown: Shown) -> None:
+    def refresh(self, shown: SelectedRun) -> None:
         """Read what is new."""
         new, self._read = shown.follow(self._read)
         runs.merge(self.events, new)
@@ -107,7 +107,7 @@ class Watch:
 
     def answer(
         self,
-        shown: Shown,
+        shown: SelectedRun,
         words: Mapping[str, str],
         said: Mapping[str, Any],
         *,
@@ -173,7 +173,7 @@ def _rows(one: Snapshot, *, changing: bool) -> Integers:
     return np.stack(found)
 
 
-def _snapshot(shown: Shown, step: int | None) -> Snapshot | None:
+def _snapshot(shown: SelectedRun, step: int | None) -> Snapshot | None:
     """None for one that can't be read: the view says that there is none, or plays the others."""
     try:
         return shown.snapshot(step)
@@ -236,14 +236,14 @@ def _emptied(figure: dict[str, Any]) -> dict[str, Any]:
     return figure
 
 
-def measured(shown: Shown, watch: Watch) -> str:
+def measured(shown: SelectedRun, watch: Watch) -> str:
     """Which perplexities this run has beside that of its training text."""
     unmeasured = watch.last("start").get("validation_characters") == 0
     together = shown.config.get("train_on") == "train+validation"
     return say.AT_THE_END if unmeasured or together else say.VALIDATION
 
 
-def said(shown: Shown, watch: Watch) -> dict[str, Any]:
+def said(shown: SelectedRun, watch: Watch) -> dict[str, Any]:
     """What the view says about the run: numbers, progress, what it writes."""
     last, report, start = (watch.last(kind) for kind in ("progress", "report", "start"))
     held_out, lines = None, ["validation", "train"]
@@ -275,7 +275,7 @@ def said(shown: Shown, watch: Watch) -> dict[str, Any]:
     }
 
 
-def line(shown: Shown, watch: Watch) -> str:
+def line(shown: SelectedRun, watch: Watch) -> str:
     """One line on how far the run is, from its newest events."""
     state, run = shown.state, shown.run
     last = watch.last("progress") or watch.last("report")

@@ -31,7 +31,7 @@ _starts = count(1)
 
 
 @dataclass(frozen=True)
-class Shown:
+class SelectedRun:
     """One run, living or past: a `run`, or a shipped `replay`; `born` distinguishes it from a deleted
     namesake.
     """
@@ -73,19 +73,19 @@ class Shown:
             return None
 
 
-def find(id: str) -> Shown | None:
+def find(id: str) -> SelectedRun | None:
     """What has this id; None if it is gone, or not for this person."""
     try:
         if id.startswith(SHIPPED):
             path = replays()[id]
             kept = _read(path, path.stat().st_mtime_ns)
-            return Shown(id, kept.description, replay=kept)
+            return SelectedRun(id, kept.description, replay=kept)
         run = runs.find(id)
     except (TrainingError, OSError, KeyError):
         return None
     if not permissions.to_see(run):
         return None
-    return Shown(id, run.description, run.state, run.alive, run.created, run)
+    return SelectedRun(id, run.description, run.state, run.alive, run.created, run)
 
 
 def called(id: str) -> str:
