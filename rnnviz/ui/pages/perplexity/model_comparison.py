@@ -17,7 +17,7 @@ from rnnviz.scoring.score import Compared, Score, best
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.error_messages import describe, plain
-from rnnviz.ui.formatting import column_format, title, titles
+from rnnviz.ui.formatting import rounded, title, titles
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.pending import Pending, ask
 from rnnviz.ui.jobs.worker import Jobs
@@ -187,13 +187,13 @@ def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> N
     guess = max((one.bits_per_character for one in known if one.kind == "uniform"), default=8.0)
     column = st.column_config
     st.dataframe(
-        pd.DataFrame(listed, columns=heads),
+        pd.DataFrame(listed, columns=heads).style.format({heads[2]: rounded}, na_rep=""),  # sorted as numbers
         hide_index=True,
         width="stretch",
+        height="content",
         column_config={
             heads[0]: column.TextColumn(width="medium"),
             heads[1]: column.ProgressColumn(format="%.3f", min_value=0.0, max_value=ROOM * guess),
-            heads[2]: column.NumberColumn(format=column_format((one.perplexity for one in known), "%.3f")),
         },
         key="against",
     )
