@@ -1,6 +1,7 @@
 """What `import rnnviz` offers, and what it must not load."""
 
 import importlib
+import importlib.metadata
 import json
 import os
 import re
@@ -8,11 +9,13 @@ import subprocess
 import sys
 import tomllib
 import types
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import rnnviz
 from tests.written import PAGES, ROOT, examples
@@ -103,12 +106,24 @@ import rnnviz
 def test_the_package_works_without_what_the_app_adds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))  # one of the examples is a run
     added = [Requirement(r).name for r in project()["optional-dependencies"]["app"]]
-    assert {"streamlit", "plotly", "pandas", "pyarrow"} <= set(added)
-    code = ABSENT.format(added=added)
+    assert {"streamlit", "plotly", "pandas", "pyarrow", "scikit-learn", "scipy"} <= set(added)
+    code = ABSENT.format(added=[*added, "sklearn"])
     code += "for name in rnnviz.__all__: getattr(rnnviz, name)\n"
     for page in examples().values():
-        code += each_by_itself([block for block in page if not re.search(r"plotly|frame\(\)", block)])
+        code += each_by_itself(
+            [block for block in page if not re.search(r"plotly|frame\(\)|units\.find", block)]
+        )
     assert python(code)
+
+
+@pytest.mark.parametrize(
+    "call", ['find(model, text, "quotes")', 'probe(rnnviz.trace(model, text), "quotes")']
+)
+def test_what_is_said_of_units_says_what_it_needs(call: str) -> None:
+    code = ABSENT.format(added=["sklearn"])
+    code += "model, text = rnnviz.load('timemachine-gru'), 'He said \"no\" to me. ' * 300\n"
+    code += f"try: rnnviz.units.{call}\nexcept rnnviz.errors.ConfigError as error: print(error)"
+    assert re.search(r"needs scikit-learn.*: pip install .*\[app\]\" brings it", python(code))
 
 
 def test_no_file_of_the_app_hides_a_standard_module() -> None:
@@ -117,21 +132,43 @@ def test_no_file_of_the_app_hides_a_standard_module() -> None:
     assert not names & set(sys.stdlib_module_names) - {"__init__"}
 
 
-def test_requirements_lie_within_the_ranges_of_the_package() -> None:
-    ranges = [
-        Requirement(r)
-        for part in (
-            project()["dependencies"],
-            *(project()["optional-dependencies"][x] for x in ("app", "compress", "fast", "train")),
-        )
-        for r in part
-    ]
-    allowed = {r.name: r.specifier for r in ranges}
+def pins() -> list[Requirement]:
+    """The lines of requirements.txt that hold on this machine."""
     lines = (ROOT / "requirements.txt").read_text().splitlines()
-    pins = dict(line.split("==") for line in lines if line and not line.startswith("#"))
-    assert pins.keys() == allowed.keys()
-    for name, version in pins.items():
-        assert version in allowed[name], f"{name}=={version} is outside {allowed[name]}"
+    every = [Requirement(line) for line in lines if not line.startswith("#")]
+    return [pin for pin in every if pin.marker is None or pin.marker.evaluate()]
+
+
+def needed(lines: Iterable[str]) -> Iterator[Requirement]:
+    """Those that count here, without the libraries for GPUs that one of torch's builds brings along."""
+    for each in map(Requirement, lines):
+        gpu = re.match("cuda-|nvidia-|triton$", each.name)
+        if not gpu and (each.marker is None or each.marker.evaluate({"extra": ""})):
+            yield each
+
+
+def test_the_pins_lie_within_the_ranges_of_the_package() -> None:
+    extras = project()["optional-dependencies"]
+    parts = (project()["dependencies"], extras["app"], extras["compress"], extras["train"])
+    versions = {pin.name: str(pin.specifier).removeprefix("==") for pin in pins()}
+    for each in needed(line for part in parts for line in part):
+        assert versions[each.name] in each.specifier
+
+
+def test_all_that_the_pins_need_is_pinned() -> None:
+    """On this machine; `.ci/pins` writes them for every other."""
+    there = {canonicalize_name(pin.name) for pin in pins()}
+    assert len(there) == len(pins())
+    for name in sorted(there):
+        more = {canonicalize_name(each.name) for each in needed(importlib.metadata.requires(name) or ())}
+        assert more <= there, name
+
+
+def test_every_extra_is_listed_and_all_of_them_are_tested() -> None:
+    extras = project()["optional-dependencies"]
+    (everything,) = map(Requirement, extras["all"])
+    assert set(extras) == everything.extras | {"all", "docs", "fast", "test"}
+    assert Requirement(extras["test"][0]).extras == {"all", "docs"}
 
 
 def test_the_entry_is_short_and_serves_plotly_from_the_installed_package() -> None:

@@ -12,7 +12,7 @@ from typing import Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
-from rnnviz.analysis.evidence import weigh
+from rnnviz.analysis.evidence import needs_fits, weigh
 from rnnviz.analysis.search_result import Replication, Search, holm, shifts_for
 from rnnviz.analysis.searching import SHIFTS, Searcher
 from rnnviz.analysis.targets import Target
@@ -102,6 +102,7 @@ def controlled(
     same throughout. Together they are a family, see `holm`. Arguments and errors as for `search` and
     `echoes`.
     """
+    needs_fits()
     searcher = Searcher(traced, layer=layer, quantity=quantity, seed=seed)
     varying = [target for target in targets if target.varies or not len(target)]
     near = [0 if target.graded else edges for target in varying]

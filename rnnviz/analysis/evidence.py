@@ -50,7 +50,7 @@ from rnnviz.analysis.search_result import Evidence, Report, Rival, Search, Simpl
 from rnnviz.analysis.searching import SHIFTS, Searcher, Split
 from rnnviz.analysis.targets import Target
 from rnnviz.arrays import Array, Doubles, Ids, Mask
-from rnnviz.errors import ConfigError
+from rnnviz.errors import ConfigError, install
 from rnnviz.networks.progress import Share, run
 from rnnviz.networks.threads import worth_trying_alone
 from rnnviz.scoring.bootstrap import from_correlation, means, starts
@@ -80,6 +80,17 @@ BITS = 18
 """Hashed n-grams share 2^BITS weights."""
 
 
+def needs_fits() -> None:
+    """Raise ConfigError where scikit-learn isn't installed, which fits what characters tell, and probes."""
+    try:
+        import sklearn  # noqa: F401
+    except ImportError:
+        raise ConfigError(
+            "what is said of units needs scikit-learn, which isn't installed: {command} brings it",
+            command=install("app"),
+        ) from None
+
+
 def weigh(
     searcher: Searcher,
     search: Search,
@@ -104,6 +115,7 @@ def weigh(
     >>> found.evidence.stability, [round(end, 1) for end in found.evidence.report.interval]
     (1.0, [0.7, 0.8])
     """
+    needs_fits()
     split = searcher.split(target, edges)
     series = [searcher.columns(search, 1)[:, 0]]
     if not split.blocks:

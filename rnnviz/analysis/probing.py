@@ -385,6 +385,7 @@ def steps(
             controls=controls,
             seed=seed,
         )
+    evidence.needs_fits()
     before = 4 + FEW[-1] + controls  # steps before the contexts
     total = 1 + before + len(evidence.LENGTHS) + 2 * copies
     search = searcher.search(target, shifts=0)

@@ -48,7 +48,7 @@ from rnnviz.networks.tape import U as U_PLACE
 
 try:
     import numba
-except ImportError:  # it comes with the extra `fast`
+except ImportError:  # it comes with the extra `train`
     numba = None
 
 LINE = 16

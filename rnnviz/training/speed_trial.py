@@ -115,7 +115,7 @@ def candidates(
     if engine == "numba" and not compiled.prepared(config.cell):
         raise ConfigError(
             "engine numba isn't to be had here; install it with {command}, or use another",
-            command=install("fast"),
+            command=install("train"),
         )
     several = device.type == "cpu" and not config.is_small
     engines: list[Engine] = [engine]
