@@ -183,6 +183,7 @@ def test_the_written_test_command_is_what_the_ci_runs() -> None:
     assert f"\n{command}\n" in (ROOT / "CONTRIBUTING.md").read_text()
     steps = re.findall(r'^step "[^"]*" (.*)$', (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
     assert command in " && ".join(steps)
+    assert 'pytest -m "" tests/browser' in steps  # which `pytest` leaves out
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 

@@ -254,13 +254,18 @@ def coded(distributions: list[np.ndarray], symbols: list[int]) -> tuple[int, lis
     return len(payload), [steps.symbol(log_p) for log_p in distributions]
 
 
-@given(
-    size=st.sampled_from([2, 3, 50, 4000, 60_000]),  # the last has more symbols than 2^-14 goes into one
-    sharpness=st.sampled_from([0.0, 1.0, 10.0, 100.0, 2000.0]),
-    seed=st.integers(0, 2**32),
-)
-def test_any_distribution_keeps_its_promise(size: int, sharpness: float, seed: int) -> None:
+SHAPES = [  # 60,000 are more symbols than 2^-14 goes into one; many of many sharp ones are passed over singly
+    (size, sharpness)
+    for size in (2, 3, 50, 4000, 60_000)
+    for sharpness in (0.0, 1.0, 10.0, 100.0, 2000.0)
+    if size * sharpness < 1e6
+]
+
+
+@given(shape=st.sampled_from(SHAPES), seed=st.integers(0, 2**32))
+def test_any_distribution_keeps_its_promise(shape: tuple[int, float], seed: int) -> None:
     """The symbols are drawn alike, whatever their probability, so that the improbable ones come too."""
+    size, sharpness = shape
     random = np.random.default_rng(seed)
     distributions, symbols, bits = [], [], 0.0
     for _ in range(30):
