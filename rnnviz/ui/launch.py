@@ -17,6 +17,8 @@ def serve(command: str, options: Mapping[str, Any]) -> int:
     """Serve the app for `command`, Streamlit's `options` above its own settings, until it is stopped; returns
     the exit status. Raises ConfigError where what the app needs isn't installed.
     """
+    sys.stdout.write("Starting …\n")  # on a first start nothing else is said for many seconds
+    sys.stdout.flush()
     try:
         import streamlit as st
 

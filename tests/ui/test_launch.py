@@ -107,7 +107,8 @@ def test_where_a_part_is_missing_one_sentence_says_what_brings_it(
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")
     monkeypatch.setitem(sys.modules, "streamlit", None)
     assert run([command.__name__], more=[command]) == 1
-    said = capsys.readouterr().err
+    out, said = capsys.readouterr()
+    assert out == "Starting …\n"
     needs = f"{command.__name__} needs streamlit, which isn't installed"
     assert said == f"rnnviz: {needs}: {install('app')} brings it\n"
 
