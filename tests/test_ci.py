@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
 CI = Path(__file__).resolve().parent.parent / ".ci"
 mistakes = SimpleNamespace(**runpy.run_path(str(CI / "mistakes.py")))
@@ -73,6 +74,20 @@ def test_a_program_ends_with_what_came_of_each_step(program: str) -> None:
     ended, said, made = run(steps)
     assert (ended, said) == (status, lines)
     assert not made.exists()
+
+
+def test_github_runs_what_is_run_here_and_rooms_that_are_there() -> None:
+    workflows = CI.parent / ".github" / "workflows"
+    checks = yaml.safe_load((workflows / "checks.yml").read_text("utf-8"))["jobs"]
+    assert checks["linux"]["steps"][-1]["run"] == ".ci/run"
+    installing, testing = (step["run"] for step in checks["elsewhere"]["steps"][-2:])
+    assert f'"installing" {installing}\n' in (CI / "run").read_text("utf-8")
+    assert all((CI.parent / room).is_dir() for room in testing.split()[1:])
+    site = yaml.safe_load((workflows / "site.yml").read_text("utf-8"))["jobs"]["build"]["steps"]
+    assert [step["run"] for step in site if "run" in step][-1] == "python docs/make.py"
+    for language in ("", ".zh"):
+        front = (CI.parent / "docs" / f"index{language}.md").read_text("utf-8")
+        assert '<iframe src="demo.html"' in front.partition("\n## ")[0]
 
 
 COMPUTES = """

@@ -3,6 +3,7 @@ read here as text and YAML; systemd and Caddy themselves are asked where they ar
 """
 
 import argparse
+import os
 import re
 import shlex
 import shutil
@@ -10,6 +11,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import httpx2
 import pytest
 import yaml
 
@@ -17,6 +19,7 @@ from rnnviz.cli import bind
 from rnnviz.ui import http_protocol
 from rnnviz.ui.host import host
 from rnnviz.ui.hosting import environment, limits
+from tests.browser.driving import serve
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -112,6 +115,26 @@ def test_the_container_has_what_it_starts() -> None:
     assert "RNNVIZ_MODELS=/data/models:/models " in docker  # what is kept goes into the first
     assert "VOLUME /data\n" in docker
     assert service["read_only"] is True
+
+
+def test_the_cloud_starts_the_app_for_its_hosts_alone_and_installs_no_torch() -> None:
+    cloud = DEPLOY / "cloud"
+    pins = (cloud / "requirements.txt").read_text("utf-8").splitlines()
+    assert "torch" not in {re.split("=", line)[0] for line in pins}
+    assert set(pins[1:]) < set((ROOT / "requirements.txt").read_text("utf-8").splitlines())
+    assert {"RNNVIZ_HOSTS", "RNNVIZ_KEY"} <= variables(cloud / "streamlit_app.py")
+    settings = {"RNNVIZ_HOSTS": "hall.example.org", "RNNVIZ_KEY": "k" * environment.SHORTEST}
+    with serve(cloud / "streamlit_app.py", environment={**os.environ, **settings}, warm=False) as url:
+        for host, status in (("hall.example.org", 200), ("other.example.org", 403)):
+            assert httpx2.get(url, headers={"Host": host}).status_code == status
+
+
+def test_a_static_space_shows_the_page_that_needs_no_server() -> None:
+    _, head, text = (DEPLOY / "space" / "README.md").read_text("utf-8").split("---\n", 2)
+    said = yaml.safe_load(head)
+    assert (said["sdk"], said["license"]) == ("static", "mit")
+    assert (ROOT / "docs" / said["app_file"]).is_file()
+    assert f"cp docs/{said['app_file']} deploy/space/README.md " in text
 
 
 def test_the_commands_of_the_readme_name_what_there_is() -> None:
