@@ -55,7 +55,7 @@ def test_the_unit_starts_the_app_for_the_proxy_alone() -> None:
 
 def test_the_proxy_bounds_what_comes_in_and_keeps_no_addresses() -> None:
     said = CADDY.read_text("utf-8")
-    assert f"max_header_size {http_protocol.Line.longest // 1024}KB\n" in said
+    assert f"max_header_size {http_protocol.BoundedHeaders.longest // 1024}KB\n" in said
     assert f"read_header {http_protocol.PATIENCE:.0f}s\n" in said
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
     assert f"max_size {config['server']['maxUploadSize'] + 1}MiB\n" in said  # and what is around a file

@@ -155,7 +155,7 @@ def test_numbers_are_the_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (limits.MEGABYTES, limits.FILES, permissions.held_bytes()) == (1, 5, 10**7)
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
     assert (config["server"]["maxUploadSize"], config["server"]["maxMessageSize"]) == (200, 8)
-    assert (http_protocol.Line.longest, http_protocol.PATIENCE) == (2**16, 10.0)
+    assert (http_protocol.BoundedHeaders.longest, http_protocol.PATIENCE) == (2**16, 10.0)
 
 
 RUNS = {"eval", "exec", "compile", "__import__"}

@@ -26,11 +26,11 @@ language launch length level lifespan limit line listener listing machine main m
 mixed mixing modelfile modules ney ngram normaliser norms numpy output pair panel parquet part passage paste
 pattern payload pending permissions perturb perturbation phrase piece poll presenting presets primitives
 process product progress projection protocol python question questions queue range ranking rate reconnect
-record render replay report repr request resampled rnn rows runs saving scan scanning scene score scratch
-script session sessions setting settings sidebar signature sketch slopes slots small socket source span
-spectra spectrum speed split splittable spread square standalone startup stepwise stopped store stream
-strings suggestion summary sums tape tensorboard threads torch totals trial ui unknown unrolled uploads user
-warm widget window word work
+record render replay replication report repr request resampled rnn rows runs saving scan scanning scene
+score scratch script selected session sessions setting settings sidebar signature sketch slopes slots small
+socket source span spectra spectrum speed split splittable spread square standalone startup stepwise stopped
+store stream strings suggestion summary sums tape tensorboard threads torch totals trial ui unknown unrolled
+uploads user warm widget window word work
 """
 
 LEFT = """

@@ -172,7 +172,7 @@ def test_only_so_many_questions_are_kept() -> None:
     for n in range(3 * rooms.KEPT):
         number = asked(room, Question(str(n), "?", ("x", "y")))
         room.vote("a", number, 0)
-    assert len(room._ballots) == rooms.KEPT
+    assert len(room._polls) == rooms.KEPT
 
 
 def test_a_closed_room_has_forgotten_everything() -> None:

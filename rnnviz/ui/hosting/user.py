@@ -62,8 +62,8 @@ def of(headers: Iterable[tuple[bytes, bytes]]) -> User:
 def heard(said: str | None) -> User:
     """The person that a value of HEADER names; NOBODY for any other value.
 
-    >>> heard(Person("a1", lecturer=True).said())
-    Person(id='a1', lecturer=True)
+    >>> heard(User("a1", lecturer=True).said())
+    User(id='a1', lecturer=True)
     """
     role, _, id = (said or "").partition(" ")
     if role not in ("lecturer", "visitor") or not id:
