@@ -312,7 +312,7 @@ def test_what_a_job_has_freed_goes_back_to_the_system(monkeypatch: pytest.Monkey
 
     assert grown(job) < 60
     with monkeypatch.context() as patched:
-        patched.setattr("rnnviz.ui.jobs.worker.memory.give_back", lambda: None)
+        patched.setattr("rnnviz.ui.jobs.worker.free_memory.give_back", lambda: None)
         assert grown(partial(job)) > 120  # so it is this that gives it back
     free_memory.give_back()
 
@@ -321,9 +321,9 @@ def test_what_a_job_has_freed_goes_back_to_the_system(monkeypatch: pytest.Monkey
 def test_a_large_array_goes_back_to_the_system_when_it_is_freed() -> None:
     code = """if True:
         import sys, numpy, psutil
-        from rnnviz.ui.jobs import memory
+        from rnnviz.ui.jobs import free_memory
         if sys.argv[1:]:
-            memory.keep_little()
+            free_memory.keep_little()
         for _ in range(3):  # glibc learns from what it frees
             numpy.ones(2 << 20)
         kept = []
