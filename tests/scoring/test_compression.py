@@ -88,7 +88,7 @@ def test_every_text_comes_back_and_is_as_large_as_promised(kind: str, text: str)
 
 
 LONG = {
-    "its own": TEXT * 2,
+    "its own": TEXT,
     "repeated": "machine " * 500,
     "emoji": "😀🎉𝄞" * 300,
     "Chinese": "".join(map(chr, range(0x4E00, 0x4E00 + 900))),

@@ -4,6 +4,7 @@ import math
 import time
 from contextlib import nullcontext
 from dataclasses import fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -222,6 +223,19 @@ def test_another_seed_gives_other_weights_and_leaves_the_callers_random_numbers_
     assert torch.rand(1) == torch.rand(1, generator=torch.Generator().manual_seed(99))
 
 
+@cache
+def uninterrupted(
+    config: TrainConfig, engine: Engine, threads: int
+) -> tuple[dict[str, torch.Tensor], int, list[StepReport]]:
+    """The weights of a whole run, the characters that it read, and its reports."""
+    torch.set_num_threads(threads)
+    trainer = Trainer(config, CORPUS)
+    trainer.model.engine = engine
+    assert trainer.model.backward_pass() == engine
+    reports = list(trainer.run())
+    return weights(trainer), trainer.characters, reports
+
+
 @pytest.mark.parametrize(
     ("truncation", "stop_at", "engine", "precision", "threads"),
     [
@@ -239,11 +253,11 @@ def test_a_resumed_run_has_the_same_weights_bit_for_bit(
     dropout = {"dropout_output": 0.3, "dropout_weight": 0.2, "dropout_embedding": 0.1}
     layers = {"layers": 2, "dropout_layer": 0.2, "fresh_rows": 0.5} if truncation == "random" else {}
     config = replace(SMALL, truncation=truncation, precision=precision, **dropout, **layers)
-    whole, first, second = (Trainer(config, CORPUS) for _ in range(3))
-    for each in (whole, first, second):
+    whole, characters, reports = uninterrupted(config, engine, threads)
+    first, second = (Trainer(config, CORPUS) for _ in range(2))
+    for each in (first, second):
         each.model.engine = engine
         assert each.model.backward_pass() == engine
-    reports = list(whole.run())
     list(first.run(on_step=lambda t: t.stop() if t.step_index == stop_at else None))
     assert first.step_index == stop_at
     folder = RunFolder(tmp_path / "run")
@@ -254,8 +268,8 @@ def test_a_resumed_run_has_the_same_weights_bit_for_bit(
     assert (loaded.name, loaded.config, loaded.corpus) == ("x", config, "smiles")
     assert restore(folder, second)
     resumed = list(second.run())
-    assert same(weights(whole), weights(second))
-    assert second.characters == whole.characters
+    assert same(whole, weights(second))
+    assert second.characters == characters
     for a, b in zip(resumed, reports[-len(resumed) :], strict=True):  # the partial sums went on, too
         assert numbers(a) == numbers(b)
     if (truncation, stop_at) == (
