@@ -14,7 +14,7 @@ first prediction of a window knows one character, the last knows 256.
 
 Theirs is the lowest of 21 such figures (config/train_shakespeare_char.py: one each 250 of 5,000 steps), of a
 network with 10,745,088 parameters by its configuration, and can't read more than 256 characters back. Ours is
-one network's, with settings chosen on other text; README.md (Models) says what was looked at before.
+one network's, with settings chosen on other text; models/README.md says what was looked at before.
 """
 
 import math
