@@ -1,0 +1,44 @@
+"""Tables that promise to be complete: commands, variables of the environment, what comes from others."""
+
+import json
+import re
+from pathlib import Path
+
+from rnnviz.cli import LISTED
+from tests.written import ROOT
+
+PAGE = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+VARIABLE = re.compile(r"RNNVIZ_[A-Z_]*[A-Z]")
+
+
+def first_cells(rows: str) -> list[str]:
+    """The first name in backticks of each row of a table, in order."""
+    return re.findall(r"^\|[^`\n]*`(\w+)` \|", rows, re.MULTILINE)
+
+
+def test_the_page_of_the_command_line_begins_with_all_commands() -> None:
+    lines = (line.strip() for line in LISTED.splitlines())
+    listed = [found[1] for line in lines if (found := re.match(r"(?:\w+ +)?(\w+) {2,}", line))]
+    assert {"app", "perplexity", "train", "units", "page"} <= set(listed)
+    assert first_cells(PAGE[: PAGE.index("```")]) == listed
+
+
+def test_it_ends_with_all_variables_of_the_environment() -> None:
+    said = first_cells(PAGE[PAGE.index("\n## Variables of the environment\n") :])
+    files = [
+        path for name in ("rnnviz", "deploy", "tests", "docs/pictures") for path in (ROOT / name).rglob("*")
+    ]
+    read = [path for path in files if path.suffix in (".py", ".yaml", ".service", "") and path.is_file()]
+    known = {name for path in read for name in VARIABLE.findall(path.read_text("utf-8"))} - {"RNNVIZ_REQUIRE"}
+    assert sorted(said) == sorted(known)
+    assert not VARIABLE.findall(PAGE.rpartition("|")[2])  # nothing comes after the table
+
+
+def test_the_notice_names_files_that_are_there_and_katexs_version() -> None:
+    notice = (ROOT / "NOTICE").read_text("utf-8")
+    named = re.findall(r"(?:rnnviz|docs|models)/[\w./-]*\w", notice)
+    assert len(named) > 5
+    for name in named:
+        assert (ROOT / name).exists() or Path(f"{ROOT / name}.safetensors").is_file(), name
+    package = json.loads((ROOT / "package.json").read_text("utf-8"))
+    assert f"KaTeX {package['devDependencies']['katex']}," in notice
