@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from rnnviz.cli import LISTED
+from rnnviz.ui.hosting import limits
 from tests.written import ROOT
 
 PAGE = (ROOT / "docs" / "command-line.md").read_text("utf-8")
@@ -32,6 +33,19 @@ def test_it_ends_with_all_variables_of_the_environment() -> None:
     known = {name for path in read for name in VARIABLE.findall(path.read_text("utf-8"))} - {"RNNVIZ_REQUIRE"}
     assert sorted(said) == sorted(known)
     assert not VARIABLE.findall(PAGE.rpartition("|")[2])  # nothing comes after the table
+
+
+def test_what_visitors_may_do_is_what_the_code_lets_them() -> None:
+    page = (ROOT / "docs" / "class.md").read_text("utf-8")
+    size = limits.SIZES
+    for said in (
+        f"{limits.CAPACITY} open pages",
+        f"{limits.FILES} files at a time, {limits.MEGABYTES} MB each",
+        f"`RNNVIZ_TEXT_MB` up to {limits.LARGEST}.",
+        f"{limits.SECONDS / 60:g} minutes, {limits.MINUTES:g} of them planned; {size['hidden_size']} units",
+        f"{size['layers']} layers; {limits.RUNS} visitors' runs",
+    ):
+        assert said in page
 
 
 def test_the_notice_names_files_that_are_there_and_katexs_version() -> None:
