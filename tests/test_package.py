@@ -227,7 +227,7 @@ def test_the_first_start_asks_nothing_and_reports_nothing() -> None:
 
 
 def test_the_picture_of_the_rooms_names_files_that_are_there() -> None:
-    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    page = "".join((ROOT / name).read_text("utf-8") for name in ("docs/architecture.md", "CONTRIBUTING.md"))
     tests = ROOT / "tests"
     there = (
         *(ROOT / "rnnviz").rglob("*.*"),
