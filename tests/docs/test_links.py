@@ -1,5 +1,6 @@
 """Links of README, docs/ and their like: what they name is there, anchors too. Other hosts aren't asked."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,13 @@ def broken(page: Path) -> list[str]:
 @pytest.mark.parametrize("page", LINKING, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_link_leads_somewhere(page: Path) -> None:
     assert not broken(page)
+
+
+def test_no_address_of_the_project_is_invented() -> None:
+    """It has none yet; CONTRIBUTING says where one will stand."""
+    others = [ROOT / name for name in ("NOTICE", "CITATION.cff", "pyproject.toml", "zensical.toml")]
+    for page in (*LINKING, *others):
+        assert not re.findall(r"https?://[^\s)>\"`]*rnnviz", page.read_text("utf-8")), page
 
 
 def test_a_link_that_leads_nowhere_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
