@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from pathlib import Path
 
 from rnnviz.cli import LISTED
@@ -46,6 +47,19 @@ def test_what_visitors_may_do_is_what_the_code_lets_them() -> None:
         f"{size['layers']} layers; {limits.RUNS} visitors' runs",
     ):
         assert said in page
+
+
+def test_the_page_of_the_package_has_all_extras() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    page = (ROOT / "docs" / "package.md").read_text("utf-8")
+    said = [
+        name
+        for cell in re.findall(r"^\| (`[^|]+) \|", page, re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", cell)
+    ]
+    assert set(extras) - {"fast"} == {
+        name for name in said if name in extras
+    }  # fast is train by its old name
 
 
 def test_the_notice_names_files_that_are_there_and_katexs_version() -> None:
