@@ -44,9 +44,9 @@ HUGE = 20_000_000  # characters: more than float32 tells apart
 APP = """
 import streamlit as st
 from pathlib import Path
-from rnnviz.ui.browser import link, views
+from rnnviz.ui.browser import view_socket, views
 
-app = st.App(str(Path(__file__).parent / "script.py"), routes=[*views.routes(), *link.routes()])
+app = st.App(str(Path(__file__).parent / "script.py"), routes=[*views.routes(), *view_socket.routes()])
 """
 SCRIPT = """
 import json

@@ -62,9 +62,8 @@ def guarded() -> list[str]:
     """Functions that use one of GUARDED without asking who may."""
     careless = []
     for name, function in _functions().items():
-        asks = any(
-            isinstance(node, ast.Name) and node.id in ("allowed", "setting") for node in ast.walk(function)
-        )
+        named = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+        asks = named & {"permissions", "environment"}
         for node in ast.walk(function):
             if (
                 isinstance(node, ast.Attribute)
@@ -84,14 +83,14 @@ CONTROLS: dict[str, str | tuple[str, ...]] = {
     "standalone.sharing.buttons link_button": EVERYBODY,
     "standalone.sharing.buttons button": EVERYBODY,
     "standalone.sharing.shown button": "everybody, where the app isn't hosted",
-    "forgetting.button button": EVERYBODY,
+    "clear_data.button button": EVERYBODY,
     "jobs.progress._bar button": EVERYBODY,
     "jobs.progress._so_far button": EVERYBODY,
     "jobs.progress.offer button": EVERYBODY,
     "pages.explore.page._live mount": EVERYBODY,
     "dashboard.mount mount": EVERYBODY,
     "pages.inside.cause._rank mount": EVERYBODY,
-    "pages.inside.changed.show mount": EVERYBODY,
+    "pages.inside.unit_changes.show mount": EVERYBODY,
     "pages.inside.compare._continuations mount": EVERYBODY,
     "pages.inside.compare._show_letter mount": EVERYBODY,
     "pages.inside.compare._compared mount": EVERYBODY,
@@ -106,8 +105,8 @@ CONTROLS: dict[str, str | tuple[str, ...]] = {
     "pages.inside.page._text button": EVERYBODY,
     "pages.inside.parts.found button": EVERYBODY,
     "pages.inside.patch._place mount": EVERYBODY,
-    "pages.inside.sources.pick file_uploader": FILES,
-    "pages.inside.sources.propose button": EVERYBODY,
+    "pages.inside.search_texts.pick file_uploader": FILES,
+    "pages.inside.search_texts.propose button": EVERYBODY,
     "pages.inside.units._ask button": EVERYBODY,
     "pages.inside.units._card mount": EVERYBODY,
     "pages.inside.units._looked button": EVERYBODY,
