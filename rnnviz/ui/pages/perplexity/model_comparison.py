@@ -192,7 +192,7 @@ def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> N
         width="stretch",
         height="content",
         column_config={
-            heads[0]: column.TextColumn(width="medium"),
+            heads[0]: column.TextColumn(width="large"),
             heads[1]: column.ProgressColumn(format="%.3f", min_value=0.0, max_value=ROOM * guess),
         },
         key="against",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from textwrap import shorten
 from threading import Event
 
 import streamlit as st
@@ -55,7 +56,8 @@ def page(context: Context) -> None:
         else:
             chosen = [text_sources.example(context.model.card)]
             said = _("**An example**, until you choose a text: *{beginning} …*")
-            st.markdown(said.format(beginning=plain(_beginning(chosen[0].text or ""))))
+            beginning = shorten(chosen[0].text or "", 80, placeholder="") or (chosen[0].text or "")[:80]
+            st.markdown(said.format(beginning=plain(beginning)))
         _hold([*there, *chosen])
         want(*(scoring_jobs.full_key(context.info, text) for text in there))  # a look at another stops none
         tables = [text for text in chosen if scored_rows.is_one(text)]
@@ -74,12 +76,6 @@ def _learning(context: Context) -> None:
         said = _("On this page no model learns while it reads; in a terminal this does: {command}")
         command = f"`python -m rnnviz perplexity FILE --model {context.info.path.stem}{wanted}`"
         st.warning(said.format(command=command), icon=":material/swap_horiz:")
-
-
-def _beginning(text: str, longest: int = 80) -> str:
-    """The first words of a text, on one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= longest else line[:longest].rsplit(" ", 1)[0]
 
 
 def _score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Found]:
