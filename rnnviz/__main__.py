@@ -11,7 +11,7 @@ from rnnviz.cli import run
 from rnnviz.networks.threads import spin_briefly
 from rnnviz.ui.app import app
 from rnnviz.ui.host import host
-from rnnviz.ui.standalone.command import page
+from rnnviz.ui.standalone.command import check_page, page
 
 spin_briefly()
 
@@ -21,7 +21,7 @@ def main() -> None:
     streams = (sys.stdin, sys.stdout)
     if len(sys.argv) == 1 and all(stream is not None and stream.isatty() for stream in streams):
         sys.argv.append("app")
-    run(page, app, host)
+    run(page, app, host, develop=[check_page])
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from rnnviz.cli import (
     attribute,
     bind,
     connectivity,
+    dev,
     match,
     models,
     patch,
@@ -24,7 +25,6 @@ from rnnviz.cli import (
     perturb,
     probe,
     sample,
-    sketch,
     trace,
     train,
     units,
@@ -37,10 +37,12 @@ STOPPED = 130  # what a shell expects of a command that Ctrl-C ended
 GONE = {
     "story": "story packed a run's snapshots into a file; it is gone, as the Train page replays each run "
     "from its folder",
+    "sketch": "sketch is a maintainer's command; write rnnviz dev sketch",
 }
 
+Command = Callable[..., int | None]
 
-COMMANDS: tuple[Callable[..., int | None], ...] = (
+COMMANDS: tuple[Command, ...] = (
     train.train,
     perplexity.perplexity,
     sample.sample,
@@ -54,8 +56,8 @@ COMMANDS: tuple[Callable[..., int | None], ...] = (
     ablate.ablate,
     perturb.perturb,
     models.models,
-    sketch.sketch,
 )
+DEV: tuple[Command, ...] = (dev.sketch, dev.check_models)
 
 LISTED = """\
 usage: rnnviz [-h] [--version] COMMAND ...
@@ -68,7 +70,6 @@ look     app           open the app in a browser, as rnnviz alone does
 score    perplexity    score text files
          sample        continue a text
 train    train         train a model on a text
-         sketch        store hashes of its training text in a model's file
 inside   units         which units respond to something in a text
          probe         is something held by one unit, or by many together
          match         where else the same units are on as in a passage
@@ -79,18 +80,23 @@ inside   units         which units respond to something in a text
          perturb       how long a changed character is remembered
 share    host          serve the app to a class
          page          write the live view as one HTML file
+dev                    what maintainers use: rnnviz dev --help
 
 rnnviz COMMAND --help says more of one.
 """
 
 
-def run(*more: Callable[..., int | None]) -> None:
-    """Run the command in sys.argv and exit with its code; `more` are commands of the rooms above."""
+def run(*more: Command, develop: Sequence[Command] = ()) -> None:
+    """Run the command in sys.argv and exit with its code; `more` are commands of the rooms above, `develop`
+    those that belong to `dev`.
+    """
     warnings.showwarning = lambda message, *_, **__: complain(str(message))  # no paths, no lines of code
-    sys.exit(main(more=more))
+    sys.exit(main(more=more, develop=develop))
 
 
-def main(arguments: Sequence[str] | None = None, more: Sequence[Callable[..., int | None]] = ()) -> int:
+def main(
+    arguments: Sequence[str] | None = None, more: Sequence[Command] = (), develop: Sequence[Command] = ()
+) -> int:
     """Run one command. Returns its exit code; a misspelt command exits with 2."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that can't show a character gets its code point
@@ -98,9 +104,9 @@ def main(arguments: Sequence[str] | None = None, more: Sequence[Callable[..., in
     first = next(iter(sys.argv[1:] if arguments is None else arguments), "")
     if first in GONE:
         complain(GONE[first])
-        return 1
+        return 2
     try:
-        parser = _parser(more)
+        parser = _parser(more, develop)
         try:
             args = parser.parse_args(arguments)
         finally:
@@ -145,11 +151,16 @@ class _All(argparse.ArgumentParser):
         return LISTED
 
 
-def _parser(more: Sequence[Callable[..., int | None]] = ()) -> argparse.ArgumentParser:
+def _parser(more: Sequence[Command] = (), develop: Sequence[Command] = ()) -> argparse.ArgumentParser:
     parser = _All(prog="rnnviz", usage="rnnviz [-h] [--version] COMMAND ...")
     parser.add_argument("--version", action="version", version=f"rnnviz {__version__}")
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(metavar="COMMAND", prog="rnnviz", parser_class=argparse.ArgumentParser)
     for each in (*COMMANDS, *more):
         bind.add(commands, each)
+    own = commands.add_parser("dev", description="What maintainers use.").add_subparsers(
+        metavar="COMMAND", required=True
+    )
+    for each in (*DEV, *develop):
+        bind.add(own, each)
     return parser

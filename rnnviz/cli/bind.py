@@ -66,13 +66,15 @@ class FieldsOf:
 
 
 class Gone(argparse.Action):
-    """An option that is gone; `const` says what to do instead."""
+    """An option that is gone: `const` says what to do instead, and the command ends with 2."""
 
     def __init__(self, option_strings: Any, dest: str, const: str) -> None:
         super().__init__(option_strings, dest, nargs="?", const=const, help=argparse.SUPPRESS)
 
-    def __call__(self, _parser: object, _args: object, _given: object, option: str | None = None) -> None:
-        raise ConfigError("{option} is gone: {instead}", option=option, instead=self.const)
+    def __call__(
+        self, parser: argparse.ArgumentParser, _args: object, _given: object, option: str | None = None
+    ) -> None:
+        parser.exit(2, f"rnnviz: {option} is gone: {self.const}\n")
 
 
 class Misspelt(Exception):
@@ -85,7 +87,7 @@ def add(commands: Any, function: Callable[..., int | None]) -> argparse.Argument
     """
     about, _, more = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
     parser: argparse.ArgumentParser = commands.add_parser(
-        function.__name__,
+        function.__name__.replace("_", "-"),
         help=_escaped(about),  # read by programs that write completions for shells
         description=_escaped(about),
         epilog=_escaped(more),

@@ -1,11 +1,10 @@
 """`python -m rnnviz models`: the models on this machine."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
-from rnnviz.cli.bind import Help, OneOf
+from rnnviz.cli.bind import Gone, Help, OneOf
 from rnnviz.cli.output import as_json, complain, print_table
-from rnnviz.networks.checkpoint import ModelInfo, available
+from rnnviz.networks.checkpoint import available
 
 HOW = OneOf()
 
@@ -14,19 +13,14 @@ def models(
     *,
     json: Annotated[bool, Help("one JSON object a model, with its card", one_of=HOW)] = False,
     markdown: Annotated[bool, Help("a page of cards, as in models/README.md", one_of=HOW)] = False,
-    check: Annotated[
-        bool, Help("compute the cards' figures again; exit status 1 if one differs", one_of=HOW)
-    ] = False,
-    corpora: Annotated[
-        Path | None, Help("with --check: text files beside the corpora known by name", metavar="DIR")
+    gone: Annotated[
+        str | None,
+        Help("write rnnviz dev check-models [--corpora DIR]", "--check", "--corpora", action=Gone),
     ] = None,
-) -> int:
+) -> None:
     """List the models on this machine."""
     found, damaged = available()
-    differs = False
-    if check:
-        differs = _check(found, corpora)
-    elif json:
+    if json:
         for info in found:
             print(as_json({**vars(info), "path": str(info.path)}))
     elif markdown:
@@ -43,24 +37,6 @@ def models(
         complain(file.reason)
     if not found:
         complain("no models here; train one, or name a folder of models in RNNVIZ_MODELS")
-    return int(differs)
-
-
-def _check(models: list[ModelInfo], folder: Path | None) -> bool:
-    """Print every figure as the card says it and as it comes out; whether one differs."""
-    from rnnviz.training import card_check
-
-    differs = False
-    for one in card_check.check(models, folder):
-        if isinstance(one, str):
-            complain(one)
-            continue
-        differs = differs or not one.same
-        print(
-            f"{one.model} {one.name}: {one.said}"
-            + ("" if one.same else f" in the card, computed {one.found}")
-        )
-    return differs
 
 
 def _row(card: dict[str, Any], name: str, kind: str, symbols: int, size: int) -> tuple[str, ...]:

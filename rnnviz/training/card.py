@@ -161,7 +161,7 @@ version 0.1.0 the last tenth was looked at for choices too (`shakespeare-lstm` g
 it, and the presets' recipe was preferred to others), and whoever picked today's candidates knew its figures.
 Perplexity is per character, and every character counts, the unknown ones too. *Uniform* is what a uniform
 guess gives, |V|.
-This page is written by `python -m rnnviz models --markdown`, and `python -m rnnviz models --check` computes
+This page is written by `python -m rnnviz models --markdown`, and `python -m rnnviz dev check-models` computes
 its figures again. So that the app can say when a text was trained on, each file holds hashes of some of its
 training text's 24-grams (`rnnviz.scoring.contamination`), and no text.
 
@@ -238,7 +238,7 @@ last
 
 ```
 python -m rnnviz models --markdown > models/README.md
-python -m rnnviz models --check --corpora .
+python -m rnnviz dev check-models --corpora .
 ```
 """
 

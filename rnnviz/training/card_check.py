@@ -1,4 +1,4 @@
-"""The figures of models' cards, computed again from the files and the texts: `models --check`.
+"""The figures of models' cards, computed again from the files and the texts: `dev check-models`.
 
 A text is recognised by its sha256, the whole of it or its held-out part alone, whatever it is called.
 """

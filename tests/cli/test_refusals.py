@@ -1,4 +1,6 @@
-"""What a command refuses: exit code 1, nothing on standard output, one plain line on standard error."""
+"""What a command refuses: exit code 1, of what is gone 2; nothing on standard output, one plain line on
+standard error.
+"""
 
 import json
 from pathlib import Path
@@ -49,9 +51,6 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "match: share": (["match", *PASSAGE, "--share", "2"], "above 0 and at most 1"),
     "match: characters": (["match", *PASSAGE, "--characters", "0"], "characters is at least 1"),
     "match: untrained": (["match", *PASSAGE, "--untrained", "-1"], "untrained is at least 0"),
-    "match: target": (["match", *PASSAGE, "--target", "quotes"], "--target is gone"),
-    "match: annotations": (["match", *PASSAGE, "--annotations", "mine.csv"], "--annotations is gone"),
-    "match: unclosed": (["match", *PASSAGE, "--unclosed", "line"], "units.target"),
     "match: counts": (["match", *PASSAGE, *COUNTS], NO_STATE),
     "patch: a number": (["patch", *PATCH, "--direction", "random:x"], "received 'random:x'"),
     "patch: components": (
@@ -173,10 +172,19 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "train: a run under a file": ([*TRAIN, "--run-dir", "book.txt/run"], "no run can be kept in"),
     "train: TensorBoard's like": ([*TRAIN, "--log-to", "wandb"], "tensorboard; received 'wandb'"),
     "train: Trackio": ([*TRAIN, "--log-to", "trackio"], "no longer logged to Trackio; --log-to tensorboard"),
-    "story": (["story"], "the Train page replays each run from its folder"),
-    "story: a run": (["story", "runs/one"], "the Train page replays each run from its folder"),
-    "story: help": (["story", "--help"], "the Train page replays each run from its folder"),
 }  # fmt: skip
+
+GONE = {
+    "match --target quotes": "--target is gone: this version doesn't say",
+    "match --annotations mine.csv": "--annotations is gone",
+    "match --unclosed line": "units.target",
+    "models --check --corpora .": "--check is gone: write rnnviz dev check-models",
+    "models --corpora=.": "--corpora is gone: write rnnviz dev check-models",
+    "sketch mine --corpus book.txt": "write rnnviz dev sketch",
+    "story": "the Train page replays each run from its folder",
+    "story runs/one": "the Train page replays each run from its folder",
+    "story --help": "the Train page replays each run from its folder",
+}
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -199,3 +207,11 @@ def test_it_is_one_line(name: str, run: Run, tmp_path: Path, models_folder: Path
     assert word in done.err
     one_sentence(done.err.removesuffix("\n"))
     assert sorted(tmp_path.iterdir()) == before, "refused before anything was written"
+
+
+@pytest.mark.parametrize("words", GONE)
+def test_what_is_gone_says_in_one_line_what_to_write_and_ends_with_2(words: str, run: Run) -> None:
+    done = run(words)
+    assert (done.code, done.out, done.err.startswith("rnnviz: ")) == (2, "", True)
+    assert GONE[words] in done.err
+    one_sentence(done.err.removesuffix("\n"))

@@ -188,7 +188,7 @@ def test_training_stores_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         assert validation.share < 0.1 if name == "part" else validation.share == 1
         assert contamination.share(text[int(0.9 * n) :], sketch).share < 0.1
         before = path.read_bytes()
-        assert main(["sketch", str(path), "--corpus", str(tmp_path / "book.txt")]) == 0
+        assert main(["dev", "sketch", str(path), "--corpus", str(tmp_path / "book.txt")]) == 0
         assert path.read_bytes() == before  # what training stored, over again
     assert "hashes, one n-gram in" in capsys.readouterr().out
 
@@ -196,7 +196,7 @@ def test_training_stores_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 def test_the_command_refuses_another_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = checkpoint.save(tiny("gru", card=tiny_card()), tmp_path / "m.safetensors")
     before = path.read_bytes()
-    assert main(["sketch", str(path), "--corpus", "machine"]) == 1
+    assert main(["dev", "sketch", str(path), "--corpus", "machine"]) == 1
     assert "give the text it was trained on" in capsys.readouterr().err
     assert path.read_bytes() == before
 
@@ -204,6 +204,6 @@ def test_the_command_refuses_another_text(tmp_path: Path, capsys: pytest.Capture
 def test_the_command_gives_a_file_what_it_lacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     card = tiny_card(sha256=corpora.read("machine").sha256)
     path = checkpoint.save(tiny("gru", card=card), tmp_path / "m.safetensors")
-    assert main(["sketch", str(path), "--corpus", "machine"]) == 0
+    assert main(["dev", "sketch", str(path), "--corpus", "machine"]) == 0
     assert "0 hashes" in capsys.readouterr().out  # the word is shorter than an n-gram
     assert contamination.of(path) is not None

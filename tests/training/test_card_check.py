@@ -44,7 +44,7 @@ def test_a_fresh_card_is_right_in_every_figure(folder: Path, capsys: pytest.Capt
     assert {one.name for one in made if one.model == "counts"} == FIGURES
     assert {one.name for one in made if one.model == "net"} == FIGURES | {"ngram"}
     assert all(one.same for one in made)
-    assert cli.main(["models", "--check", "--corpora", str(folder)]) == 0
+    assert cli.main(["dev", "check-models", "--corpora", str(folder)]) == 0
     assert "net perplexity" in capsys.readouterr().out
 
 
@@ -60,7 +60,7 @@ def test_a_figure_that_does_not_come_out_again_is_told(
         "bits_per_character",
     }
     capsys.readouterr()
-    assert cli.main(["models", "--check", "--corpora", str(folder)]) == 1
+    assert cli.main(["dev", "check-models", "--corpora", str(folder)]) == 1
     assert "in the card, computed" in capsys.readouterr().out
 
 

@@ -49,10 +49,13 @@ def test_a_page_is_current_whatever_packed_it_and_is_not_after_a_change(
 ) -> None:
     target = tmp_path / "page.html"
     order = ["page", "-m", str(info.path), "--output", str(target)]
-    check = [*order, "--check"]
-    assert cli.main(check, more=[command.page]) == 1
+    check = ["dev", "check-page", *order[1:]]
+    assert cli.main(check, develop=[command.check_page]) == 1
     assert "rebuild it: python -m rnnviz page --model" in capsys.readouterr().err
     assert not target.exists()
+    with pytest.raises(SystemExit, match="2"):
+        cli.main([*order, "--check"], more=[command.page])
+    assert capsys.readouterr().err.startswith("rnnviz: --check is gone: write rnnviz dev check-page")
     assert cli.main(order, more=[command.page]) == 0
     page = target.read_text("utf-8")
 
@@ -63,7 +66,7 @@ def test_a_page_is_current_whatever_packed_it_and_is_not_after_a_change(
     elsewhere = re.sub(r'(id="\w+">)([^<]+)(?=</script>\n<script type)', other, page)
     assert elsewhere != page
     target.write_text(elsewhere, "utf-8")
-    assert cli.main(check, more=[command.page]) == 0
+    assert cli.main(check, develop=[command.check_page]) == 0
     assert cli.main(order, more=[command.page]) == 0
     assert target.read_text("utf-8") == elsewhere  # nothing to commit
     for damaged in (
@@ -72,7 +75,7 @@ def test_a_page_is_current_whatever_packed_it_and_is_not_after_a_change(
         page.replace('id="packed">', 'id="packed">A'),
     ):
         target.write_text(damaged, "utf-8")
-        assert cli.main(check, more=[command.page]) == 1
+        assert cli.main(check, develop=[command.check_page]) == 1
     assert cli.main(order, more=[command.page]) == 0
     assert target.read_text("utf-8") == page == build.page(info, build.yardstick(info))
 

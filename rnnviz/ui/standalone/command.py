@@ -1,39 +1,61 @@
-"""`python -m rnnviz page`: the Explore view of a model as one HTML file that needs no server."""
+"""`python -m rnnviz page`: the Explore view of a model as one HTML file that needs no server;
+`dev check-page`: whether such a file is what would be written now.
+"""
 
 from pathlib import Path
 from typing import Annotated, Literal
 
+from rnnviz.cli.bind import Gone, Help
 from rnnviz.cli.output import Named
 from rnnviz.errors import ConfigError
+
+Language = Annotated[Literal["en", "zh"], "of its words"]
 
 
 def page(
     of: Named,
     *,
-    output: Annotated[Path, "the HTML file to write"],
-    check: Annotated[bool, "write nothing; exit status 1 if the file isn't what would be written"] = False,
-    language: Annotated[Literal["en", "zh"], "of its words"] = "en",
-) -> int:
+    output: Annotated[Path, Help("the HTML file to write", "-o")],
+    gone: Annotated[
+        str | None,
+        Help("write rnnviz dev check-page --model NAME --output FILE", "--check", action=Gone),
+    ] = None,
+    language: Language = "en",
+) -> None:
     """Write the live view of a network as one HTML file, which any browser opens without a server."""
-    from rnnviz import i18n
-    from rnnviz.networks import checkpoint, modelfile
-    from rnnviz.ui.standalone import build
+    from rnnviz.networks import modelfile
 
-    info = checkpoint.read_info(checkpoint.find(of.model))
-    with i18n.speaking(language):
-        made = build.page(info, build.yardstick(info))
-    content = made.encode()
-    # What is packed may be other bytes elsewhere; a file that holds the same is left as it is.
-    there = output.read_text("utf-8", errors="replace") if output.is_file() else ""
-    current = build.contents(there) == build.contents(made)
-    if check and not current:
+    made, current = _made(of.model, output, language)
+    if not current:
+        modelfile.write_atomic(output, made)
+    done = "Current" if current else "Wrote"
+    print(f"{done}: {output} ({len(made):,} bytes), {of.model}")
+
+
+def check_page(
+    of: Named,
+    *,
+    output: Annotated[Path, Help("the HTML file that `rnnviz page` wrote", "-o")],
+    language: Language = "en",
+) -> None:
+    """Say whether a page is what `rnnviz page` would write now; exit status 1 if it isn't."""
+    if not _made(of.model, output, language)[1]:
         raise ConfigError(
             "{file} isn't current; rebuild it: python -m rnnviz page --model {model} --output {file}",
             file=str(output),
             model=of.model,
         )
-    if not current:
-        modelfile.write_atomic(output, content)
-    done = "Current" if current else "Wrote"
-    print(f"{done}: {output} ({len(content):,} bytes), {info.name}")
-    return 0
+    print(f"Current: {output}")
+
+
+def _made(model: str, output: Path, language: str) -> tuple[bytes, bool]:
+    """The page, and whether `output` holds the same: what is packed may be other bytes elsewhere."""
+    from rnnviz import i18n
+    from rnnviz.networks import checkpoint
+    from rnnviz.ui.standalone import build
+
+    info = checkpoint.read_info(checkpoint.find(model))
+    with i18n.speaking(language):
+        made = build.page(info, build.yardstick(info))
+    there = output.read_text("utf-8", errors="replace") if output.is_file() else ""
+    return made.encode(), build.contents(there) == build.contents(made)

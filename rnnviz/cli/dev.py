@@ -1,9 +1,35 @@
-"""`python -m rnnviz sketch`: give an older model file the sketch of its training text."""
+"""`python -m rnnviz dev COMMAND`: what those use who make the models and pages that are shipped."""
 
+from pathlib import Path
 from typing import Annotated
 
 from rnnviz.cli.bind import Help
+from rnnviz.cli.output import complain
 from rnnviz.errors import ConfigError
+
+
+def check_models(
+    *,
+    corpora: Annotated[
+        Path | None, Help("text files beside the corpora known by name", metavar="DIR")
+    ] = None,
+) -> int:
+    """Compute the figures of the models' cards again; exit status 1 if one differs."""
+    from rnnviz.networks.checkpoint import available
+    from rnnviz.training import card_check
+
+    found, damaged = available()
+    differs = False
+    for one in card_check.check(found, corpora):
+        if isinstance(one, str):
+            complain(one)
+            continue
+        differs = differs or not one.same
+        computed = "" if one.same else f" in the card, computed {one.found}"
+        print(f"{one.model} {one.name}: {one.said}{computed}")
+    for file in damaged:
+        complain(file.reason)
+    return int(differs)
 
 
 def sketch(
