@@ -12,6 +12,7 @@ options.
 
 import argparse
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from types import NoneType, UnionType
@@ -37,6 +38,7 @@ class Help:
     least       the lowest number; a lower one is an error of ours, which names the parameter
     positional  it has no dashes
     one_of      what excludes it
+    former      its name in earlier versions, which works once more and says the new one
     action      one of argparse's own, such as Gone, to which `about` is the constant
     """
 
@@ -49,10 +51,12 @@ class Help:
         least: int | None = None,
         positional: bool = False,
         one_of: OneOf | None = None,
+        former: str | None = None,
         action: type[argparse.Action] | None = None,
     ) -> None:
         self.about, self.names, self.metavar, self.convert = about, names, metavar, convert
         self.least, self.positional, self.one_of, self.action = least, positional, one_of, action
+        self.former = former
 
 
 class FieldsOf:
@@ -75,6 +79,14 @@ class Gone(argparse.Action):
         self, parser: argparse.ArgumentParser, _args: object, _given: object, option: str | None = None
     ) -> None:
         parser.exit(2, f"rnnviz: {option} is gone: {self.const}\n")
+
+
+class Former(argparse.Action):
+    """An option's earlier name: what was given is taken, and `const`, its name now, is said."""
+
+    def __call__(self, _parser: object, args: object, given: object, option: str | None = None) -> None:
+        print(f"rnnviz: {option} goes in the next version: write {self.const}", file=sys.stderr)
+        setattr(args, self.dest, given)
 
 
 class Misspelt(Exception):
@@ -186,6 +198,9 @@ def _option(parser: Any, name: str, said: Help, bare: Any, default: Any, excludi
     if not optional:
         how["required"] = True
     parser.add_argument(*names, dest=name, **how)
+    if said.former is not None:
+        how |= {"action": Former, "const": names[0], "help": argparse.SUPPRESS}
+        parser.add_argument(said.former, dest=name, **how)
 
 
 def _default(about: str, default: Any) -> str:

@@ -122,6 +122,7 @@ class Written:
         Help(
             "write every row of files of rows with its perplexity beside it, as .parquet, .jsonl or .csv; a "
             "text file is one row",
+            "-o",
             metavar="OUT",
         ),
     ] = None

@@ -39,10 +39,11 @@ def trace(
     layer: Annotated[int | None, "with --quantity: one layer, counted from 0 (default: all)"] = None,
     format: Annotated[
         Literal["csv", "json", "npz", "parquet"] | None,
-        "csv, json, npz or parquet (default: as the ending of --out says, or csv)",
+        "csv, json, npz or parquet (default: as the ending of --output says, or csv)",
     ] = None,
-    out: Annotated[
-        str | None, Help("the file to write (default: standard output)", "-o", metavar="FILE")
+    output: Annotated[
+        str | None,
+        Help("the file to write (default: standard output)", "-o", metavar="FILE", former="--out"),
     ] = None,
 ) -> None:
     """Show what a network expected at every character of a text.
@@ -50,8 +51,8 @@ def trace(
     examples:
       python -m rnnviz trace "machine" --model timemachine-gru
       python -m rnnviz trace --file book.txt --model timemachine-gru --quantity hidden --quantity update \\
-          --layer 0 --out states.parquet
-      python -m rnnviz trace "machine" --model timemachine-gru --out machine.npz
+          --layer 0 --output states.parquet
+      python -m rnnviz trace "machine" --model timemachine-gru --output machine.npz
 
     Without --quantity, a row a character: position, which counts from 1, character, nll, rank, entropy, and
     index, the position counted from 0. nll and entropy are in nats, entropy is that of the prediction which
@@ -63,22 +64,22 @@ def trace(
     """
     from rnnviz.scoring import frames
 
-    chosen = _format(quantity, layer, format, out)
+    chosen = _format(quantity, layer, format, output)
     model = network(on)
     traced = rnnviz.trace(model, given_text(source))
     asked = {name: traced.values(name) for name in quantity or ()}
     if asked:
         frames.columns("", {name: values[:0] for name, values in asked.items()}, layer, None)  # may refuse it
-    _write(chosen, traced, asked, layer, out)
-    if out is not None:
-        print(f"Wrote {out} ({Path(out).stat().st_size:,} bytes): {len(traced):,} characters")
+    _write(chosen, traced, asked, layer, output)
+    if output is not None:
+        print(f"Wrote {output} ({Path(output).stat().st_size:,} bytes): {len(traced):,} characters")
 
 
-def _write(chosen: str, traced: rnnviz.Trace, asked: Columns, layer: int | None, out: str | None) -> None:
+def _write(chosen: str, traced: rnnviz.Trace, asked: Columns, layer: int | None, output: str | None) -> None:
     from rnnviz.figures import export
 
     stretches = _values(traced, asked, layer) if asked else iter([_expected(traced)])
-    with files.replacing(sys.stdout.buffer if out is None else out) as file:
+    with files.replacing(sys.stdout.buffer if output is None else output) as file:
         if chosen == "npz":
             file.write(traced.to_bytes(*asked))
         elif chosen == "json":
@@ -89,11 +90,11 @@ def _write(chosen: str, traced: rnnviz.Trace, asked: Columns, layer: int | None,
             export.write_parquet(file, stretches)
 
 
-def _format(quantity: list[str] | None, layer: int | None, format: str | None, out: str | None) -> str:
+def _format(quantity: list[str] | None, layer: int | None, format: str | None, output: str | None) -> str:
     """The format asked for; fails early where it can't be written."""
     from rnnviz.figures import export
 
-    ending = Path(out or "").suffix.lower().removeprefix(".")
+    ending = Path(output or "").suffix.lower().removeprefix(".")
     chosen: str = format or (ending if ending in FORMATS else "csv")
     if layer is not None and not quantity:
         raise ConfigError(
@@ -104,11 +105,11 @@ def _format(quantity: list[str] | None, layer: int | None, format: str | None, o
             "an npz file holds all layers; leave out --layer {layer}, or write csv, json or parquet",
             layer=layer,
         )
-    if out is not None:
-        export.check(out)
+    if output is not None:
+        export.check(output)
     elif chosen in BINARY and sys.stdout.isatty():
         raise ConfigError(
-            "{format} is no text and would garble the terminal; name a file with --out", format=chosen
+            "{format} is no text and would garble the terminal; name a file with --output", format=chosen
         )
     if chosen == "parquet":
         export.parquet_library()

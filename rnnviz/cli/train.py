@@ -67,7 +67,9 @@ class About:
 class Now:
     """What may be another where a run goes on."""
 
-    output: Annotated[Path | None, "the model file to write (default: NAME.safetensors)"] = None
+    output: Annotated[
+        Path | None, Help("the model file to write (default: NAME.safetensors)", "-o", metavar="FILE")
+    ] = None
     device: Annotated[str | None, "auto, cpu or cuda (default: auto)"] = None
     threads: Annotated[
         int | None,
