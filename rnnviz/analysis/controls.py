@@ -34,8 +34,8 @@ COPIES = 3
 """Untrained copies: what is said of a unit is that it beats the best of them."""
 
 
-ECHOES = 0.7
-"""The copies' share of the work."""
+READING, ECHOES = 0.2, 0.7
+"""The share of the work that reading is, and of the rest that the copies are."""
 
 
 def untrained(model: Network, copies: int = COPIES, *, fresh: Fresh | None = None) -> list[Network]:
@@ -180,7 +180,7 @@ def find(
     shifts    of the target along the text, which tell chance; None: 1,000, or more where a list needs them
     seed      chooses the shifts
     copies    untrained copies of the network, searched for the same; `fresh` is that of `untrained`
-    progress  is called with the share that is done, once the text has been read
+    progress  is called with the share that is done
 
     Of 50,000 characters a GRU of 256 units takes some ten seconds, most of them for the copies. Raises
     ConfigError for what `target` doesn't take, for what is the same throughout the text, and for numbers out
@@ -220,12 +220,13 @@ def _finding(
     model: Network, text: str, what: Sequence[What], *, shifts: int | None, **given: Any
 ) -> Generator[Share, None, list[Search]]:
     """A search for each, weighed; `given` is of `controlled`."""
-    traced = run(tracing(model, check_text(text)))
+    traced = yield from mapped(tracing(model, check_text(text)), lambda share: Share(READING * share))
     sought = [labels(one, traced.text) for one in what]
     for one in sought:
         one.check(len(traced))
     enough = max(SHIFTS, shifts_for(len(sought))) if shifts is None else shifts
-    found = yield from controlled(model, traced, sought, shifts=enough, **given)
+    steps = controlled(model, traced, sought, shifts=enough, **given)
+    found = yield from mapped(steps, lambda now: Share(READING + (1 - READING) * now.fraction))
     return [search for search in found if search is not None]
 
 

@@ -21,7 +21,7 @@ chosen ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sized
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -364,7 +364,9 @@ def probe(
         )
     target = targets.target(target, source.text if isinstance(source, Trace) else "")
     copies = (Searcher(copy, layer=layer, quantity=quantity) for copy in untrained)
-    return run(steps(searcher, target, untrained=copies, controls=controls, seed=seed), progress)
+    many = len(untrained) if isinstance(untrained, Sized) else 0
+    made = steps(searcher, target, untrained=copies, controls=controls, seed=seed, copies=many)
+    return run(made, progress)
 
 
 def steps(

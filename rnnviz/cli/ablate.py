@@ -5,16 +5,17 @@ another text would have others on top.
 
 from typing import Annotated, Any
 
+import rnnviz
 from rnnviz.cli.bind import Help
 from rnnviz.cli.output import (
     Named,
     Shown,
     Source,
     Unclosed,
-    finished,
     network,
     numbers,
     print_findings,
+    progress_bar,
     source_text,
 )
 from rnnviz.errors import ConfigError
@@ -65,22 +66,23 @@ def ablate(
       python -m rnnviz ablate --model python-gru --corpus python-source --units 281,294 --target quotes \\
           --unclosed line --json
     """
-    from rnnviz.analysis import ablation, targets
+    from rnnviz.analysis import targets
 
     model = network(of)
     text = normalise(source_text(source), model.normaliser)[:characters]
     inside = None if target is None else targets.named(target, text, unclosed=unclosed)
-    steps = ablation.ablating(
-        model,
-        text,
-        layer=layer,
-        units=units,
-        to=_held(to),
-        until=until if units is None else None,
-        target=inside,
-        controls=controls,
-    )
-    found = finished(steps, "Reading without each unit", shown)
+    with progress_bar("Reading without each unit", shown) as progress:
+        found = rnnviz.units.ablate(
+            model,
+            text,
+            layer=layer,
+            units=units,
+            to=_held(to),
+            until=until if units is None else None,
+            target=inside,
+            controls=controls,
+            progress=progress,
+        )
     heading = words("ablation.read", model=model.name, layer=found.layer, characters=count(found.characters))
     print_findings([found], shown, heading, model=of.model)
 

@@ -10,10 +10,10 @@ from rnnviz.cli.output import (
     OnDevice,
     Shown,
     Text,
-    finished,
     given_text,
     network,
     print_findings,
+    progress_bar,
 )
 from rnnviz.findings import count, words
 from rnnviz.text.characters import visible
@@ -47,8 +47,6 @@ def connectivity(
       python -m rnnviz connectivity --model timemachine-gru --file book.txt
       python -m rnnviz connectivity --model timemachine-lstm "The Time Traveller" --at 13 --json
     """
-    from rnnviz.analysis import memory_length
-
     model = network(on)
     text = given_text(source)[:characters]
     if at is not None:
@@ -59,6 +57,6 @@ def connectivity(
         )
         print_findings([row], shown, heading, model=on.model, target=symbol)
         return
-    steps = memory_length.reach(model, text, lags=lags, character=target)
-    found = finished(steps, "Going back", shown)
+    with progress_bar("Going back", shown) as progress:
+        found = rnnviz.gradients.memory_length(model, text, lags=lags, character=target, progress=progress)
     print_findings([found], shown, words("reach.heading", model=model.name), model=on.model)

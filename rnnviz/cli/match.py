@@ -15,9 +15,9 @@ from rnnviz.cli.output import (
     Shown,
     Source,
     complain,
-    finished,
     network,
     print_findings,
+    progress_bar,
     read_text,
     say_start,
     source_text,
@@ -36,7 +36,7 @@ class Corpus(Source):
 
 @dataclass(frozen=True)
 class Asked:
-    """What `Index.elsewhere` is asked for."""
+    """What `rnnviz.units.match` is asked for."""
 
     threshold: Annotated[float, "how far from 0 a unit is on"] = 0.5
     edges: Annotated[int, "take only units that are off within so many characters before and after"] = 0
@@ -90,22 +90,26 @@ def match(
 
     --span counts characters from 0; its second number is the first character after the passage.
     """
-    from rnnviz.analysis import indexing, matching
     from rnnviz.text.characters import normalise
     from rnnviz.text.corpora import cache_folder
 
     model = network(of)
-    read = rnnviz.trace(model, _passages_text(text, source))
-    start, stop = _span(span)
-    # Says what is wrong before a corpus is read.
-    matching.pattern(read, start, stop, threshold=asked.threshold, edges=asked.edges, layer=asked.layer)
+    passage, (start, stop) = _passages_text(text, source), _span(span)
     corpus = normalise(source_text(source, whole=True), model.normaliser)[:characters]
     if untrained:
         say_start(model, shown)
-    steps = indexing.matches(
-        model, read, start, stop, corpus, untrained=untrained, folder=index, **vars(asked)
-    )
-    found = finished(steps, f"reading {len(corpus):,} characters", shown)
+    with progress_bar(f"reading {len(corpus):,} characters", shown) as progress:
+        found = rnnviz.units.match(
+            model,
+            passage,
+            start,
+            stop,
+            corpus,
+            copies=untrained,
+            folder=index,
+            progress=progress,
+            **vars(asked),
+        )
     if (kept := cache_folder() / "indexes").is_dir():
         complain(f"rnnviz 1.0.0 kept indexes in {kept}; this version doesn't look there: remove the folder")
     print_findings([found], shown, found.pattern.said(), model=of.model)

@@ -10,10 +10,10 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Container, Generator, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, Protocol
 
 import rnnviz
 from rnnviz.cli.bind import Help, OneOf
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.networks.torch_model import CharModel
-    from rnnviz.scoring.perplexity import Progress
-
-R = TypeVar("R")
 
 STANDARD_INPUT = "-"
 
@@ -214,12 +211,21 @@ def source_text(args: Any, *, whole: bool = False) -> str:
     return corpus.text if whole else corpus.split().held_out or corpus.text
 
 
+class Step(Protocol):
+    """How far something is, as `progress=` is told: the share that is done, 0 to 1."""
+
+    @property
+    def fraction(self) -> float:
+        """The share."""
+        ...
+
+
 @contextlib.contextmanager
 def progress_bar(
-    title: str, args: Any, *, transient: bool = True
-) -> Iterator[Callable[[float, str], None] | None]:
-    """A callback for the share done and words, a bar on standard error; None if that is no terminal, or if
-    `args` say --quiet.
+    title: str, args: Quiet, said: Callable[[Any], str] = lambda step: "", *, transient: bool = True
+) -> Iterator[Callable[[Step], None] | None]:
+    """A callback for `progress=`: a bar on standard error, with what is `said` of a step behind it; None if
+    that is no terminal, or with --quiet.
     """
     if args.quiet or not sys.stderr.isatty():
         yield None
@@ -238,31 +244,7 @@ def progress_bar(
     with Progress(*columns, console=Console(stderr=True), transient=transient) as bar:
         task = bar.add_task("", total=1.0, said="")
 
-        def show(fraction: float, said: str) -> None:
-            bar.update(task, completed=fraction, said=said)
-
-        yield show
-
-
-def finished(steps: Generator[Any, None, R], title: str, args: Any) -> R:
-    """What `steps` return, under a bar of how far they are."""
-    from rnnviz.networks.progress import run
-
-    with progress_bar(title, args) as show:
-        return run(steps, show and (lambda now: show(now.fraction, "")))
-
-
-@contextlib.contextmanager
-def scoring_bar(file: str, args: Any) -> Iterator[Callable[[Progress], None] | None]:
-    """The same for Progress of scoring."""
-    with progress_bar(os.path.basename(file), args) as show:
-
-        def step(done: Progress) -> None:
-            assert show is not None
-            perplexity = "" if math.isnan(done.nll) else f", perplexity {done.perplexity:.3f}"
-            show(done.fraction, f"{done.characters:,} characters{perplexity}")
-
-        yield None if show is None else step
+        yield lambda step: bar.update(task, completed=step.fraction, said=said(step))
 
 
 def as_json(values: Any) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import os
 import sys
 from collections import Counter
@@ -28,7 +29,7 @@ from rnnviz.cli.output import (
     opened,
     print_findings,
     print_tables,
-    scoring_bar,
+    progress_bar,
     told,
 )
 from rnnviz.errors import ModelNotFoundError, RnnvizError, TextError
@@ -36,7 +37,7 @@ from rnnviz.errors import ModelNotFoundError, RnnvizError, TextError
 if TYPE_CHECKING:
     from rnnviz.figures.row_table import RowTable
     from rnnviz.scoring.many_files import Other, Scoring
-    from rnnviz.scoring.perplexity import LanguageModel
+    from rnnviz.scoring.perplexity import LanguageModel, Progress
     from rnnviz.scoring.record import Record
     from rnnviz.scoring.score import Score
 
@@ -252,14 +253,13 @@ def _scoring(
             sources[file] = stack.enter_context(opened(file))
         return sources[file]
 
-    bar = partial(scoring_bar, args=shown)
     scoring = Scoring(
         model,
         others,
         bool(compare),
         learned=bool(learning.option),
         source=source,
-        bar=bar,
+        bar=partial(_bar, args=shown),
         **vars(read),
     )
     if scheduler is None:
@@ -272,8 +272,17 @@ def _scoring(
         model=machines.model(model, device=on.device),
         others=[one._replace(model=machines.model(one.model, device=on.device)) for one in others],
         at_once=2 * machines.threads,
-        bar=partial(scoring_bar, args=Quiet(quiet=True)),  # of many bars at once none could be read
+        bar=partial(_bar, args=Quiet(quiet=True)),  # of many bars at once none could be read
     )
+
+
+def _bar(file: str, args: Quiet) -> contextlib.AbstractContextManager[Callable[[Progress], None] | None]:
+    return progress_bar(os.path.basename(file), args, _so_far)
+
+
+def _so_far(done: Progress) -> str:
+    perplexity = "" if math.isnan(done.nll) else f", perplexity {done.perplexity:.3f}"
+    return f"{done.characters:,} characters{perplexity}"
 
 
 def _others(on: OnDevice, model: LanguageModel, compare: Sequence[str], learning: Learning) -> list[Other]:

@@ -7,8 +7,7 @@ of all that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import rnnviz
 from rnnviz.cli.bind import Help
@@ -16,18 +15,14 @@ from rnnviz.cli.output import (
     Named,
     Shown,
     Source,
-    finished,
     network,
     print_findings,
+    progress_bar,
     say_start,
     source_text,
 )
 from rnnviz.cli.units import COPIES, Question
 from rnnviz.findings import Finding, count, words
-
-if TYPE_CHECKING:
-    from rnnviz.analysis.searching import Searcher
-    from rnnviz.analysis.targets import Target
 
 
 def probe(
@@ -49,7 +44,7 @@ def probe(
     example:
       python -m rnnviz probe --model python-gru --corpus python-source --target quotes --target brackets
     """
-    from rnnviz.analysis.searching import Searcher
+    from rnnviz.analysis.search_result import Unanswered
 
     model = network(of)
     traced = rnnviz.trace(model, source_text(source)[:characters])
@@ -58,29 +53,26 @@ def probe(
         say_start(model, shown)
     copies = [rnnviz.trace(copy, traced.text) for copy in rnnviz.units.untrained(model, untrained)]
     for quantity in question.quantity or ["hidden"]:
-        searchers = [Searcher(one, layer=question.layer, quantity=quantity) for one in (traced, *copies)]
-        probes = [_probe(target, searchers, controls, seed, shown) for target in targets]
+        found: list[Finding] = []
+        for target in targets:
+            if len(target) and not target.varies:
+                found.append(Unanswered(target))
+                continue
+            with progress_bar(target.name, shown) as progress:
+                found.append(
+                    rnnviz.units.probe(
+                        traced,
+                        target,
+                        layer=question.layer,
+                        quantity=quantity,
+                        untrained=copies,
+                        controls=controls,
+                        seed=seed,
+                        progress=progress,
+                    )
+                )
         heading = words("read", model=model.name, quantity=quantity, n=count(len(traced)))
-        more = _weights if weights else lambda found: {}
-        print_findings(probes, shown, heading, more, model=of.model)
-
-
-def _probe(
-    target: Target,
-    searchers: Sequence[Searcher],
-    controls: int,
-    seed: int,
-    shown: Shown,
-) -> Finding:
-    """The probe of the first Searcher beside the others, where the target isn't the same throughout."""
-    from rnnviz.analysis import probing
-    from rnnviz.analysis.search_result import Unanswered
-
-    if not target.varies and len(target):
-        return Unanswered(target)
-    own, *copies = searchers
-    steps = probing.steps(own, target, untrained=copies, controls=controls, seed=seed, copies=len(copies))
-    return finished(steps, target.name, shown)
+        print_findings(found, shown, heading, _weights if weights else lambda one: {}, model=of.model)
 
 
 def _weights(found: Finding) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from rnnviz.cli.output import Quiet, command_line, complain, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint, has_torch, modelfile
 from rnnviz.networks.config import Cell, Engine, TrainConfig, gone
+from rnnviz.networks.progress import Share
 from rnnviz.training import hyperparameters, process, tensorboard
 from rnnviz.training.folder import Description, RunFolder, home
 from rnnviz.training.stop_request import EXIT_INTERRUPTED
@@ -334,11 +335,11 @@ def _training_bar(bars: Quiet, trainer: Any) -> Iterator[tuple[Callable[[Any], N
     neither with --quiet.
     """
     said = ""
-    with progress_bar("training", bars, transient=False) as show:
+    with progress_bar("training", bars, lambda step: said, transient=False) as show:
 
         def each_step(trainer: Any) -> None:
             if show is not None:
-                show(trainer.step_index / trainer.total_steps, said)
+                show(Share(trainer.step_index / trainer.total_steps))
 
         def each_report(report: Any) -> None:
             nonlocal said

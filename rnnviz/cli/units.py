@@ -22,9 +22,9 @@ from rnnviz.cli.output import (
     Source,
     Unclosed,
     command_line,
-    finished,
     network,
     print_findings,
+    progress_bar,
     read_text,
     say_start,
     source_text,
@@ -101,9 +101,8 @@ def units(
     ] = None,
 ) -> None:
     """Find the units of a network that respond to something in a text."""
-    from rnnviz.analysis import controls, search_result
-    from rnnviz.networks.progress import Share, mapped
-    from rnnviz.scoring.tracer import tracing
+    from rnnviz.analysis import search_result
+    from rnnviz.text.characters import normalise
 
     model = network(of)
     not_below("untrained", untrained, int(card))  # what a card says is said beside a control
@@ -112,8 +111,9 @@ def units(
     lines = read_text(str(typed), None).splitlines() if typed else []
     sentences = [rnnviz.trace(model, line) for line in lines]
     text = source_text(source)
-    traced = finished(mapped(tracing(model, text[:characters]), Share), "reading", shown)
-    targets = question.targets(traced.text)
+    read = normalise(text[:characters], model.normaliser)
+    targets = question.targets(read)
+    varying = [one for one in targets if one.varies or not read]
     quantities = question.quantity or ["hidden"]
     family = len(targets) * len(quantities)
     if untrained:
@@ -121,37 +121,34 @@ def units(
     if shifts is None:
         shifts = max(SHIFTS, PER_TARGET * family)
     not_below("shifts", shifts, search_result.shifts_for(family))
-    found = []
+    found: list[Search] = []
     for quantity in quantities:
-        steps = controls.controlled(
-            model,
-            traced,
-            targets,
-            layer=question.layer,
-            quantity=quantity,
-            edges=edges,
-            shifts=shifts,
-            seed=seed,
-            copies=untrained,
-        )
-        found.append(finished(steps, f"{quantity}, beside untrained copies", shown))
-    searches = iter(search_result.holm(search for each in found for search in each if search is not None))
-    kept: list[search_result.Search] = []
-    for quantity, each in zip(quantities, found, strict=True):
-        now = [search and next(searches) for search in each]
-        kept += [search for search in now if search is not None]
-        pairs = zip(targets, now, strict=True)
-        read = words("read", model=model.name, quantity=quantity, n=count(len(traced)))
+        with progress_bar(f"{quantity}, beside untrained copies", shown) as progress:
+            found += rnnviz.units.find(
+                model,
+                read,
+                varying,
+                layer=question.layer,
+                quantity=quantity,
+                edges=edges,
+                shifts=shifts,
+                seed=seed,
+                copies=untrained,
+                progress=progress,
+            )
+    found = search_result.holm(found)  # what several quantities are asked for is one family
+    left = iter(found)
+    for quantity in quantities:
         print_findings(
-            [search or search_result.Unanswered(target) for target, search in pairs],
+            [next(left) if one in varying else search_result.Unanswered(one) for one in targets],
             shown,
-            read,
+            words("read", model=model.name, quantity=quantity, n=count(len(read))),
             model=of.model,
             family=family,
         )
     if card:
-        same = [one for one, search in zip(targets, found[0], strict=True) if search is None]
-        _keep(of, source, question.unclosed, kept, text, sentences, same, typed)
+        same = [one for one in targets if one not in varying]
+        _keep(of, source, question.unclosed, found, text, sentences, same, typed)
 
 
 def _keep(

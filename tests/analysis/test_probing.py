@@ -201,7 +201,9 @@ def runs(mask: np.ndarray) -> list[tuple[bool, int]]:
 def test_a_lead_that_another_text_may_not_have_is_none() -> None:
     target, states = planted()
     states[:, 3] += 3 * target.values
-    one = probe(states, target, untrained=[np.random.default_rng(3).normal(size=(24_000, 4))])
+    shares, copies = list[float](), [np.random.default_rng(3).normal(size=(24_000, 4))]
+    one = probe(states, target, untrained=copies, progress=lambda step: shares.append(step.fraction))
+    assert shares == sorted(shares), "the copies' work is counted"
     assert one.interval is not None
     assert one.lead is not None
     assert one.interval[0] < one.score < one.interval[1]

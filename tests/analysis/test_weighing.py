@@ -190,6 +190,8 @@ def test_what_is_asked_at_once_is_held_to_holms_levels() -> None:
     assert [one.best for one in found] == [one.best for one in alone]
     assert [one.levels for one in found] == [one.levels for one in holm(alone)]
     assert [one.levels for one in found] != [one.levels for one in alone]
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < 0.2, "reading is reported"
     assert shares[-1] == 1.0
     assert isinstance(units.find(built(), text, ["quotes"], copies=0), list)
     with pytest.raises(ConfigError, match="each takes 39 shifts"):
