@@ -138,6 +138,107 @@ def test_a_searchs_table_picture_and_facts_hold_the_same_numbers() -> None:
     assert SEARCH.about(1).values["score"] == Number(0.99)
 
 
+TWELVE = tuple(Found(Unit(1, n), 0.9 - n / 100, 0.8 - n / 100, -1, n / 100) for n in range(14))
+BEHIND = replace(SEARCH, evidence=reported(context=0.91), parsed=0.8, inside=900, found=(TWELVE[0], OTHER))
+
+
+def english(values: Any) -> dict[str, str]:
+    return {name: "" if each is None else tell(each, "en") for name, each in values.items()}
+
+
+def test_a_searchs_facts_are_all_that_json_prints() -> None:
+    facts = BEHIND.facts()
+    rivals, report = facts.pop("rivals"), facts.pop("report")
+    assert facts == {
+        "target": "quotes", "parsed": 0.8, "measure": "AUC", "quantity": "hidden", "characters": 20_000,
+        "inside": 900, "held_out": True, "chance": 0.6, "above_chance": 2, "character": 0.7,
+        "untrained": [0.6, 0.75, 0.7], "interval": [0.88, 0.92], "stability": 0.75, "block": 80,
+        "verdict": "context",
+        "units": [
+            {"layer": 1, "unit": 0, "direction": -1, "ranked_by": 0.8, "score": 0.9, "p": 0.0},
+            {"layer": 0, "unit": 1, "direction": 1, "ranked_by": 0.9, "score": 0.99, "p": 0.0},
+        ],
+    }  # fmt: skip
+    assert [(one["kind"], one["number"], one["score"], one["p"]) for one in rivals] == [
+        ("character", 1, 0.7, 0.002), ("context", 8, 0.91, 0.002), ("untrained", 1, 0.75, 0.002),
+    ]  # fmt: skip
+    assert (report["score"], report["interval"], len(report["rivals"])) == (0.85, (0.83, 0.87), 3)
+    bare = replace(SEARCH, evidence=None, found=TWELVE).facts()
+    assert [bare[name] for name in ("interval", "report", "stability", "block", "rivals")] == [
+        None, None, None, None, [],
+    ]  # fmt: skip
+    assert "parsed" not in bare
+    assert [one["unit"] for one in bare["units"]] == list(range(10))
+    assert bare["above_chance"] == 6, "a p of 0.05 still is"
+
+
+def test_a_searchs_row_has_a_cell_for_each_head() -> None:
+    heads = ["target", "share", "measure", "unit", "ranked-by", "held-out", "reported", "interval", "chance"]
+    heads += ["above", "character", "context", "untrained", "stable", "verdict"]
+    table = BEHIND.table()
+    assert [one.code for one in table.columns] == [f"head.{name}" for name in heads]
+    assert list(english(dict(zip(heads, table.rows[0], strict=True))).values()) == [
+        "quotes", "4.5 %", "AUC", "−1:0", "0.800", "0.900", "0.850", "0.830–0.870", "0.600", "2", "0.700",
+        "8: 0.910", "0.750", "75 %", "the last 8 characters may do",
+    ]  # fmt: skip
+    for changed, cells in (
+        ({"held_out": False}, ["–"] * 9),
+        ({"evidence": None, "character": None, "untrained": (), "chance": 0.95},
+         ["0.900", "–", "–", "0.950", "2", "–", "–", "–", "–"]),
+        ({"evidence": weighed(interval=None)},
+         ["0.900", "–", "–", "0.600", "2", "0.700", "8: 0.800", "0.750", "75 %"]),
+    ):  # fmt: skip
+        row = replace(BEHIND, **changed).table().rows[0]
+        assert list(english(dict(zip(heads, row, strict=True))).values())[5:14] == cells
+    assert replace(BEHIND, inside=None).table().rows[0][1] is None
+
+
+def test_a_searchs_sentences_share_their_values() -> None:
+    *said, above = BEHIND.sentences()
+    assert [english(one.values) for one in said] == [
+        {
+            "unit": "0", "best": "unit 0", "measure": "AUC", "score": "0.900", "interval": "0.880 to 0.920",
+            "chance": "0.600", "character": "0.700", "untrained": "0.750", "context": "0.910", "k": "8",
+            "rival": "0.910", "number": "8", "lead": "−0.030 to 0.010", "simplest": "0.910", "few": "8",
+            "stable": "75 %", "n": "20,000", "enough": "20,000",
+        }
+    ] * 3  # fmt: skip
+    assert english(above.values) == {"n": "2"}
+    reports = english(replace(SEARCH, evidence=reported()).sentences()[0].values)
+    assert [reports[name] for name in ("score", "interval", "character", "context", "lead", "simplest")] == [
+        "0.850", "0.830 to 0.870", "0.600", "0.780", "0.080 to 0.120", "–",
+    ]  # fmt: skip
+    bare = english(replace(SEARCH, evidence=None).sentences()[0].values)
+    assert {bare[name] for name in ("interval", "character", "untrained", "rival", "lead", "stable")} == {"–"}
+    assert {bare[name] for name in ("k", "number", "few")} == {""}
+
+
+def test_a_searchs_bars_are_the_best_units_and_the_chosen_one() -> None:
+    ranked = replace(SEARCH, found=TWELVE)
+    (panel,) = ranked.panels()
+    assert (panel.name, panel.title.code, panel.limits.code, panel.pick) == (
+        "ranking", "search.title", "search.limits", "bar",
+    )  # fmt: skip
+    assert panel.picks == list(range(12))
+    assert panel.picture.names[:2] == ["− 0", "− 1"]
+    assert (panel.picture.first, panel.picture.last, panel.picture.chosen) == (0.5, 1.0, None)
+    assert panel.picture.x.code == "measure.auc"
+    assert [one.code for one in panel.notice] == [
+        "search.notice", "search.notice-mask", "search.notice-click",
+    ]  # fmt: skip
+    assert english(panel.notice[0].values) == {"enough": "20,000"}
+    (other,) = ranked.panels(chosen=13)
+    assert (other.picks, other.picture.chosen) == ([*range(12), 13], 12)
+    (graded,) = replace(ranked, measure="correlation", held_out=False, evidence=None).panels(chosen=3)
+    assert (graded.picture.first, graded.picture.last, graded.picture.chosen) == (0.0, None, 3)
+    assert [one.code for one in (graded.title, *graded.notice[:2])] == [
+        "search.title-same-text", "search.notice-same-text", "search.notice-graded",
+    ]  # fmt: skip
+    assert [name.code for name, _level in graded.picture.levels] == [
+        "search.level-character", "search.level-untrained",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("changed", "code"),
     [

@@ -115,6 +115,28 @@ def test_shifted_products_are_those_of_the_shifted_target() -> None:
         np.testing.assert_allclose(row, np.roll(mask, shift) @ ranked, atol=1e-3)
 
 
+@pytest.mark.parametrize("graded", [False, True])
+@pytest.mark.parametrize("shifts", [300, 40])
+def test_chance_is_the_score_either_way_for_the_shifted_target(graded: bool, shifts: int) -> None:
+    random = np.random.default_rng(2)
+    values = random.normal(size=(600, 3))
+    values[:, 1] += 2 * (aims := random.normal(size=600))
+    aim = Target("aim", aims if graded else aims > 0)
+    searcher = Searcher(values, seed=5)
+    found, split = searcher.search(aim, shifts=shifts), searcher.split(aim)
+    column, there = values[split.second, found.best.unit.unit], aim.values[split.second]
+    n = len(there)
+    each = range(n // 20, n - n // 20 + 1)
+    if shifts < len(each):
+        each = np.random.default_rng(5).choice(np.array(each), shifts, replace=False)
+    score = (
+        ranking.score if graded else (lambda one, mask: max(ranking.score(s * one, mask) for s in (1, -1)))
+    )
+    expected = sorted(abs(score(column, np.roll(there, by))) for by in each)
+    np.testing.assert_allclose(found.shifts, expected, atol=1e-6)
+    assert found.best.p == pytest.approx(1 / (1 + len(expected)))
+
+
 def test_one_span_can_only_be_seen_on_the_text_it_was_ranked_on_and_the_result_says_so() -> None:
     text = quoted(400)
     traced = rnnviz.trace(built(), text)

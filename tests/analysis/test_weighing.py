@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
 
@@ -54,6 +55,35 @@ def test_a_context_weighs_as_much_as_often_it_comes(graded: bool) -> None:
     np.testing.assert_allclose(
         evidence.predicted(ids, values, 2, learn), expected, atol=0.2
     )  # of some 3; to the tolerance of both
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_a_character_adds_what_the_score_loses_without_it(graded: bool) -> None:
+    random = np.random.default_rng(4)
+    aim = random.normal(size=400).round()  # ties, without which no rank's spread depends on a character
+    target = aim if graded else aim > 0.3
+    series = np.column_stack([aim + random.normal(size=400), random.normal(size=400)]).round()
+    found = evidence.Scores.of(series, target)
+    np.testing.assert_allclose(found.parts.mean(axis=0), 0, atol=1e-9)
+    for which, column in enumerate(series.T):
+        assert found.values[which] == pytest.approx(spearmanr(column, target)[0] if graded
+                                                    else roc_auc_score(target, column))  # fmt: skip
+        for t in range(0, 400, 40):
+            kept = np.arange(400) != t
+            without = evidence.Scores.of(series[kept], target[kept]).values[which]
+            assert found.parts[t, which] == pytest.approx(399 * (found.values[which] - without), abs=0.02)
+
+
+def test_the_runs_of_a_target_are_counted_inside_and_outside() -> None:
+    for values, expected in (
+        ([True, True, False, True], 3),
+        ([False, False], 1),
+        ([0.0, 1.0, 5.0, 5.0, 0.0, 1.0], 3),
+        ([0.0, 0.0, 0.0, 2.0, 0.0, 1.0], 4),
+        ([0.0, 5.0, 5.0, 0.0, 5.0], 4),
+        ([1.0, 1.0, 1.0], 1),
+    ):
+        assert evidence.runs(np.array(values)) == expected
 
 
 def test_a_family_is_held_to_holms_levels() -> None:

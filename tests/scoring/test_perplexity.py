@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from rnnviz.scoring.mixing import mix
 from rnnviz.scoring.perplexity import Progress, Sum, UniformModel, costs, perplexity, pieces, running, score
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary
+from tests.conftest import tiny
 from tests.scoring.paper import AB, BC, Paper
 
 PAPER = AB
@@ -134,6 +135,17 @@ def test_a_sum_loses_nothing(values: list[float]) -> None:
     for value in values:
         total.add(value)
     assert total.value == pytest.approx(math.fsum(values), rel=1e-16, abs=1e-3)
+
+
+def test_what_was_read_so_far_costs_its_unknown_characters_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0)
+    steps: list[Progress] = []
+    report = perplexity(tiny("gru"), "道可道，非常道。" * 1_500, progress=steps.append)
+    assert len(steps) > 3
+    assert [one.characters for one in steps] == sorted(one.characters for one in steps)
+    for one in steps:
+        assert one.nll / one.characters == pytest.approx(math.log(report.perplexity), rel=0.1)
+        assert one.fraction == pytest.approx(one.characters / 12_000, abs=0.02)
 
 
 def test_progress_is_reported_as_the_text_is_read(tmp_path: Path) -> None:

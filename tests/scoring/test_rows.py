@@ -15,6 +15,7 @@ from rnnviz.errors import ConfigError, TextError
 from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import run
 from rnnviz.scoring.perplexity import LanguageModel, UniformModel, perplexity
+from rnnviz.scoring.report import Progress
 from rnnviz.scoring.rows import RowScore, RowsReport, score_rows
 from rnnviz.text import row_files
 from rnnviz.text.row_files import open_rows
@@ -74,6 +75,19 @@ def test_a_row_costs_what_its_text_costs(model: Any, given: str | None, precise:
     assert report.normalised == sum(one.normalised for one in alone)
     assert report.given_characters == sum(one.given_characters for one in alone)
     assert report.precise == precise
+
+
+def test_how_far_a_file_of_rows_is_grows_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_files, "ROWS", 7)
+    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0)
+    model, rows, steps = tiny("gru"), pairs(40), list[Progress]()
+    report = run(score_rows(model, file_of(rows)), steps.append)
+    assert (report.file, report.model, report.encoding) == ("rows.jsonl", model.name, "utf-8")
+    assert len(steps) == 7
+    assert [one.fraction for one in steps] == sorted(one.fraction for one in steps)
+    assert steps[0].fraction > 0
+    assert (steps[-1].fraction, steps[-1].characters) == (1.0, report.characters)
+    assert steps[-1].perplexity == pytest.approx(report.perplexity)
 
 
 def test_a_row_is_normalised_as_its_text_is() -> None:

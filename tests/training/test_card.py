@@ -1,6 +1,7 @@
 """A model's card: its figures are the model's own and the yardstick's."""
 
 import math
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,42 @@ def test_the_figures_are_the_models_own_and_the_yardsticks(tmp_path: Path) -> No
     assert held_out["uniform"] == len(set(split.train)) + 1
     assert held_out["characters"] == len(split.held_out)
     assert held_out["unknown"] == sum(character not in split.train for character in split.held_out) > 0
+    assert held_out["ngram_name"] == card["ngram"] == "beads-1gram"
+    assert card["sha256_held_out"] == corpora.sha256(split.held_out)
+    assert card["sha256_trained_on"] == corpora.sha256(split.train)
+    assert card["recipe"] == {"order": 3}
+    assert (card["command"], card["training_seconds"]) == ("python -m rnnviz train", 1.3)
+    assert card["split"] == "train 85 %, validation 5 %, held out 10 %, in order"
+    assert card["parameters"] == model.parameter_count
+
+
+def test_a_card_says_what_the_text_is_and_how_it_was_read() -> None:
+    corpus = corpora.from_text(CORPUS.text, "beads", title="Beads", language="en", licence="public domain")
+    model = NgramModel.fit("ab", order=1)
+    made = partial(make_card, model, recipe={}, seed=7, seconds=0, command="", parameters=1)
+    card = made(corpus, trained_on="first 90 %", choice=[{"order": 3}], example="a cab")
+    split = corpus.split()
+    assert card.pop("held_out")["uniform"] == 3
+    assert card.pop("versions").keys() >= {"python", "rnnviz"}
+    assert card == {
+        "corpus": "beads",
+        "title": "Beads",
+        "licence": "public domain",
+        "language": "en",
+        "characters": len(CORPUS.text),
+        "sha256": corpora.sha256(CORPUS.text),
+        "sha256_trained_on": corpora.sha256(split.train + split.validation),
+        "split": "train 85 %, validation 5 %, held out 10 %, in order",
+        "trained_on": "first 90 %",
+        "recipe": {},
+        "seed": 7,
+        "training_seconds": 0,
+        "command": "",
+        "parameters": 1,
+        "example": "a cab",
+        "choice": [{"order": 3}],
+        "sha256_held_out": corpora.sha256(split.held_out),
+    }
+    short = made(corpora.from_text("ab", "ab"), trained_on="first 85 %")
+    assert (short["split"], short["example"]) == ("not split", "")
+    assert not {"held_out", "sha256_held_out", "ngram", "choice"} & short.keys()

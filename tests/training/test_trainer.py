@@ -25,7 +25,7 @@ from rnnviz.training.batches import Cuts, Streams, beginnings
 from rnnviz.training.fitting import fit
 from rnnviz.training.folder import Description, RunFolder
 from rnnviz.training.optimiser import has_bfloat16
-from rnnviz.training.trainer import StepReport, Trainer, train
+from rnnviz.training.trainer import UNSURE, StepReport, Trainer, train
 from rnnviz.training.training_state import restore, save
 
 TEXT = "a traveller came home late one night, hung up his wet coat, lit the lamp and sat down. " * 12
@@ -149,6 +149,24 @@ def test_validation_perplexity_is_the_scored_one_and_best_the_lowest_so_far() ->
     scored = perplexity(last.model, text=CORPUS.split().validation).perplexity
     assert last.validation_perplexity == pytest.approx(scored, rel=1e-12)
     assert last.held_out_perplexity == last.validation_perplexity  # as version 0.1.0 called it
+
+
+def test_a_report_says_where_the_run_stands() -> None:
+    trainer = Trainer(SMALL, CORPUS)
+    first, *_, last = trainer.run(prompt="a ", sample_length=9)
+    assert (last.step, last.total_steps) == (trainer.total_steps, trainer.total_steps)
+    assert (last.epoch, last.characters) == (pytest.approx(2.0), trainer.characters)
+    assert first.epoch == pytest.approx(first.step / trainer.streams.chunks)
+    assert last.characters_per_second == pytest.approx(last.characters / last.seconds, rel=0.5)
+    assert (last.learning_rate, last.model) == (trainer.optimiser.param_groups[0]["lr"], trainer.model)
+    assert last.gradient_norm == float(trainer.norm) > 0
+    assert 1 < last.train_perplexity < first.train_perplexity
+    drawn = rnnviz.sample(last.model, "a ", 9, temperature=UNSURE, seed=SMALL.seed)
+    assert (last.sample, len(last.sample)) == (drawn, 9)
+    random = replace(SMALL, truncation="random")
+    trainer = Trainer(random, CORPUS)
+    *_, last = trainer.run(sample_length=0)
+    assert (last.epoch, last.sample) == (trainer.characters / trainer.streams.characters, "")
 
 
 def test_seconds_are_of_training_alone() -> None:
