@@ -18,9 +18,13 @@ from rnnviz.cli.output import (
     progress_bar,
     source_text,
 )
-from rnnviz.errors import ConfigError
 from rnnviz.findings import count, words
 from rnnviz.text.characters import normalise
+
+
+def held(written: str) -> Any:
+    """A number, or one of the words."""
+    return written if written in ("zero", "mean") else float(written)
 
 
 def ablate(
@@ -34,10 +38,11 @@ def ablate(
         Help("these units alone, counted from 0 (default: all)", metavar="N,N", convert=numbers),
     ] = None,
     to: Annotated[
-        str,
+        Any,
         Help(
             "what the missing unit is held at: zero, its mean over the text, or a number",
             metavar="zero|mean|NUMBER",
+            convert=held,
         ),
     ] = "mean",
     target: Annotated[
@@ -77,7 +82,7 @@ def ablate(
             text,
             layer=layer,
             units=units,
-            to=_held(to),
+            to=to,
             until=until if units is None else None,
             target=inside,
             controls=controls,
@@ -85,14 +90,3 @@ def ablate(
         )
     heading = words("ablation.read", model=model.name, layer=found.layer, characters=count(found.characters))
     print_findings([found], shown, heading, model=of.model)
-
-
-def _held(written: str) -> Any:
-    if written in ("zero", "mean"):
-        return written
-    try:
-        return float(written)
-    except ValueError:
-        raise ConfigError(
-            "a missing unit is held at zero, mean or a number; received {written!r}", written=written
-        ) from None

@@ -5,13 +5,13 @@ occlusion, in nats, beside the size of the gradient. A row a character.
 from typing import Annotated, Literal
 
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import Json, OnDevice, Text, given_text, network, print_findings
+from rnnviz.cli.output import Json, Network, Text, given_text, network, print_findings
 from rnnviz.findings import Number, count, words
 
 
 def attribute(
     source: Text,
-    on: OnDevice,
+    of: Network,
     shown: Json,
     *,
     at: Annotated[
@@ -53,7 +53,7 @@ def attribute(
     from rnnviz.networks.progress import run
 
     steps = contributions(
-        network(on),
+        network(of),
         given_text(source),
         at=at,
         character=target,
@@ -68,4 +68,4 @@ def attribute(
         y=found.y,
         whole=Number(found.integrated.whole),
     )
-    print_findings([found], shown, heading, model=on.model)
+    print_findings([found], shown, heading, model=of.model)

@@ -5,9 +5,9 @@
 
 A parameter is an option of its name. Its type says how it is read: a bool is a flag, a Literal a choice, a
 list may be given again, another type converts the word. What has no default is required; None is for what was
-not given. A parameter whose type is a dataclass stands for the options that are its fields; FieldsOf, for
-those alone that are given. The docstring's first paragraph describes the command, the rest stands below its
-options.
+not given. A parameter whose type is a dataclass stands for the options that are its fields, and is None where
+it may be and none of them was given; FieldsOf, for those alone that are given. The docstring's first
+paragraph describes the command, the rest stands below its options.
 """
 
 import argparse
@@ -115,7 +115,8 @@ def add(commands: Any, function: Callable[..., int | None]) -> argparse.Argument
         elif is_dataclass(kind):
             own = get_type_hints(kind, include_extras=True)
             for field in fields(kind):
-                _option(parser, field.name, *_read(own[field.name]), field.default, excluding)
+                needed = each.default is each.empty
+                _option(parser, field.name, *_read(own[field.name]), field.default, excluding, needed)
         else:
             default = MISSING if each.default is each.empty else each.default
             _option(parser, each.name, said, kind, default, excluding)
@@ -141,10 +142,11 @@ def _only_given(parser: argparse.ArgumentParser, these: FieldsOf) -> None:
 
 def _taken(name: str, kind: Any, given: argparse.Namespace) -> Any:
     """What was given for a parameter or a field. Raises ConfigError for a number that is too low."""
-    if isinstance(kind, type) and is_dataclass(kind):
-        hints = get_type_hints(kind, include_extras=True)
-        return kind(**{field.name: _taken(field.name, hints[field.name], given) for field in fields(kind)})
-    said, _kind = _read(kind)
+    said, bare = _read(kind)
+    if isinstance(bare, type) and is_dataclass(bare):
+        hints = get_type_hints(bare, include_extras=True)
+        made = {field.name: _taken(field.name, hints[field.name], given) for field in fields(bare)}
+        return bare(**made) if kind is bare or any(one is not None for one in made.values()) else None
     if isinstance(said, FieldsOf):
         values = {field.name: getattr(given, field.name) for field in said.fields}
         return {name: value for name, value in values.items() if value is not None}
@@ -170,7 +172,15 @@ def _read(kind: Any) -> tuple[Any, Any]:
     return Help(said) if isinstance(said, str) else said, kind
 
 
-def _option(parser: Any, name: str, said: Help, bare: Any, default: Any, excluding: dict[OneOf, Any]) -> None:
+def _option(
+    parser: Any,
+    name: str,
+    said: Help,
+    bare: Any,
+    default: Any,
+    excluding: dict[OneOf, Any],
+    needed: bool = True,
+) -> None:
     optional = default is not MISSING
     how: dict[str, Any] = {"help": _escaped(said.about) + _default(said.about, default)}
     if said.action is not None:
@@ -186,7 +196,9 @@ def _option(parser: Any, name: str, said: Help, bare: Any, default: Any, excludi
             how |= {"nargs": "+"} if said.positional else {"action": "append"}
     if said.one_of is not None:
         if said.one_of not in excluding:
-            excluding[said.one_of] = parser.add_mutually_exclusive_group(required=said.one_of.required)
+            excluding[said.one_of] = parser.add_mutually_exclusive_group(
+                required=said.one_of.required and needed
+            )
         parser, optional = excluding[said.one_of], True
     if said.positional:
         parser.add_argument(name, **({"nargs": "?"} if optional else {}), **how)

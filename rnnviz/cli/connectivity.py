@@ -7,7 +7,7 @@ from typing import Annotated
 import rnnviz
 from rnnviz.cli.bind import Help
 from rnnviz.cli.output import (
-    OnDevice,
+    Network,
     Shown,
     Text,
     given_text,
@@ -21,7 +21,7 @@ from rnnviz.text.characters import visible
 
 def connectivity(
     source: Text,
-    on: OnDevice,
+    of: Network,
     shown: Shown,
     *,
     at: Annotated[
@@ -47,7 +47,7 @@ def connectivity(
       python -m rnnviz connectivity --model timemachine-gru --file book.txt
       python -m rnnviz connectivity --model timemachine-lstm "The Time Traveller" --at 13 --json
     """
-    model = network(on)
+    model = network(of)
     text = given_text(source)[:characters]
     if at is not None:
         row = rnnviz.gradients.connectivity(model, text, at=at, character=target)
@@ -55,8 +55,8 @@ def connectivity(
         heading = words(
             "connectivity.heading", model=model.name, target=visible(symbol), characters=count(len(row))
         )
-        print_findings([row], shown, heading, model=on.model, target=symbol)
+        print_findings([row], shown, heading, model=of.model, target=symbol)
         return
     with progress_bar("Going back", shown) as progress:
         found = rnnviz.gradients.memory_length(model, text, lags=lags, character=target, progress=progress)
-    print_findings([found], shown, words("reach.heading", model=model.name), model=on.model)
+    print_findings([found], shown, words("reach.heading", model=model.name), model=of.model)

@@ -48,6 +48,12 @@ class Asked:
     most: Annotated[int, "places to show at most"] = 20
 
 
+def span(written: str) -> tuple[int, int]:
+    """The first character of a passage, and the one after its last."""
+    start, _, stop = written.partition(":")
+    return int(start), int(stop)
+
+
 def match(
     of: Named,
     source: Corpus,
@@ -55,7 +61,10 @@ def match(
     shown: Shown,
     *,
     text: Annotated[str, "a text with the passage in it; - reads standard input"],
-    span: Annotated[str, Help("the passage in --text, counted from 0", metavar="START:STOP")],
+    span: Annotated[
+        tuple[int, int],
+        Help("the passage in --text, counted from 0, as 10:24", metavar="START:STOP", convert=span),
+    ],
     gone: Annotated[
         str | None,
         Help(
@@ -94,7 +103,7 @@ def match(
     from rnnviz.text.corpora import cache_folder
 
     model = network(of)
-    passage, (start, stop) = _passages_text(text, source), _span(span)
+    passage = _passages_text(text, source)
     corpus = normalise(source_text(source, whole=True), model.normaliser)[:characters]
     if untrained:
         say_start(model, shown)
@@ -102,8 +111,7 @@ def match(
         found = rnnviz.units.match(
             model,
             passage,
-            start,
-            stop,
+            *span,
             corpus,
             copies=untrained,
             folder=index,
@@ -113,17 +121,6 @@ def match(
     if (kept := cache_folder() / "indexes").is_dir():
         complain(f"rnnviz 1.0.0 kept indexes in {kept}; this version doesn't look there: remove the folder")
     print_findings([found], shown, found.pattern.said(), model=of.model)
-
-
-def _span(written: str) -> tuple[int, int]:
-    start, _, stop = written.partition(":")
-    if not (start.strip().isdecimal() and stop.strip().isdecimal()):
-        raise ConfigError(
-            "--span is two numbers as in 10:24, the first character and the one after the last; "
-            "received {written!r}",
-            written=written,
-        )
-    return int(start), int(stop)
 
 
 def _passages_text(text: str, source: Source) -> str:

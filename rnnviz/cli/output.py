@@ -13,10 +13,10 @@ import tempfile
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 import rnnviz
-from rnnviz.cli.bind import Help, OneOf
+from rnnviz.cli.bind import Gone, Help, OneOf
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
 from rnnviz.findings import Finding, Number, Said
 from rnnviz.text.files import printable, without_folders
@@ -59,6 +59,16 @@ class Named:
     """A model."""
 
     model: Annotated[str, Help("a name that `rnnviz models` lists, or a file", "-m", metavar="NAME")]
+
+
+@dataclass(frozen=True)
+class Network(Named):
+    """A network, which is looked into on the processor."""
+
+    device: Annotated[
+        str | None,
+        Help("it changed nothing, as this is computed on the processor; leave it out", action=Gone),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -127,10 +137,9 @@ Unclosed = Annotated[
 ]
 
 
-def given_text(args: Any) -> str:
+def given_text(source: Text) -> str:
     """The text that was given, or a file's."""
-    text: str = args.text if args.file is None else read_text(args.file, args.encoding)
-    return text
+    return source.text or "" if source.file is None else read_text(source.file, source.encoding)
 
 
 def numbers(written: str) -> list[int]:
@@ -138,19 +147,19 @@ def numbers(written: str) -> list[int]:
     return [int(number) for number in written.split(",")]
 
 
-def load(args: Any, name: str | None = None) -> CharModel | NgramModel:
+def load(on: OnDevice, name: str | None = None) -> CharModel | NgramModel:
     """The model of --model, or the one called `name`."""
-    return rnnviz.load(args.model if name is None else name, device=args.device)
+    return rnnviz.load(on.model if name is None else name, device=on.device)
 
 
-def network(of: Named) -> Any:
-    """The network of --model: of torch where the command has a --device, else without torch. Raises
-    ConfigError for an n-gram model.
+def network(of: Named) -> NumpyModel:
+    """The network of --model, without torch, which takes seconds to import. Raises ConfigError for an n-gram
+    model.
     """
     from rnnviz.networks.checkpoint import load_numpy
     from rnnviz.networks.ngram import NgramModel
 
-    model = load(of) if isinstance(of, OnDevice) else load_numpy(of.model)
+    model = load_numpy(of.model)
     if isinstance(model, NgramModel):
         raise ConfigError(
             "this command looks inside a network; {model} counts n-grams and has no hidden state; choose "
@@ -160,7 +169,7 @@ def network(of: Named) -> Any:
     return model
 
 
-def say_start(model: NumpyModel, args: Any) -> None:
+def say_start(model: NumpyModel, args: Quiet) -> None:
     """On standard error, how untrained copies begin, where the network itself may have begun otherwise."""
     from rnnviz.networks.untrained import of_known_start
 
@@ -192,40 +201,31 @@ def read_text(file: str, encoding: str | None) -> str:
         return "".join(stream)
 
 
-def source_text(args: Any, *, whole: bool = False) -> str:
+def source_text(source: Source, *, whole: bool = False) -> str:
     """All of --file; of --corpus what is held out, or the `whole`."""
-    if args.file is not None:
-        text = read_text(args.file, args.encoding)
+    if source.file is not None:
+        text = read_text(source.file, source.encoding)
         if not text:
             raise EmptyTextError(
-                "{file} is empty: there is nothing to search; give a longer text", file=args.file
+                "{file} is empty: there is nothing to search; give a longer text", file=source.file
             )
         return text
     from rnnviz.text.corpora import named_or_file
 
-    if args.encoding is not None:
+    if source.encoding is not None:
         raise ConfigError(
             "--encoding says how to read --file; it does nothing with --corpus, so leave it out"
         )
-    corpus = named_or_file(args.corpus)
+    corpus = named_or_file(source.corpus or "")
     return corpus.text if whole else corpus.split().held_out or corpus.text
-
-
-class Step(Protocol):
-    """How far something is, as `progress=` is told: the share that is done, 0 to 1."""
-
-    @property
-    def fraction(self) -> float:
-        """The share."""
-        ...
 
 
 @contextlib.contextmanager
 def progress_bar(
     title: str, args: Quiet, said: Callable[[Any], str] = lambda step: "", *, transient: bool = True
-) -> Iterator[Callable[[Step], None] | None]:
-    """A callback for `progress=`: a bar on standard error, with what is `said` of a step behind it; None if
-    that is no terminal, or with --quiet.
+) -> Iterator[Callable[[Any], None] | None]:
+    """A callback for `progress=`, which is given the share done, `.fraction`: a bar on standard error, with
+    what is `said` of a step behind it. None if that is no terminal, or with --quiet.
     """
     if args.quiet or not sys.stderr.isatty():
         yield None
@@ -265,7 +265,7 @@ ALL_SAID = ("said", "aside", "detail")  # on standard output; cautions go to sta
 
 def print_findings(
     found: Sequence[Finding],
-    args: Any,
+    args: Json,
     heading: Said | None = None,
     more: Callable[[Any], dict[str, Any]] = lambda found: {},
     *,

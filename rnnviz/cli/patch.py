@@ -6,23 +6,26 @@ and what is expected most without and with the patch; beside it what random move
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import rnnviz
 from rnnviz.cli.bind import Help, OneOf
-from rnnviz.cli.output import Json, OnDevice, Unclosed, network, numbers, print_findings, source_text
+from rnnviz.cli.output import Json, Network, Source, Unclosed, network, numbers, print_findings, source_text
 from rnnviz.errors import ConfigError
 from rnnviz.findings import words
+
+if TYPE_CHECKING:
+    from rnnviz.networks.numpy_model import NumpyModel
 
 _FORMS = "random:SEED, difference:TARGET or probe:TARGET"
 
 
-EITHER, WHERE = OneOf(), OneOf()
+EITHER = OneOf()
 
 
 @dataclass(frozen=True)
 class Along:
-    """Units, or a direction and the text that it is found in."""
+    """Units, or a direction and how it is found in a text."""
 
     units: Annotated[
         list[int] | None,
@@ -43,28 +46,16 @@ class Along:
             one_of=EITHER,
         ),
     ] = None
-    corpus: Annotated[
-        str | None,
-        Help(
-            "a corpus's name or the text file of one, in which the direction is found: its held-out part, "
-            "the last 10 %, is read",
-            one_of=WHERE,
-        ),
-    ] = None
-    file: Annotated[
-        str | None,
-        Help("a text file, of which all is read; - reads standard input", "-f", one_of=WHERE),
-    ] = None
-    encoding: Annotated[str | None, "the file's encoding (default: found)"] = None
-    characters: Annotated[int, Help("characters of it to read at most", metavar="N", least=1)] = 20_000
+    characters: Annotated[int, Help("characters of that text to read at most", metavar="N", least=1)] = 20_000
     unclosed: Unclosed = "paragraph"
 
 
 def patch(
-    on: OnDevice,
+    of: Network,
     along: Along,
     shown: Json,
     *,
+    where: Source | None = None,
     source: Annotated[str, Help("the text whose state is taken", metavar="TEXT")],
     at: Annotated[
         int | None, Help("after so many of its characters (default: all of them)", metavar="N")
@@ -99,9 +90,9 @@ def patch(
     """
     from rnnviz.scoring import sampling
 
-    model = network(on)
+    model = network(of)
     read = rnnviz.trace(model, source)
-    of = _direction(along, model, layer or 0, "cell" if quantity == "cell" else "hidden")
+    direction = _direction(along, where, model, layer or 0, "cell" if quantity == "cell" else "hidden")
     done = rnnviz.units.patch(
         model,
         read,
@@ -109,7 +100,7 @@ def patch(
         target,
         to,
         layer=layer,
-        units=along.units if of is None else of,
+        units=along.units if direction is None else direction,
         quantity=quantity,
     )
     controls = done.controls(model, unrelated, seed=seed)
@@ -118,19 +109,20 @@ def patch(
     patched = done.continuation(length, **drawn)
     more = {"continuation": plain, "continuation_patched": patched}
     heading = words("patch.goes-on", plain=repr(plain), patched=repr(patched))
-    print_findings([controls], shown, heading, lambda _found: more, model=on.model)
+    print_findings([controls], shown, heading, lambda _found: more, model=of.model)
 
 
-def _direction(asked: Along, model: Any, layer: int, quantity: str) -> rnnviz.units.Direction | None:
+def _direction(
+    asked: Along, where: Source | None, model: NumpyModel, layer: int, quantity: str
+) -> rnnviz.units.Direction | None:
     """The direction of --direction in a layer; None where it was not asked for.
 
     Raises ConfigError for another form, or a text that is missing or of no use, and what finds it raises.
     """
     from rnnviz.analysis import directions, targets
 
-    given = asked.corpus is not None or asked.file is not None
     if asked.direction is None:
-        if given:
+        if where is not None:
             raise ConfigError("--corpus and --file are what a --direction is found in; give one, or neither")
         return None
     kind, _, of = asked.direction.partition(":")
@@ -145,17 +137,16 @@ def _direction(asked: Along, model: Any, layer: int, quantity: str) -> rnnviz.un
         raise ConfigError(
             "a direction is {forms}; received {written!r}", forms=_FORMS, written=asked.direction
         )
-    if kind == "random" and given:
-        raise ConfigError("a random direction needs no text; leave --corpus and --file out")
-    if kind != "random" and not given:
+    if kind == "random":
+        if where is not None:
+            raise ConfigError("a random direction needs no text; leave --corpus and --file out")
+        return directions.random(model.config.hidden_size, int(of), layer=layer, quantity=quantity)
+    if where is None:
         raise ConfigError(
             "--direction {direction} is found in the states of a text: give one with --corpus or --file",
             direction=asked.direction,
         )
-    if kind == "random":
-        H = model.config.hidden_size
-        return directions.random(H, int(of), layer=layer, quantity=quantity)
-    read = rnnviz.trace(model, source_text(asked)[: asked.characters])
+    read = rnnviz.trace(model, source_text(where)[: asked.characters])
     target = targets.named(of, read.text, unclosed=asked.unclosed)
     if kind == "difference":
         return directions.mean_difference(read, target, layer=layer, quantity=quantity)

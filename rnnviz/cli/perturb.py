@@ -6,14 +6,14 @@ from typing import Annotated
 
 import rnnviz
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import Json, OnDevice, Text, given_text, network, print_findings
+from rnnviz.cli.output import Json, Network, Text, given_text, network, print_findings
 from rnnviz.findings import count, words
 from rnnviz.text.characters import visible
 
 
 def perturb(
     source: Text,
-    on: OnDevice,
+    of: Network,
     shown: Json,
     *,
     position: Annotated[int, Help("the character to change, counted from 0", metavar="N")],
@@ -28,9 +28,9 @@ def perturb(
       python -m rnnviz perturb --model timemachine-gru "The Time Traveller smiled" --position 4 --character d
       python -m rnnviz perturb --model timemachine-lstm --file book.txt --position 200 --character x --json
     """
-    model = network(on)
+    model = network(of)
     text = given_text(source)
     found = rnnviz.units.perturb(model, text, position, character, threshold=threshold)
     came, letter = (visible(read.text[found.at]) for read in (found.before, found.after))
     heading = words("perturbation.changed", came=came, letter=letter, at=count(found.at))
-    print_findings([found], shown, heading, model=on.model)
+    print_findings([found], shown, heading, model=of.model)

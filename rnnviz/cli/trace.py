@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import rnnviz
 from rnnviz.cli.bind import Help
-from rnnviz.cli.output import OnDevice, Text, as_json, given_text, network
+from rnnviz.cli.output import Network, Text, as_json, given_text, network
 from rnnviz.errors import ConfigError
 from rnnviz.text import files
 
@@ -26,7 +26,7 @@ ROWS = 1 << 18  # rows at a time: one row group of a Parquet file
 
 def trace(
     source: Text,
-    on: OnDevice,
+    of: Network,
     *,
     quantity: Annotated[
         list[str] | None,
@@ -65,7 +65,7 @@ def trace(
     from rnnviz.scoring import frames
 
     chosen = _format(quantity, layer, format, output)
-    model = network(on)
+    model = network(of)
     traced = rnnviz.trace(model, given_text(source))
     asked = {name: traced.values(name) for name in quantity or ()}
     if asked:

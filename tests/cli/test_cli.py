@@ -77,22 +77,33 @@ def test_quick_commands_load_no_torch(command_environment: dict[str, str]) -> No
     code = """if True:
         import sys
         from rnnviz import cli
-        for words in ("--help", "models", "perplexity --help", "train --help"):
+        for words in ("--help", "dev --help", "models", "perplexity --help", "train --help"):
             try:
                 cli.main(words.split())
             except SystemExit:
                 pass
             heavy = {"torch", "numpy", "streamlit", "plotly", "pandas"} & {*sys.modules}
             print(words, heavy or "loads none", file=sys.stderr)
+        for words in (
+            "trace The", "perturb The --position 1 --character x", "attribute The",
+            "connectivity The --at 2", "patch --source The --target machine --to 2",
+        ):
+            assert cli.main([*words.split(), "-m", "tiny-gru"]) == 0
+        print("torch" in sys.modules)
     """
     options = {"capture_output": True, "text": True, "timeout": 60, "env": command_environment}
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, **options)
     assert "tiny-gru" in done.stdout
-    assert done.stderr.count("loads none") == 4, done.stderr
+    assert done.stdout.endswith("False\n"), "what looks inside loads no torch"
+    assert done.stderr.count("loads none") == 5, done.stderr
 
 
 @pytest.mark.parametrize(
-    "arguments", ["", "nonsense", "perplexity", "trace --model tiny-gru", "patch --units x"]
+    "arguments",
+    [
+        *("", "nonsense", "perplexity", "dev", "trace --model tiny-gru", "patch --units x"),
+        *("ablate --to median", "match --span 3-7"),
+    ],
 )
 def test_a_misspelt_command_ends_with_2(run: Run, arguments: str) -> None:
     done = run(arguments)

@@ -11,10 +11,9 @@ import pytest
 
 import rnnviz
 from rnnviz import gradients, units
-from rnnviz.analysis import ablation, controls, directions, indexing, matching
+from rnnviz.analysis import ablation, directions
 from rnnviz.analysis.attribution import contributions
-from rnnviz.analysis.search_result import Unanswered, holm
-from rnnviz.analysis.targets import Target, pattern_target
+from rnnviz.analysis.search_result import Unanswered
 from rnnviz.cli.output import as_json, told
 from rnnviz.findings import Finding, stacked
 from rnnviz.networks import progress
@@ -36,32 +35,20 @@ class Case(NamedTuple):
     known: dict[str, Any] = {}  # noqa: RUF012  # never changed
 
 
-def searched(*targets: Target, characters: int, **options: Any) -> list[Finding]:
-    steps = controls.controlled(BUILT, rnnviz.trace(BUILT, BOOK[:characters]), targets, **options)
-    found = progress.run(steps)
-    family = iter(holm([one for one in found if one is not None]))
-    return [next(family) if one else Unanswered(target) for one, target in zip(found, targets, strict=True)]
+def searched(targets: Sequence[str], text: str, **options: Any) -> list[Finding]:
+    here = [what for what in targets if what != "digit"]
+    found = iter(units.find(BUILT, text, here, **options))
+    return [next(found) if what in here else Unanswered(units.target(what, text)) for what in targets]
 
 
-def probed(target: Target, copies: int, **options: Any) -> list[Finding]:
+def probed(what: str, copies: int, **options: Any) -> list[Finding]:
     read, *untrained = [rnnviz.trace(one, BOOK) for one in (BUILT, *units.untrained(BUILT, copies))]
-    return [units.probe(read, target, untrained=untrained, **options)]
-
-
-def matched(folder: Path) -> list[Finding]:
-    index = progress.run(indexing.index(BUILT, BOOK, folder))
-    read = rnnviz.trace(BUILT, "ab“cde”f")
-    copies = progress.run(matching.copies(BUILT, BOOK, 1))
-    return [index.elsewhere(BUILT, read, 2, 6, threshold=0.9, edges=1, most=5, copies=copies)]
+    return [units.probe(read, what, untrained=untrained, **options)]
 
 
 def patched(unrelated: str | None = None, **part: Any) -> list[Finding]:
     done = units.patch(DEEP, "Time", 4, "machine", 4, **part)
     return [done.controls(DEEP, unrelated)]
-
-
-def target(name: str, characters: int | None = None) -> Target:
-    return units.target(name, BOOK[:characters])
 
 
 def direction(written: str, quantity: str) -> units.Direction:
@@ -79,24 +66,16 @@ CASES = {
     "units": Case(
         "units -m built.safetensors -f book.txt --target quotes --target digit --pattern [aA] --edges 2 "
         "--characters 2000 --shifts 200 --untrained 1",
-        lambda: searched(
-            target("quotes", 2000),
-            target("digit", 2000),
-            pattern_target("[aA]", BOOK[:2000]),
-            characters=2000,
-            edges=2,
-            shifts=200,
-            copies=1,
-        ),
+        lambda: searched(["quotes", "digit", "[aA]"], BOOK[:2000], edges=2, shifts=200, copies=1),
         {"family": 3},
     ),
     "probe": Case(
         "probe -m built.safetensors -f book.txt --target quotes --controls 2 --untrained 1",
-        lambda: probed(target("quotes"), 1, controls=2),
+        lambda: probed("quotes", 1, controls=2),
     ),
     "probe, nothing beside it": Case(
         "probe -m built.safetensors -f book.txt --pattern ab? --controls 0 --untrained 0",
-        lambda: probed(pattern_target("ab?", BOOK), 0, controls=0),
+        lambda: probed("ab?", 0, controls=0),
     ),
     "connectivity": Case(
         "connectivity -m deep.safetensors -f text.txt --lags 30",
@@ -119,10 +98,17 @@ CASES = {
         "ablate -m built.safetensors -f book.txt --controls 3",
         lambda: [units.ablate(BUILT, BOOK, controls=3, to="mean")],
     ),
+    "match": Case(
+        "match -m built.safetensors -f book.txt --text ab“cde”f --span 2:6 --threshold 0.9 --edges 1 "
+        "--most 5 --untrained 1",
+        lambda: [
+            units.match(BUILT, "ab“cde”f", 2, 6, BOOK, threshold=0.9, edges=1, most=5, copies=1)
+        ],
+    ),
     "ablate some": Case(
         "ablate -m built.safetensors -f book.txt --controls 3 --units 4,3 --target quotes --to 0.5",
         lambda: [
-            units.ablate(BUILT, BOOK, controls=3, units=[4, 3], to=0.5, target=target("quotes"))
+            units.ablate(BUILT, BOOK, controls=3, units=[4, 3], to=0.5, target="quotes")
         ],
     ),
     "perturb": Case(
@@ -190,11 +176,6 @@ def check(look: Run, command: str, wanted: Sequence[Finding], **known: Any) -> N
 def test_it_prints_what_the_functions_find(name: str, look: Run) -> None:
     case = CASES[name]
     check(look, case.command, case.make(), **case.known)
-
-
-def test_match_prints_what_the_index_finds(look: Run, tmp_path: Path) -> None:
-    command = "match -m built.safetensors -f book.txt --text ab“cde”f --span 2:6 --threshold 0.9 --edges 1"
-    check(look, f"{command} --most 5 --untrained 1", matched(tmp_path / "own"))
 
 
 def test_a_patched_text_goes_on(look: Run) -> None:

@@ -36,15 +36,11 @@ REFUSED: dict[str, tuple[list[str], str]] = {
         ["perturb", "The", "--position", "7", "--character", "x", *DEEP], "received position 7",
     ),
     "perturb: counts": (["perturb", "abc", "--position", "0", "--character", "x", *COUNTS], NO_STATE),
-    "ablate: to": (
-        ["ablate", "--to", "median", *DEEP, *BOOK], "zero, mean or a number; received 'median'",
-    ),
     "ablate: a unit": (["ablate", "--units", "99", *DEEP, *BOOK], "units 0 to 11"),
     "ablate: characters": (
         ["ablate", "--characters", "0", *DEEP, *BOOK], "characters is at least 1; received 0",
     ),
     "ablate: counts": (["ablate", *BOOK, *COUNTS], NO_STATE),
-    "match: a span": (["match", *PASSAGE, "--span", "3-7"], "--span is two numbers as in 10:24"),
     "match: too long": (["match", *PASSAGE, "--span", "3:99"], "within the text of 60 characters"),
     "match: threshold": (["match", *PASSAGE, "--threshold", "3"], "no unit is on throughout the passage"),
     "match: a layer": (["match", *PASSAGE, "--layer", "1"], "has 1 layers, counted from 0"),
@@ -178,6 +174,10 @@ GONE = {
     "match --target quotes": "--target is gone: this version doesn't say",
     "match --annotations mine.csv": "--annotations is gone",
     "match --unclosed line": "units.target",
+    **{
+        f"{command} --device cpu": "--device is gone: it changed nothing"
+        for command in ("trace", "patch", "attribute", "connectivity", "perturb")
+    },
     "models --check --corpora .": "--check is gone: write rnnviz dev check-models",
     "models --corpora=.": "--corpora is gone: write rnnviz dev check-models",
     "sketch mine --corpus book.txt": "write rnnviz dev sketch",
