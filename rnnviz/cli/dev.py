@@ -6,6 +6,7 @@ from typing import Annotated
 from rnnviz.cli.bind import Help
 from rnnviz.cli.output import complain
 from rnnviz.errors import ConfigError
+from rnnviz.networks import checkpoint, modelfile
 
 
 def check_models(
@@ -15,10 +16,9 @@ def check_models(
     ] = None,
 ) -> int:
     """Compute the figures of the models' cards again; exit status 1 if one differs."""
-    from rnnviz.networks.checkpoint import available
     from rnnviz.training import card_check
 
-    found, damaged = available()
+    found, damaged = checkpoint.available()
     differs = False
     for one in card_check.check(found, corpora):
         if isinstance(one, str):
@@ -40,7 +40,6 @@ def sketch(
     corpus: Annotated[str, "the corpus's name, or the text file it was trained on"],
 ) -> None:
     """Store in a model file which text it was trained on, as hashes that hold no text."""
-    from rnnviz.networks import checkpoint, modelfile
     from rnnviz.scoring import contamination
     from rnnviz.text import corpora
 

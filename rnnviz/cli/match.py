@@ -23,6 +23,7 @@ from rnnviz.cli.output import (
     source_text,
 )
 from rnnviz.errors import ConfigError
+from rnnviz.text.characters import normalise
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,6 @@ def match(
 
     --span counts characters from 0; its second number is the first character after the passage.
     """
-    from rnnviz.text.characters import normalise
     from rnnviz.text.corpora import cache_folder
 
     model = network(of)

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 import rnnviz
 from rnnviz.cli.bind import Gone, Help, OneOf
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
-from rnnviz.findings import Finding, Number, Said
+from rnnviz.findings import Finding, Number, Said, stacked
+from rnnviz.networks.checkpoint import load_numpy
 from rnnviz.text.files import printable, without_folders
 
 if TYPE_CHECKING:
@@ -156,7 +157,6 @@ def network(of: Named) -> NumpyModel:
     """The network of --model, without torch, which takes seconds to import. Raises ConfigError for an n-gram
     model.
     """
-    from rnnviz.networks.checkpoint import load_numpy
     from rnnviz.networks.ngram import NgramModel
 
     model = load_numpy(of.model)
@@ -299,8 +299,6 @@ def print_findings(
 
 def print_tables(found: Sequence[Finding]) -> None:
     """Print the tables of findings of one class as one, if they have rows."""
-    from rnnviz.findings import stacked
-
     table = stacked([each.table() for each in found])
     right = {n for row in table.rows for n, cell in enumerate(row) if isinstance(cell, Number)}
     if table.rows:

@@ -12,10 +12,11 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
+import rnnviz
 from rnnviz.cli.bind import Help, Misspelt
 from rnnviz.cli.output import (
     ALL_SAID,
@@ -33,6 +34,7 @@ from rnnviz.cli.output import (
     told,
 )
 from rnnviz.errors import ModelNotFoundError, RnnvizError, TextError
+from rnnviz.text.files import gathered
 
 if TYPE_CHECKING:
     from rnnviz.figures.row_table import RowTable
@@ -211,8 +213,6 @@ def perplexity(
 
 def _files(named_files: Sequence[str]) -> tuple[list[str], bool]:
     """The files that are named, and whether something is named that isn't there."""
-    from rnnviz.text.files import gathered
-
     files: list[str] = []
     failed = False
     for named in named_files:
@@ -238,35 +238,22 @@ def _scoring(
 
     model: LanguageModel = load(on)
     if learning.dynamic:
-        from rnnviz.scoring.dynamic import dynamic
-
-        model = dynamic(model)
+        model = rnnviz.dynamic(model)
     if learning.mix is not None:
-        from rnnviz.scoring.mixing import mix
-
-        model = mix(model, load(on, learning.mix))
+        model = rnnviz.mix(model, load(on, learning.mix))
     others = _others(on, model, compare, learning) if compare else []
-    sources: dict[str, str | BinaryIO] = {}
-
-    def source(file: str) -> str | BinaryIO:
-        if file not in sources:
-            sources[file] = stack.enter_context(opened(file))
-        return sources[file]
-
     scoring = Scoring(
         model,
         others,
         bool(compare),
         learned=bool(learning.option),
-        source=source,
+        source=cache(lambda file: stack.enter_context(opened(file))),  # standard input is read once
         bar=partial(_bar, args=shown),
         **vars(read),
     )
     if scheduler is None:
         return scoring
-    from rnnviz.scoring.cluster import cluster
-
-    machines = stack.enter_context(cluster(scheduler))
+    machines = stack.enter_context(rnnviz.cluster(scheduler))
     return replace(
         scoring,
         model=machines.model(model, device=on.device),

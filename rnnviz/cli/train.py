@@ -20,6 +20,7 @@ from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint, has_torch, modelfile
 from rnnviz.networks.config import Cell, Engine, TrainConfig, gone
 from rnnviz.networks.progress import Share
+from rnnviz.text.characters import normalise
 from rnnviz.training import hyperparameters, process, tensorboard
 from rnnviz.training.folder import Description, RunFolder, home
 from rnnviz.training.stop_request import EXIT_INTERRUPTED
@@ -178,7 +179,6 @@ def _count(about: About, now: Now, given: Mapping[str, Any], order: int) -> int:
     """`--cell ngram`: count instead of train."""
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.scoring import contamination
-    from rnnviz.text.characters import normalise
     from rnnviz.text.vocabulary import Vocabulary
     from rnnviz.training.card import make_card
 

@@ -31,6 +31,9 @@ from rnnviz.cli.output import (
 )
 from rnnviz.errors import ConfigError
 from rnnviz.findings import count, words
+from rnnviz.networks.checkpoint import find, read_info
+from rnnviz.networks.modelfile import rewrite
+from rnnviz.text.characters import normalise
 
 if TYPE_CHECKING:
     from rnnviz.analysis.search_result import Search
@@ -102,7 +105,6 @@ def units(
 ) -> None:
     """Find the units of a network that respond to something in a text."""
     from rnnviz.analysis import search_result
-    from rnnviz.text.characters import normalise
 
     model = network(of)
     not_below("untrained", untrained, int(card))  # what a card says is said beside a control
@@ -163,8 +165,6 @@ def _keep(
 ) -> None:
     """Put them into the card, and that there is none for targets that are the `same` throughout. What the
     model's training held out is known by its checksum, whatever the text is called."""
-    from rnnviz.networks.checkpoint import find, read_info
-    from rnnviz.networks.modelfile import rewrite
     from rnnviz.text.corpora import sha256
     from rnnviz.training import unit_findings
 
