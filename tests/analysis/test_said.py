@@ -139,7 +139,7 @@ def test_a_searchs_table_picture_and_facts_hold_the_same_numbers() -> None:
 
 
 TWELVE = tuple(Found(Unit(1, n), 0.9 - n / 100, 0.8 - n / 100, -1, n / 100) for n in range(14))
-BEHIND = replace(SEARCH, evidence=reported(context=0.91), parsed=0.8, inside=900, found=(TWELVE[0], OTHER))
+RANKED = replace(SEARCH, evidence=reported(context=0.91), parsed=0.8, inside=900, found=(TWELVE[0], OTHER))
 
 
 def english(values: Any) -> dict[str, str]:
@@ -147,7 +147,7 @@ def english(values: Any) -> dict[str, str]:
 
 
 def test_a_searchs_facts_are_all_that_json_prints() -> None:
-    facts = BEHIND.facts()
+    facts = RANKED.facts()
     rivals, report = facts.pop("rivals"), facts.pop("report")
     assert facts == {
         "target": "quotes", "parsed": 0.8, "measure": "AUC", "quantity": "hidden", "characters": 20_000,
@@ -175,11 +175,11 @@ def test_a_searchs_facts_are_all_that_json_prints() -> None:
 def test_a_searchs_row_has_a_cell_for_each_head() -> None:
     heads = ["target", "share", "measure", "unit", "ranked-by", "held-out", "reported", "interval", "chance"]
     heads += ["above", "character", "context", "untrained", "stable", "verdict"]
-    table = BEHIND.table()
+    table = RANKED.table()
     assert [one.code for one in table.columns] == [f"head.{name}" for name in heads]
     assert list(english(dict(zip(heads, table.rows[0], strict=True))).values()) == [
         "quotes", "4.5 %", "AUC", "−1:0", "0.800", "0.900", "0.850", "0.830–0.870", "0.600", "2", "0.700",
-        "8: 0.910", "0.750", "75 %", "the last 8 characters may do",
+        "8: 0.910", "0.750", "75 %", "may be the last 8 characters",
     ]  # fmt: skip
     for changed, cells in (
         ({"held_out": False}, ["–"] * 9),
@@ -188,13 +188,13 @@ def test_a_searchs_row_has_a_cell_for_each_head() -> None:
         ({"evidence": weighed(interval=None)},
          ["0.900", "–", "–", "0.600", "2", "0.700", "8: 0.800", "0.750", "75 %"]),
     ):  # fmt: skip
-        row = replace(BEHIND, **changed).table().rows[0]
+        row = replace(RANKED, **changed).table().rows[0]
         assert list(english(dict(zip(heads, row, strict=True))).values())[5:14] == cells
-    assert replace(BEHIND, inside=None).table().rows[0][1] is None
+    assert replace(RANKED, inside=None).table().rows[0][1] is None
 
 
 def test_a_searchs_sentences_share_their_values() -> None:
-    *said, above = BEHIND.sentences()
+    *said, above = RANKED.sentences()
     assert [english(one.values) for one in said] == [
         {
             "unit": "0", "best": "unit 0", "measure": "AUC", "score": "0.900", "interval": "0.880 to 0.920",
