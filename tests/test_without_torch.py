@@ -28,7 +28,7 @@ NEEDS_TORCH = {
         f"training.{name}"
         for name in (
             "batches", "distributed", "fitting", "journal", "optimiser",
-            "reporting", "speed", "trainer", "training_state",
+            "speed_trial", "step_report", "trainer", "training_state",
         )
     ),
 }  # fmt: skip
