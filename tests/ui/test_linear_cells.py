@@ -8,8 +8,8 @@ import pytest
 from rnnviz.networks.checkpoint import load, save
 from rnnviz.scoring.tracer import trace
 from rnnviz.training import runs
-from tests.conftest import TEXT, tiny, tiny_card
-from tests.ui.apptest import clean, sent, settled
+from tests.conftest import tiny, tiny_card
+from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
 from tests.ui.test_inside import PARTS, boards
 from tests.ui.test_train import button, pick
@@ -22,15 +22,6 @@ def linear(tmp_path: Path, only_tiny_models: Path, monkeypatch: pytest.MonkeyPat
     """A minGRU stands beside the tiny models."""
     save(tiny("mingru", layers=2, card=tiny_card()), tmp_path / "tiny-mingru.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path, only_tiny_models])
-
-
-@pytest.mark.usefixtures("linear")
-def test_explore_offers_its_parts_in_scales_of_their_own(open_app: Open) -> None:
-    app = open_app("explore", model="tiny-mingru")
-    clean(app)
-    found = sent(app)[0]["static"]["quantities"]
-    ends = {name: (q["low"], q["high"]) for name, q in found.items()}
-    assert ends == {"hidden": (0, 4), "update": (0, 1), "candidate": (0, 4)}
 
 
 @pytest.mark.usefixtures("linear")
@@ -54,15 +45,6 @@ def test_connectivity_shows_what_is_left_in_the_state(open_app: Open, boards: di
     assert "the state of layer 1" in panel["title"]
     settled(open_app("inside", part="memory", model="tiny-gru"), "inside")
     assert not [p for p in boards["inside.memory"]["panels"] if p["name"] == "left"]
-
-
-@pytest.mark.usefixtures("linear")
-def test_perplexity_scores_with_it(open_app: Open) -> None:
-    app = open_app("perplexity", model="tiny-mingru")
-    app.text_area(key="pasted").set_value(TEXT)
-    next(b for b in app.button if b.label == "Score this text").click().run()
-    clean(settled(app, "perplexity"))
-    assert "minGRU" in everything(app)
 
 
 def test_a_cell_without_w_hh_is_trained_without_dropping_its_entries(

@@ -112,11 +112,23 @@ def test_what_stands_behind_a_cancelled_job_begins_if_it_needs_no_place() -> Non
     assert mine.stopped(SOON)
 
 
-@pytest.mark.parametrize("what", ["a library panics", "the system has no thread"])
-def test_a_place_is_given_back_whatever_ends_its_job(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def panics(check: Check) -> Generator[Step, None, None]:
+@pytest.mark.parametrize(
+    ("what", "end"),
+    [
+        ("it fails", ValueError("boom")),
+        ("a library panics", SystemExit("no memory")),
+        ("the system has no thread", None),
+        ("it is cancelled", None),
+    ],
+)
+def test_a_place_is_given_back_whatever_ends_its_job(
+    what: str, end: BaseException | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ends(check: Check) -> Generator[Step, None, None]:
         yield Step(0.1)
-        raise SystemExit("no memory")
+        while end is None:
+            yield Step(0.2)
+        raise end
 
     def starts(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
@@ -125,8 +137,10 @@ def test_a_place_is_given_back_whatever_ends_its_job(what: str, monkeypatch: pyt
     with monkeypatch.context() as patch:
         if what == "the system has no thread":
             patch.setattr(threading.Thread, "start", starts)
-        job = Jobs(places=places, owner="a").ask("job", "", panics)
-    until(lambda: job.state == "failed")
+        job = (jobs := Jobs(places=places, owner="a")).ask("job", "", ends)
+    if what == "it is cancelled":
+        jobs.cancel(["job"])
+    until(lambda: job.state == ("cancelled" if what == "it is cancelled" else "failed"))
     held, _ = asked(Jobs(places=places, owner="b"), "next", [])
     assert held.began.wait(SOON)
     held.go.set()
@@ -167,26 +181,6 @@ def test_who_gives_up_waiting_frees_the_place_in_the_queue(how: str) -> None:
     _last.go.set()
     assert patient.wait(["last"], SOON)
     assert log == ["first", "last"]
-
-
-def test_a_place_is_free_again_however_its_job_ended() -> None:
-    places, done = Slots(1), list[object]()
-
-    def failing(check: Check) -> Generator[Step, None, None]:
-        yield Step(0.1)
-        raise ValueError("boom")
-
-    broken, endless = Jobs(places=places, owner=1), Endless()
-    broken.ask("broken", "broken", failing)
-    assert broken.wait(["broken"], SOON)
-    stopped = Jobs(places=places, owner=2)
-    stopped.ask("endless", "endless", endless)
-    assert endless.started.wait(SOON)
-    stopped.cancel(["endless"])
-    last = Jobs(places=places, owner=3)
-    last.ask("last", "last", simple(1, done))
-    assert last.wait(["last"], SOON)
-    assert done == [1]
 
 
 def test_a_trial_waits_for_another_trial_but_keeps_nobody_else_waiting_and_a_download_waits_for_none() -> (
