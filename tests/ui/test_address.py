@@ -11,7 +11,7 @@ from rnnviz.ui import address
 from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.pages.explore import page
 from tests.ui.apptest import addressed, clean, sent, settled
-from tests.ui.conftest import Open, everything, turn
+from tests.ui.conftest import Open, everything
 from tests.ui.test_compressed_text import letters
 
 OPENING = "The Time Traveller"
@@ -36,23 +36,6 @@ def test_every_page_says_what_belongs_in_its_address(open_app: Open) -> None:
     assert addressed(open_app("explore")) == {"lang": None, "model": "tiny-gru"}
     assert addressed(open_app("perplexity", model="tiny-lstm"))["model"] == "tiny-lstm"
     assert addressed(open_app("learn", lang="zh")) == {"lang": "zh"}
-    app = open_app("inside", part="match")
-    assert addressed(app)["part"] == "match"
-    assert addressed(app.segmented_control(key="part").set_value("cause").run())["part"] == "cause"
-
-
-def test_a_model_is_the_one_chosen_though_the_address_names_another(open_app: Open) -> None:
-    app = open_app("explore", model="tiny-gru", text=pack("ab" * 1000), of="5120")
-    assert app.sidebar.selectbox(key="model").value == "tiny-gru"
-    assert app.sidebar.selectbox(key="model").options == ["tiny-gru", "tiny-lstm"], "networks alone"
-    assert sent(app)[0]["arrival"]["cut"] == 5120
-    app.sidebar.selectbox(key="model").select("tiny-lstm").run()
-    assert app.sidebar.selectbox(key="model").value == "tiny-lstm"
-    assert addressed(app)["model"] == "tiny-lstm"
-    header, _ = sent(app)
-    assert (header["text"], header["static"]["cell"]) == ("ab" * 1000, "lstm"), "a new model reads the text"
-    turn(app, "perplexity")
-    assert app.sidebar.selectbox(key="model").value == "tiny-lstm"
 
 
 def test_who_arrives_sees_the_text_and_what_is_looked_at(open_app: Open) -> None:
@@ -140,16 +123,6 @@ def test_going_back_brings_model_text_and_looks_back(open_app: Open, back: Any) 
     assert header["arrival"]["pin"] is None
 
 
-def test_going_back_to_another_part_or_page(open_app: Open, back: Any) -> None:
-    app = open_app("inside", model="tiny-gru", part="match")
-    app.segmented_control(key="part").set_value("cause").run()
-    back(app, model="tiny-gru", part="match")
-    assert app.segmented_control(key="part").value == "match"
-    assert addressed(app)["part"] == "match"
-    back(app, model="tiny-gru")
-    assert app.segmented_control(key="part").value == "units"
-
-
 def test_who_arrives_inside_sees_the_text_the_character_and_the_unit(open_app: Open, back: Any) -> None:
     looks = {"unit": "7", "at": "4", "quantity": "update", "text": pack("matter to us, matter to us")}
     app = settled(open_app("inside", model="tiny-gru", part="units", **looks), "inside")
@@ -172,15 +145,11 @@ def test_who_arrives_inside_sees_the_text_the_character_and_the_unit(open_app: O
     assert addressed(app)["at"] is None
 
 
-def test_a_part_has_more_than_one_name_and_one_that_is_none_is_named(open_app: Open) -> None:
+def test_a_part_has_more_than_one_name(open_app: Open) -> None:
     for name, part in {"Gates": "memory", "connectivity": "memory", "Find": "units"}.items():
         app = open_app("inside", model="tiny-gru", part=name)
         assert addressed(app)["part"] == part
         assert not app.warning
-    app = open_app("inside", model="tiny-gru", part="<b>no*such*part")
-    assert addressed(app)["part"] == "units"
-    said = r"There is no **\<b\>no\*such\*part** under *What to look at* here. This is **Units**."
-    assert [warning.value for warning in app.warning] == [said]
 
 
 def test_hostile_addresses_inside_are_a_sentence(open_app: Open) -> None:

@@ -11,12 +11,9 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import ConfigError
-from rnnviz.training import runs
-from rnnviz.training.folder import RunFolder
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.store import Key, Store
 from rnnviz.ui.pages.perplexity.text_sources import Text
-from tests.training.made_runs import made
 from tests.ui.apptest import settled
 from tests.ui.conftest import Open
 from tests.ui.test_perplexity import section, upload
@@ -76,18 +73,6 @@ def test_only_the_owner_can_read_what_is_kept_and_it_goes_with_the_session(
         if thread.name == store.FORGETTING:
             thread.join()
     assert files() == []
-
-
-def test_a_runs_text_is_its_owners_and_is_deleted_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))
-    folder = RunFolder(tmp_path / "mine")
-    folder.path.mkdir()
-    folder.begin(runs.Description("mine", RunFolder(made("one")).description().config, text="my diary"))
-    assert stat.S_IMODE(folder.text.stat().st_mode) == 0o600
-    runs.delete("mine")
-    assert [path.name for path in tmp_path.iterdir() if path.name != "one"] == []
 
 
 def tell(words: str) -> list[str]:

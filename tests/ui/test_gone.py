@@ -70,6 +70,7 @@ def test_a_file_that_goes_between_list_and_load_is_a_sentence(
     app = open_app("explore", model="tiny-lstm")
     assert not app.exception
     assert "The file of the model tiny-lstm is not there any more" in app.error[0].value.replace("\\", "")
+    assert app.sidebar.selectbox(key="model").value == "tiny-lstm", "the choice is left"
 
 
 @pytest.mark.usefixtures("started")

@@ -162,15 +162,6 @@ def test_the_page_opens_and_a_missing_model_is_a_sentence(open_app: Open, locale
     assert sent["titles"] == [i18n.translations(locale[:2]).gettext(one.title) for one in scenes()]
 
 
-def test_presenting_hides_what_surrounds_the_scene(open_app: Open) -> None:
-    def style(app: Any) -> str:
-        return "".join(element.value for element in app.get("html"))
-
-    sidebar = '[data-testid="stSidebar"]'
-    assert sidebar not in style(open_app("learn"))
-    assert sidebar in style(open_app("learn", present="1", step="joined"))
-
-
 def test_both_appearances_have_the_same_colours_by_name() -> None:
     light, dark = (page.colours()[name] for name in ("light", "dark"))
     assert light.keys() == dark.keys()
