@@ -1,40 +1,15 @@
-"""The way back: against finite differences, eigenvalues and sums that are written otherwise."""
-
-from dataclasses import replace
-from typing import Any
+"""The way back: against the machine's gradients, eigenvalues and sums that are written otherwise."""
 
 import numpy as np
 import pytest
 
-from rnnviz.arrays import Doubles
 from rnnviz.lecture.machine import Machine
-from rnnviz.lecture.scenes import scenes
-from rnnviz.lecture.small_rnn import unroll
-
-STEPS = {one.name: one for one in scenes()[6].steps}
+from tests.lecture.test_steps import computed
 
 
-def computed(name: str, **values: Any) -> dict[str, Any]:
-    """Every name that a step's code leaves behind."""
-    step = STEPS[name]
-    usual = {key: control.default for key, control in step.controls.items()}
-    found: dict[str, Any] = {}
-    exec(step.code(usual | values), found)
-    return found
-
-
-def loss(word: Machine, W_hh: Doubles) -> float:
-    return unroll(replace(word.net, W_hh=W_hh), word.ids, word.targets).loss
-
-
-def test_three_steps_back_add_up_to_what_the_loss_changes_with_each_weight() -> None:
+def test_three_steps_back_add_up_to_the_gradient() -> None:
     found = computed("back", walked=3)
-    word = Machine(steps=3)
-    for place in np.ndindex(4, 4):
-        step = np.zeros((4, 4))
-        step[place] = 1e-6
-        slope = (loss(word, word.net.W_hh + step) - loss(word, word.net.W_hh - step)) / 2e-6
-        assert found["dW_hh"][place] == pytest.approx(slope, abs=1e-8)
+    np.testing.assert_allclose(found["dW_hh"], Machine(steps=3).gradients()["W_hh"], atol=1e-12)
     np.testing.assert_array_equal(found["term"], 0)  # H_0 is
     np.testing.assert_array_equal(computed("back", walked=3, stateless=True)["handed"], 0)
 

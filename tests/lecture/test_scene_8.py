@@ -1,7 +1,6 @@
 """What the answers to the steps' questions rest on, and scene 8's numbers, computed another way."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -9,16 +8,7 @@ import pytest
 import rnnviz
 from rnnviz.lecture import scene_8_questions as scene
 from rnnviz.lecture.readers import recorded
-from rnnviz.lecture.scenes import scenes
-
-STEPS = {one.name: one for scene in scenes() for one in scene.steps}
-
-
-def computed(name: str, **values: Any) -> dict[str, Any]:
-    """Every name that a step's code leaves behind."""
-    found: dict[str, Any] = {}
-    exec(STEPS[name].code(STEPS[name].usual | values), found)
-    return found
+from tests.lecture.test_steps import STEPS, computed
 
 
 def above(one: list[float], other: list[float]) -> bool:
@@ -64,7 +54,7 @@ def evidence() -> dict[str, bool]:
 
 
 def test_the_right_answers_follow_from_what_is_computed() -> None:
-    questions = [step.question for step in STEPS.values() if step.question]
+    questions = [step.question for _module, step in STEPS if step.question]
     found = evidence()
     assert sorted(found) == sorted(one.options[one.right] for one in questions)
     assert [answer for answer, holds in found.items() if not holds] == []

@@ -49,6 +49,14 @@ def settings(step: Step) -> Iterator[dict[str, Any]]:
             yield from ({**first, name: end} for end in ends(control, first[name]))
 
 
+def computed(name: str, **given: Any) -> dict[str, Any]:
+    """Every name that a step's code leaves behind."""
+    step = next(one for _module, one in STEPS if one.name == name)
+    found: dict[str, Any] = {}
+    exec(step.code(step.usual | given), found)
+    return found
+
+
 def parts(node: Node) -> Iterator[Node]:
     yield node
     for inner in (*node.get("parts", ()), *node.get("lines", ())):
