@@ -10,7 +10,7 @@ import pytest
 from rnnviz.errors import ConfigError, ExportError
 from rnnviz.figures import export
 from rnnviz.scoring.record import Record
-from tests.refused import one_sentence
+from tests.refused import refused
 
 
 class Empty(Record):
@@ -66,8 +66,5 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
-    call, error, words = REFUSED[what]
-    with pytest.raises(error, match=words) as caught:
-        call(tmp_path)
-    one_sentence(str(caught.value))
+    refused(*REFUSED[what], tmp_path)
     assert not [path for path in tmp_path.iterdir() if path.is_file()]

@@ -27,7 +27,7 @@ from tests.networks.test_custom import echo, gru_loop, layers
 from tests.networks.test_ngram import ABRACADABRA, TEXT, fitted
 from tests.networks.test_torch_model import GOOD, VOCABULARY, make
 from tests.networks.test_untrained import adapted
-from tests.refused import one_sentence
+from tests.refused import refused
 
 OWN = gru_loop(layers(), readout=lambda h: h[:, :1].expand(-1, N))
 
@@ -286,7 +286,4 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
-    call, error, words = REFUSED[what]
-    with pytest.raises(error, match=words) as caught:
-        call(tmp_path)
-    one_sentence(str(caught.value))
+    refused(*REFUSED[what], tmp_path)

@@ -24,7 +24,7 @@ from rnnviz.scoring.trace import Trace
 from rnnviz.scoring.tracer import Tracer, trace
 from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
-from tests.refused import one_sentence
+from tests.refused import refused
 from tests.scoring.paper import AB, BC, Paper
 from tests.scoring.test_rows import file_of, scored
 from tests.scoring.test_trace import make
@@ -334,7 +334,4 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
-    call, error, words = REFUSED[what]
-    with pytest.raises(error, match=words) as caught:
-        call(tmp_path)
-    one_sentence(str(caught.value))
+    refused(*REFUSED[what], tmp_path)

@@ -16,7 +16,7 @@ from rnnviz.scoring.column_files import ColumnFiles, filename
 from rnnviz.scoring.interval import averages
 from rnnviz.scoring.record import Record, record
 from tests.conftest import TEXT
-from tests.refused import one_sentence
+from tests.refused import refused
 from tests.scoring.recorded import Told, told
 
 NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
@@ -112,8 +112,5 @@ UNSCORED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 
 @pytest.mark.parametrize("what", [*REFUSED, *UNSCORED])
 def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
-    call, error, words = {**REFUSED, **UNSCORED}[what]
-    with pytest.raises(error, match=words) as caught:
-        call(tmp_path)
-    one_sentence(str(caught.value))
+    refused(*{**REFUSED, **UNSCORED}[what], tmp_path)
     assert what in REFUSED or not list(tmp_path.iterdir()), "what can't be scored leaves nothing"

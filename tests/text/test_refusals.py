@@ -18,7 +18,7 @@ from rnnviz.text.decoding import decode, open_text
 from rnnviz.text.files import gathered
 from rnnviz.text.row_files import open_rows
 from rnnviz.text.vocabulary import Vocabulary, code_points
-from tests.refused import one_sentence
+from tests.refused import refused
 from tests.text.test_decoding import JAPANESE, KOREAN, RUSSIAN, SIMPLIFIED
 from tests.text.test_row_files import ROWS, comma, lines, parquet, rows_of
 
@@ -276,7 +276,4 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
 @pytest.mark.parametrize("what", REFUSED)
 def test_it_is_refused_in_a_sentence(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
-    call, error, words = REFUSED[what]
-    with pytest.raises(error, match=words) as caught:
-        call(tmp_path)
-    one_sentence(str(caught.value))
+    refused(*REFUSED[what], tmp_path)
