@@ -4,15 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.analysis import indexing, matching
-from rnnviz.analysis.indexing import Index, open_index
+from rnnviz.analysis.indexing import open_index
 from rnnviz.networks.progress import run
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
+from rnnviz.ui import render_finding
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import match, search_texts
 from tests.conftest import TEXT, tiny, tiny_card
@@ -73,34 +73,20 @@ def test_a_passages_units_are_found_elsewhere(open_app: Open, boards: dict[str, 
     assert "of the places in 600 characters" in everything(app)
 
 
-def test_untrained_copies_stand_beside_the_matches(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_untrained_copies_stand_beside_the_matches(open_app: Open) -> None:
     app = opened(open_app)
     assert "**Control**" not in everything(app)
     app = settled(app.button(key="inside.match-copies.start").click().run(), "inside")
     clean(app)
-    made = run(matching.copies(GRU, TEXT[:600]))
-    read = trace(GRU, TEXT[:600])
-    on = [
-        len(matching.pattern(trace(copy.model, TEXT[:600]), *SPAN, threshold=threshold, layer=0))
-        for copy, threshold in zip(made, _thresholds(read, made), strict=True)
-    ]
-    assert len(set(on)) > 1
-    said = everything(app)
-    assert f"in 3 untrained copies of this network {min(on)} to {max(on)} units are on" in said
-    found = index(TEXT[:600]).elsewhere(GRU, read, *SPAN, threshold=0.05, layer=0, most=12, copies=made)
+    asked = {
+        "threshold": 0.05,
+        "layer": 0,
+        "most": match.SHOWN,
+        "copies": run(matching.copies(GRU, TEXT[:600])),
+    }
+    found = run(indexing.index(GRU, TEXT[:600])).elsewhere(GRU, trace(GRU, TEXT[:600]), *SPAN, **asked)
     assert found.untrained is not None
-    own, theirs = found.untrained.own, found.untrained.matches
-    assert f"of this network's {own} best matches" in said
-    assert f"of the copies' {theirs}" in said
-
-
-def index(text: str) -> Index:
-    return run(indexing.index(GRU, text))
-
-
-def _thresholds(read: Any, made: Any) -> list[float]:
-    share = (abs(read.hidden) >= 0.05).mean()
-    return [float(np.quantile(abs(trace(copy.model, read.text).hidden), 1 - share)) for copy in made]
+    assert render_finding.told(found.sentences()) in everything(app)
 
 
 def test_a_click_makes_a_match_the_text_in_view(
