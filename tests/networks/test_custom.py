@@ -15,8 +15,6 @@ from rnnviz.analysis.indexing import fingerprint
 from rnnviz.analysis.interventions import Intervention
 from rnnviz.analysis.scanning import pushes
 from rnnviz.networks.custom import CustomModel
-from rnnviz.networks.numpy_engine import NetworkReader
-from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.scoring import sampling
 from rnnviz.scoring.tracer import Tracer
@@ -223,15 +221,6 @@ def test_parts_may_be_narrower_and_begin_anywhere_and_those_that_are_read_out_co
     np.testing.assert_allclose(traced.hidden[0, 0, :3], np.tanh(W[0] + begun), atol=1e-6)
     held = rnnviz.trace(own, "eat", change=Intervention(5, "clamp", 1.0, layer=0))  # filled up, and stays 0
     np.testing.assert_array_equal(held.hidden, traced.hidden)
-
-
-def test_several_texts_side_by_side_are_each_as_alone() -> None:
-    own = gru_loop(layers())
-    ids = own.vocabulary.encode("ea?tne")
-    tops = NetworkReader(weights_of(own), texts=2).read(np.stack([ids, ids[::-1]], axis=1))
-    for text, symbols in enumerate(("ea?tne", "ent?ae")):
-        alone = rnnviz.trace(own, symbols).hidden[:, -1]
-        np.testing.assert_allclose(tops[:, text], alone, atol=1e-6)
 
 
 def echo(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
