@@ -36,14 +36,6 @@ def cookie(id: str, *, lecturer: bool = False) -> str:
     return f"{VISITOR}={signed.sign(VISITOR, id)}{also}"
 
 
-def get(url: str, cookies: str = "", **headers: str) -> requests.Response:
-    """What a browser gets."""
-    with requests.Session() as browser:
-        browser.trust_env = False
-        sent = {"Accept": "text/html", **({"Cookie": cookies} if cookies else {}), **headers}
-        return browser.get(url, headers=sent, timeout=30, allow_redirects=False)
-
-
 def come(url: str, cookies: str, session: str = "") -> Visitor:
     """Somebody who sees the whole page."""
     visitor = Visitor(url, "train", cookie=cookies, session=session)
@@ -94,14 +86,6 @@ def test_a_visitor_changes_nothing_for_others(url: str) -> None:
             browser.headers["X-Xsrftoken"] = XSRF
             file = {"f": ("f.txt", b"text", "text/plain")}
             assert browser.put(put.format(session), files=file, timeout=30).status_code == status
-            long = {"f": ("f.txt", bytes(1_010_000), "text/plain")}
-            assert (
-                browser.put(put.format(session), files=long, timeout=30).status_code == 413 or status == 403
-            )
-            if status == 403:
-                assert browser.delete(put.format(session), timeout=30).status_code == 403
-    for name in ("/_stcore/metrics", "/_stcore/metrics?families=active_sessions"):
-        assert get(url + name, cookie("ann")).status_code == 403
-        assert get(url + name, cookie("host", lecturer=True)).status_code == 200
+            assert (browser.delete(put.format(session), timeout=30).status_code == 403) == (status == 403)
     lecturer.leave()
     visitor.leave()
