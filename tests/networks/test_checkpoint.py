@@ -2,13 +2,8 @@
 
 import json
 import math
-import os
 import pickle
-import signal
 import struct
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -158,48 +153,6 @@ def test_a_bad_file_gets_a_clear_error(tmp_path: Path, fault: str) -> None:
     damage(path)
     with pytest.raises(CheckpointError, match=message):
         checkpoint.load(path)
-
-
-WRITE_FOREVER = """
-import os, sys, torch
-from rnnviz.networks import checkpoint, modelfile
-torch.set_num_threads(1)
-model = checkpoint.load(sys.argv[1])
-while sys.stdin.readline():  # another writer
-    if not (writer := os.fork()):
-        print(os.getpid(), flush=True)
-        while True:
-            with torch.no_grad():
-                for p in model.parameters():
-                    p.add_(1)
-            checkpoint.save(model, sys.argv[1])
-    os.waitpid(writer, 0)
-    print("killed", flush=True)
-"""
-
-
-def test_a_kill_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
-    """A process that writes without pause is killed at several moments; the file is whole each time."""
-    path = checkpoint.save(tiny("lstm", hidden_size=256, embedding_size=64), tmp_path / "m.safetensors")
-    command = [sys.executable, "-c", WRITE_FOREVER, str(path)]
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, **pipes) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        for moment in (0.0, 0.004, 0.009, 0.013, 0.021, 0.029):
-            print(file=process.stdin, flush=True)
-            writer = int(process.stdout.readline())
-            before = path.stat().st_mtime_ns
-            deadline = time.monotonic() + 20
-            while path.stat().st_mtime_ns == before and time.monotonic() < deadline:
-                pass  # it is writing now
-            time.sleep(moment)
-            os.kill(writer, signal.SIGKILL)
-            assert process.stdout.readline() == "killed\n"
-            loaded = checkpoint.load(path)
-            assert checkpoint.is_neural(loaded)
-            drift = loaded.readout.bias - loaded.readout.bias.round()
-            assert torch.isfinite(drift).all()
 
 
 def test_a_copy_has_another_name_and_all_else_as_it_was(tmp_path: Path) -> None:
