@@ -10,7 +10,7 @@ import rnnviz
 from rnnviz.figures import live as figures
 from rnnviz.ui.pages.explore.live_session import SHORT
 from tests.browser.conftest import Live
-from tests.browser.driving import make_anew
+from tests.browser.driving import make_anew, until
 from tests.browser.test_explore import MODEL, OPENING
 from tests.browser.test_explore_text import expect_bars
 
@@ -174,6 +174,9 @@ def test_three_ways_are_offered_side_by_side_and_one_is_taken(live: Live) -> Non
     expect(ways.first).to_be_hidden()
 
 
+CORNER = "(c) => [...c.getContext('2d').getImageData(c.width - 2, 2, 1, 1).data].slice(0, 3)"
+
+
 @pytest.mark.usefixtures("anew")
 def test_a_view_made_anew_keeps_its_pin_its_dials_and_what_can_be_undone(live: Live) -> None:
     live.area.press("End")
@@ -184,6 +187,8 @@ def test_a_view_made_anew_keeps_its_pin_its_dials_and_what_can_be_undone(live: L
     expect(live.page.locator(".rv-pinned")).to_be_visible()
     make_anew(live.root)
     expect(live.root).to_have_attribute("data-theme", "dark")
+    # The empty part of the heat map is the page's own dark.
+    until(live.page.locator(".rv-heat"), CORNER, lambda corner: max(corner) < 64)
     live.reads(f"{OPENING} was here")
     expect(live.page.locator(".rv-pinned")).to_be_visible()
     expect(live.page.locator(".rv-scrub")).to_have_class(re.compile("rv-idle"))  # every column is there

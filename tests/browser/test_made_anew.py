@@ -4,24 +4,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Live
-from tests.browser.driving import highlighted, letter, make_anew, until, until_highlighted
+from tests.browser.driving import highlighted, letter, make_anew, until_highlighted
 from tests.browser.lecturing import Lectern
-
-CORNER = "(c) => [...c.getContext('2d').getImageData(c.width - 2, 2, 1, 1).data].slice(0, 3)"
-
-
-def test_the_live_view_shows_the_text_that_was_there_and_dark_is_dark(live: Live) -> None:
-    live.write("the end of a word")
-    live.area.press("End")
-    live.press("s")
-    live.reads("the end of a words")
-    make_anew(live.root)
-    live.reads("the end of a words")
-    expect(live.root).to_have_attribute("data-theme", "dark")
-    # The empty part of the heat map is the page's own dark.
-    until(live.page.locator(".rv-heat"), CORNER, lambda corner: max(corner) < 64)
-    live.write("and it reads on")
 
 
 def test_the_training_view_shows_the_model_that_was_there(page: Page, app_url: str) -> None:

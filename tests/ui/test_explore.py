@@ -21,6 +21,7 @@ from rnnviz.ui import example_text
 from rnnviz.ui.browser.payload import pack, unpack
 from rnnviz.ui.pages.explore import initial_data, named_units, unit_order
 from rnnviz.ui.pages.explore.live_session import LIMIT, SHORT, WIDEST, Ask, LiveSession
+from rnnviz.ui.pages.explore.page import KEY
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT, in_numpy, tiny
 from tests.ui.apptest import clean, sent
@@ -50,6 +51,15 @@ def test_on_opening_an_example_is_read_already_in_the_readers_language(open_app:
     clean(app)
     assert sent(app)[0]["static"]["words"].keys() == english.keys()
     assert english["text"] == "Your text" != sent(app)[0]["static"]["words"]["text"]
+
+
+def test_two_readers_do_not_see_each_other(open_app: Open) -> None:
+    readers = {text: open_app("explore") for text in ("flushed", "animated, and his")}
+    for n, (text, app) in enumerate(readers.items()):
+        app.session_state[f"{KEY}.ask"] = {"client": "b", "seq": n, "text": text}
+        app.run()
+    for text, app in readers.items():
+        assert sent(app.run())[0]["text"] == text
 
 
 def answered(session: LiveSession, **fields: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
