@@ -42,9 +42,8 @@ def test_what_keys_write_is_read_and_the_caret_stays(
 
 
 @pytest.mark.usefixtures("anew")
-@pytest.mark.parametrize("unit", ["His grey eyes shone. ", "🐒 eyes shone. "])
-def test_too_long_a_paste_is_cut_and_undone_step_by_step(live: Live, unit: str) -> None:
-    text = unit * (9_000 // len(unit))
+def test_too_long_a_paste_is_cut_and_undone_step_by_step(live: Live) -> None:
+    text = "🐒 eyes shone. " * 640
     twice, at = text + text, len(text) + 10
     live.write(text)
     live.press("Control+a", "Control+c", "Control+Home", "Control+v")
@@ -66,17 +65,6 @@ def test_too_long_a_paste_is_cut_and_undone_step_by_step(live: Live, unit: str) 
     for after in (text, twice, full):
         live.press("Control+Shift+z")
         live.reads(after)
-
-
-@pytest.mark.usefixtures("anew")
-def test_words_are_undone_one_by_one(live: Live) -> None:
-    live.area.press("End")
-    live.press(*" was here")
-    for text in (f"{OPENING} was ", f"{OPENING} ", OPENING):
-        live.press("Control+z")
-        live.reads(text)
-    live.press("Control+Shift+z")
-    live.reads(f"{OPENING} ")
 
 
 def test_a_full_field_takes_no_key_and_can_be_undone(live: Live) -> None:

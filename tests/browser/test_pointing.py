@@ -48,17 +48,6 @@ def test_hovering_a_character_lights_its_column(live: Live) -> None:
     assert cursor["x"] - 1 <= x <= cursor["x"] + cursor["width"] + 1
 
 
-def test_a_click_pins_and_escape_lets_go(live: Live) -> None:
-    live.page.mouse.click(*live.column(2.5 / 24, "perplexity"))
-    live.page.mouse.move(5, 5)
-    expect(live.readout).to_contain_text("character 3 ·")
-    expect(live.readout).to_contain_text("Escape unpins")
-    framed(live, "pin", 2)
-    live.press("Escape")
-    expect(live.readout).to_be_empty()
-    expect(live.page.locator(".rv-pinned")).to_be_hidden()
-
-
 def test_a_click_on_a_row_colours_the_text_by_that_unit_and_marks_the_row(live: Live) -> None:
     page, by_surprisal = live.page, colours(live)
     live.more()

@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import rnnviz
-from rnnviz.analysis.occlusion import left_out
 from rnnviz.networks import checkpoint
 from rnnviz.ui.standalone import build
 from tests.browser.conftest import Live
@@ -45,17 +44,6 @@ def test_it_reads_what_is_typed_as_the_core_does(alone: Live, models_folder: Pat
         chance = float(first.locator(".rv-chance").inner_text().split()[0])
         assert chance == pytest.approx(100 * math.exp(trace.log_probs[-1].max()), abs=0.06)
     assert [url for url in asked if not url.startswith(("blob:", "data:"))] == []
-
-
-def test_a_click_on_a_letter_tells_what_it_rests_on(alone: Live, models_folder: Path) -> None:
-    text = (TEXT * 2)[:500]
-    alone.write(text)
-    trace = rnnviz.trace(rnnviz.load(models_folder / "tiny-lstm.safetensors"), text)
-    alone.page.get_by_role("button", name="Why this letter?").click()
-    bits = left_out(trace, 499).max()
-    expect(alone.page.locator(".rv-caption")).to_contain_text(f"({bits:.2f} bits)")
-    alone.page.keyboard.press("Escape")
-    expect(alone.page.locator(".rv-caption")).not_to_contain_text("up to 64")
 
 
 def test_it_writes_on_and_takes_a_bar(alone: Live) -> None:
@@ -99,6 +87,3 @@ def test_the_app_gives_it_away(page: Page, app_url: str) -> None:
     given.get_by_role("textbox").first.fill("The Time")
     expect(given.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", "8")
     expect(given).to_have_title("tiny-gru · rnnviz")
-    refused = page.request.get(f"{app_url}/page/nobody.html")
-    assert (refused.status, "no network called 'nobody'" in refused.text()) == (404, True)
-    assert page.request.get(f"{app_url}/page/tiny-3gram.html").status == 404
