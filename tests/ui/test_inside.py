@@ -10,12 +10,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
-from rnnviz.analysis import controls, directions
+from rnnviz.analysis import directions
 from rnnviz.analysis.evidence import search
-from rnnviz.analysis.search_result import ENOUGH, Evidence, Report, Rival, holm
-from rnnviz.analysis.targets import KINDS
+from rnnviz.analysis.search_result import ENOUGH, Evidence, Report, Rival
 from rnnviz.networks.checkpoint import save
-from rnnviz.networks.progress import run
 from rnnviz.scoring.sampling import sample
 from rnnviz.scoring.tracer import trace
 from rnnviz.text import corpora
@@ -278,12 +276,16 @@ def test_a_named_unit_of_another_layer_is_a_click_away(
     assert "**Unit 9 follows this: a vowel.**" in everything(app)
 
 
+ASKED = ["word-start", "vowel"]
+
+
 def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search_texts, "here", lambda: [corpora.describe("python-docs")])
     for part in ("SEARCH", "PROBE"):
         monkeypatch.setattr(page_units, part, replace(getattr(page_units, part), most=ENOUGH))
+    monkeypatch.setattr(page_units, "KINDS", ASKED)  # each takes a second
     monkeypatch.setattr(worker, "GRACE", 600.0)  # the work takes longer, and no browser is there
     split = corpora.read("python-docs").split()
     text = (split.held_out + split.validation + split.train)[:ENOUGH]
@@ -296,10 +298,7 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     clean(app)
     target = units.target("word-start", text)
     read, copies = trace(GRU, text), [trace(copy, text) for copy in units.untrained(GRU)]
-    asked = [units.target(name, text) for name in KINDS]
-    family = [one for one in asked if one.varies]
-    searched = run(controls.controlled(GRU, read, family, layer=0))
-    found = next(one for one in holm(searched) if one.target == "word-start")
+    found, _vowel = units.find(GRU, text, ASKED, layer=0)
     assert render_finding.told(found.sentences()) in everything(app)
     ranking = boards["inside.found"]["panels"][0]["figures"]["light"]
     assert f"the same network untrained {max(found.untrained):.3f}" in str(ranking["layout"]["annotations"])
