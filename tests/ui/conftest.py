@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
@@ -55,6 +56,27 @@ def open_app(only_tiny_models: Path) -> Iterator[Open]:
     """Open the app on a page ("explore", "perplexity"); see apptest.opened."""
     yield opened
     st.cache_resource.clear()
+
+
+@pytest.fixture
+def troubled() -> None:
+    """For a test, or a module, in which a page shows an error."""
+
+
+@pytest.fixture(autouse=True)
+def _no_run_goes_wrong(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No run of a script ends in an exception, nor shows an error but where it is to: see `troubled`."""
+    run, shows_errors = AppTest._run, "troubled" in request.fixturenames
+
+    def looked_at(self: AppTest, *given: Any, **more: Any) -> AppTest:
+        app = run(self, *given, **more)
+        assert not app.exception
+        assert shows_errors or not app.error, [error.value for error in app.error]
+        return app
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(AppTest, "_run", looked_at)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.ui import address
 from rnnviz.ui.compressed_text import pack
 from rnnviz.ui.pages.explore import page
-from tests.ui.apptest import addressed, clean, sent, settled
+from tests.ui.apptest import addressed, sent, settled
 from tests.ui.conftest import Open, everything
 from tests.ui.test_compressed_text import letters
 
@@ -41,7 +41,6 @@ def test_every_page_says_what_belongs_in_its_address(open_app: Open) -> None:
 def test_who_arrives_sees_the_text_and_what_is_looked_at(open_app: Open) -> None:
     looks = {"unit": "5", "quantity": "update", "order": "index", "at": "3", "pin": "2", "rows": "7"}
     app = open_app("explore", model="tiny-gru", text=pack("matter\nto us"), **looks)
-    clean(app)
     header, arrays = sent(app)
     assert header["text"] == "matter\nto us"
     assert (header["unit"], header["quantity"], header["order"]) == (5, "update", "index")
@@ -60,7 +59,6 @@ def test_who_arrives_sees_the_text_and_what_is_looked_at(open_app: Open) -> None
 @pytest.mark.usefixtures("shipped")
 def test_an_address_shows_the_network_without_memory_beside_where_there_is_one(open_app: Open) -> None:
     app = open_app("explore", model="timemachine-gru", memoryless="1", text=pack("The door"))
-    clean(app)
     header, arrays = sent(app)
     assert header["arrival"]["memoryless"] is True
     assert header["static"]["memoryless"] == "timemachine-mlp"
@@ -87,7 +85,6 @@ def test_a_hostile_text_is_a_sentence_and_the_example(open_app: Open, packed: st
     app = open_app(
         "explore", text=packed, unit="-1", at="1e9", pin="\u0663", rows="x", layer="9" * 400, of="1"
     )
-    clean(app)
     header, _ = sent(app)
     assert header["text"] == OPENING
     assert said in header["arrival"]["wrong"]
@@ -99,7 +96,6 @@ def test_a_text_in_the_address_stays_text(open_app: Open) -> None:
     text = "<script>document.title = 'owned'</script> **bold** {x} $y$"
     for written in (pack(text), text):  # by the page, or by hand
         app = open_app("explore", text=written)
-        clean(app)
         assert sent(app)[0]["text"] == text
         assert text not in everything(app)
 
@@ -113,7 +109,6 @@ def test_going_back_brings_model_text_and_looks_back(open_app: Open, back: Any) 
     # A key that was pressed in the view that is left has its ask still on its way.
     app.session_state[f"{page.KEY}.ask"] = {"client": "b", "seq": 2, "text": "matter to us!"}
     back(app, model="tiny-gru", text=pack("matter"), unit="3")
-    clean(app)
     header, _ = sent(app)
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
     assert (header["text"], header["unit"]) == ("matter", 3)
@@ -126,7 +121,6 @@ def test_going_back_brings_model_text_and_looks_back(open_app: Open, back: Any) 
 def test_who_arrives_inside_sees_the_text_the_character_and_the_unit(open_app: Open, back: Any) -> None:
     looks = {"unit": "7", "at": "4", "quantity": "update", "text": pack("matter to us, matter to us")}
     app = settled(open_app("inside", model="tiny-gru", part="units", **looks), "inside")
-    clean(app)
     assert app.text_area(key="inside.text").value == "matter to us, matter to us"
     assert app.number_input(key="inside.unit").value == 7
     assert "update" in [box.value for box in app.selectbox]
@@ -155,7 +149,6 @@ def test_a_part_has_more_than_one_name(open_app: Open) -> None:
 def test_hostile_addresses_inside_are_a_sentence(open_app: Open) -> None:
     damaged = f"{pack('machine')[:-4]}AAAA"
     app = open_app("inside", text=damaged, unit="9" * 30, at="99999", layer="7", quantity="<b>", part="../x")
-    clean(app)
     said = " ".join(warning.value for warning in app.warning).replace("\\", "")
     assert "text in the address is damaged" in said
     for wrong in ("../x", "9" * 30, "99999", "7", "<b>"):

@@ -21,6 +21,8 @@ from tests.training.made_runs import made
 from tests.ui.apptest import components, settled
 from tests.ui.conftest import Open
 
+pytestmark = pytest.mark.usefixtures("troubled")
+
 
 @pytest.fixture(autouse=True)
 def _widgets_read_chinese(monkeypatch: pytest.MonkeyPatch) -> None:

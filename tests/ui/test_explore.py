@@ -24,7 +24,7 @@ from rnnviz.ui.pages.explore.live_session import LIMIT, SHORT, WIDEST, Ask, Live
 from rnnviz.ui.pages.explore.page import KEY
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT, in_numpy, tiny
-from tests.ui.apptest import clean, sent
+from tests.ui.apptest import sent
 from tests.ui.conftest import Open, everything
 
 GRU = tiny("gru", layers=2)
@@ -38,7 +38,6 @@ MLP = tiny("mlp")
 
 def test_on_opening_an_example_is_read_already_in_the_readers_language(open_app: Open) -> None:
     app = open_app("explore")
-    clean(app)
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
     header, arrays = sent(app)
     assert header["text"] == "The Time Traveller"
@@ -48,7 +47,6 @@ def test_on_opening_an_example_is_read_already_in_the_readers_language(open_app:
     assert "Traceback" not in everything(app)
     english = header["static"]["words"]
     app = open_app("explore", locale="zh-CN")
-    clean(app)
     assert sent(app)[0]["static"]["words"].keys() == english.keys()
     assert english["text"] == "Your text" != sent(app)[0]["static"]["words"]["text"]
 

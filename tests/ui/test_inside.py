@@ -24,7 +24,7 @@ from rnnviz.ui.jobs import worker
 from rnnviz.ui.pages.inside import search_texts
 from rnnviz.ui.pages.inside import units as page_units
 from tests.conftest import TEXT, tiny, tiny_card
-from tests.ui.apptest import clean, settled
+from tests.ui.apptest import settled
 from tests.ui.conftest import Open, everything
 from tests.ui.test_jobs import SOON, Endless
 
@@ -71,7 +71,7 @@ def test_every_part_shows_pictures_with_what_to_notice_and_what_they_miss(
     assert "tiny-3gram" not in app.selectbox(key="model").options  # counts have no units
     for key, view in VIEWS:
         boards.clear()
-        clean(settled(app.segmented_control(key=key).set_value(view).run(), "inside"))
+        settled(app.segmented_control(key=key).set_value(view).run(), "inside")
         panels = [panel for sent in boards.values() for panel in sent["panels"]]
         assert panels, view
         for panel in panels:
@@ -84,7 +84,6 @@ def test_every_part_shows_pictures_with_what_to_notice_and_what_they_miss(
 
 def test_chinese_words_on_every_part(open_app: Open, boards: dict[str, Any]) -> None:
     app = settled(open_app("inside", locale="zh-CN", part="memory", model="tiny-gru"), "inside")
-    clean(app)
     assert app.title[0].value == "网络内部"
     assert any("一" <= c <= "鿿" for c in boards["inside.memory"]["panels"][0]["notice"])
 
@@ -93,7 +92,6 @@ def test_a_search_on_the_own_text_ranks_and_colours(open_app: Open, boards: dict
     app = open_app("inside", model="tiny-gru")
     app = write(app, TEXT[:600])
     app = settled(app, "inside")
-    clean(app)
     sent = boards["inside.finding"]
     (ranking,) = boards["inside.found"]["panels"]
     read = trace(GRU, TEXT[:600])
@@ -118,7 +116,6 @@ def test_a_selection_becomes_the_question_and_can_be_forgotten(
     next(b for b in app.button if "Clear" in b.label).click().run()
     assert boards["inside.finding"]["spans"] == []
     assert "Drag over the text" in everything(app)
-    clean(app)
 
 
 def test_a_unit_has_its_card_before_any_click(
@@ -128,7 +125,6 @@ def test_a_unit_has_its_card_before_any_click(
     save(model, tmp_path / "carded.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     app = settled(open_app("inside", model="carded", unit="5"), "inside")
-    clean(app)
     assert app.number_input(key="inside.unit").value == 5
     panels = [panel["name"] for panel in boards["inside.finding"]["panels"]]
     assert panels == ["histogram", "moves", "pushes", "clustered"]
@@ -154,18 +150,16 @@ def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
     assert boards["inside.compare"]["texts"][1]["label"].startswith("tiny-gru, untrained")
     app.multiselect[0].set_value([]).run()
     assert "Choose one or two networks" in everything(app)
-    clean(app)
 
 
 @pytest.mark.usefixtures("boards")
 def test_one_character_is_enough_for_every_part_none_is_said_and_markup_is_only_text(open_app: Open) -> None:
     app = write(open_app("inside", model="tiny-gru"), "  ")
     assert "There is no text" in everything(app)
-    clean(app)
     for text in ("a", "<script>alert(1)</script> **b** " * 3):
         write(app, text)
         for key, view in VIEWS:
-            clean(settled(app.segmented_control(key=key).set_value(view).run(), "inside"))
+            settled(app.segmented_control(key=key).set_value(view).run(), "inside")
             assert "<script>" not in everything(app)
 
 
@@ -219,7 +213,6 @@ def test_another_part_of_the_page_drops_what_this_one_was_reading(
     app.segmented_control(key="part").set_value("match").run()
     assert not [job for job in jobs.busy() if job.key.what == "search"]
     assert endless.closed.wait(SOON)
-    clean(app)
 
 
 BEATEN = tuple(Rival(kind, 8, 0.5, 0.2, 0.4, 0.001) for kind in ("context", "untrained"))
@@ -252,11 +245,9 @@ def test_it_opens_on_what_the_card_has_and_says_what_that_is(
     assert "AUC 0.840 (95 % interval 0.800 to 0.880)" in everything(app)
     app.selectbox(key="inside.quantity").set_value("hidden").run()
     assert "follows this" not in everything(app)
-    clean(app)
     app = open_app("inside", model="known", unit="4")  # as Explore's link to a named unit
     assert app.selectbox(key="inside.target").value == "digit"
     assert "**Unit 4 follows this: a digit.**" in everything(app)
-    clean(app)
 
 
 def test_a_named_unit_of_another_layer_is_a_click_away(
@@ -271,7 +262,6 @@ def test_a_named_unit_of_another_layer_is_a_click_away(
     app = settled(app.selectbox(key="inside.layer").set_value(0).run(), "inside")
     app.number_input(key="inside.unit").set_value(2).run()
     app = settled(app.button(key="inside.named.9.vowel").click().run(), "inside")
-    clean(app)
     assert (app.selectbox(key="inside.layer").value, app.number_input(key="inside.unit").value) == (1, 9)
     assert "**Unit 9 follows this: a vowel.**" in everything(app)
 
@@ -295,7 +285,6 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     where = next(box for box in app.selectbox if box.label == "On which text")
     app = where.set_value("python-docs").run()
     app = settled(app.button(key="inside.search.start").click().run(), "inside")
-    clean(app)
     target = units.target("word-start", text)
     read, copies = trace(GRU, text), [trace(copy, text) for copy in units.untrained(GRU)]
     found, _vowel = units.find(GRU, text, ASKED, layer=0)
@@ -306,7 +295,6 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     # Whether it is one unit or many is asked by a button.
     app = settled(app.button(key="inside.probe.start").click().run(), "inside")
     app = settled(app, "inside")
-    clean(app)
     many = units.probe(read, target, layer=0, untrained=copies)
     assert render_finding.told(many.sentences()) in everything(app)
     panel = next(p for p in boards["inside.found"]["panels"] if p["name"] == "probe")
@@ -318,7 +306,6 @@ def test_on_a_long_text_the_network_untrained_and_the_probe_stand_beside(
     # Whatever else is looked for in the text was measured at the same reading.
     app.selectbox(key="inside.target").set_value("vowel").run()
     app = settled(app, "inside")
-    clean(app)
     assert "not been compared with all simpler explanations" not in everything(app)
 
 
@@ -333,7 +320,6 @@ def test_a_direction_colours_the_text_in_place_of_a_unit(open_app: Open, boards:
     read = trace(GRU, TEXT[:600])
     means = directions.mean_difference(read, units.target("word-start", TEXT[:600]))
     app = app.selectbox(key="inside.finding.what").set_value("means").run()
-    clean(app)
     wanted = means.along(read)
     np.testing.assert_allclose(coloured(boards), wanted - wanted.mean(), atol=1e-5)
     pushes = next(p for p in boards["inside.finding"]["panels"] if p["name"] == "pushes")
@@ -348,7 +334,6 @@ def test_a_longer_text_is_one_click_away(open_app: Open, monkeypatch: pytest.Mon
     written = app.button(key="inside.source.propose.sampled")
     assert written.label == "Search 700 characters that the network writes"
     app = settled(written.click().run(), "inside")
-    clean(app)
     assert "**Too little text to tell**: in another text of 700 characters" in everything(app)
     text = sample(GRU, "", 700, seed=0)
     found = search(trace(GRU, text), units.target("word-start", text), layer=0)

@@ -13,7 +13,7 @@ from rnnviz.networks.checkpoint import save
 from rnnviz.scoring.tracer import trace
 from rnnviz.ui.pages.inside import unit_changes
 from tests.conftest import TEXT, tiny, tiny_card
-from tests.ui.apptest import clean, settled
+from tests.ui.apptest import settled
 from tests.ui.conftest import Open, everything
 from tests.ui.test_inside import GRU, _short_texts, ask, boards, write
 
@@ -23,7 +23,6 @@ __all__ = ["_short_texts", "boards"]
 def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru", part="cause")
     app.text_input(key="inside.units").set_value("0-3").run()
-    clean(app)
     before = boards["inside.cause"]["panels"][0]["figures"]["light"]["data"]
     assert before[0]["x"] != before[1]["x"]
     text = app.text_area(key="inside.text").value
@@ -34,9 +33,9 @@ def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boa
     assert boards["inside.cause"]["panels"][0]["figures"]["light"]["data"][1]["x"] != before[1]["x"]
     app.text_input(key="inside.units").set_value("0, nine").run()
     assert "Write the numbers of units" in everything(app)
-    clean(app)
 
 
+@pytest.mark.usefixtures("troubled")
 def test_a_change_stands_beside_random_ones_and_is_told_apart_by_a_target(open_app: Open) -> None:
     app = settled(open_app("inside", model="tiny-gru", part="cause"), "inside")
     assert "of 16 changes of random units" in everything(app)
@@ -46,7 +45,6 @@ def test_a_change_stands_beside_random_ones_and_is_told_apart_by_a_target(open_a
     app.selectbox(key="inside.effect.target").set_value("vowel").run()
     app.button(key="inside.effect.longer.start").click().run()
     app = settled(app, "inside")
-    clean(app)
     assert "elsewhere" in everything(app)
     app.text_input(key="inside.units").set_value("0-11").run()
     assert "leave too few others" in everything(settled(app, "inside"))
@@ -58,7 +56,6 @@ def test_of_a_program_pythons_tokeniser_finds_the_part(
     save(tiny("gru", card=tiny_card(language="python")), tmp_path / "program.safetensors")
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     app = open_app("inside", model="program", part="cause")
-    clean(app)
     offered = app.selectbox(key="inside.effect.target").options
     assert {"inside a Python string", "inside Python brackets"} <= set(offered)
     assert "how many Python brackets are open" not in offered
@@ -72,13 +69,11 @@ def test_ablation_ranks_units_if_two_halves_agree_and_a_click_takes_one_to_the_s
     app.run()
     app.button(key="inside.ablate.start").click().run()
     app = settled(app, "inside")
-    clean(app)
     assert "inside.ablation" not in boards
     monkeypatch.setattr(ablation, "REPLICATES", -2.0)
     app.run()
     panel = boards["inside.ablation"]["panels"][0]
     ask(app, "inside.ablation", what="pick", panel="ablation", value=panel["picks"][2])
-    clean(app)
     assert app.text_input(key="inside.units").value == str(panel["picks"][2])
 
 
@@ -88,7 +83,6 @@ def test_a_changed_letter_is_followed_in_several_networks(open_app: Open, boards
     app.run()
     ask(app, "inside.changed", what="at", value=3)
     app = settled(app.text_input(key="inside.letter").set_value("z").run(), "inside")
-    clean(app)
     lines = boards["inside.changed"]["panels"][0]["figures"]["light"]["data"]
     assert [line["name"] for line in lines] == ["tiny-gru", "tiny-lstm"]
     assert "tiny" in everything(app)
@@ -118,7 +112,6 @@ def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any])
     app = settled(app, "inside").segmented_control(key="part").set_value("cause").run()
     assert "difference of means: the first letter of a word" in app.selectbox(key="inside.cause.what").options
     app = app.selectbox(key="inside.cause.what").set_value("means").run()
-    clean(app)
     read = trace(GRU, TEXT[:300])
     along = directions.mean_difference(read, units.target("word-start", TEXT[:300]))
     value = next(s for s in app.slider if s.label == "value").value
@@ -128,4 +121,3 @@ def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any])
     np.testing.assert_allclose(shown, (read.nll - held.nll) / np.log(2), atol=1e-4)
     app = app.selectbox(key="inside.cause.what").set_value("unit").run()
     assert app.text_input(key="inside.units").value
-    clean(app)

@@ -12,7 +12,7 @@ from rnnviz.networks.progress import run
 from rnnviz.ui import render_finding
 from rnnviz.ui.pages.inside import memory
 from tests.conftest import TEXT, tiny, tiny_card
-from tests.ui.apptest import clean, settled
+from tests.ui.apptest import settled
 from tests.ui.conftest import Open, everything
 from tests.ui.test_inside import ask, boards, write
 from tests.ui.test_jobs import SOON, Endless
@@ -34,7 +34,6 @@ def test_a_row_within_the_picture_and_beyond_it(
     for at, target in ((41, None), (60, None), (120, None), (120, "e")):
         app.text_input(key="inside.asked").set_value(target or "").run()
         app = settled(ask(app, "inside.memory", what="at", value=at), "inside")
-        clean(app)
         sent = boards["inside.memory"]
         shares = values(sent, 0)
         row = gradients.connectivity(GRU, TEXT[:150], at=at, character=target)
@@ -50,7 +49,6 @@ def test_gates_and_the_eigenvalues_stand_there_before_any_click(
     open_app: Open, boards: dict[str, Any], model: str
 ) -> None:
     app = settled(open_app("inside", part="memory", model=model), "inside")
-    clean(app)
     assert [panel["name"] for panel in boards["inside.gates"]["panels"]] == [
         "gate",
         "saturation",
@@ -77,7 +75,6 @@ def test_what_takes_long_shows_progress_and_can_be_cancelled(
     next(b for b in app.button if b.label == "Cancel").click().run()
     assert endless.closed.wait(SOON)
     assert "cancelled" in everything(app)
-    clean(app)
 
 
 def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boards: dict[str, Any]) -> None:
@@ -87,7 +84,6 @@ def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boar
     app = settled(app, "inside")
     ask(app, memory.ADDED, what="at", value=41)
     app = settled(app, "inside")
-    clean(app)
     found = run(attribution.contributions(GRU, TEXT[:90], at=41))
     sent = boards[memory.ADDED]
     assert len(sent["texts"]) == 3
@@ -99,5 +95,4 @@ def test_three_rows_over_the_text_for_the_character_in_view(open_app: Open, boar
     # Another baseline gives other numbers.
     next(c for c in app.segmented_control if c.key == "inside.instead").set_value("unknown").run()
     app = settled(app, "inside")
-    clean(app)
     assert not np.array_equal(values(boards[memory.ADDED], 2)[:41], found.occluded.values)

@@ -13,7 +13,7 @@ from rnnviz.scoring.tracer import trace
 from rnnviz.ui import render_finding
 from rnnviz.ui.pages.inside import patch, unit_changes
 from tests.conftest import tiny, tiny_card
-from tests.ui.apptest import clean, settled
+from tests.ui.apptest import settled
 from tests.ui.conftest import Open, everything
 from tests.ui.test_inside import ask, boards
 
@@ -42,7 +42,6 @@ def choose(app: AppTest, name: str, value: str) -> AppTest:
 
 def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dict[str, Any]) -> None:
     app = settled(open_app("inside", part="patch", model="tiny-gru"), "inside")
-    clean(app)
     done = units.patch(GRU, SOURCE, AT, TARGET, TO)
     sent = boards[KEY]
     shows(sent, done)
@@ -58,7 +57,6 @@ def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dic
     settled(ask(app, f"{KEY}.target", what="at", value=10_000), "inside")  # no such character
     shows(boards[KEY], units.patch(GRU, SOURCE, 4, TARGET, 8))
     assert (boards[f"{KEY}.source"]["at"], boards[f"{KEY}.target"]["at"]) == (3, 7)
-    clean(app)
 
 
 def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, Any]) -> None:
@@ -68,7 +66,6 @@ def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, An
     choose(app, "part", "part")
     app.text_input(key=f"{KEY}.units").set_value("2-4").run()
     choose(app, "quantity", "cell")
-    clean(app)
     model = tiny("lstm", name="tiny-lstm")
     texts = {"source": "a machine", "at": min(AT, 9), "into": "his voice was quiet", "to": min(TO, 19)}
     shows(boards[KEY], units.patch(model, **texts, units=[2, 3, 4], quantity="cell"))
@@ -80,7 +77,6 @@ def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, An
     shows(boards[KEY], units.patch(model, **texts, units=directions.random(12, 3)))
     app.text_area(key=f"{KEY}.target.text").set_value("").run()
     assert "both fields" in app.info[0].value
-    clean(app)
 
 
 @pytest.mark.parametrize("texts", [patch.OTHER, *patch.EXAMPLES.values()])

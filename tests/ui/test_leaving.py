@@ -5,7 +5,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.ui.pages.inside import search_texts
-from tests.ui.apptest import addressed, clean, settled
+from tests.ui.apptest import addressed, settled
 from tests.ui.conftest import Open, everything, turn
 from tests.ui.test_inside import PARTS
 
@@ -22,7 +22,7 @@ def test_every_page_can_be_left_for_every_other_and_come_back_to(open_app: Open)
     for n, page in enumerate(PAGES):
         for other in (page, *PAGES[n + 1 :]):
             for at in dict.fromkeys((other, page)):
-                clean(turn(app, at))
+                turn(app, at)
                 title = everything(app).splitlines()[:1]
                 assert titles.setdefault(at, title) == title
     assert len(titles) == len(PAGES)
@@ -36,14 +36,14 @@ def test_what_was_chosen_is_still_chosen_after_another_part_and_another_page(
     other = (app.number_input(key="inside.unit").value + 1) % 8
     app.number_input(key="inside.unit").set_value(other).run()
     for part in PARTS[1:]:
-        clean(app.segmented_control(key="part").set_value(part).run())
+        app.segmented_control(key="part").set_value(part).run()
     settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
     app.segmented_control(key="inside.gate").set_value("reset").run()
     turn(turn(app, "learn"), "inside")
     assert app.segmented_control(key="part").value == "memory"
     assert app.segmented_control(key="inside.gate").value == "reset"
     assert addressed(app)["part"] == "memory"
-    clean(app.segmented_control(key="part").set_value("units").run())
+    app.segmented_control(key="part").set_value("units").run()
     assert app.number_input(key="inside.unit").value == other
 
 
@@ -55,7 +55,6 @@ def test_files_and_a_pasted_text_are_there_still_until_they_are_taken_away(open_
     assert listed(app) == ["one.txt", "two.txt", "pasted text"]
     turn(app, "learn")
     turn(app, "perplexity")
-    clean(app)
     assert listed(app) == ["one.txt", "two.txt", "pasted text"]
     assert app.segmented_control(key="section").value == "sum"
     app.file_uploader[0].upload("three.txt", b"the time machine, again").run()
@@ -66,7 +65,6 @@ def test_files_and_a_pasted_text_are_there_still_until_they_are_taken_away(open_
     assert listed(app) == ["one.txt", "pasted text"]
     next(b for b in app.button if b.label == "one\\.txt").click().run()
     assert "one.txt" not in everything(app)
-    clean(app)
 
 
 def test_lost_files_are_spoken_of_until_one_is_there_again(
@@ -83,4 +81,3 @@ def test_lost_files_are_spoken_of_until_one_is_there_again(
     turn(app, "perplexity")
     assert "Uploaded before:" in everything(app)
     assert "upload them again" not in everything(app)
-    clean(app)

@@ -9,7 +9,7 @@ from rnnviz.networks.checkpoint import load, save
 from rnnviz.scoring.tracer import trace
 from rnnviz.training import runs
 from tests.conftest import tiny, tiny_card
-from tests.ui.apptest import clean, settled
+from tests.ui.apptest import settled
 from tests.ui.conftest import Open, everything
 from tests.ui.test_inside import PARTS, boards
 from tests.ui.test_train import button, pick
@@ -30,7 +30,7 @@ def test_every_part_of_inside_opens_and_a_unit_is_held_at_any_value_of_its_layer
 ) -> None:
     app = open_app("inside", model="tiny-mingru")
     for part in PARTS:
-        clean(app.segmented_control(key="part").set_value(part).run())
+        app.segmented_control(key="part").set_value(part).run()
         assert "no gates" not in everything(app)
     read = trace(load(tmp_path / "tiny-mingru.safetensors"), app.text_area(key="inside.text").value)
     (value,) = [one for one in app.slider if one.label == "value"]
@@ -39,8 +39,7 @@ def test_every_part_of_inside_opens_and_a_unit_is_held_at_any_value_of_its_layer
 
 @pytest.mark.usefixtures("linear")
 def test_connectivity_shows_what_is_left_in_the_state(open_app: Open, boards: dict[str, Any]) -> None:
-    app = settled(open_app("inside", part="memory", model="tiny-mingru", layer="1"), "inside")
-    clean(app)
+    settled(open_app("inside", part="memory", model="tiny-mingru", layer="1"), "inside")
     (panel,) = [p for p in boards["inside.memory"]["panels"] if p["name"] == "left"]
     assert "the state of layer 1" in panel["title"]
     settled(open_app("inside", part="memory", model="tiny-gru"), "inside")

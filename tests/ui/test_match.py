@@ -16,7 +16,7 @@ from rnnviz.ui import render_finding
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import match, search_texts
 from tests.conftest import TEXT, tiny, tiny_card
-from tests.ui.apptest import clean, settled
+from tests.ui.apptest import settled
 from tests.ui.conftest import Open, everything
 from tests.ui.test_inside import ask, write
 from tests.ui.test_inside import boards as boards  # a fixture
@@ -50,7 +50,6 @@ def choose(app: AppTest, where: str) -> AppTest:
 
 def test_a_passages_units_are_found_elsewhere(open_app: Open, boards: dict[str, Any]) -> None:
     app = opened(open_app)
-    clean(app)
     pattern = matching.pattern(trace(GRU, TEXT[:600]), *SPAN, threshold=0.05, layer=0)
     assert 1 < len(pattern) < 12
     assert f"**{len(pattern)} units** are on throughout" in everything(app)
@@ -77,7 +76,6 @@ def test_untrained_copies_stand_beside_the_matches(open_app: Open) -> None:
     app = opened(open_app)
     assert "**Control**" not in everything(app)
     app = settled(app.button(key="inside.match-copies.start").click().run(), "inside")
-    clean(app)
     asked = {
         "threshold": 0.05,
         "layer": 0,
@@ -99,7 +97,6 @@ def test_a_click_makes_a_match_the_text_in_view(
     codes = boards["inside.matches"]["arrays"][row["codes"]]
     matched = "".join(map(chr, codes[slice(*row["marked"])]))
     app = settled(ask(app, "inside.matches", what="pick", panel="text", value=2), "inside")
-    clean(app)
     text = app.text_area(key="inside.text").value
     assert text in TEXT
     assert len(text) == 100
@@ -107,7 +104,7 @@ def test_a_click_makes_a_match_the_text_in_view(
     assert text[start:stop] == matched
     assert start >= 20
     for wrong in (99, -1, "x", None):
-        clean(ask(app, "inside.matches", what="pick", panel="text", value=wrong))
+        ask(app, "inside.matches", what="pick", panel="text", value=wrong)
 
 
 def test_a_corpus_is_indexed_on_request_and_kept(
@@ -115,10 +112,8 @@ def test_a_corpus_is_indexed_on_request_and_kept(
 ) -> None:
     text = on_corpus(monkeypatch)
     app = choose(opened(open_app), "python-docs")
-    clean(app)
     assert "states of up to 30,000 characters on this machine" in everything(app)
     app = settled(app.button(key="inside.index.start").click().run(), "inside")
-    clean(app)
     (kept,) = [
         found.path for found, _folder, _size in store.shared()._results.values() if len(found) == len(text)
     ]
@@ -128,14 +123,12 @@ def test_a_corpus_is_indexed_on_request_and_kept(
     again = settled(choose(opened(open_app), "python-docs"), "inside")  # another session finds it
     assert not [b for b in again.button if b.key == "inside.index.start"]
     assert boards["inside.matches"]["texts"]
-    clean(again)
 
 
 def test_a_readers_own_file_goes_with_the_session(open_app: Open, tmp_path: Path) -> None:
     app = choose(opened(open_app), "file")
     app = app.file_uploader(key="inside.match.source.file").upload("a.txt", TEXT.encode(), "text/plain").run()
     app = settled(app, "inside")
-    clean(app)
     assert f"in {len(TEXT):,} characters" in everything(app)
     assert not (tmp_path / "cache").exists()
     kept = store.shared()
@@ -149,13 +142,11 @@ def test_a_readers_own_file_goes_with_the_session(open_app: Open, tmp_path: Path
 
 def test_no_unit_and_no_place_are_said(open_app: Open, boards: dict[str, Any]) -> None:
     app = opened(open_app, 0.95)
-    clean(app)
     assert "No unit is on throughout the 4 selected characters" in app.info[0].value
     assert "inside.matches" not in boards
     assert boards["inside.match"]["panels"][0]["title"].startswith("All units along the text")
     app.slider(key="inside.match.threshold").set_value(0.05).run()
     app = settled(app, "inside").number_input(key="inside.match.least").set_value(500).run()
-    clean(app)
     assert "At no place of the 600 characters" in everything(app)
 
 

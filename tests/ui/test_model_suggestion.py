@@ -14,7 +14,7 @@ from rnnviz.ui.example_text import TEXTS
 from rnnviz.ui.model_suggestion import Better, look
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.examples import examples, for_view
-from tests.ui.apptest import addressed, clean, sent, settled
+from tests.ui.apptest import addressed, sent, settled
 from tests.ui.conftest import SHIPPED, Open, everything
 from tests.ui.test_perplexity import upload
 
@@ -73,7 +73,6 @@ def asked(app: AppTest, **fields: Any) -> dict[str, Any]:
     """What the browser is answered."""
     app.session_state[f"{page.KEY}.ask"] = {"client": "b", "seq": 1, **fields}
     app.run()
-    clean(app)
     return sent(app)[0]
 
 
@@ -153,5 +152,4 @@ def test_the_perplexity_page_offers_it_too(open_app: Open) -> None:
     assert app.sidebar.selectbox(key="model").value == "chinese-gru"
     assert addressed(app)["model"] == "chinese-gru"
     app = settled(app, "perplexity")
-    clean(app)
     assert "perplexity.better" not in [one.key for one in app.button]

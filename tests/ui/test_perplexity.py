@@ -139,6 +139,7 @@ def test_a_wrong_guess_is_mended_by_a_choice(open_app: Open) -> None:
     assert shown(app) == before
 
 
+@pytest.mark.usefixtures("troubled")
 def test_an_undecodable_file_can_be_read_as_what_it_is(open_app: Open) -> None:
     data = ("machine " * 20 + "Gr\xfc\xdfe").encode("utf-8")[:-1] + b"\xff" + "ä ö ü ".encode() * 40
     app = upload(open_app("perplexity"), cut__txt=data)
@@ -150,6 +151,7 @@ def test_an_undecodable_file_can_be_read_as_what_it_is(open_app: Open) -> None:
     assert r"Encoding **Latin\-1**, declared" in everything(app)
 
 
+@pytest.mark.usefixtures("troubled")
 def test_a_bad_file_among_them_gets_its_sentence_and_the_others_their_numbers(
     open_app: Open, models_folder: Path
 ) -> None:
@@ -342,6 +344,7 @@ def test_the_same_content_is_scored_once_whatever_its_name(
     assert len(scored) == 3
 
 
+@pytest.mark.usefixtures("troubled")
 def test_an_unexpected_failure_costs_one_file_only(
     open_app: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -105,6 +105,7 @@ def test_rows_left_out_are_counted(open_app: Open) -> None:
     assert table["Beginning"][1] == "(its text is null)"
 
 
+@pytest.mark.usefixtures("troubled")
 def test_a_bad_file_is_a_sentence_and_names_stay_text(open_app: Open) -> None:
     app = open_app("perplexity")
     for name, data in {

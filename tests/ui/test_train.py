@@ -88,6 +88,7 @@ def test_a_preset_fills_the_settings_and_all_can_be_changed(
     assert (description.minutes, description.watched, description.name) == (2.0, "def f(", "python-docs-gru")
 
 
+@pytest.mark.usefixtures("troubled")
 def test_settings_that_contradict_each_other_refuse_the_start(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,6 +126,7 @@ def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list
     assert app.button_group(key="train-preset").options == ["A few seconds"]
 
 
+@pytest.mark.usefixtures("troubled")
 def test_an_upload_may_be_in_any_encoding_and_a_picture_is_refused(open_app: Open) -> None:
     app = pick(open_app("train"), training_text.UPLOAD)
     app.file_uploader(key="train-file").upload("Größe.txt", ("Größe und Ärger. " * 60).encode("cp1252")).run()
@@ -135,6 +137,7 @@ def test_an_upload_may_be_in_any_encoding_and_a_picture_is_refused(open_app: Ope
     assert not app.exception
 
 
+@pytest.mark.usefixtures("troubled")
 def test_a_download_says_what_it_is_and_what_went_wrong(
     open_app: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -363,6 +366,7 @@ def test_runs_are_compared_with_those_on_their_text_that_count_alike(open_app: O
     assert not app.multiselect
 
 
+@pytest.mark.usefixtures("troubled")
 def test_a_strangers_checkpoint_is_checked_before_it_is_kept(
     open_app: Open, models_folder: Path, tmp_path: Path
 ) -> None:

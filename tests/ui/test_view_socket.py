@@ -28,7 +28,7 @@ from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.live_session import FEW, LIMIT, Ask, LiveSession
 from tests.conftest import tiny
 from tests.training.made_runs import made
-from tests.ui.apptest import clean, components, sent, settled
+from tests.ui.apptest import components, sent, settled
 from tests.ui.conftest import Open
 
 GRU = tiny("gru", layers=2)
@@ -90,7 +90,6 @@ def test_a_key_brings_one_small_message_and_the_cores_numbers(live: ViewSocket) 
 
 def test_the_page_offers_it_and_keeps_one_text_with_it(open_app: Open) -> None:
     app = open_app("explore", model="tiny-gru")
-    clean(app)
     token = sent(app)[0]["session"]
     with connected(token) as socket:
         assert answer(socket, text="mat")[0]["numbers"]["characters"] == 3

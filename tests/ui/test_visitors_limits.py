@@ -36,7 +36,6 @@ def test_a_visitor_has_one_small_run_and_sees_it(open_app: Open, now_is: Is) -> 
     now_is(ANN)
     app, tab = open_app("train"), open_app("train")
     app.button(key="train-start").click().run()
-    assert not app.error
     (run,) = visitors.listed()
     assert (run.owner, run.id.startswith(VISITOR)) == (ANN.id, True)
     assert not runs.listed()
@@ -120,6 +119,7 @@ def test_a_visitors_texts_are_few_and_short(
     assert not upload(open_app("perplexity"), a__txt="a" * 60, b__txt="b" * 60).warning
 
 
+@pytest.mark.usefixtures("troubled")
 def test_a_visitors_text_to_train_on_is_short(
     open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch
 ) -> None:

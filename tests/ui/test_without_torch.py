@@ -7,7 +7,7 @@ import pytest
 from rnnviz.errors import install
 from rnnviz.networks import has_torch
 from tests.conftest import TEXT
-from tests.ui.apptest import clean, settled
+from tests.ui.apptest import settled
 from tests.ui.conftest import Open, everything
 from tests.ui.test_inside import boards
 from tests.ui.test_perplexity import upload
@@ -23,14 +23,12 @@ def hidden(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("locale", "said"), [("en", "needs torch"), ("zh", "要用 torch")])
 def test_train_cannot_start(open_app: Open, locale: str, said: str) -> None:
     app = open_app("train", locale=locale)
-    clean(app)
     assert [said in each.value and "pip" in each.value for each in app.info] == [True]
     assert app.button(key="train-start").disabled
 
 
 def test_a_text_is_scored(open_app: Open) -> None:
     app = upload(open_app("perplexity", model="tiny-gru"), a__txt=TEXT)
-    clean(app)
     assert app.metric[0].label == r"Perplexity of a\.txt"
 
 
@@ -38,7 +36,6 @@ def test_inside_compares_two_networks_but_not_with_one_before_its_training(
     open_app: Open, boards: dict[str, Any]
 ) -> None:
     app = settled(open_app("inside", part="compare", model="tiny-gru"), "inside")
-    clean(app)
     chosen = next(box for box in app.multiselect if box.label.startswith("Compare"))
     assert (chosen.options, chosen.value) == (["tiny-lstm"], ["tiny-lstm"])
     assert f"`{install('train')}`" in everything(app)
@@ -46,5 +43,5 @@ def test_inside_compares_two_networks_but_not_with_one_before_its_training(
     boards.clear()
     app = settled(app.segmented_control(key="part").set_value("memory").run(), "inside")
     app.toggle(key="inside.attribution.on").set_value(True).run()
-    clean(settled(app, "inside"))
+    settled(app, "inside")
     assert boards["inside.attribution"]["texts"]  # in numpy
