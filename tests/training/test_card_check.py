@@ -25,7 +25,6 @@ FIGURES = {
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with two models of one text, and the text."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
     (tmp_path / "text.txt").write_text(TEXT)
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     count = "train --corpus text.txt --name counts --cell ngram --order 3"

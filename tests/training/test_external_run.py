@@ -26,7 +26,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(autouse=True)
 def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("RNNVIZ_MODELS", str(tmp_path / "models"))
 
 

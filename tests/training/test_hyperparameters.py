@@ -47,7 +47,6 @@ train --corpus smiles.txt --name smiles --cell gru --hidden-size 8 --embedding-s
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
     Path("smiles.txt").write_text(TEXT)
     Path("choices.json").write_text(json.dumps(CANDIDATES))
 

@@ -21,7 +21,6 @@ TOY = TrainConfig(cell="rnn", hidden_size=4, embedding_size=0, epochs=10, batch=
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("RNNVIZ_NICE", "0")
     yield tmp_path / "runs"
     for run in runs.listed():

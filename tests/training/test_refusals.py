@@ -242,7 +242,6 @@ REFUSED: Refusals = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_is_one_sentence(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("RNNVIZ_MODELS", str(tmp_path / "models"))
     monkeypatch.setattr(runs, "_launch", lambda folder, lock: None)
     refused(*REFUSED[name])

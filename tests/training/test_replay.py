@@ -14,11 +14,6 @@ from tests.training.made_runs import made
 from tests.training.test_trainer import TEXT
 
 
-@pytest.fixture(autouse=True)
-def _own_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
-
-
 def test_a_story_tells_what_the_run_did(tmp_path: Path) -> None:
     made("one", held_out=4.3)
     path = run_replay.write("one", tmp_path / f"one{run_replay.SUFFIX}")

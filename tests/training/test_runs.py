@@ -48,7 +48,6 @@ SMALL = TrainConfig(
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("RNNVIZ_MODELS", str(tmp_path / "models"))
     monkeypatch.setenv("RNNVIZ_NICE", "0")  # the tests may run beside others
     yield tmp_path / "runs"

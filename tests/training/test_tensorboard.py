@@ -30,7 +30,6 @@ def test_the_same_figures_stand_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("tensorboard", reason="the extra tensorboard is not installed")
-    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
     monkeypatch.chdir(tmp_path)
     Path("lamp.txt").write_text(TEXT)
     words = ["train", "--corpus", "lamp.txt", "--name", "lamp", *WORDS, "--log-to", "tensorboard"]

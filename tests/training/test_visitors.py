@@ -1,7 +1,6 @@
 """Runs of a hosted app's visitors: apart from others, ended by themselves, gone with their owner."""
 
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,11 +14,6 @@ from tests.training.made_runs import made
 from tests.training.processes import events, train, until
 
 TOY = Description("toy", TrainConfig(cell="rnn", hidden_size=8), corpus="machine", owner="ann")
-
-
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
 
 
 @pytest.fixture
