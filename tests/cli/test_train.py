@@ -124,11 +124,12 @@ def test_an_lstm_in_bfloat16_is_refused_before_anything_starts_where_the_process
     program = f"""if True:
         import torch
         from rnnviz import TrainConfig, cli
-        from rnnviz.training import optimiser, speed
+        from rnnviz.training import optimiser, speed_trial
         print(cli.main({asked.split()}))
         optimiser.has_bfloat16 = lambda device: True
         for cell in ("lstm", "gru"):
-            print(sorted({{p for p, _ in speed.candidates(TrainConfig(cell), torch.device("cpu"), "torch")}}))
+            found = speed_trial.candidates(TrainConfig(cell), torch.device("cpu"), "torch")
+            print(sorted({{p for p, _ in found}}))
     """
     less = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2", "PYTHONPATH": str(ROOT)}
     options = {"capture_output": True, "text": True, "timeout": 120, "env": {**os.environ, **less}}

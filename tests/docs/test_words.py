@@ -18,7 +18,7 @@ actions activations adam adapter add alt analysis arrays ask auth averages axes 
 bookmark bootstrap bounded breakdown broadcast browser build button cache calls cancelled cause char check
 clamp clear cli clock cluster coding comparison compiled component config contamination context
 contributions control cookies corpora csv curve custom dashboard data decoded deprecated description
-descriptors deserialise device difference distributed dual edit effect empty encodings engine entry
+descriptors deserialise dev device difference distributed dual edit effect empty encodings engine entry
 environment error estimate event evidence example export external extremes field figure findings finished
 folder forecast format formatting former found frames free gap gating guard header heat help histogram host
 http hyperparameters i index info inside interval interventions job jobs journal json kernels kneser

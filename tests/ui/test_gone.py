@@ -8,11 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.training import runs
 from rnnviz.ui import model_cache
-from rnnviz.ui.pages.perplexity import model_comparison
 from tests.training.made_runs import made
-from tests.ui.apptest import settled
 from tests.ui.conftest import Open
-from tests.ui.test_perplexity import section, upload
 
 
 @pytest.fixture
@@ -85,19 +82,3 @@ def test_an_unknown_run_is_named_until_another_is_chosen(open_app: Open) -> None
     runs.delete("one")  # in another window
     assert "no run called **one** here" in warned(app.run())
     assert "This is **two**" in warned(app)
-
-
-def test_the_best_is_marked_once_all_are_scored(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_comparison, "AUTOMATIC", 0)
-    app = section(upload(open_app("perplexity"), a__txt="The machine of brass and quartz. " * 9), "against")
-    assert "★" not in bars(app)
-    assert "not scored yet" in bars(app)
-    app.button(key="compare").click().run()
-    settled(app, "perplexity")
-    assert bars(app).count("★ best") == 1
-    assert "not scored yet" not in bars(app)
-
-
-def bars(app: AppTest) -> str:
-    """The comparison of models, as HTML."""
-    return "".join(one.proto.body for one in app.get("html"))

@@ -269,7 +269,7 @@ def test_a_model_to_type_with_and_the_lecture_need_no_torch(command_environment:
         from rnnviz.ui.pages.explore import page
         from rnnviz.ui.pages.explore.live_session import Ask, LiveSession
         from rnnviz.lecture.scenes import scenes
-        from rnnviz.ui.pages.learn import session
+        from rnnviz.ui.pages.learn import lecture
         scenes()
         info = next(m for m in model_cache.listed()[0] if m.name == 'tiny-gru')
         model = model_cache.load(info, to_read=True)

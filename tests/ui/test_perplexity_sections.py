@@ -21,7 +21,7 @@ from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.formatting import duration
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step
-from rnnviz.ui.pages.perplexity import answer, download, scoring_jobs
+from rnnviz.ui.pages.perplexity import answer, download, model_comparison, scoring_jobs
 from tests.browser.driving import ROOT
 from tests.conftest import TEXT
 from tests.ui.apptest import addressed, clean, settled
@@ -50,6 +50,14 @@ def test_models_are_compared_the_best_first(open_app: Open, models_folder: Path)
     assert table.loc["tiny-lstm", "Perplexity"] == expected(models_folder, TEXT, "tiny-lstm").perplexity
     assert [name for name in table.index if "★" in name] == ["★ tiny-3gram"]
     assert not app.error
+
+
+def test_a_long_text_is_compared_when_asked(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_comparison, "AUTOMATIC", 0)
+    app = section(upload(open_app("perplexity"), a__txt=TEXT), "against")
+    assert compared(app)["Perplexity"].count() <= 1  # the chosen model's, which stands above already
+    assert not [name for name in compared(app).index if "★" in name]
+    assert "Press **Compare**" in app.info[0].value
 
 
 def test_of_several_texts_the_one_in_view_is_compared(open_app: Open, models_folder: Path) -> None:

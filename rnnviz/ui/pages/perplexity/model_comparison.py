@@ -175,7 +175,7 @@ def _table(scored: Scored, chosen: list[Row], costs: list[Compared | None]) -> N
     """A row for each way to predict the text, its bar as long as its bits, and what to notice."""
     known = sorted(best([one for one in costs if one is not None]), key=lambda one: one.bits_per_character)
     heads = [_("Predicted by"), _("Bits per character"), _("Perplexity"), _("What it is")]
-    named = [f"★ {one.name}" if one.best else one.name for one in known]
+    named = [f"★ {one.name}" if one.best and None not in costs else one.name for one in known]
     listed = [
         *(
             (name, one.bits_per_character, one.perplexity, one.about)
