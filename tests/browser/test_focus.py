@@ -78,7 +78,7 @@ def test_a_server_that_restarts_takes_neither_text_nor_focus_and_gives_no_file_a
         read.reads(f"{OPENING}!")
         scoring.bring_to_front()
         scoring.get_by_text("How it's calculated").click()
-        expect(scoring.get_by_text("your files are no longer here")).to_be_visible()
+        expect(scoring.get_by_text("not here any more")).to_be_visible()
         expect(scoring.get_by_text("Perplexity of an example")).to_be_visible()
         expect(scoring.get_by_text("mine.txt")).to_have_count(0)
     context.close()

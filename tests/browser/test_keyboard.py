@@ -123,4 +123,5 @@ def test_perplexity_takes_a_file(page: Page, app_url: str) -> None:
     chosen.value.set_files({"name": "a.txt", "mimeType": "text/plain", "buffer": text})
     expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
     curve = page.locator(".vw-plot")
+    expect(curve).to_have_count(1)  # the example's goes
     expect(curve).to_have_attribute("aria-label", re.compile(r"ends at [\d.]+\. Of the last"))
