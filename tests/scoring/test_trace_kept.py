@@ -80,7 +80,9 @@ def test_a_frame_has_a_row_for_each_character_with_what_was_expected_there() -> 
     np.testing.assert_array_equal(frame.entropy, found.entropy[:-1])
     for t in (0, 7, len(TEXT) - 1):
         row = frame.loc[t]
-        assert [(row.top_1, row.p_1), (row.top_2, row.p_2)] == found.top(t, 2)
+        characters, probabilities = zip(*found.top(t, 2), strict=True)
+        assert (row.top_1, row.top_2) == characters
+        assert (row.p_1, row.p_2) == pytest.approx(probabilities, rel=1e-6)
     known = frame[found.known]
     likeliest = known["rank"] == 1
     np.testing.assert_array_equal(known.character[likeliest], known.top_1[likeliest])
