@@ -6,9 +6,9 @@
     trace = rnnviz.trace(model, "machine")            # the hidden state of every time step, and more
     report = rnnviz.perplexity(model, text="machine")
 
-The public names stand in `__init__.pyi`, which type checkers read too. Each is
-imported when it is first used, so that `import rnnviz` itself is quick and loads
-neither torch nor the app.
+The public names stand in `__init__.pyi`, which type checkers read too. A name is
+imported at its first use: `import rnnviz` itself is quick and loads neither torch
+nor the app.
 """
 
 from importlib import import_module
@@ -52,12 +52,12 @@ _missing = deprecated.gone(
         "score_rows": ("rnnviz.scoring.rows:score_rows", "rnnviz.perplexity(model, path, column=…, each=…)"),
         "reshaped": ("rnnviz.scoring.sampling:sampling_distribution", "rnnviz.sampling_distribution"),
     },
-    frames=3,
+    frames=3,  # `__getattr__` below stands between the caller and the warning
 )
 
 
 def __getattr__(name: str) -> object:
-    if name == "runs":  # of 1.0.0, whose names say what to write
+    if name == "runs":  # a module of 1.0.0: each of its names says what to write instead
         return import_module("rnnviz.runs")
     try:
         return _found(name) if name in __all__ else _missing(name)

@@ -3,7 +3,7 @@
 import os
 import sys
 
-# Before numpy is first imported: its products are small here, and on a busy machine several threads
+# numpy reads this when it is first imported. Products are small here: on a busy machine several threads
 # take longer to meet than one takes to compute.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -17,7 +17,7 @@ spin_briefly()
 
 
 def main() -> None:
-    """Run the command in sys.argv and exit with its code; at a terminal no command opens the app."""
+    """Run the command in sys.argv and exit with its code. Without a command, a terminal opens the app."""
     streams = (sys.stdin, sys.stdout)
     if len(sys.argv) == 1 and all(stream is not None and stream.isatty() for stream in streams):
         sys.argv.append("app")

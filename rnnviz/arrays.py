@@ -1,4 +1,4 @@
-"""Types of arrays, by what stands in them; a signature's comment or docstring says their shape."""
+"""Array types by their entries; the docstring or comment beside a signature gives the shape."""
 
 from typing import Any, TypeVar
 
@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 Arrays = dict[str, Array]
-"""By name, as a file keeps them."""
+"""Arrays by name, as in a file."""
 
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
@@ -24,6 +24,6 @@ A = TypeVar("A", bound=Array)
 
 
 def read_only(array: A) -> A:
-    """`array`, which nobody can write to any longer."""
+    """`array` itself, made read-only."""
     array.setflags(write=False)
     return array

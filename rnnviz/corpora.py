@@ -2,7 +2,7 @@
 
     held_out = rnnviz.corpora.open_corpus("timemachine").split().held_out
 
-`names` are those that come with rnnviz or can be fetched. See `rnnviz.text.corpora`.
+`names` lists the corpora that come with rnnviz or can be fetched. See `rnnviz.text.corpora`.
 """
 
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from rnnviz.text.corpora import Corpus, describe, fetch, names, open_corpus
 
 __all__ = ["Corpus", "describe", "fetch", "names", "open_corpus"]
 
-if not TYPE_CHECKING:  # where a checker would take it to say that every name is there
+if not TYPE_CHECKING:  # a type checker that sees a module's `__getattr__` accepts every name
     __getattr__ = gone(
         __name__,
         {

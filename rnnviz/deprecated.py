@@ -1,5 +1,6 @@
-"""Public names of earlier versions: those that the guides showed work for one version more and warn, all
-others are gone. Each says what to write instead.
+"""Public names of earlier versions. Each says what to write instead.
+
+Names that the guides showed work for one version more, with a warning; all others raise an AttributeError.
 """
 
 import warnings
@@ -14,8 +15,12 @@ def gone(
     kept: Mapping[str, tuple[str, str]] = MappingProxyType({}),
     frames: int = 2,
 ) -> Callable[[str], object]:
-    """The `__getattr__` of a module whose `names` are gone, each with what to write instead. Those that are
-    `kept`, each with its home, "module:name", and what to write, warn; `frames` leads to whoever asked.
+    """The `__getattr__` of a module that has lost public names.
+
+    module  the module's name, for the sentences
+    names   name → the sentence that the AttributeError ends with: what to write instead
+    kept    name → (its home as "module:name", what to write instead); access warns
+    frames  the warning's stacklevel, which leads to the line that uses the name
 
     >>> kept = {"root": ("math:sqrt", "`math.sqrt`")}
     >>> missing = gone("rnnviz.units", {"glow": "write `activations`"}, kept)

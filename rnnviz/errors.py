@@ -1,7 +1,7 @@
 """The errors a user of rnnviz can meet.
 
-Every message says what was received and what to do about it. It is a template and its values, so that a page
-can say the same sentence in another language.
+Every message says what was received and what to do about it. A message is a template and its values, so that
+a page can say the sentence in another language.
 
     RnnvizError
     ├── ConfigError              a setting outside its range, or settings that contradict each other
@@ -26,11 +26,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+# The places a message from a file may have: a name with a short format. `{x.attribute}` and `{x[item]}` would
+# let a stranger's file read whatever a value leads to, and a width of many digits fill the memory.
 _PLACES = re.compile(r"\{\{|\}\}|\{\w+(![rs])?(:[,.\dA-Za-z]{0,4})?\}")
 
 
 class Phrase(str):
-    """A value of a message that is English itself, such as "a PNG image": a template and values like it."""
+    """A message's value that is an English phrase, such as "a PNG image": a template and values, too."""
 
     message: str
     values: Mapping[str, object]
@@ -45,7 +47,7 @@ class RnnvizError(Exception):
     """Base of every error that rnnviz raises on purpose.
 
     message   the sentence in English, with {names} where values go; the key of its translations
-    values    what goes there
+    values    the values for those places, by name
 
     >>> str(ConfigError("hidden_size is at least 1; received {size}", size=0))
     'hidden_size is at least 1; received 0'
@@ -57,13 +59,13 @@ class RnnvizError(Exception):
         self.values = values
 
     def to_json(self) -> dict[str, Any]:
-        """The template and its values, for a file; `from_json` reads them."""
+        """The template and its values as JSON data; `from_json` reads them back."""
         written: dict[str, Any] = _to_json(self)
         return written
 
     @classmethod
     def from_json(cls, value: object) -> "RnnvizError | None":
-        """The error that `to_json` wrote, as an RnnvizError; None for whatever else is given."""
+        """The error that `to_json` wrote, as an RnnvizError; None for any other value."""
         if not isinstance(value, Mapping) or not isinstance(value.get("values"), Mapping):
             return None
         message, values = value.get("message"), value["values"]
@@ -126,7 +128,7 @@ class ClusterError(RnnvizError):
 
 
 def install(extra: str) -> str:
-    """The command that brings an extra, from where rnnviz itself was installed: its name is on no index.
+    """The pip command for an extra. rnnviz is on no package index, so the command names this copy's source.
 
     >>> install("train").endswith('[train]"')
     True
@@ -146,13 +148,13 @@ def install(extra: str) -> str:
 
 
 EARLIER = 'pip install "rnnviz[app]==1.0.0"'
-"""The command that brings the version which reads what this one no longer does."""
+"""The pip command for the last version that reads the formats and cells this version has dropped."""
 
 NO_TORCH = Phrase("this needs torch, which is not installed; all else works without. To get it: {command}")
 
 
 class TorchMissingError(RnnvizError, ModuleNotFoundError):
-    """What was asked for computes with torch, which is not installed: gradients and training do.
+    """A call computes with torch, such as training, and torch is not installed.
 
     >>> str(TorchMissingError())
     'this needs torch, which is not installed; ... To get it: pip install ...[train]"'

@@ -1,12 +1,13 @@
-"""What an analysis found, in four forms, none of which knows a language, a page or a drawing library.
+"""Findings: the result of an analysis in four forms, which know no language, page or drawing library.
 
-    facts()      plain JSON: what --json prints
+    facts()      plain JSON data, as --json prints it
     table()      cells under named columns; findings of one class stack into one table
-    sentences()  what may be said, the verdict first: codes and values
-    panels()     pictures as data, each with what to notice in it
+    sentences()  codes of sentences and their values, the verdict first
+    panels()     pictures as data, each with a sentence on what to notice
 
-A terminal, the app and a notebook render them, and nothing else formats a result. What a code says in each
-language stands in `locale/findings.toml`; `rnnviz.sentences` reads it, `rnnviz.figures.pictures` draws.
+The terminal, the app and the notebook render these forms; nothing else formats a result.
+`locale/findings.toml` has each code's sentence in each language: `rnnviz.sentences` reads it.
+`rnnviz.figures.pictures` draws the panels.
 
 >>> said = Said("search.chance-only")
 >>> from rnnviz.sentences import tell
@@ -29,7 +30,7 @@ Form = Literal["decimal", "signed", "count", "percent", "whole percent", "perple
 
 @dataclass(frozen=True)
 class Number:
-    """A number that is shown: unrounded, or None where it was not measured, and how to write it.
+    """A number to show and its form: unrounded, or None where it was not measured.
 
     decimal        `digits` after the point, a true minus: −0.012
     signed         the same with its sign: +0.12
@@ -56,11 +57,11 @@ class Said:
 
 
 Value = Number | Said | str | None
-"""A table's cell: None is empty, a Number of None a dash."""
+"""A table's cell: None shows as empty, Number(None) as a dash."""
 
 
 def say(codes: Iterable[str], **values: object) -> list[Said]:
-    """Sentences of one finding, which share their values."""
+    """A sentence for each code; all share the same values."""
     return [Said(code, values) for code in codes]
 
 
@@ -75,7 +76,7 @@ def count(value: float | None) -> Number:
 
 
 def span(low: float | None, high: float | None, digits: int = 3) -> Said | Number:
-    """An interval inside a sentence; a dash where it wasn't measured."""
+    """An interval inside a sentence; a dash where an end is None."""
     if low is None or high is None:
         return Number(None)
     return words("span", low=Number(low, digits=digits), high=Number(high, digits=digits))
@@ -83,20 +84,26 @@ def span(low: float | None, high: float | None, digits: int = 3) -> Said | Numbe
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under `columns`; numbers stand to the right."""
+    """Rows of cells under `columns`; numbers are aligned on the right."""
 
     columns: Sequence[Said]
     rows: Sequence[Sequence[Value]]
 
 
 def one_row(*cells: tuple[Said, Value]) -> Table:
-    """A table of a single row, of cells with their columns."""
+    """A table of a single row, from pairs (column, cell)."""
     return Table([column for column, _cell in cells], [[cell for _column, cell in cells]])
 
 
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """Bars from `first` on, the first name above, beside marked `levels`; one may be `chosen`."""
+    """Horizontal bars of n `values`, the first name on top.
+
+    levels       named values, marked by a line across the bars
+    errors       (n,) the half width of each bar's whisker
+    first, last  the ends of the axis, where they are given
+    chosen       the number of the bar that stands out
+    """
 
     names: Sequence[object]
     values: Sequence[float]
@@ -110,7 +117,7 @@ class Bars:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two probabilities for each name, before and after a change; `labels` are of the two."""
+    """Probabilities (n,) `before` and `after` a change, for n names; `labels` name the two."""
 
     names: Sequence[object]
     before: Array
@@ -121,7 +128,7 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """How often values lay between two `edges` (n + 1,): `counts` (n,)."""
+    """`counts` (n,) of the values between neighbouring `edges` (n + 1,)."""
 
     counts: Array
     edges: Array
@@ -131,8 +138,10 @@ class Histogram:
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Up to four lines, by name, over whole numbers from `first` on; `places`: these are characters of a
-    text.
+    """Up to four named curves over whole numbers from `first` on.
+
+    log     the y axis is logarithmic
+    places  the whole numbers are characters of a text
     """
 
     curves: Sequence[tuple[object, Array]]
@@ -145,8 +154,10 @@ class Lines:
 
 @dataclass(frozen=True, eq=False)
 class Heat:
-    """`values` (rows, T) as colours of a `scale` from its low to its high end; `names` of the rows. `places`:
-    the axes along which a text lies, "x" or "xy".
+    """`values` (rows, T) as colours; `names` are the rows'.
+
+    scale   the kind of colours, and the values at its low and its high end
+    places  the axes along which a text lies, "x" or "xy"
     """
 
     values: Array
@@ -159,7 +170,7 @@ class Heat:
 
 @dataclass(frozen=True, eq=False)
 class Square:
-    """Shares of each row as decimal logarithms, (T, T): of the characters read in what comes later."""
+    """`log10` (T, T): the share of each character read, by column, in a row's prediction or state."""
 
     log10: Array
     x: object
@@ -168,8 +179,9 @@ class Square:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Points (n, 2) of each name in a plane, with the line that bounds them: where two shares add up to 1, a
-    "diagonal"; of complex numbers, the unit "circle".
+    """Named groups of points (n, 2) in a plane, and a line that bounds them.
+
+    bound   "diagonal", where two shares add up to 1, or the unit "circle" of complex numbers
     """
 
     groups: Sequence[tuple[object, Array]]
@@ -183,10 +195,10 @@ Picture = Bars | Pair | Histogram | Lines | Heat | Square | Points
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A picture with what to notice in it and what it does not show.
+    """A picture, the sentences that say what to notice, and its limits.
 
-    link   "x": its x axis counts characters; "xy": both do
-    pick   what a click on it chooses: "at", a character; "bar": an entry of `picks`, one for each bar
+    link   "x": the x axis counts characters; "xy": both axes do
+    pick   the choice of a click: "at", a character; "bar", an entry of `picks`, one for each bar
     """
 
     name: str
@@ -201,27 +213,27 @@ class Panel:
 
 @runtime_checkable
 class Finding(Protocol):
-    """What an analysis found; complete wherever there is one. All four forms are cheap and pure."""
+    """The result of an analysis, complete from the start. All four forms are cheap and pure."""
 
     def facts(self) -> Json:
         """Plain values, unrounded."""
         ...
 
     def table(self) -> Table:
-        """Rows under the columns that all of a class have."""
+        """Rows under the columns of this class of findings."""
         ...
 
     def sentences(self) -> list[Said]:
-        """What may be said, the verdict first."""
+        """The sentences that the numbers allow, the verdict first."""
         ...
 
     def panels(self) -> list[Panel]:
-        """The pictures; a finding that is told in words or as a text has none."""
+        """The pictures; a finding in words or as a text alone has none."""
         return []
 
 
 def stacked(tables: Sequence[Table]) -> Table:
-    """The rows of several findings under the columns of the first; what a row lacks stays empty."""
+    """The rows of several findings under the first one's columns; a cell that a row lacks stays empty."""
     columns = tables[0].columns
     rows: list[list[Value]] = []
     for one in tables:

@@ -1,8 +1,8 @@
-"""What flows back through a recurrent network: which characters a prediction rests on, and why that fades.
+"""Gradients back through a recurrent network: which characters a prediction rests on, and why that fades.
 
     rnnviz.gradients.connectivity(model, "machine").norms  # (T, T): each prediction by each character
 
-On one text and a CPU, in numpy, for a model of torch and one without alike.
+Each function reads one text, on the CPU and in numpy, whether torch is installed or not.
 """
 
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from rnnviz.deprecated import gone
 
 __all__ = ["attribute", "connectivity", "jacobian", "memory_length", "remaining", "spectrum"]
 
-if not TYPE_CHECKING:  # where a checker would take it to say that every name is there
+if not TYPE_CHECKING:  # a type checker that sees a module's `__getattr__` accepts every name
     __getattr__ = gone(
         __name__,
         {

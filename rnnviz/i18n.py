@@ -1,5 +1,7 @@
-"""The app's words in the session's language: English messages in the code, in `_()`, `ngettext()` or an
-RnnvizError, translated by the `.po` files in `rnnviz/locale`, which Babel compiles in memory, once.
+"""The app's words in the session's language.
+
+Messages are English in the code, in `_()`, `ngettext()` or an RnnvizError. The `.po` files in `rnnviz/locale`
+translate them; Babel compiles each file in memory, once.
 """
 
 import gettext
@@ -36,14 +38,14 @@ def translations(language: str) -> gettext.NullTranslations:
 
 
 def spoken_by(asks: Callable[[], object]) -> None:
-    """Ask this for the session's language: the app its session's state; a notebook has none, and English."""
+    """Set the function that returns the session's language. Without one, as in a notebook, it is English."""
     global _asks
     _asks = asks
 
 
 @contextmanager
 def speaking(language: str) -> Iterator[None]:
-    """Speak this language in what is called inside, whatever the session's is."""
+    """Use this language inside the block, whatever the session's language."""
     before = _spoken.set(language)
     try:
         yield

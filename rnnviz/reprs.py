@@ -1,7 +1,7 @@
-"""What is shown of an object: a repr of one screen at most, and in a notebook a picture.
+"""Objects at the prompt: a repr of one screen at most, and in a notebook a picture.
 
-The pictures are drawn by a room above all that are shown, `rnnviz.notebook.html_repr`, looked up when
-a notebook asks: the only name here that points upwards.
+`rnnviz.notebook.html_repr` draws the pictures. That module imports the classes shown here, so it is
+imported by name when a notebook asks: the only name here that points upwards.
 """
 
 from dataclasses import fields
@@ -11,14 +11,14 @@ from typing import Any
 PICTURES = "rnnviz.notebook.html_repr"
 
 FEW = 8
-"""Entries that are shown one by one."""
+"""Entries of a list that are shown one by one, at most."""
 
 WIDEST = 70
-"""Characters of a value."""
+"""Characters of a value's repr, at most."""
 
 
 class Brief:
-    """A dataclass (with `repr=False`) whose repr says of arrays and long lists only how large they are."""
+    """A dataclass (with `repr=False`) whose repr gives only the size of arrays and long lists."""
 
     def __repr__(self) -> str:
         named = [each.name for each in fields(self) if each.repr]  # type: ignore[arg-type]

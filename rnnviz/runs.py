@@ -1,10 +1,10 @@
-"""The module of 1.0.0 for training loops of one's own; `rnnviz.follow` is their place now."""
+"""The module of 1.0.0 that followed a user's own training loop; `rnnviz.follow` replaces it."""
 
 from typing import TYPE_CHECKING
 
 from rnnviz.deprecated import gone
 
-if not TYPE_CHECKING:  # where a checker would take it to say that every name is there
+if not TYPE_CHECKING:  # a type checker that sees a module's `__getattr__` accepts every name
     __getattr__ = gone(
         __name__,
         {

@@ -1,12 +1,12 @@
-"""What findings say, in a language: `locale/findings.toml` has each code's sentence in all of LANGUAGES.
+"""Findings in words: `locale/findings.toml` has each code's sentence in each of LANGUAGES.
 
     [search.nothing]
     en = "**Nothing found**: … reaches {measure} {score}; …"
     zh = "…"
-    level = "caution"     # where it is not simply said: see LEVELS
+    level = "caution"     # one of LEVELS; without it, "said"
 
-`en` may be a list of two, the second for any other number `n` than one. A template holds **bold** and `code`
-and nothing else of Markdown.
+`en` may be a list of two: the first sentence is for `n` = 1, the second for any other number `n`. A
+template's only Markdown is **bold** and `code`.
 """
 
 import locale
@@ -28,11 +28,12 @@ DEFAULT = "en"
 FILE = Path(__file__).parent / "locale" / "findings.toml"
 
 LEVELS = ("said", "aside", "caution", "detail", "hint")
-"""How loud a sentence is: in the text; under it, small; in a box, and on standard error beside --json;
-unfolded; only where one can click."""
+"""How a sentence is shown: in the text; small, under it; in a box, and on standard error beside --json;
+once details are unfolded; only where a reader can click."""
 
 HUGE, BEYOND = 1e6, 1e12
-"""From where on a perplexity is said in words, and from where on its figures tell nobody anything."""
+"""The perplexity from which a word replaces digits ("98.7 million"), and from which a sentence replaces the
+number: its digits would tell nobody anything."""
 
 _LARGE = {
     "en": ((1e9, " billion"), (1e6, " million")),
@@ -68,15 +69,17 @@ def of_terminal() -> str:
 
 
 def level(said: Said) -> str:
-    """How loud it is: one of LEVELS."""
+    """The sentence's level, one of LEVELS."""
     return str(catalogue()[said.code].get("level", LEVELS[0]))
 
 
 def tell(
     value: object, language: str, escape: Callable[[str], str] = printable, *, marked: bool = True
 ) -> str:
-    """A sentence, a number, words or a list of them in a language, as Markdown; `escape` is for the reader's
-    own text. `marked`: False where no Markdown is read.
+    """The Markdown of a sentence, a number, words or a list of them, in a language.
+
+    escape  makes the reader's own text harmless
+    marked  False leaves out the marks of Markdown, for a terminal
 
     >>> from rnnviz.findings import words
     >>> tell(words("span", low=Number(0.91), high=Number(-1)), "en")
@@ -88,7 +91,7 @@ def tell(
             n = value.values["n"]
             template = template[0 if (n.value if isinstance(n, Number) else n) == 1 else 1]
         if not marked:
-            template = flat(template)  # before a text that has such marks itself is put in
+            template = flat(template)  # now, as the reader's own text, put in below, keeps such marks
         named = ((name, each) for name, each in value.values.items() if f"{{{name}}}" in template)
         told = {name: tell(each, language, escape, marked=marked) for name, each in named}
         return str(template.format(**told))
@@ -107,7 +110,7 @@ def together(sentences: Iterable[str], language: str) -> str:
 
 
 def flat(told: str) -> str:
-    """Without the marks of bold and code, for a terminal."""
+    """A sentence without the marks of bold and code, for a terminal."""
     return told.replace("**", "").replace("`", "")
 
 

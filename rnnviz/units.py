@@ -1,33 +1,33 @@
-"""What the units of a network respond to, what depends on them, and how long it remembers.
+"""Units: what they respond to, what depends on them, and how long a network remembers.
 
     from rnnviz import units
 
-    units.find(model, text, "quotes")                              which units tell, beside all simpler
-    units.find(model, text, "quotes", models=[other])              in how many networks one does
-    units.probe(trace, "quotes")                                   one unit, a few, or spread over all
-    units.scan(model, Path("book.txt"))                            what each unit does over a text, a file
+    units.find(model, text, "quotes")                              which units tell, beyond simpler causes
+    units.find(model, text, "quotes", models=[other])              in how many networks a unit tells
+    units.probe(trace, "quotes")                                   in one unit, a few, or spread over all
+    units.scan(model, Path("book.txt"))                            each unit over a long text or a file
     units.match(model, text, 10, 24, corpus)                       where else the same units are on
     units.gates(trace)                                             saturation and time constants
     units.project(trace)                                           the path of the state in a plane
     units.activations(trace, quantity="update")                    the states as one table
 
     rnnviz.trace(model, text, change=units.Zero(17))               the same text without a unit
-    rnnviz.sample(model, text, 100, change=units.Clamp(17, 1.0))   how it goes on then
-    units.Scale(17, 0.5), units.Edit(function)                     other changes; layer= says of which layer
-    units.Direction("up", vector)                                  several units together, changed as one is
-    units.effect(model, text, units.Zero(17))                      what a change costs, beside random ones
-    units.ablate(model, text)                                      what each unit is worth
+    rnnviz.sample(model, text, 100, change=units.Clamp(17, 1.0))   a continuation with a unit held fast
+    units.Scale(17, 0.5), units.Edit(function)                     other changes; layer= chooses the layer
+    units.Direction("up", vector)                                  several units, changed together as one
+    units.effect(model, text, units.Zero(17))                      the cost of a change, beside random ones
+    units.ablate(model, text)                                      the cost of leaving out each unit
 
-    units.perturb(model, text, 40, "x")                            how long a letter is remembered
-    units.memory(model, text)                                      the same on average
+    units.perturb(model, text, 40, "x")                            how long one letter is remembered
+    units.memory(model, text)                                      how long a letter is, on average
     units.patch(model, one, 40, other, 30)                         a state put into another text's reading
     units.compare([one, other], text)                              several networks on one text
 
-    units.target("quotes", text)                                   where something holds; help names them all
-    units.untrained(model)                                         copies of a network before any training
+    units.target("quotes", text)                                   where a target holds; help lists the kinds
+    units.untrained(model)                                         untrained copies of a network
 
-What takes long calls `progress` with the share that is done. The classes of the results stand in
-`rnnviz.analysis`, a module for each of these.
+A long call reports the share that is done to `progress`. The result classes are in `rnnviz.analysis`, one
+module for each function.
 """
 
 from typing import TYPE_CHECKING
@@ -77,7 +77,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-if not TYPE_CHECKING:  # where a checker would take it to say that every name is there
+if not TYPE_CHECKING:  # a type checker that sees a module's `__getattr__` accepts every name
     _RESULTS = {
         "ablation": ("Ablation", "Within"),
         "comparison": ("Comparison",),
