@@ -1,4 +1,4 @@
-"""Characters before a model reads them: normalised line ends, and what leaves no trace on a screen."""
+"""Characters before a model reads them: line ends are normalised, invisible characters get a visible mark."""
 
 import unicodedata
 
@@ -41,18 +41,20 @@ NORMALISERS: dict[str, dict[str, str]] = {
     "typography": {"“": '"', "”": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "…": "."},
     "corner-brackets": {"「": "“", "」": "”", "『": "‘", "』": "’"},
 }
-"""By name, what becomes of single characters beside line ends. "typography" turns what phones and word
-processors type into what old plain texts hold, one character for one: what is typed and what is read line up.
-"corner-brackets" does that for Chinese: texts with “ ” have none of 「 」.
+"""By name, the single characters that are replaced beside line ends.
+
+"typography" turns the quotes and dashes of phones and word processors into those of old plain texts. One
+character replaces one, so that typed and read texts line up. "corner-brackets" does the same for Chinese:
+texts with “ ” have no 「 」.
 """
 
 
 class Normaliser:
-    """CRLF and CR become LF, and characters what their rule says, chunk by chunk, however the text is cut:
-    feed every chunk, then finish.
+    """Normalises a text chunk by chunk, with the same result wherever the text is cut. Feed every chunk, then
+    finish.
 
-    `name` is the rule's in a model's file, of NORMALISERS; another is a ConfigError. `changed` counts
-    characters changed.
+    CRLF and CR become LF; other characters follow the rule called `name`, one of NORMALISERS, which a model's
+    file names. `changed` counts the characters changed. Raises ConfigError for another name.
     """
 
     def __init__(self, name: str = "newlines") -> None:
@@ -67,13 +69,13 @@ class Normaliser:
         self._waiting = ""  # a CR at the end of a chunk waits for what follows
 
     def feed(self, chunk: str) -> str:
-        """The next piece of normalised text, maybe empty."""
+        """The normalised text as far as it is certain, maybe empty."""
         chunk = self._waiting + chunk
         self._waiting = "\r" if chunk.endswith("\r") else ""
         return self._converted(chunk.removesuffix("\r"))
 
     def finish(self) -> str:
-        """What was held back until the text's end was known."""
+        """The text's last character, if `feed` held it back: a CR, before which a LF may have followed."""
         last, self._waiting = self._waiting, ""
         return self._converted(last)
 

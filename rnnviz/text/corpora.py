@@ -37,7 +37,7 @@ from rnnviz.text.vocabulary import code_points
 Progress = Callable[[int, int], None]  # bytes received, bytes expected
 
 CONNECT, STALL, TOTAL = 10.0, 20.0, 600.0
-"""Seconds that a download may take to connect, without a single byte, and altogether."""
+"""Seconds that a download may take: to connect, between two arrivals of bytes, and altogether."""
 
 
 def cache_folder() -> Path:
@@ -48,7 +48,10 @@ def cache_folder() -> Path:
 
 
 def _download(url: str, remote: Remote, progress: Progress | None) -> bytes:
-    """The whole text, checked. Raises DownloadError; if `progress` raises, the download ends."""
+    """The bytes at `url`, with the expected size and checksum. Raises DownloadError.
+
+    An exception of `progress` ends the download.
+    """
     import requests  # costs 0.1 s, and most runs download nothing
     from urllib3.exceptions import HTTPError, ReadTimeoutError
 
@@ -100,7 +103,7 @@ def _download(url: str, remote: Remote, progress: Progress | None) -> bytes:
             size=size,
         ) from None
     except HTTPError:
-        pass  # the connection broke: what is missing says so
+        pass  # the connection broke: the check of the size below reports the missing bytes
     except requests.ConnectionError:
         raise DownloadError(
             "{url} needs a connection to {host}: are you offline? Try again, or save the file yourself",
@@ -151,7 +154,7 @@ def _module_file(library: Path, module: str) -> Path:
 
 
 def source() -> tuple[str, tuple[str, ...]]:
-    """The modules one after another, each under its name, and the names of those that this machine lacks.
+    """The modules' source, one after another, each under its name; and the names that this machine lacks.
 
     Raises CorpusError where most are missing.
     """
@@ -173,8 +176,9 @@ def source() -> tuple[str, tuple[str, ...]]:
 
 
 def reference() -> tuple[str, tuple[str, ...]]:
-    """The topics of help(), one after another, of which none is ever missing. Raises CorpusError where this
-    Python has no help().
+    """The topics of Python's help(), one after another; and no missing parts.
+
+    Raises CorpusError where this Python has no help().
     """
     try:
         from pydoc_data.topics import topics
@@ -192,7 +196,7 @@ BOOK = Path(__file__).with_name("shipped") / "timemachine.txt"
 
 
 def book() -> tuple[str, tuple[str, ...]]:
-    """The text, of which nothing is missing. Raises CorpusError if its file is."""
+    """The text of The Time Machine, and no missing parts. Raises CorpusError if the file can't be read."""
     try:
         return BOOK.read_text(encoding="utf-8"), ()
     except OSError as error:
@@ -209,7 +213,7 @@ SHORTEST_SPLIT = 200
 
 @dataclass(frozen=True)
 class CorpusInfo:
-    """What is known of a corpus; `bytes` is its size in UTF-8."""
+    """A corpus's description; `bytes` is the size of the text in UTF-8."""
 
     name: str
     title: str
@@ -222,7 +226,7 @@ class CorpusInfo:
 
 @dataclass(frozen=True)
 class Split:
-    """The parts of a text: to train on, to choose settings by, to measure; the last two may be empty."""
+    """The parts of a text: for training, for choosing settings, for measuring. The last two may be empty."""
 
     train: str
     validation: str
@@ -252,7 +256,7 @@ class Corpus:
 
     @cached_property
     def distinct(self) -> int:
-        """How many different characters occur."""
+        """The number of different characters."""
         return len(set(self.text))
 
     @property
@@ -301,7 +305,7 @@ def sha256(text: str) -> str:
 def from_text(
     text: str, name: str = "text", *, title: str = "", language: str = "", licence: str = ""
 ) -> Corpus:
-    """The user's own text as a corpus. Raises CorpusError if it is empty, TextError for a lone surrogate.
+    """The user's own text as a corpus. Raises CorpusError for an empty text, TextError for a lone surrogate.
 
     >>> from_text("one line\\r\\n").text
     'one line\\n'
@@ -339,7 +343,7 @@ def from_file(
 
 
 def names() -> tuple[str, ...]:
-    """The names that `describe` and `read` know, those that need no download first.
+    """The names that `describe` and `read` know. Those that need no download come first.
 
     >>> names()
     ('python-source', 'python-docs', 'machine', 'timemachine', 'tinyshakespeare')
@@ -348,7 +352,7 @@ def names() -> tuple[str, ...]:
 
 
 def describe(name: str) -> CorpusInfo:
-    """A corpus's info; nothing is downloaded for it. Raises CorpusError for an unknown name.
+    """A corpus's description, without a download. Raises CorpusError for an unknown name.
 
     >>> describe("timemachine").title
     'H. G. Wells, The Time Machine (1898)'
@@ -362,7 +366,7 @@ def describe(name: str) -> CorpusInfo:
 
 @cache
 def _bytes(name: str) -> int:
-    """The size of a text that is on every machine; 0 where it is not."""
+    """The size in UTF-8 of a corpus that needs no download; 0 where this machine lacks the corpus."""
     try:
         return len(read(name).text.encode())
     except CorpusError:
@@ -412,9 +416,10 @@ def read(name: str) -> Corpus:
 def fetch(name: str, progress: Progress | None = None, *, base_url: str | None = None) -> Corpus:
     """A corpus by name, downloaded first if it is not on this machine.
 
-    `progress` gets the bytes received and expected. `base_url`, by default RNNVIZ_CORPORA_URL from the
-    environment, is a mirror of GitHub with the same paths. Raises CorpusError for an unknown name,
-    DownloadError if it can't be fetched.
+    progress  called with the bytes received and the bytes expected
+    base_url  a mirror of GitHub with the same paths; by default RNNVIZ_CORPORA_URL from the environment
+
+    Raises CorpusError for an unknown name, DownloadError for a corpus that can't be fetched.
 
     >>> fetch("machine").characters
     7
@@ -450,12 +455,12 @@ def open_corpus(
     """A corpus by its name, a file, or a text.
 
     given     a str: one of `names()`, or else the text itself; a `pathlib.Path`: a text file
-    name, title, language, licence   in place of what is known; language is a BCP 47 code, or "python"
-    encoding  of the file; None: it is found
+    name, title, language, licence   replace the known values; language is a BCP 47 code, or "python"
+    encoding  the file's encoding; None: found from the file
 
-    Raises CorpusError for an empty text, for what is almost a name and for a corpus that is not on this
-    machine yet, TextError for a file that can't be read and for a str that is a file's name, DecodingError
-    for a file that is no text.
+    Raises CorpusError for an empty text, a misspelt name, and a corpus that is not on this machine yet;
+    TextError for an unreadable file, and for a str that is a file's name; DecodingError for a file that is
+    no text.
 
     >>> open_corpus("machine", title="One word").title
     'One word'
@@ -489,7 +494,7 @@ def named_or_file(
 ) -> Corpus:
     """A corpus as a command line names it: by name, or the file at a path; the name wins where both exist.
 
-    Raises what `read` and `from_file` raise.
+    Raises as `read` and `from_file` do.
     """
     given = name_or_path
     if isinstance(given, str):
@@ -501,7 +506,7 @@ def named_or_file(
 
 
 def source_url() -> str:
-    """Where `fetch` downloads from: the environment's RNNVIZ_CORPORA_URL, else GitHub."""
+    """The address that `fetch` downloads from: the environment's RNNVIZ_CORPORA_URL, else GitHub."""
     return os.environ.get("RNNVIZ_CORPORA_URL") or "https://raw.githubusercontent.com"
 
 
@@ -521,7 +526,7 @@ def _check(name: str) -> None:
     raise CorpusError(
         "no corpus is called {name!r}, and no file is there; corpora are {names}. "
         "For a text of your own, give the path of its file",
-        name=name if len(name) <= 80 else name[:77] + "…",  # the text itself, say
+        name=name if len(name) <= 80 else name[:77] + "…",  # somebody may give the text itself
         names=", ".join(names()),
     )
 
@@ -564,7 +569,7 @@ class Remote:
 
     @property
     def path(self) -> Path:
-        """Its place in the cache."""
+        """The file in the cache."""
         return cache_folder() / "corpora" / self.address.replace("/", "-")
 
 
@@ -579,11 +584,11 @@ REMOTE = {
 
 
 _PATH = re.compile(r"\S+\.\w{1,5}|\S*[/\\]\S*")
-"""What looks like a file's name."""
+"""Strings that look like a file's name."""
 
 
 def as_corpus(given: Any) -> Any:
-    """What to train on: whatever has a `split` as a Corpus has, or what `open_corpus` opens."""
+    """A corpus to train on: `given` if it has a `split` as a Corpus does, else `open_corpus(given)`."""
     if not isinstance(given, str | bytes | bytearray) and callable(getattr(given, "split", None)):
         return given
     return open_corpus(given)

@@ -1,13 +1,14 @@
 """Bytes to text.
 
-How an encoding is found, in this order, and how certain that is:
+An encoding is found in one of these ways, tried in this order, and is as certain:
 
     declared    the caller named it, or the bytes begin with a byte order mark
     verified    every byte of the text is valid UTF-8
     guessed     charset-normalizer looked at a sample, and the whole text decodes
 
-What is no text (an image, an archive, a PDF, a program) is refused by name. A file is read in constant
-memory, checked first and then decoded: no later chunk fails unless the file changes.
+A file that is no text (an image, an archive, a PDF, a program) is refused, and the error names its format.
+Files are read in constant memory, checked first and then decoded: no later chunk fails unless the file
+changes.
 """
 
 import codecs
@@ -30,10 +31,10 @@ from rnnviz.text.files import packing
 from rnnviz.text.validate import check_path, check_text
 from rnnviz.text.vocabulary import code_points
 
-# What bytes that are not UTF-8 may be: another encoding, or no text at all.
+# Bytes that are not UTF-8: another encoding, or no text at all.
 
 
-# What the library doesn't know, or knows by letters that a text may begin with.
+# Formats that `filetype` doesn't know, or knows by letters that a text may begin with.
 _SIGNATURES = (
     (rb"%PDF-\d", "PDF"),
     (rb"\{\\rtf1", "RTF"),
@@ -42,7 +43,8 @@ _SIGNATURES = (
     (rb"PK\x03\x04[\s\S]{26,200}(?:\[Content_Types\]|word/|xl/|ppt/|_rels/)", "Office"),
     (rb"\x5d\x00\x00[\s\S]{2}", "LZMA"),
     (rb"\x1aE\xdf\xa3", "Matroska or WebM"),
-    # The two share a signature; a Java class then has its version, from 45 on, a program a small count.
+    # Java classes and macOS programs share four bytes. A class has its version next, 45 or more; a program a
+    # small count.
     (rb"\xca\xfe\xba\xbe[\s\S]{2}\x00[\x2d-\xff]", "Java class"),
     (rb"[\xce\xcf]\xfa\xed\xfe|\xfe\xed\xfa[\xce\xcf]|\xca\xfe\xba\xbe", "macOS program"),
     (rb"[\s\S]\x0d\x0d\x0a[\x00-\x03]\x00\x00\x00", "compiled Python"),
@@ -67,7 +69,7 @@ _IN_TEXTS = bytes(range(0x20, 0x100)) + b"\t\n\v\f\r\x1b"
 
 
 def binary_format(head: bytes) -> str | None:
-    r"""The format of a file that begins with `head` (some 500 bytes), if it is no text.
+    r"""The format of a file that begins with `head` (some 500 bytes); None for a text.
 
     >>> binary_format(b"GIF89a\x10\x00\x10\x00"), binary_format(b"GIF89a is a format.")
     ('GIF', None)
@@ -75,7 +77,7 @@ def binary_format(head: bytes) -> str | None:
     for pattern, name in _COMPILED:
         if pattern.match(head):
             return name
-    # Some signatures are two letters: beside them there must be a byte that no text has.
+    # Some of filetype's signatures are two letters: a file must also have a byte that no text has.
     found = filetype.guess(head) if head.translate(None, _IN_TEXTS) else None
     return found and found.extension.upper()
 
@@ -113,9 +115,11 @@ def refuse_binary(head: bytes, name: str) -> None:
 
 
 def wide(before: bytes, after: bytes) -> Iterator[str]:
-    """UTF-16 or UTF-32 without a byte order mark, where bytes read as text in it, the likeliest first.
+    """The encodings, UTF-16 or UTF-32 without a byte order mark, in which these bytes are a text; the
+    likeliest first.
 
-    `after` starts less than 4 bytes before the file's first NUL. ASCII with a stray NUL gives none.
+    `after` follows `before` in the file and starts less than 4 bytes before the first NUL. ASCII with a stray
+    NUL gives none.
     """
     if _is_ascii_text(after) or (len(before) >= _ENOUGH and _is_ascii_text(before[-64:])):
         return
@@ -133,8 +137,9 @@ _ENOUGH = 32  # bytes; 16 characters of two bytes each that are printable by cha
 def _is_ascii_text(data: bytes) -> bool:
     """Whether `data` is printable ASCII, but for a few NUL bytes.
 
-    In UTF-16 every second byte names the script: NUL for English, 4 for Russian, but for Hindi that of a tab,
-    for Punjabi of a line feed, for Malayalam of a carriage return. Texts in ASCII have fewer of these.
+    In UTF-16 every second byte names the script: NUL for English, 4 for Russian. For Hindi that byte is a
+    tab's, for Punjabi a line feed's, for Malayalam a carriage return's. Texts in ASCII have fewer of these:
+    at most a third.
     """
     blanks = sum(map(data.count, (b"\t", b"\n", b"\r")))
     return (
@@ -147,8 +152,9 @@ def _is_ascii_text(data: bytes) -> bool:
 def is_damaged_utf8(sample: bytes) -> bool:
     """Whether a text is UTF-8 but for a few bytes: any other guess would be wrong.
 
-    In other encodings bytes beyond ASCII form UTF-8 sequences by chance: of 15 languages in the encodings of
-    `guesses`, 0.75 for each broken one at most in 30 characters, fewer in more, up to 3 in ten characters.
+    Bytes of other encodings form UTF-8 sequences by chance. For each broken one there are up to 3 in texts of
+    ten characters, 0.75 in 30 characters, fewer in longer texts (15 languages in the encodings of `guesses`).
+    Hence the two thresholds: twice as many as broken ones, and at least 10.
     """
     text = sample.decode("utf-8", errors="replace")
     replaced = text.count("\ufffd")
@@ -156,15 +162,15 @@ def is_damaged_utf8(sample: bytes) -> bool:
     return beyond >= max(2 * replaced, 10)
 
 
-# What files outside UTF-8 are in today's practice. Left to all of Python's 90 codecs, the detector prefers
+# The encodings in use today beside UTF-8. With all of Python's 90 codecs to choose from, the detector prefers
 # rare code pages on short texts.
 _IN_USE = (
     "gb18030 big5 cp932 euc_jp cp949 cp1251 koi8_r cp1253 iso8859_7 cp1255 cp1256 cp874 cp866 cp437 mac_roman"
 )
 
 # The Latin code pages differ in a few letters, too few for the detector to tell them apart on most texts.
-# Beside each, the letters that its languages write: the page that explains the most of the text as one of its
-# languages wins, the earlier one in a tie.
+# Beside each page stand the letters of its languages. The page wins that explains the most of the text as one
+# of its languages; in a tie, the earlier one.
 _CENTRAL = (
     "ąćęłńóśźż",  # Polish
     "áäčďéěíĺľňóôŕřšťúůýž",  # Czech, Slovak
@@ -212,7 +218,7 @@ def _is_euc_jp(sample: bytes) -> bool:
 def _is_hebrew(sample: bytes) -> bool:
     """Whether what looks like Windows-1251 has neither capitals nor any of its last five letters.
 
-    Hebrew has one case and 27 letters; no Russian or Bulgarian text does without those for long.
+    Hebrew has one case and 27 letters; no Russian or Bulgarian text lacks capitals and these five for long.
     """
     letters = [byte for byte in sample if byte >= 0xC0]
     return len(letters) >= 30 and all(0xE0 <= byte <= 0xFA for byte in letters)
@@ -295,9 +301,12 @@ def open_text(
 ) -> TextStream:
     """Find the encoding of a file, a path or a seekable binary file object, and return its text as a stream.
 
-    `encoding` declares it. `chunk` is in bytes. `name` is the file's in messages. Raises TextError for a path
-    that can't be read, DecodingError for a file that is no text or not in `encoding`, ConfigError for an
-    unknown encoding.
+    encoding  declares the encoding; None: found from the file
+    chunk     bytes decoded at a time
+    name      stands for the file in messages
+
+    Raises TextError for a path that can't be read, DecodingError for a file that is no text or not in
+    `encoding`, ConfigError for an unknown encoding.
     """
     declared = canonical(encoding) if encoding is not None else None
     if name is None:
@@ -313,7 +322,7 @@ def open_text(
             )
         mark = next((e for m, e in _MARKS if head.startswith(m)), None)
         if declared is not None:
-            # "utf-16" and "utf-32" leave the byte order to the mark.
+            # The names "utf-16" and "utf-32" leave the byte order to the mark.
             if mark is not None and declared in ("utf-16", "utf-32") and mark.startswith(declared):
                 declared = mark
             found: tuple[str, Certainty] = (declared, "declared")
@@ -352,7 +361,7 @@ def _find(file: BinaryIO, name: str, head: bytes) -> tuple[str, Certainty]:
 
 
 def _first_nul(file: BinaryIO, name: str) -> int | None:
-    """The place of the first NUL byte."""
+    """The place of the first NUL byte; None without one."""
     file.seek(0)
     offset = 0
     while data := _read(file, CHUNK, name):
@@ -363,7 +372,7 @@ def _first_nul(file: BinaryIO, name: str) -> int | None:
 
 
 def _not_in(encoding: str, file: BinaryIO, name: str) -> DecodingError | None:
-    """Why a whole file is not in an encoding; None if it is."""
+    """The error of decoding the whole file; None if all of it is in the encoding."""
     file.seek(0)
     try:
         for _ in decoded(file, name, encoding, CHUNK):
@@ -374,7 +383,7 @@ def _not_in(encoding: str, file: BinaryIO, name: str) -> DecodingError | None:
 
 
 def _explain_nul(file: BinaryIO, name: str, position: int) -> str:
-    """UTF-16 or UTF-32 without a mark, or an error: other texts have no NUL bytes."""
+    """The encoding of a text with NUL bytes: UTF-16 or UTF-32. Raises DecodingError for other files."""
     start = position // 4 * 4
     before = min(start, SAMPLE // 2)
     file.seek(start - before)
@@ -408,8 +417,9 @@ def _whole_lines(data: bytes) -> bytes:
 
 
 def decoded(file: BinaryIO, name: str, encoding: str, chunk: int, errors: str = "strict") -> Iterator[str]:
-    """The text of a file, a piece for each `chunk` of bytes, without its mark. Raises DecodingError where
-    `errors`, as of `bytes.decode`, lets nothing else stand for what can't be decoded.
+    """The text of a file without its byte order mark, a piece for each `chunk` of bytes.
+
+    `errors` is as in `bytes.decode`; "strict" raises DecodingError for bytes that can't be decoded.
     """
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     marked, size, data = encoding.startswith("utf"), 0, b"begin"
@@ -441,7 +451,7 @@ def decoded(file: BinaryIO, name: str, encoding: str, chunk: int, errors: str = 
 
 
 def canonical(encoding: str) -> str:
-    """Python's name of a text encoding. Raises ConfigError for what is none."""
+    """Python's name of a text encoding. Raises ConfigError for unknown names and for codecs of other data."""
     try:
         info = codecs.lookup(encoding)
         codecs.getincrementaldecoder(encoding)
@@ -495,7 +505,7 @@ def opened_source(source: Source, name: str) -> Iterator[BinaryIO]:
 
 
 def size_of(file: BinaryIO, name: str) -> int:
-    """The bytes of a seekable file, which stands at its beginning afterwards. Raises TextError for others."""
+    """The size of a seekable file in bytes; goes back to the beginning. Raises TextError for other files."""
     try:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)
@@ -520,12 +530,15 @@ def _read(file: BinaryIO, size: int, name: str) -> bytes:
 # A file or a text, read as normalised pieces of equal length.
 
 
-# Bytes of a file, or characters of a text, per step: few, so that `bytes_read` keeps pace with the model.
+# Bytes of a file, or characters of a text, at a time: few, so that `bytes_read` keeps pace with the model.
 PIECE = 1 << 13
 
 
 class SourceText:
-    """Exactly one of a file and a text; `encoding` and `certainty` are None for a text."""
+    """A file or a text, read as normalised pieces; `encoding` and `certainty` are None for a text.
+
+    Raises ConfigError unless exactly one of the two is given, and for a text with an encoding.
+    """
 
     def __init__(
         self, path: Source | None, text: str | None, encoding: str | None, name: str | None, normaliser: str

@@ -1,5 +1,6 @@
-"""Reading files safely, and writing them whole or not at all: what may be no ordinary file, files packed with
-gzip or Zstandard, and folders and patterns that name many.
+"""Files: read without waiting on pipes and devices, written whole or not at all.
+
+Here too are files packed with gzip or Zstandard, and the files that a folder or a pattern names.
 """
 
 import errno
@@ -21,7 +22,8 @@ from rnnviz.errors import ConfigError, ExportError, Phrase, TextError, install
 
 
 def opened(path: str | os.PathLike[str]) -> BinaryIO:
-    """A regular file, open for reading. Never waits: raises OSError for a folder, a pipe or a device, too."""
+    """A regular file, open for reading. Raises OSError, for a folder, a pipe or a device too."""
+    # O_NONBLOCK: opening a pipe would wait for its writer. O_BINARY: Windows would translate line ends.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -52,7 +54,7 @@ def read(path: str | os.PathLike[str], most: int) -> bytes:
 LONGEST_NAME = 100
 """Characters of a name or title that are shown."""
 
-_JOINERS = "\u200c\u200d"  # Persian and emoji are written with them; they change nothing beside them
+_JOINERS = "\u200c\u200d"  # Persian and emoji need these, and neither hides or reverses its neighbours
 
 
 @contextmanager
@@ -63,10 +65,14 @@ def replacing(
     parents: bool = False,
     durable: bool = True,
 ) -> Iterator[BinaryIO]:
-    """The file to write to. A path gets its new content once all of it is written, else keeps its old.
+    """A file to write to. A path gets the new content once all of it is written, else keeps the old.
 
-    `parents` makes its folder; a file that isn't `durable` may be lost in a power cut, and is written in a
-    fraction of the time. Raises ExportError where it can't be written.
+    target   a path, or an open file, which is yielded as it is
+    mode     the permissions of a new file
+    parents  make the path's folder
+    durable  wait until the content is safe from a power cut; without, writing takes a fraction of the time
+
+    Raises ExportError where the path can't be written.
     """
     if not isinstance(target, str | os.PathLike):
         yield target
@@ -86,17 +92,17 @@ def replacing(
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
-        os.chmod(temporary, mode)
+        os.chmod(temporary, mode)  # a temporary file is for its owner alone
         os.replace(temporary, path)
         temporary = None
-        if durable:  # the new name, too, should outlive a power cut; Windows opens no folder
+        if durable:  # the new name outlives a power cut once its folder is written; Windows opens no folder
             with suppress(OSError):
                 folder = os.open(path.parent, os.O_RDONLY)
                 try:
                     os.fsync(folder)
                 finally:
                     os.close(folder)
-    except BrokenPipeError:
+    except BrokenPipeError:  # the reader closed the pipe, as `| head` does: nothing is wrong with the path
         raise
     except OSError as error:
         raise ExportError(
@@ -110,14 +116,16 @@ def replacing(
 
 
 def private(path: Path) -> BinaryIO:
-    """A new file to write, which its owner alone can read: it tells a text."""
+    """A new file to write, for its owner's eyes alone: the content gives away a user's text."""
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 def printable(name: str | os.PathLike[str], most: int | None = None) -> str:
-    """A stranger's name, or a file's, to be shown or sent: escapes stand for bytes that are no text, and for
-    control and format characters, which could hide or reverse what stands beside them. Of more than `most`
-    characters the middle is left out, as a file's name ends in its type.
+    """A name from a stranger or a file, safe to show or send.
+
+    Escapes replace bytes that are no text, and control and format characters, which could hide or reverse
+    their neighbours. A name of more than `most` characters loses its middle, as a file's name ends in its
+    type.
 
     >>> printable(os.fsdecode(b"b\\xff.txt")), printable("gp\u202ej.txt"), printable("a" * 99 + ".txt", 10)
     ('b\\\\udcff.txt', 'gp\\\\u202ej.txt', 'aaaaa….txt')
@@ -134,7 +142,7 @@ def printable(name: str | os.PathLike[str], most: int | None = None) -> str:
 
 
 def without_folders(command: str) -> str:
-    """A command line with its absolute paths by their names alone: a model's card is shared with it.
+    """A command line whose absolute paths are cut to the file's name: a shared model's card shows commands.
 
     >>> without_folders("rnnviz train --corpus /home/me/diary.txt --run-dir=/runs/a --watch '// and / or'")
     "rnnviz train --corpus diary.txt --run-dir=a --watch '// and / or'"
@@ -158,7 +166,7 @@ def _named(word: str) -> str:
 
 
 def is_shown(path: Path) -> bool:
-    """Whether a file's name is shown as it is: other names can be chosen and sent nowhere.
+    """Whether `printable` leaves a file's name as it is. Files of other names can't be chosen.
 
     >>> is_shown(Path("novel.txt")), is_shown(Path(os.fsdecode(b"\\xff.txt")))
     (True, False)
@@ -168,8 +176,8 @@ def is_shown(path: Path) -> bool:
 
 # Files packed with gzip or Zstandard, unpacked while they are read.
 #
-# Memory stays that of a few buffers. What unpacks to RATIO times its size, beyond the first FREE bytes, is
-# taken for a decompression bomb. Zstandard is pyarrow's: it notices a file that was cut off.
+# Memory stays at a few buffers. A file that unpacks to more than FREE bytes and RATIO times its size counts
+# as a decompression bomb. pyarrow unpacks Zstandard, as its reader notices a file that was cut off.
 
 
 RATIO = 300
@@ -202,7 +210,7 @@ def unpacked(file: BinaryIO, name: str) -> BinaryIO:
 
 
 def check(name: str, size: int, packed: int) -> None:
-    """Raise TextError where the `size` that `packed` bytes unpack to is that of a bomb."""
+    """Raise TextError if `packed` bytes that unpack to `size` bytes are a decompression bomb."""
     if size > FREE and size > RATIO * packed:
         raise TextError(
             "{name} unpacks to more than {ratio} times its size; if that is meant, unpack it and give "
@@ -228,14 +236,14 @@ class _Counted(io.RawIOBase):
 
 
 class _Unpacked(io.BufferedReader):
-    """Reads give what there is, if less than was asked for: what follows may be damaged."""
+    """A reader that returns the bytes at hand, even fewer than asked for: those after may be damaged."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         return self.read1(-1 if size is None else size)
 
 
 class _Guarded(io.RawIOBase):
-    """An unpacked stream whose errors are sentences."""
+    """An unpacked stream that raises TextError for damage and for decompression bombs."""
 
     def __init__(self, stream: Any, packed: _Counted, name: str, kind: str) -> None:
         self._stream, self._packed, self._name, self._count = stream, packed, name, 0
@@ -246,7 +254,7 @@ class _Guarded(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         try:
-            data = self._stream.read1(len(buffer))  # what there is: the rest may be missing
+            data = self._stream.read1(len(buffer))  # the bytes at hand: the rest may be missing
         except TextError:
             raise
         except (OSError, EOFError, zlib.error, ValueError) as error:
@@ -279,8 +287,10 @@ def _zstandard(file: Any) -> Any:
 
 
 def gathered(named: str) -> list[str]:
-    """The files that a name stands for, sorted: of a folder all below it but hidden ones, of a pattern with
-    * ? [] or ** those it fits. Any other name stands for itself, whether or not there is a file.
+    """The files that a name stands for, sorted.
+
+    A folder stands for all files below it but hidden ones, a pattern with * ? [] or ** for all that fit. Any
+    other name stands for itself, whether or not there is such a file.
 
     Raises TextError for a folder or a pattern without files.
     """
@@ -298,7 +308,7 @@ def gathered(named: str) -> list[str]:
 
 
 def _below(folder: str) -> Iterator[str]:
-    for place, folders, files in os.walk(folder):  # which follows no links: it could go round in circles
+    for place, folders, files in os.walk(folder):  # follows no links, which could lead round in circles
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
             if not name.startswith("."):

@@ -4,8 +4,8 @@
     .csv .tsv         a record a line      }
     .parquet
 
-They are read in tables of bounded size, however many rows there are. A row that holds no text costs itself
-alone; a file that is damaged or cut off gives what comes before.
+Files are read in tables of bounded size, whatever their number of rows. A row without a text is left out
+alone; a file that is damaged or cut off gives the rows before the damage.
 """
 
 import csv
@@ -30,13 +30,13 @@ ENDINGS: dict[str, Format] = {
 }  # fmt: skip
 
 ROWS, CHARACTERS = 1024, 1 << 20
-"""Rows and characters that are handed on together, at most; a longer row comes alone."""
+"""Rows and characters handed on together, at most; a longer row comes alone."""
 
 LONGEST = 1 << 24
-"""Characters of a row's text, and of its line, at most."""
+"""Characters of a row's text, and of a line of the file, at most."""
 
 FIELDS = 1000
-"""Columns of a CSV file at most, and those of JSON Lines that are offered."""
+"""Columns of a CSV file at most, and columns of JSON Lines that are offered."""
 
 SAMPLE = 1000
 """Rows that the choice of a column looks at."""
@@ -45,7 +45,7 @@ Row = dict[str, Any]
 
 
 class Fault(NamedTuple):
-    """Why a row can't be scored: `kind` is what such rows are counted under."""
+    """The reason why a row can't be scored; such rows are counted by `kind`."""
 
     kind: str
     error: TextError
@@ -65,7 +65,7 @@ def format_of(name: str) -> Format | None:
 
 
 def is_packed_rows(source: Source, name: str | None = None) -> bool:
-    """Whether it is a file of rows that can't be read as one text: by its name, Parquet or packed."""
+    """Whether a file's name says Parquet, or packed rows: neither can be read as one text."""
     called = _called(source, name)
     return format_of(called) == "parquet" or (format_of(called) is not None and bool(packing(called)))
 
@@ -79,11 +79,11 @@ def _called(source: Source, name: str | None) -> str:
 
 @dataclass(frozen=True)
 class Rows:
-    """Consecutive rows of a file, the first of them number `start`, counted from 0.
+    """Consecutive rows of a file; the first is row number `start`, counted from 0.
 
-    texts, given  of each row; empty where it has a fault
-    faults        why a row can't be scored, or None
-    own           the rows' own columns: a dict each, or pyarrow's RecordBatch; None unless asked for
+    texts, given  each row's text and its context; empty where the row has a fault
+    faults        each row's Fault, or None
+    own           all columns: a list of dicts, or pyarrow's RecordBatch; None unless asked for
     """
 
     start: int
@@ -96,13 +96,13 @@ class Rows:
 class RowFile:
     """A file of rows. Make one with `open_rows`, or with `opened` and choose its column afterwards.
 
-    columns              the names of its columns, as far as the first rows show; of JSON Lines at most FIELDS
-    column, given        those of the texts and of their contexts; `given` may be None
+    columns              the names of the columns, as far as the first rows show; of JSON Lines at most FIELDS
+    column, given        the column of the texts, and the column of their contexts or None
     found                whether `column` was found rather than named
-    encoding, certainty  None of Parquet
-    bytes_read           of the file as it lies, whose size is `bytes_total`
+    encoding, certainty  as of a text; None for Parquet
+    bytes_read           bytes read of the file as it is stored, out of `bytes_total`
 
-    A format's class says how `tables` of its rows are read, and what a table has in a column.
+    A subclass for each format reads `tables` of rows, and the `cells` of a table.
     """
 
     format: ClassVar[Format]
@@ -120,24 +120,27 @@ class RowFile:
         self._first: Any = next(self.tables(most=LONGEST), [])
 
     def _open(self, encoding: str | None) -> None:
-        """Read what stands before the rows."""
+        """Read the part before the rows: a CSV file's head, a Parquet file's schema."""
 
     def tables(
         self, columns: Sequence[str] = (), *, whole: bool = False, most: int = CHARACTERS
     ) -> Iterator[Any]:
-        """Some rows at a time from the beginning, with some `most` characters where rows have their own
-        length: all columns if `whole`, at least `columns`, and without these at least all that may hold
-        texts. Raises TextError where the file turns out to be damaged, after
-        the rows before.
+        """Tables of consecutive rows, from the beginning.
+
+        columns  at least these columns are read; if empty, at least all that may hold texts
+        whole    read all columns
+        most     about this many characters in a table, where rows vary in length
+
+        Raises TextError where the file is damaged, after the rows before the damage.
         """
         raise NotImplementedError
 
     def cells(self, table: Any, column: str) -> list[Any]:
-        """What the rows of a table have in a column: a Fault, a value, or MISSING."""
+        """The cells of a table's rows in a column: a value each, or a Fault, or MISSING."""
         raise NotImplementedError
 
     def own(self, table: Any) -> Any:
-        """A table as rows' own columns."""
+        """A table in the form of `Rows.own`."""
         return table
 
     @property
@@ -146,9 +149,8 @@ class RowFile:
         return self._candidates(self.columns)
 
     def _candidates(self, columns: Iterable[str]) -> list[str]:
-        """Those of `columns` that may hold texts, by the first rows: the only one with strings; else those
-        whose strings mostly look like a text rather than a name or a number, or all with strings if none
-        does.
+        """The columns whose strings, in the first rows, mostly look like a text; without any, all columns
+        with strings.
         """
         prose = {}
         for column in columns:
@@ -159,9 +161,9 @@ class RowFile:
         return [column for column in prose if prose[column]] or list(prose)
 
     def choose(self, column: str | None, given: str | None) -> None:
-        """Read the texts from `column`, the only one with texts if None, and their contexts from `given`.
+        """Read the texts from `column` (None: the only one with texts), and their contexts from `given`.
 
-        Raises ConfigError for a column that isn't there, and where several hold texts, or none.
+        Raises ConfigError for an absent column, and if `column` is None and several hold texts, or none.
         """
         for named in filter(None, (column, given)):
             if named not in self.columns and self.format != "jsonl":  # where any later line may have it
@@ -194,9 +196,9 @@ class RowFile:
         )
 
     def batches(self, *, own: bool = False) -> Iterator[Rows]:
-        """The rows from the beginning, at most CHARACTERS characters together; `own` keeps all their columns.
+        """The rows from the beginning, at most CHARACTERS characters together; `own` keeps all columns.
 
-        Raises TextError where the file turns out to be damaged, after the rows before.
+        Raises TextError where the file is damaged, after the rows before the damage.
         """
         start = 0
         wanted = [name for name in dict.fromkeys((self.column, self.given)) if name is not None]
@@ -218,7 +220,7 @@ class RowFile:
 
 
 def _is_prose(value: str) -> bool:
-    """Whether it may be a text rather than a name or a number: with a blank inside, or beyond ASCII."""
+    """Whether a string looks like a text, not a name or a number: a blank inside, or non-ASCII characters."""
     return not value.isascii() or len(value.split(None, 2)) > 1
 
 
@@ -236,7 +238,7 @@ def _texts(cells: Sequence[Any], column: str) -> list[str | Fault]:
 
 
 def _text(cell: Any, column: str) -> str | Fault:
-    """A cell, if it is a text that can be scored; else why not."""
+    """A cell that is a text to score; else its Fault."""
     if isinstance(cell, str):
         if len(cell) > LONGEST:
             return _too_long()
@@ -266,7 +268,7 @@ def _row(text: str | Fault, given: str | Fault) -> tuple[str, str, Fault | None]
 
 
 def _json_type(value: object) -> str:
-    """What JSON calls the type of a value, with its article."""
+    """JSON's name for the type of a value, with its article."""
     names = {type(None): "null", bool: "true or false", int: "a number", float: "a number"}
     names |= {str: "a text", list: "a list", dict: "an object"}
     return names.get(type(value), type(value).__name__)
@@ -280,14 +282,14 @@ def _too_long() -> Fault:
     )
 
 
-# Rows of JSON Lines and CSV files, one at a time: a bad one costs itself alone.
+# Rows of JSON Lines and CSV files, one at a time: a bad row is left out alone.
 
 
 class _Lines(RowFile):
     """Rows of a text, line by line."""
 
     def rows(self) -> Iterator[Row | Fault]:
-        """One after the other, from the beginning."""
+        """The rows one after another, from the beginning."""
         raise NotImplementedError
 
     def tables(
@@ -317,7 +319,9 @@ class _Lines(RowFile):
         return [{} if isinstance(row, Fault) else row for row in table]
 
     def lines(self, errors: str) -> Iterator[str]:
-        """The file's lines; of one that is longer than LONGEST its beginning, as soon as that is read."""
+        """The file's lines. A line longer than LONGEST is cut: its beginning comes as soon as it is read, and
+        the rest is skipped.
+        """
         with opened_source(self.source, self.name) as file:
             waiting, long = "", False
             for text in decoded(unpacked(file, self.name), self.name, self.encoding or "", CHUNK, errors):
@@ -347,7 +351,7 @@ class JsonLines(_Lines):
         self.columns = tuple(islice(dict.fromkeys(chain.from_iterable(first)), FIELDS))
 
     def rows(self) -> Iterator[Row | Fault]:
-        # What is not in the encoding is known again by its half surrogates.
+        # Bytes outside the encoding become half surrogates, by which `_row` knows them.
         for number, line in enumerate(self.lines("surrogateescape"), start=1):
             if line.strip(" \t\r\n\v\f"):
                 yield self._row(line, number)
@@ -376,7 +380,7 @@ class JsonLines(_Lines):
 
 
 class Csv(_Lines):
-    """A head with the columns' names, then a row a record; the head tells whether , ; tab or | parts them."""
+    """A head with the columns' names, then a record a row. The head tells the separator: , ; tab or |."""
 
     format = "csv"
 
@@ -407,7 +411,7 @@ class Csv(_Lines):
 
     def _records(self) -> Iterator[list[str] | Fault]:
         """The head, then the records; an empty line is none."""
-        csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST))  # a setting of the process: raised alone
         lines = self.lines("strict")
         first = next(lines, "")
         reader = csv.reader(map(self._bounded, chain([first], lines)), delimiter=_delimiter(first, self.name))
@@ -433,7 +437,7 @@ class Csv(_Lines):
 
 
 def _delimiter(head: str, name: str) -> str:
-    """What parts the fields of the first line, outside quotes."""
+    """The separator of a first line: the most frequent candidate outside quotes."""
     if ".tsv" in name.lower():
         return "\t"
     outside = "".join(head.split('"')[::2])
@@ -463,7 +467,7 @@ def _distinct(head: list[str], name: str) -> list[str]:
 
 
 BYTES = 1 << 26
-"""Bytes of a batch about at most, by what the file says of its row groups."""
+"""Bytes of a batch, about at most, by the sizes of the file's row groups."""
 
 MOST = 1 << 28
 """Bytes of text that one batch may unpack to: a few kilobytes can stand for terabytes of the same text."""
@@ -481,8 +485,10 @@ def parquet_library() -> Any:
 
 
 def values(column: Any) -> list[Any]:
-    """A column's values; the bytes of texts that are not UTF-8, which Parquet doesn't rule out, and as texts
-    what Python has no value for, such as a day after the year 9999.
+    """A column's values in Python.
+
+    Texts that are not UTF-8, which Parquet allows, come as bytes. Values that Python lacks, such as a day
+    after the year 9999, come as texts.
     """
     try:
         found: list[Any] = column.to_pylist()
@@ -502,7 +508,7 @@ def _value(cell: Any) -> Any:
 
 
 class Parquet(RowFile):
-    """Tables are pyarrow's RecordBatches, and `schema` is pyarrow's too."""
+    """A Parquet file: tables are pyarrow's RecordBatches, and `schema` is pyarrow's."""
 
     format = "parquet"
 
@@ -546,11 +552,11 @@ class Parquet(RowFile):
         import pyarrow.parquet as pq
 
         with self._undamaged():
-            # Texts stay coded until it is known how long they are.
+            # Texts stay dictionary-encoded until `_plain` knows their lengths: one text may stand for many.
             return pq.ParquetFile(file, read_dictionary=list(columns), pre_buffer=False)
 
     def _plain(self, batch: Any, columns: Sequence[str]) -> Any:
-        """A batch whose `columns` are texts that are no longer coded."""
+        """A batch with the dictionaries of `columns` decoded. Raises TextError for more than MOST bytes."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -573,7 +579,7 @@ class Parquet(RowFile):
 
     @contextmanager
     def _undamaged(self) -> Iterator[None]:
-        """Says of whatever pyarrow can't read that the file is damaged."""
+        """Turn an error of pyarrow's inside the block into a TextError: the file is damaged."""
         try:
             yield
         except TextError:
@@ -588,7 +594,7 @@ class Parquet(RowFile):
 
 
 def _is_text(kind: Any) -> bool:
-    """Whether a type of pyarrow's is that of texts, coded or not."""
+    """Whether a pyarrow type holds texts, dictionary-encoded or not."""
     types = parquet_library().types
     if types.is_dictionary(kind):
         kind = kind.value_type
@@ -605,7 +611,7 @@ def opened(
     name: str | None = None,
     format: Format | None = None,
 ) -> RowFile:
-    """A file of rows whose column is still to be chosen; arguments and errors as those of `open_rows`."""
+    """A file of rows whose column is still to choose; arguments and errors as in `open_rows`."""
     name = _called(source, name)
     format = format or format_of(name)
     if format is None:
@@ -627,11 +633,16 @@ def open_rows(
     name: str | None = None,
     format: Format | None = None,
 ) -> RowFile:
-    """A file of rows, by its path or as a seekable binary file, of the `format` that its name says.
+    """A file of rows, by its path or as a seekable binary file.
 
-    `column` holds the texts; it is found if only one column does. `given` holds what comes before each.
-    Raises TextError for a file that can't be read, ConfigError for a column that isn't there, or where more
-    than one may be meant.
+    column    the column of the texts; None: found if only one column holds texts
+    given     the column of the contexts, each read before its text and not counted
+    encoding  the file's encoding; None: found from the file
+    name      stands for the file in messages
+    format    by default as the name's ending says
+
+    Raises TextError for a file that can't be read, ConfigError for an absent column, or if several may be
+    meant.
 
     >>> import io
     >>> file = open_rows(io.BytesIO(b'{"id": 7, "text": "one"}'), name="rows.jsonl")

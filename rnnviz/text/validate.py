@@ -1,4 +1,4 @@
-"""What is no text, no path or no number is refused in one sentence that says what was expected."""
+"""Checks of arguments: an error says in one sentence what was expected and what was received."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ def received(value: object) -> str:
 
 
 def check_text(text: object) -> str:
-    """`text`, if it is one. Raises TextError, which says for bytes and paths what to do."""
+    """`text` itself if it is a str. Raises TextError, which tells for bytes and paths what to do."""
     if isinstance(text, str):
         return text
     if isinstance(text, bytes | bytearray):
@@ -26,7 +26,7 @@ def check_text(text: object) -> str:
 
 
 def check_path(path: object) -> str:
-    """`path` as a str, if it is one. Raises ConfigError."""
+    """A path as a str. Raises ConfigError for any other value."""
     if isinstance(path, str | os.PathLike) and isinstance(found := os.fspath(path), str):
         return found
     raise ConfigError(
@@ -35,7 +35,7 @@ def check_path(path: object) -> str:
 
 
 def is_file(text: str) -> bool:
-    """Whether a str is the path of a file that is there."""
+    """Whether a str is the path of an existing file."""
     try:
         return len(text) <= LONGEST_PATH and Path(text).is_file()
     except (OSError, ValueError):
@@ -45,8 +45,9 @@ def is_file(text: str) -> bool:
 def text_or_file(
     text: str | os.PathLike[str] | BinaryIO | None, path: str | os.PathLike[str] | BinaryIO | None
 ) -> tuple[str | None, str | os.PathLike[str] | BinaryIO | None]:
-    """A text, or else a file: a Path or an open file given as `text` is one. Raises ConfigError for both, and
-    TextError for a str that names a file, which 1.0.0 read.
+    """The text and the file, of which one is None: a Path or an open file given as `text` is a file.
+
+    Raises ConfigError for both, TextError for a str that names a file: 1.0.0 read that file.
     """
     if isinstance(text, os.PathLike) or hasattr(text, "read"):
         if path is not None:

@@ -117,7 +117,7 @@ class Vocabulary(Brief):
 
     @property
     def unknown_cost(self) -> float:
-        """The nats an unknown character costs on top of -log P(<unk>): all of them are equally likely."""
+        """Nats that an unknown character costs on top of -log P(<unk>): all of these are equally likely."""
         return math.log(UNICODE_SCALAR_VALUES - len(self.characters))
 
     def __contains__(self, character: object) -> bool:
@@ -155,7 +155,7 @@ class Vocabulary(Brief):
 
 
 def check_vocabulary(value: object) -> None:
-    """Raise ConfigError unless it is a Vocabulary."""
+    """Raise ConfigError unless `value` is a Vocabulary."""
     if not isinstance(value, Vocabulary):
         raise ConfigError(
             "a model's vocabulary is a Vocabulary; received {received}", received=received(value)

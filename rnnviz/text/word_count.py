@@ -1,8 +1,8 @@
 """Words, counted where white space parts them.
 
-A word is a run of characters between white space (as `str.split()` cuts), with whatever punctuation clings to
-it. Chinese, Japanese, Thai and some other languages don't part words so: of a text with more than a tenth of
-such characters no number of words is given.
+A word is a run of characters between white space (as `str.split()` cuts), with the punctuation that clings to
+it. Chinese, Japanese, Thai and some other languages don't part words so: a text with more than a tenth of
+such characters has no number of words.
 """
 
 import numpy as np
