@@ -1,1 +1,1 @@
-"""What predicts the next character: recurrent networks, n-gram models, and their files."""
+"""Models that predict the next character: recurrent networks, n-gram models, and their files."""

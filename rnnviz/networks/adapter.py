@@ -1,17 +1,20 @@
-"""Your own network as a model: any of torch's nn.RNN, nn.GRU and nn.LSTM with an output layer becomes a
-CharModel (`adapt`), and any other, given as a Python function, a CustomModel (`adapt_step`).
+"""Adapters: a network that was trained elsewhere becomes a model of rnnviz.
+
+`adapt` makes a CharModel of torch's nn.RNN, nn.GRU or nn.LSTM with an output layer. `adapt_step` makes a
+CustomModel of any other network, given as a Python function.
 
 Weights are copied; predictions after one character or more are the same, to rounding. An LSTM's projections
-(`proj_size`) are multiplied into the weights that read them: its hidden state is the one before them. Two
-symbols are new:
+(`proj_size`) are multiplied into the weights that read them: the hidden state is the one before a projection.
+Two symbols are new:
 
-The start symbol, read before a text. `start` names the character or entry of the network's vocabulary to use.
-Without it a one-layer network gets one that leaves its state at zero: the first character is predicted by
-softmax(b_q). In several layers no input does that, so there `start` is required. A function isn't called.
+The start symbol is read before a text. `start` names the character or entry of the network's vocabulary to
+use. Without `start`, the start symbol of a one-layer network leaves the state at zero: softmax(b_q) predicts
+the first character. In several layers no input does that, so `start` is required there. A function isn't
+called for the start symbol.
 
-<unk> for characters outside the vocabulary: `unknown` is the network's own index. Without one, they are read
-as the mean of all embeddings (or one-hot vectors), by a function not at all, and predicted `unknown_gap` nats
-below the mean logit: with a probability below exp(-20) / V by default.
+<unk> stands for characters outside the vocabulary; `unknown` is the network's own index. Without `unknown`,
+torch's layers read <unk> as the mean of all embeddings (or one-hot vectors), and a function doesn't read it.
+Its logit is then `unknown_gap` nats below the mean logit: by default a probability below exp(-20) / V.
 """
 
 import math
@@ -52,13 +55,14 @@ def adapt(
     characters   the network's vocabulary by index: single characters, each once; any name at the indices
                  `start` and `unknown`; padding such as "<pad>", which is never predicted
     embedding    nn.Embedding with n rows, or one more at its padding_idx; None: one-hot vectors of width n
-    start        the character or index read before a text; see above. One that is no character is never
-                 predicted: probabilities are those given that something else comes
+    start        the character or index read before a text; None: one layer begins with a zero state, several
+                 layers need a start. An entry that is no character is never predicted: the probabilities of
+                 the others sum to 1
     unknown      the index of the network's own symbol for unknown characters
-    unknown_gap  nats, see above
-    check        the network itself, an nn.Module called with a tensor (T,) of its indices, as in eval(); or a
-                 function of a list of them. It gives logits or log-probabilities (T, n), a Module perhaps
-                 (logits, state): on a few texts they must be the adapted model's to 1e-4 nats
+    unknown_gap  without `unknown`: nats from the mean logit down to that of unknown characters
+    check        the network itself: an nn.Module, called in eval() with a tensor (T,) of its indices, or a
+                 function of a list of them. Its logits or log-probabilities (T, n) must agree with the
+                 adapted model to 1e-4 nats on a few texts. A Module may return (logits, state)
 
     Raises ConfigError for other or bidirectional layers, an embedding with max_norm, shapes that don't fit,
     and where `check` differs.
@@ -100,19 +104,20 @@ def adapt_step(
     name: str = "adapted",
     check: Check | None = None,
 ) -> CustomModel:
-    """A CustomModel of any cell, which calls `step`; a file can't hold it, and it has no gradients.
+    """A CustomModel that calls `step`, a function for any cell. The model has no gradients, nor a file.
 
-    step         a function (ids, state) -> (outputs, state): ids (B,) integers of the network's own, state
-                 {name: (B, width)}, a row for each of B texts; outputs, one of the parts. Several, one a
-                 layer: each reads the outputs of the one before, and returns the parts of its own layer
+    step         a function (ids, state) -> (outputs, state). ids (B,) are the network's own indices, state is
+                 {name: (B, width)}, a row for each of B texts, and outputs are one of the new parts. Or a
+                 list of functions, one for each layer: each reads the outputs of the layer below, and returns
+                 the parts of its layer
     state        {name: (width,)}, each part before a text: arrays, or tensors, which the functions then get.
                  The names are `parts` of the model, the layers of `Trace.hidden`
     readout      a function outputs -> logits (B, n); None for a network that predicts no characters, such as
-                 a tagger: then each has the same probability
+                 a tagger: all characters then have the same probability
 
     `characters`, `start`, `unknown`, `unknown_gap`, `name` and `check` as in `rnnviz.adapt`. Put all that
     comes after the state (a norm, a layer more) into `readout`: a changed state then reaches the prediction.
-    Raises ConfigError for a function that gives something else than it should, and where `check` differs.
+    Raises ConfigError for a function that returns anything else, and where `check` differs.
 
     >>> import rnnviz
     >>> import torch

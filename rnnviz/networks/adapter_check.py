@@ -1,4 +1,4 @@
-"""Whether an adapted network predicts what the network itself does."""
+"""The check that an adapted model predicts as the network itself does."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,15 +14,16 @@ from rnnviz.networks.torch_model import CharModel
 
 Check = Callable[[list[int]], Any]
 """The network's own logits or log-probabilities (T, n), after each of T of its own indices. A function gets a
-list of them; an nn.Module a tensor (T,), and may give its state too: (logits, state)."""
+list of indices; an nn.Module gets a tensor (T,), and may return its state too: (logits, state)."""
 
 TEXTS, LENGTH = 4, 40
 TOLERANCE = 1e-4  # nats
 
 
 def compare(model: CharModel | CustomModel, symbols: Symbols, check: Check) -> None:
-    """Read a few random texts with both. Raises ConfigError where a log P differs by more than TOLERANCE, and
-    says where that is so first.
+    """Read a few random texts with the model and with `check`.
+
+    Raises ConfigError at the first log P that differs by more than TOLERANCE nats.
     """
     drawn = np.random.default_rng(0)
     begin = [] if symbols.start is None else [symbols.start]
@@ -31,10 +32,10 @@ def compare(model: CharModel | CustomModel, symbols: Symbols, check: Check) -> N
         picked = drawn.integers(0, len(symbols.rows), LENGTH)
         ids = begin + [symbols.rows[n] for n in picked]
         given = _ask(check, ids, len(symbols.entries))[:, [*unknown, *symbols.rows]]
-        # One character more, of any kind: each row is what was expected before a character.
+        # One character more, whichever: each row of predictions stands before a character.
         found = model.scorer().advance_predictions(np.append(picked + 1, 1))
         both = torch.from_numpy(np.stack([found[-len(ids) :, 1 - len(unknown) :], given]))
-        # log P of <unk>, if the network has one, and our characters, given that one of these comes.
+        # log P of <unk>, if the network has one, and of the characters, given that one of these comes.
         ours, theirs = torch.log_softmax(both, dim=2).numpy()
         differ = ~np.isclose(ours, theirs, rtol=0, atol=TOLERANCE, equal_nan=True)
         if differ.any():
@@ -52,7 +53,7 @@ def compare(model: CharModel | CustomModel, symbols: Symbols, check: Check) -> N
 
 
 def _ask(check: Check, ids: list[int], n: int) -> Doubles:
-    """What the network gives after each of its indices, (T, n); a Module's own, as it stands in eval()."""
+    """The network's logits after each of its indices, (T, n); a Module is called in eval()."""
     with torch.no_grad():
         given = _evaluated(check, ids) if isinstance(check, torch.nn.Module) else check(list(ids))
     values = as_array(given)
@@ -69,10 +70,10 @@ def _ask(check: Check, ids: list[int], n: int) -> Doubles:
 def _evaluated(check: torch.nn.Module, ids: list[int]) -> Any:
     device = next((p.device for p in check.parameters()), None)
     modes = [(module, module.training) for module in check.modules()]
-    check.eval()  # its dropout would be another network's
+    check.eval()  # with dropout on, the logits would be another network's
     try:
         given = check(torch.tensor(ids, device=device))
     finally:
         for module, training in modes:
             module.training = training
-    return given[0] if isinstance(given, tuple) else given  # beside its state
+    return given[0] if isinstance(given, tuple) else given  # a tuple has the state, too

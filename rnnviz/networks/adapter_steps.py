@@ -1,4 +1,4 @@
-"""Functions of one's own made a CustomModel: tried on two characters, so that a mistake is told at once."""
+"""A CustomModel made of Python functions, which are tried on two characters: mistakes are told at once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -30,7 +30,7 @@ def build_custom(
     """The model of these functions; see `rnnviz.networks.adapter.adapt_step` for arguments and errors."""
     n = len(symbols.entries)
     steps = tuple(step) if isinstance(step, Sequence) else (step,)
-    if readout is None:  # to a network that predicts no characters all are alike, <unk> too
+    if readout is None:  # a network that predicts no characters: all are equally likely, <unk> too
         readout, unknown_gap = partial(_alike, n), 0.0
     if not steps or not all(map(callable, (*steps, readout))):
         raise ConfigError(
@@ -78,7 +78,7 @@ def build_custom(
             shape=shape,
         )
     _check_rows(weights, len(symbols.rows))
-    if isinstance(readout, nn.Linear):  # what a unit speaks for is read from its matrix
+    if isinstance(readout, nn.Linear):  # a matrix shows which characters a unit speaks for
         rows = as_array(predicted_rows(readout.weight, readout.bias, symbols, unknown_gap))
         filled = np.pad(rows[:, :-1], ((0, 0), (0, H - rows.shape[1] + 1)))
         weights = replace(weights, readout=filled, bias=rows[:, -1].copy())
@@ -90,7 +90,7 @@ def _alike(n: int, outputs: Any) -> Doubles:
 
 
 def _initial(state: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The parts, (1, width) each."""
+    """The parts of the state before a text, (1, width) each. Raises ConfigError for other shapes."""
     given = state if isinstance(state, Mapping) else {}
     parts = {name: p.detach() if hasattr(p, "detach") else np.asarray(p) for name, p in given.items()}
     rows = {name: part[None] if part.ndim == 1 else part for name, part in parts.items()}
@@ -108,8 +108,9 @@ def _initial(state: Mapping[str, Any] | None) -> dict[str, Any]:
 def _try(
     steps: Sequence[Step], initial: Mapping[str, Any], index: int
 ) -> list[tuple[Any, Mapping[str, Any]]]:
-    """What each step gives for one symbol from the initial state. Raises ConfigError for anything else than
-    outputs and the parts of the state, each from one step and in the shape that it began with.
+    """The outputs and new parts of each step, for one symbol read from the initial state.
+
+    Raises ConfigError unless each part of the state comes from exactly one step, in its initial shape.
     """
     x: Any = like_of(next(iter(initial.values())), np.array([index]))
     state, found, parts = dict(initial), [], []
@@ -138,7 +139,7 @@ def _shapes(parts: Mapping[str, Any]) -> list[str]:
 
 
 def _same(trials: Sequence[tuple[Any, Mapping[str, Any]]]) -> str | None:
-    """The part that a step's outputs are in every trial."""
+    """The name of the part that equals a step's outputs in every trial; None without one."""
     for name in trials[0][1]:
         if all(np.array_equal(as_array(x), as_array(new[name])) for x, new in trials):
             return name
@@ -146,7 +147,10 @@ def _same(trials: Sequence[tuple[Any, Mapping[str, Any]]]) -> str | None:
 
 
 def _check_rows(weights: StepWeights, last: int) -> None:
-    """A text is read as before, and beside another one as alone: each has the other's symbols in reverse."""
+    """Raise ConfigError unless texts are read alike a second time, and side by side as alone.
+
+    The two texts have each other's symbols in reverse, so that a mixed-up row shows.
+    """
     ids = np.array([[1, last], [last, 1]])
     alone, again = (np.concatenate([_rows(weights, ids[:, [text]]) for text in range(2)]) for _ in range(2))
     if not np.array_equal(alone, again, equal_nan=True):
@@ -156,7 +160,7 @@ def _check_rows(weights: StepWeights, last: int) -> None:
         )
     try:
         np.testing.assert_allclose(_rows(weights, ids), alone, rtol=CLOSE, atol=CLOSE)
-    except Exception as error:  # it is not close; or whatever functions written for one text raise for two
+    except Exception as error:  # a difference, or any error of functions that were written for one text
         raise ConfigError(
             "two texts side by side are read otherwise than each alone: step and readout get a row for each "
             "of B texts, ids (B,) and parts (B, units), and no row may change another"
@@ -164,7 +168,7 @@ def _check_rows(weights: StepWeights, last: int) -> None:
 
 
 def _rows(weights: StepWeights, ids: Ids) -> Floats:
-    """All states and the last prediction of B texts (n, B), a row each."""
+    """All states and the last prediction of B texts (n, B), a row for each text."""
     hidden, _ = weights.states(len(ids) + 1, ids.shape[1])
     weights.run(ids, hidden, None)
     states = np.moveaxis(hidden, 2, 0).reshape(ids.shape[1], -1)

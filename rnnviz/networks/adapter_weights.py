@@ -16,12 +16,13 @@ from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.validate import received
 from rnnviz.text.vocabulary import Vocabulary
 
-# The start symbol's one entry, large so that the weight beside it is small: gradients hardly see it.
+# The start symbol's entry in an input of its own. A large entry needs a small weight, which gradients hardly
+# see.
 START_ENTRY = 1024.0
 
 
 class Symbols:
-    """The network's index of each of our symbols; `rows` (V - 1,): the characters, in our order.
+    """The network's index of each of rnnviz's symbols; `rows` (V - 1,) are the characters', in order.
 
     Raises ConfigError for entries that are neither single characters nor padding, `start` or `unknown`.
     """
@@ -83,9 +84,9 @@ def build(
     unknown_gap: float,
     name: str,
 ) -> CharModel:
-    """The CharModel of these layers' weights: our symbols in our order, plus a start symbol of our own.
+    """A CharModel with these layers' weights, for rnnviz's symbols in their order, with a start symbol.
 
-    Raises ConfigError for layers that don't fit, or from which no such model can be made.
+    Raises ConfigError for layers that don't fit together, or that no CharModel has.
     """
     if not isinstance(recurrence, nn.RNN | nn.GRU | nn.LSTM):
         raise ConfigError(
@@ -117,11 +118,11 @@ def build(
     cell = cast(Cell, recurrence.mode.partition("_")[0].lower())
     read, predicts = _copies(recurrence, output)
     W_x = read["weight_ih_l0"]  # (G·H, X)
-    still = _leaves_at_zero(cell, H, read)  # (G·H,) what the start symbol must add
+    still = _leaves_at_zero(cell, H, read)  # (G·H,) the start symbol's input
     tensors = {f"recurrence.{key}": w for key, w in read.items()}
 
     def ours(rows: Tensor, begin: Tensor) -> Tensor:
-        """Rows of unknown, the characters, the start symbol: (V + 1, X)."""
+        """The rows (V + 1, X) of <unk>, the characters and the start symbol."""
         unknown = rows.mean(dim=0) if symbols.unknown is None else rows[symbols.unknown]
         first = begin if symbols.start is None else rows[symbols.start]
         return torch.cat([unknown[None], rows[symbols.rows], first[None]])
@@ -131,7 +132,7 @@ def build(
         tensors["recurrence.weight_ih_l0"] = ours(W_x.T, still).T.contiguous()
     else:
         table = ours(table, torch.zeros(table.shape[1]))
-        if symbols.start is None:  # one number more, which only the start symbol has
+        if symbols.start is None:  # one input more, which is zero for all other symbols
             table = torch.cat([table, torch.zeros(len(table), 1)], dim=1)
             table[-1, -1] = START_ENTRY
             tensors["recurrence.weight_ih_l0"] = torch.cat([W_x, still[:, None] / START_ENTRY], dim=1)
@@ -154,8 +155,9 @@ def _copy(w: Tensor) -> Tensor:
 
 
 def _table(embedding: nn.Module | None, n: int, reads: int) -> Tensor | None:
-    """An embedding's row for each entry, without one for padding that is no entry; None for one-hot vectors.
-    Raises ConfigError for another one than the recurrence reads.
+    """The embedding, a row for each entry, (n, X); None for one-hot vectors.
+
+    An extra row at padding_idx is left out. Raises ConfigError for an embedding that doesn't fit.
     """
     table, fits = None, embedding is None and reads == n
     # With max_norm, reading a row changes it.
@@ -178,9 +180,9 @@ def _table(embedding: nn.Module | None, n: int, reads: int) -> Tensor | None:
 def _copies(recurrence: nn.RNN | nn.GRU | nn.LSTM, output: nn.Linear) -> tuple[dict[str, Tensor], Tensor]:
     """The recurrence's weights and biases (zeros where it has none) by torch's names, and the output's.
 
-    An LSTM's projections W_hr (P, H) are multiplied into the weights that read what they give: W_hh W_hr, and
-    the next layer's or the output's W W_hr, read the H numbers before the projection, which are then the
-    hidden state.
+    An LSTM's projections W_hr (P, H) are multiplied into the weights that read a projected state: into W_hh,
+    and into the weights of the next layer or the output. The hidden state is then the H numbers before the
+    projection.
     """
     layers, kinds = range(recurrence.num_layers), ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
     none = torch.zeros(len(recurrence.all_weights[0][0]))
@@ -192,12 +194,15 @@ def _copies(recurrence: nn.RNN | nn.GRU | nn.LSTM, output: nn.Linear) -> tuple[d
         W = getattr(recurrence, f"weight_hr_l{n}").detach().cpu().double()
         above = f"weight_ih_l{n + 1}" if n + 1 in layers else "output"
         for reader in (f"weight_hh_l{n}", above):
-            found[reader] = (found[reader].double() @ W).float()
+            found[reader] = (found[reader].double() @ W).float()  # rounded to float32 once
     return found, found.pop("output")
 
 
 def predicted_rows(weight: Tensor, bias: Tensor | None, symbols: Symbols, unknown_gap: float) -> Tensor:
-    """W_hq and b_q beside it, (V, H + 1), of our symbols: <unk> is the mean less the gap, or its own."""
+    """W_hq with b_q as its last column, (V, H + 1), for rnnviz's symbols.
+
+    Where the network has no <unk>, its row is the characters' mean, with a bias `unknown_gap` nats lower.
+    """
     column = torch.zeros(len(weight)) if bias is None else _copy(bias)
     readout = torch.cat([_copy(weight), column[:, None]], dim=1)  # (n, H + 1)
     kept = readout[symbols.rows]
@@ -210,10 +215,10 @@ def predicted_rows(weight: Tensor, bias: Tensor | None, symbols: Symbols, unknow
 
 
 def _leaves_at_zero(cell: Cell, H: int, recurrence: Mapping[str, Tensor]) -> Tensor:
-    """What (G·H,) an input must add in the first layer so that a state of zeros stays at zero.
+    """The input (G·H,) of the first layer that leaves a state of zeros at zero.
 
-    The candidate must be φ(0), the gates any value: an rnn's input cancels both biases, an LSTM's those of
-    its candidate, a GRU's b_in + σ(b_r) ⊙ b_hn.
+    The candidate must be φ(0), whatever the gates. An rnn's input cancels both biases, an LSTM's the
+    candidate's biases, a GRU's b_in + σ(b_r) ⊙ b_hn.
     """
     b_x, b_h = (recurrence[f"bias_{kind}_l0"].double() for kind in ("ih", "hh"))
     still = torch.zeros(len(b_x), dtype=torch.float64)

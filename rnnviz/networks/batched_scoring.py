@@ -1,21 +1,22 @@
-"""How a network reads texts to score them: one in sequence or, if it is long, as stretches side by side; many
-short ones side by side. A batch is faster than one row after another because memory limits a matrix-vector
-product.
+"""Batched scoring: a network reads a long text as stretches side by side, and many short texts side by side.
+
+A batch is faster than one row after another because memory limits a matrix-vector product. A single short
+text is read in sequence.
 
     stretch        0          1          2      …        each one row of a batch
     warm-up              ≤≤≤≤≤     ≤≤≤≤≤                WARM_UP characters before it, from the first state
     seam                 |          |                   where one stretch ends and the next one began
 
-A recurrent network forgets, so a stretch's state after its warm-up is usually that in which the one before
-ends. If they differ by more than TOLERANCE, it is read again from the right state until it meets the first
-reading; the states are looked at every CHUNK steps.
+A recurrent network forgets: after its warm-up, a stretch usually has the state in which the stretch before
+ends. If the two differ by more than TOLERANCE, the stretch is read again from the right state until it meets
+the first reading. States are compared every CHUNK steps.
 
-Some texts keep a network from forgetting, mostly those unlike all it was trained on: rounding then grows with
-every step instead of fading, and two orders of computing, each as right as the other, give single characters
+Some texts keep a network from forgetting, mostly texts unlike all its training text: rounding then grows with
+every step instead of fading. Two orders of computing, each as right as the other, give single characters
 costs that differ by nats. No way of reading in float32 agrees with another there. Such stretches are read
 again to their end without meeting the first reading; `unsettled` counts their characters. In float64 rounding
-is 5e8 times as small. Such a text magnifies that too, so what is far enough into it is still one of many
-possible roundings.
+is 5e8 times as small. Such a text magnifies that too: far enough into it, a cost is one of many possible
+roundings.
 
 Shape letters: B rows (stretches or texts), T time steps, L layers, H hidden units, V symbols, n characters.
 """
@@ -48,8 +49,8 @@ WARM_UP = 256
 """Characters a stretch reads before its own."""
 
 TOLERANCE = 1e-5
-"""The largest difference of two states, of entries up to 1 in absolute and of larger ones in relative terms,
-that passes for none. Where differences fade it moves no -log P by 1e-4."""
+"""The largest difference at which two states count as the same: absolute for entries up to 1, relative for
+larger ones. Where differences fade, it moves no -log P by 1e-4 nats."""
 
 SHORTEST = 2048
 """Characters of a stretch at least: a long memory crosses few seams then."""
@@ -62,10 +63,10 @@ PIECE = 1 << 19
 
 ROWS = 128
 """Stretches, or texts, side by side at most: each of two threads multiplies 64 rows a fifth faster than 32.
-Of 256 there is no gain beyond the noise."""
+256 rows bring no gain beyond the noise."""
 
 FEWEST = 8
-"""Rows of a thread at least: fewer are no faster."""
+"""Rows for a thread at least: a thread with fewer is no gain."""
 
 
 class Engine(Protocol):
@@ -81,7 +82,7 @@ class Engine(Protocol):
     """How many compute where there is one row."""
 
     shares: bool
-    """Whether `threads` are ours, which share the rows of a batch, each calling `states`."""
+    """Whether rnnviz's threads share the rows of a batch, each calling `states`."""
 
     def zeros(self, rows: int) -> State:
         """The state before a text, `rows` times."""
@@ -94,7 +95,7 @@ class Engine(Protocol):
 
 
 class NumpyEngine:
-    """See `Engine`: on the CPU, in the weights' own precision."""
+    """The Engine of numpy: on the CPU, in the weights' precision."""
 
     shares = True
 
@@ -136,7 +137,7 @@ class Done(NamedTuple):
 
 
 class _Out:
-    """What is found of n characters, laid out as (B, T): their Scores, or all that was predicted."""
+    """The results for n characters, laid out as (B, T): their Scores, or every prediction."""
 
     def __init__(self, shape: tuple[int, int], *, want: bool = False, predicted: int = 0) -> None:
         self.want, self.done = want, Done(0, 0.0)
@@ -148,8 +149,8 @@ class _Out:
         return Scores(self.log_p.ravel(), self.rank.ravel(), self.entropy.ravel())
 
     def put(self, engine: Engine, which: Ids, when: slice, top: Any, targets: Ids) -> None:
-        """Fill in rows `which` at the steps `when`, given H (T, B, H) and what came, (B, T)."""
-        h, came = top.reshape(-1, top.shape[-1]), targets.T.ravel()  # as it lies in memory, time first
+        """Fill in rows `which` at the steps `when`, given H (T, B, H) and the symbols that came, (B, T)."""
+        h, came = top.reshape(-1, top.shape[-1]), targets.T.ravel()  # time first, as in memory: no copy
         step, found = max(1, LOGITS // engine.size), []
         for begin in range(0, len(came), step):
             found.append(self._block(engine.logits(h[begin : begin + step]), came[begin : begin + step]))
@@ -179,7 +180,7 @@ class _States(_Out):
         self.parts = [np.empty((*shape, len(part), part.shape[2]), part.dtype) for part in state]
 
     def put(self, engine: Engine, which: Ids, when: slice, top: Any, targets: Ids) -> None:
-        """Fill them in, given (T, L, B, H) each."""
+        """Fill in rows `which` at the steps `when`, given states (T, L, B, H) each."""
         for into, values in zip(self.parts, top, strict=True):
             into[which, when] = values.transpose(2, 0, 1, 3)
 
@@ -190,7 +191,7 @@ def _read(
     """Read (B, T) inputs from a state, in threads that share the rows, and fill in `out`."""
 
     def work(rows: slice) -> State:
-        with np.errstate(over="ignore", invalid="ignore"):  # each thread has its own
+        with np.errstate(over="ignore", invalid="ignore"):  # numpy has one for each thread
             top, after = engine.states(inputs[rows], tuple(part[:, rows] for part in state))
             if out is not None:
                 out.put(engine, which[rows], when, top, targets[rows])
@@ -217,11 +218,11 @@ if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads,
 class CharScorer(Stepwise):
     """Feeds one text through a model, the state carried from piece to piece.
 
-    Long pieces are read as stretches side by side if `wide`, others in sequence. The ways agree to 1e-4 nats
-    a character, unless the text makes the network magnify rounding; see above.
+    Long pieces are read as stretches side by side if `wide`, others in sequence. Both agree to 1e-4 nats a
+    character, unless the text makes the network magnify rounding: see the module.
 
     read_again  characters read twice because of seams
-    unsettled   those of stretches whose second reading never met the first
+    unsettled   characters of stretches whose second reading never met the first
     """
 
     def __init__(self, engine: Engine, start: int, *, wide: bool) -> None:
@@ -233,17 +234,17 @@ class CharScorer(Stepwise):
 
     @property
     def memory(self) -> State:
-        """The state that is carried on, (L, 1, H) each; for `remember`."""
+        """The current state, (L, 1, H) each; for `remember`."""
         return self._state
 
     def remember(self, last: int, memory: State) -> None:
-        """Go on from a state, after the symbol `last`, which it has not read yet."""
+        """Go on from the state `memory`; `last` is the symbol that is read next."""
         self._last, self._state = last, memory
 
     def advance_predictions(self, ids: Ids) -> Doubles:
         """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read.
 
-        It takes twice the memory of what is returned: hand over some thousands at a time.
+        Takes twice the memory of the result: hand over some thousands at a time.
         """
         V = self._engine.size
         return np.concatenate(
@@ -253,19 +254,20 @@ class CharScorer(Stepwise):
     def advancing(self, ids: Ids, *, want: bool) -> Generator[Done, None, Scores]:
         """`advance_details` step by step: yields its progress several times a second.
 
-        Rank and entropy are filled in if `want`. If it isn't run to its end, the scorer is of no more use.
+        Rank and entropy are computed if `want`. A generator that isn't run to its end leaves the scorer
+        unusable.
         """
         found = yield from self._all(ids, want=want)
         return Scores.joined([out.flat() for out in found])
 
     def states(self, ids: Ids) -> Generator[Done, None, State]:
-        """Every state after each of `ids` (n,), (n, L, H) each, of an engine that gives the `whole`."""
+        """Every state after each of `ids` (n,), (n, L, H) each. The engine must be made with `whole`."""
         found = yield from self._all(ids, whole=True)
         every = [[part.reshape(-1, *part.shape[2:]) for part in out.parts] for out in found]
         return tuple(np.concatenate(parts) for parts in zip(*every, strict=True))
 
     def _all(self, ids: Ids, **asked: Any) -> Generator[Done, None, list[Any]]:
-        """What `_next` gives of all of `ids`, piece after piece."""
+        """The results of `_next` for all of `ids`, piece after piece."""
         found, done = [], Done(0, 0.0)
         while done.characters < len(ids):
             out = yield from mapped(self._next(ids[done.characters :], **asked), done.plus)
@@ -277,7 +279,7 @@ class CharScorer(Stepwise):
     def _next(
         self, ids: Ids, *, want: bool = False, predicted: int = 0, whole: bool = False
     ) -> Generator[Done, None, _Out]:
-        """Read what comes next of `ids`, in sequence or side by side."""
+        """Read the next piece of `ids`, in sequence or side by side."""
         now, B = ids[:IN_SEQUENCE], 1
         if self._wide and min(len(ids), PIECE) >= LEAST:
             now = ids[:PIECE]
@@ -315,7 +317,7 @@ class CharScorer(Stepwise):
     def _warm_up(self, x: Ids) -> State:
         """The state each stretch begins with: exact for the first, likely for the others."""
         (B, T), nothing = x.shape, np.empty(0, np.int64)
-        # The current state is a better guess of what is remembered for long than zeros.
+        # The current state guesses long memories better than zeros do.
         warm = tuple(np.repeat(part, B - 1, axis=1) for part in self._state)
         with self._engine.threads.piece():
             for begin in range(T - WARM_UP, T, CHUNK):
@@ -326,9 +328,11 @@ class CharScorer(Stepwise):
     def _mend(
         self, x: Ids, y: Ids, out: _Out, start: State, grid: list[State]
     ) -> Generator[Done, None, None]:
-        """Read again the stretches that did not begin in the state in which the one before ends: together at
-        first, as most meet their first reading. Once they have cost the whole text, only the first of them is
-        read, which follows what is right and so is right: the text is read again at most twice.
+        """Read again the stretches that did not begin in the state in which the stretch before ends.
+
+        At first all are read together, as most meet their first reading. Once that has cost as much as the
+        whole text, only the first of them is read: it follows a right stretch, and so is right afterwards.
+        The text is read again at most twice.
         """
         T = x.shape[1]
         never_met: set[int] = set()
@@ -358,9 +362,11 @@ class CharScorer(Stepwise):
             never_met.update(stretches.tolist())
 
     def each(self, texts: Sequence[Ids]) -> list[Doubles]:
-        """log P in nats of each symbol of many texts, (n,) each, given all before it in that text and what
-        was read before. They are read side by side, long ones as `advance` reads them; how many, and beside
-        which others, moves a cost by rounding alone. The scorer stays where it is.
+        """log P in nats of each symbol of many texts, (n,) each, given the symbols before it in that text and
+        all that the scorer has read.
+
+        Short texts are read side by side, long ones as by `advance`. The number of texts and their company
+        move a cost by rounding alone. The scorer's state stays.
         """
         found: list[Doubles] = [np.empty(0)] * len(texts)
         for n, ids in enumerate(texts):
@@ -373,7 +379,7 @@ class CharScorer(Stepwise):
         return found
 
     def _short_texts(self, rows: Sequence[Ids]) -> list[Doubles]:
-        """The costs of texts, the longest first: those that have ended leave the batch."""
+        """log P of the symbols of texts, the longest first: texts that have ended leave the batch."""
         lengths = np.array([len(row) for row in rows])
         targets = np.zeros((len(rows), int(lengths[0])), np.int64)
         for row, ids in zip(targets, rows, strict=True):
@@ -398,7 +404,7 @@ def _put(state: State, columns: Ids, values: State) -> None:
 
 
 def _differ(a: State, b: State) -> Ids:
-    """Which rows of two states (L, B, H) differ: their numbers."""
+    """The numbers of the rows in which two states (L, B, H) differ."""
     found = np.zeros(a[0].shape[1], bool)
     for x, y in zip(a, b, strict=True):
         found |= (abs(x - y) > TOLERANCE * abs(y).clip(min=1)).any(axis=2).any(axis=0)
@@ -406,7 +412,7 @@ def _differ(a: State, b: State) -> Ids:
 
 
 def _groups(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """The short texts in batches, the longest first: so few rows of one are empty."""
+    """The short texts' numbers in batches, the longest first: texts of a batch are then about as long."""
     order = sorted((n for n, length in enumerate(lengths) if 0 < length < LEAST), key=lambda n: -lengths[n])
     for begin in range(0, len(order), ROWS):
         yield order[begin : begin + ROWS]

@@ -14,8 +14,8 @@ A cell is a function of an array namespace `xp` and of arrays; products with mat
     u      (G, …, H)  H_{t-1} W_h by block, with a GRU's second bias; None where there is no W_h
     h, c   (…, H)     H_{t-1}, and an LSTM's C_{t-1}
 
-It returns the new state, `h` and `c`, and its other parts by name. A linear cell looks at x alone and returns
-`keep` and `write`, A_t and B_t: a block of steps is computed at once. What `xp` offers beside + - and *:
+A cell returns the new state, `h` and `c`, and its other parts by name. A linear cell looks at x alone and
+returns `keep` and `write`, A_t and B_t: a block of steps is computed at once. Beside + - and *, `xp` offers:
 
     sigmoid, tanh   elementwise
     phi             the activation of mlp and rnn: tanh or relu
@@ -38,23 +38,24 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Parts = dict[str, Any]
-"""What a step gives: the state, and its other parts by name, (…, H) each."""
+"""The result of a step: the state, and its other parts by name, (…, H) each."""
 
 
 @dataclass(frozen=True)
 class CellKind:
-    """A recurrence and what else is known of it.
+    """A recurrence: its step, and how its weights and its state are made up.
 
     label     its name on a page
     step      (xp, x, u, h[, c]) -> Parts; of a linear cell (xp, x) -> Parts with keep and write
     blocks    the parts that have weights of their own, in the order of x and u
     stored    where each block stands in torch's tensors
+    has_cell  whether there is a cell state C beside H
     gates     the parts that pages show: numbers from 0 to 1, and last the candidate
     keeps     the gate that multiplies a unit's previous value, or None
     mixes     whether a matrix W_hh carries the state on
-    linear    whether its gates see X_t alone
+    linear    whether the gates see X_t alone
     own_bias  whether the last block keeps torch's second bias beside its product with the state
-    span      where its states lie: as their activation says, or "positive"
+    span      the range of the states: their activation's, or "positive"
     """
 
     label: str
@@ -70,12 +71,12 @@ class CellKind:
 
     @property
     def gates(self) -> tuple[str, ...]:
-        """See above: all blocks, or none where there is one."""
+        """The names of all blocks; none where there is one block alone."""
         return self.blocks if len(self.blocks) > 1 else ()
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """What can be shown of such a network, the hidden state first."""
+        """The quantities of such a network by name, the hidden state first."""
         return ("hidden", *(("cell",) if self.has_cell else ()), *self.gates)
 
 
@@ -130,12 +131,14 @@ def lstm(xp: Any, x: Any, u: Any, h: Any, c: Any) -> Parts:
 def mingru(xp: Any, x: Any) -> Parts:
     """A_t = Z_t and B_t = (1 - Z_t) ⊙ g(X_t W_xh + b_h). The paper writes 1 - Z_t for what is Z_t here."""
     z, n = xp.sigmoid(x[0]), xp.positive(x[1])
-    return {"keep": z, "write": xp.sigmoid(-x[0]) * n, "update": z, "candidate": n}  # not 1 - z: every digit
+    return {"keep": z, "write": xp.sigmoid(-x[0]) * n, "update": z, "candidate": n}  # 1 - z loses digits
 
 
 def parameters(kind: CellKind, tensors: Sequence[Any]) -> tuple[Any, Any, Any, Any]:
-    """W_x (G·H, X), W_h (G·H, H), b (G·H,) and b_u (H,) in the order of the blocks, of a layer's tensors as
-    `ModelConfig.layer_names` lists them: arrays or torch's. W_h and b_u are None where there is none.
+    """A layer's W_x (G·H, X), W_h (G·H, H), b (G·H,) and b_u (H,), in the order of the blocks.
+
+    `tensors` are the layer's, as `ModelConfig.layer_names` lists them, numpy's or torch's. W_h and b_u are
+    None for a cell without them.
     """
     H = len(tensors[0]) // len(kind.blocks)
     own = [tensor[[k * H + n for k in kind.stored for n in range(H)]] for tensor in tensors]

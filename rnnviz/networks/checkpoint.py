@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 GONE = {"timemachine-mingru": "shakespeare-mingru"}
 """Models that 1.0.0 shipped, and which to use instead."""
 
-SNAPSHOTS = f".snapshots{SUFFIX}"  # of a model's training (rnnviz.training.replay), beside it and no model
+SNAPSHOTS = f".snapshots{SUFFIX}"  # a file beside a model, from its training: rnnviz.training.replay
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,7 +75,9 @@ class Damaged:
 
 def folders() -> list[Path]:
     """The folders with models, in order: those of RNNVIZ_MODELS (as in PATH), else the user's own, then the
-    shipped ones. What is kept goes into the first: an installation may be read-only, and goes with an update.
+    shipped ones.
+
+    New models go into the first: an installation may be read-only, and an update replaces it.
     """
     own = [Path(p).expanduser() for p in os.environ.get("RNNVIZ_MODELS", "").split(os.pathsep) if p]
     if not own:
@@ -99,7 +101,7 @@ def gone(name: str) -> ModelNotFoundError | None:
 def find(name_or_path: str | Path) -> Path:
     """The file of a model's name, or the path itself.
 
-    Raises ModelNotFoundError naming what there is, CheckpointError for a name with a path in it.
+    Raises ModelNotFoundError, which lists the models, and CheckpointError for a name with a path in it.
     """
     text = check_path(name_or_path)
     if isinstance(name_or_path, Path) or text.endswith(SUFFIX):
@@ -125,13 +127,13 @@ def find(name_or_path: str | Path) -> Path:
 
 
 def read_info(path: Path) -> ModelInfo:
-    """The file's metadata; one that is as it was at the last call is not read again.
+    """A model file's metadata, read again only if the file has changed.
 
-    Raises CheckpointError, for a name that can't be shown as it is, too.
+    Raises CheckpointError for an unusable file, and for a file's name that can't be shown as it is.
     """
     found = _examined(path, _mark(path))
     if isinstance(found, Damaged):
-        raise found.error.with_traceback(None)  # else it would grow with every call
+        raise found.error.with_traceback(None)  # the kept error's traceback would grow with every call
     return found
 
 
@@ -151,7 +153,7 @@ def available() -> tuple[list[ModelInfo], list[Damaged]]:
 
 
 def _mark(path: Path) -> object:
-    """What changes with a file's content."""
+    """A value that changes with a file's content; None without a file."""
     try:
         about = path.stat()
     except OSError:
@@ -195,10 +197,13 @@ def save(
     sketch: Sketch | None = None,
     card: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Write `model` to `path`, all of it or nothing, and return the path; `half` stores weights as float16.
+    """Write `model` to `path`, all of it or nothing, and return the path.
 
-    `sketch`, by default the model's own, is of its training text, see `rnnviz.scoring.contamination`; `card`
-    takes the place of the model's. Raises CheckpointError if the name or the folder can't be used.
+    half    store weights as float16
+    sketch  a sketch of the training text, see `rnnviz.scoring.contamination`; None: the model's own
+    card    JSON data about the model; None: the model's own
+
+    Raises CheckpointError for a name or a folder that can't be used.
 
     >>> import tempfile
     >>> path = save(load("timemachine-gru"), f"{tempfile.mkdtemp()}/copy.safetensors")
@@ -235,7 +240,7 @@ def _weights(model: CharModel | NumpyModel) -> dict[str, npt.NDArray[Any]]:
 
 
 def check_target(path: str | Path) -> Path:
-    """`path`, its folder made, if a model can be written there, else CheckpointError."""
+    """`path` if a model can be written there; makes its folder. Raises CheckpointError."""
     path = Path(check_path(path)).expanduser()
     if path.suffix != SUFFIX:
         raise CheckpointError(
@@ -261,9 +266,9 @@ def is_neural(model: CharModel | NumpyModel | NgramModel) -> TypeIs[CharModel]:
 def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramModel:
     """The model of a shipped name or a file, on `device` "cpu", "cuda" or "auto" (CUDA where there is one).
 
-    Where torch isn't installed, a network is a NumpyModel: it reads, predicts and writes as a CharModel does,
-    on the CPU, and can't be trained. Raises ModelNotFoundError, CheckpointError for a damaged file,
-    ConfigError for a missing device, TorchMissingError for one that only torch computes on.
+    Without torch a network is a NumpyModel, which reads, predicts and writes as a CharModel does, on the CPU
+    alone, and can't be trained. Raises ModelNotFoundError, CheckpointError for a damaged file, ConfigError
+    for a missing device, TorchMissingError for a device that only torch computes on.
 
     >>> import rnnviz
     >>> rnnviz.load("timemachine-gru").config.hidden_size
@@ -279,7 +284,7 @@ def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramMode
                 "device {device!r} needs torch, which is not installed; use cpu, or get torch: {command}",
                 device=device,
             )
-        return cast("CharModel", _in_numpy(*stored))  # in all that needs no torch
+        return cast("CharModel", _in_numpy(*stored))  # alike in all that needs no torch
     import torch
 
     from rnnviz.networks.torch_model import CharModel, pick_device
@@ -323,7 +328,7 @@ def _read(name_or_path: str | Path) -> tuple[ModelConfig, dict[str, Any], dict[s
             "normaliser": str(meta.get("normaliser", "newlines")),
             "sketch": sketch,
         }
-        Normaliser(about["normaliser"])  # refuses another than there is
+        Normaliser(about["normaliser"])  # refuses an unknown one
         if meta.get("kind") == "ngram":
             from rnnviz.networks.ngram import NgramModel
 

@@ -1,11 +1,13 @@
-"""The compiled path, which trains on a processor where numba is installed: a layer's whole pass through time,
-forward or back, is one call, in which torch's own threads share the batch. What it computes is the cell's
-record, as `tape` has it; `kernels` does it. Whatever is missing, `can` says no, and torch's own layers train.
+"""The compiled path: training on a processor where numba is installed.
 
-What is found in torch's library: sgemm_ (MKL's, on a Mac Accelerate's, elsewhere OpenBLAS's) and OpenMP's
-GOMP_parallel, which has the functions done by the threads that also do torch's work: threads of our own
-would fight those for the cores. Where either is missing, as on Windows, `ready` says no. On x86 processors
-torch also has oneDNN's product of small blocks in bfloat16; see `kernels`.
+A layer's whole pass through time, forward or back, is one call, in which torch's own threads share the batch.
+`tape` turns a cell's record into instructions, and `kernels` carries them out. Where anything is missing,
+`can` says no, and torch's own layers train.
+
+Torch's library brings sgemm_ (MKL's, on a Mac Accelerate's, elsewhere OpenBLAS's) and OpenMP's GOMP_parallel,
+which runs a function on the threads that also do torch's work: further threads would fight those for the
+cores. Where either is missing, as on Windows, `ready` says no. On x86 processors torch also has oneDNN's
+product of small blocks in bfloat16; see `kernels`.
 """
 
 import ctypes
@@ -33,42 +35,42 @@ SYMBOLS = {
     "rnnviz_thread": "omp_get_thread_num",
     "rnnviz_threads": "omp_get_num_threads",
 }
-"""What the compiled code calls, by the names in torch's library and in those that it loads."""
+"""The functions that compiled code calls: their name there, and in torch's library or one that it loads."""
 
 BLOCKS = {
     "rnnviz_brgemm_bfloat16": "_ZN2at6native7cpublas6brgemmEllllllbPKN3c108BFloat16ES5_Pfb",
     "rnnviz_brgemm_release": "_ZN2at6native7cpublas14brgemm_releaseEb",
 }
-"""What it calls if it is there: C++ functions, whose names say what they take. A torch in which they took
-something else would have other names.
+"""C++ functions that compiled code calls where torch has them. Their names contain the arguments' types: in a
+torch with other arguments the names would be others.
 """
 
 
 def trains(cell: str) -> bool:
-    """Whether this is for such a cell: an mlp has no pass through time."""
+    """Whether the compiled path is for such a cell: an mlp has no pass through time."""
     return CELLS[cell].mixes or CELLS[cell].linear
 
 
 def can(config: ModelConfig, parameter: Tensor) -> bool:
-    """Whether this can be used for a network with such parameters."""
+    """Whether the compiled path can train a network with such parameters."""
     fits = parameter.device.type == "cpu" and parameter.dtype == torch.float32
     return fits and prepared(config.cell)
 
 
 def prepared(cell: Cell) -> bool:
-    """Whether this is for such a cell, `ready`, and compiled: takes its time if it wasn't."""
+    """Whether the path is for such a cell, `ready` and compiled; see `_compile` for the time that takes."""
     return trains(cell) and _passes() is not None
 
 
 @cache
 def ready() -> bool:
-    """Whether this computer has what it takes. Loads neither numba nor LLVM."""
+    """Whether this computer has numba and all functions of torch's library. Loads neither numba nor LLVM."""
     return find_spec("numba") is not None and _library() is not None
 
 
 @cache
 def _library() -> ctypes.CDLL | None:
-    """Torch's own, if all that is called of it can be."""
+    """Torch's library, if it has every function that is called; else None."""
     name = {"linux": "libtorch_cpu.so", "darwin": "libtorch_cpu.dylib"}.get(sys.platform)
     try:
         library = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / name)) if name else None
@@ -79,8 +81,10 @@ def _library() -> ctypes.CDLL | None:
 
 @cache
 def multiplies_bfloat16() -> bool:
-    """Whether the processor itself does, with AVX512-BF16 or AMX. That may be four times as fast as float32
-    or half as fast; elsewhere torch emulates it, 30 times slower.
+    """Whether the processor itself multiplies bfloat16, with AVX512-BF16 or AMX.
+
+    The speed may be four times that of float32, or half. On other processors torch emulates the products,
+    30 times slower.
     """
     supported = (getattr(torch.cpu, f"_is_{f}_supported", None) for f in ("avx512_bf16", "amx_tile"))
     return any(check() for check in supported if check is not None)
@@ -88,25 +92,28 @@ def multiplies_bfloat16() -> bool:
 
 @cache
 def blocks_bfloat16() -> bool:
-    """Whether torch brings the products in bfloat16, and they are known to work here: where oneDNN can't, it
-    throws, and nothing catches what passes through compiled code.
+    """Whether torch's products of blocks in bfloat16 are there, and known to work here.
+
+    Where oneDNN can't multiply, it throws, and no exception that passes through compiled code is caught.
     """
+    # torch.__version__ is a TorchVersion, which compares as a version, not as a str.
     limited = any(name in os.environ for name in ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"))
     there = ready() and all(hasattr(_library(), symbol) for symbol in BLOCKS.values())
     return there and multiplies_bfloat16() and torch.__version__ >= "2.13" and not limited
 
 
 def _low(H: int) -> bool:
-    """Whether products with W_h are in bfloat16: as torch's are for now (autocast), and where rows come in
-    pairs."""
+    """Whether products with W_h are in bfloat16: under autocast, as torch's are, and where H is even, as rows
+    come in pairs."""
     wanted = torch.is_autocast_enabled("cpu") and bool(torch.backends.mkldnn.enabled)
     return wanted and H % 2 == 0 and blocks_bfloat16()
 
 
 @cache
 def _passes() -> list[Any] | None:
-    """`team_forward` and `team_backward` of `kernels`, compiled; None where it isn't `ready`, or something
-    goes wrong: a numba that doesn't go with this numpy, a processor that its LLVM doesn't know …
+    """`team_forward` and `team_backward` of `kernels`, compiled; None unless `ready`, or if anything fails.
+
+    This numba may not go with this numpy, or its LLVM not know this processor: torch's layers train then.
     """
     try:
         return _compile() if ready() else None
@@ -115,8 +122,8 @@ def _passes() -> list[Any] | None:
 
 
 def _compile() -> list[Any]:
-    """Takes 10 to 20 seconds the first time on a computer, and again after an update; then half a second to
-    one, from the user's cache folder.
+    """Compile both passes. Takes 10 to 20 seconds the first time on a computer and after an update, else half
+    a second to one, from the user's cache folder.
     """
     import llvmlite.binding
     import numba
@@ -125,7 +132,7 @@ def _compile() -> list[Any]:
 
     library = cast(ctypes.CDLL, _library())
     for name, symbol in (SYMBOLS | BLOCKS).items():
-        found = getattr(library, symbol, library.GOMP_barrier)  # what isn't there isn't called
+        found = getattr(library, symbol, library.GOMP_barrier)  # stands for a missing one, never called
         llvmlite.binding.add_symbol(name, ctypes.cast(found, ctypes.c_void_p).value)
     pointer: Any = numba.types.CPointer
     passed = numba.void(pointer(pointer(numba.float32)))
@@ -135,8 +142,9 @@ def _compile() -> list[Any]:
 
 @contextmanager
 def _kept(numba: Any) -> Iterator[None]:
-    """What is compiled is kept in numba's own folder if NUMBA_CACHE_DIR names one, or beside the cached
-    corpora; by what all of it is made of, as numba looks at a function's own file alone.
+    """Keep compiled code in the folder that NUMBA_CACHE_DIR names, else beside the cached corpora.
+
+    The folder's name has a digest of all sources, as numba notices changes in a function's own file alone.
     """
     from rnnviz.text.corpora import cache_folder
 
@@ -153,12 +161,12 @@ def _kept(numba: Any) -> Iterator[None]:
 def _compiled(how: Any, signature: Any, function: Any) -> Any:
     try:
         return how(signature, cache=True)(function)
-    except Exception:  # nowhere to write, or what is kept can't be read
+    except Exception:  # the cache folder can't be written or read: compile without
         return how(signature)(function)
 
 
 class Rows(NamedTuple):
-    """X_t W_x + b (T, B, G·H), looked up where it is read: rows of `table` (N, G·H), by `ids` (T, B)."""
+    """X_t W_x + b (T, B, G·H) as rows of `table` (N, G·H), looked up by `ids` (T, B) during the pass."""
 
     table: Tensor
     ids: Tensor
@@ -167,12 +175,17 @@ class Rows(NamedTuple):
 def layer(
     config: ModelConfig, tensors: Sequence[Tensor], rows: Tensor | Rows, first: Sequence[Tensor]
 ) -> tuple[Tensor, ...]:
-    """One layer's H (T, B, H), and the last C (B, H) of an LSTM, from X_t W_x + b (T, B, G·H), where torch
-    stacks the blocks, and the states before, (B, H) each. `tensors` are torch's: W_h and its bias are read.
+    """One layer's H (T, B, H), and the last C (B, H) of an LSTM.
+
+    tensors  the layer's, by torch; W_h and its bias are read
+    rows     X_t W_x + b (T, B, G·H), blocks in torch's order
+    first    the states before the first step, (B, H) each
+
+    Raises IndexError for Rows with ids outside their table.
     """
     if isinstance(rows, Rows):
         x, ids = rows.table.float(), rows.ids
-        # Compiled code wouldn't notice.
+        # Compiled code checks no index: one out of range would read, and later write, other memory.
         if ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < len(x):
             raise IndexError("index out of range")
     else:
@@ -186,7 +199,7 @@ def layer(
 
 
 def from_inputs(config: ModelConfig, tensors: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """W_x (G·H, X) and b (G·H,) of torch's tensors: both biases, but for what `own_bias` keeps beside W_h."""
+    """W_x (G·H, X) and b (G·H,) of torch's tensors: b sums both biases, but for the block of `own_bias`."""
     kind = CELLS[config.cell]
     if not kind.mixes:
         return tensors[0], tensors[1]
@@ -195,7 +208,7 @@ def from_inputs(config: ModelConfig, tensors: Sequence[Tensor]) -> tuple[Tensor,
 
 
 def _call(which: int, *tensors: Tensor) -> None:
-    """Have a pass of `_passes` done by torch's threads. Tensors are contiguous."""
+    """Run one of `_passes` on torch's threads. Tensors must be contiguous, as addresses alone are passed."""
     function = cast(list[Any], _passes())[which]
     places = (ctypes.c_void_p * len(tensors))(*(t.data_ptr() for t in tensors))
     parallel = cast(ctypes.CDLL, _library()).GOMP_parallel
@@ -205,7 +218,7 @@ def _call(which: int, *tensors: Tensor) -> None:
 
 
 def _places(found: dict[int, Tensor]) -> tuple[Tensor, Tensor]:
-    """The tensor that comes first in memory, and how many numbers after it each of `tape.PLACES` begins."""
+    """The tensor that comes first in memory, and each of `tape.PLACES` as an offset from it, in float32s."""
     lowest = min(found.values(), key=Tensor.data_ptr)
     begins = [(found.get(place, lowest).data_ptr() - lowest.data_ptr()) // 4 for place in tape.PLACES]
     return lowest, torch.tensor(begins)
@@ -221,7 +234,7 @@ class _Pass(torch.autograd.Function):
         x, ids, w, b_u = (one.contiguous() for one in (x, ids, w, b_u))
         (T, B), H, two = ids.shape, first[0].shape[-1], len(first) > 1
         low = _low(H) and played.products > 0
-        # In halves of a float32: a state, whose rows come in pairs.
+        # Room for a state in bfloat16, two numbers to a float32.
         own = x.new_empty(-(-B * H // 2))
         room = x.new_empty(torch.get_num_threads(), played.room, H)
         turned = (w.bfloat16().view(torch.int32) if low else w).T.contiguous()
@@ -263,7 +276,8 @@ class _Pass(torch.autograd.Function):
         if two and gradients[1] is not None:
             d_c.copy_(gradients[1])
         to_x, to_w, to_b = torch.zeros_like(x), torch.empty_like(w), torch.zeros_like(b_u)
-        # In halves of a float32: W_h's pairs, a row of gradients for each of the batch, and blocks of states.
+        # Room in bfloat16, two numbers to a float32: W_h's pairs, a row of gradients for each row of the
+        # batch, and blocks of states.
         own = x.new_empty(
             (w.numel() + B * len(w) + -(-T * B // tape.ROWS) * tape.ROWS * H) // 2 if low else 0
         )
@@ -281,7 +295,7 @@ class _Pass(torch.autograd.Function):
             }
         )
         about = torch.tensor([*ctx.sizes[:9], own.numel(), biased, len(notes), len(x)])
-        # What was kept becomes a gradient: a second pass back has nothing left, and is told so.
+        # The pass overwrites `kept` with gradients. By its new version autograd refuses a second pass back.
         torch.autograd.graph.increment_version(kept)
         _call(
             1,

@@ -21,11 +21,11 @@ TrainOn = Literal["train", "train+validation"]
 
 
 GONE = ("minlstm", "rglru", "s6")
-"""Cells of 1.0.0, whose models may still lie somewhere."""
+"""Cells of 1.0.0 that are gone; somebody may still have such models."""
 
 
 def gone(cell: object) -> ConfigError | None:
-    """The error for one of GONE, which says what reads it."""
+    """The error for a cell of GONE, which says what still reads it; None for other cells."""
     if cell not in GONE:
         return None
     return ConfigError(
@@ -36,7 +36,7 @@ def gone(cell: object) -> ConfigError | None:
 
 
 def span(cell: str, activation: str) -> str:
-    """Where the states of such cells lie; see `ModelConfig.span`."""
+    """The range of such cells' states; see `ModelConfig.span`."""
     own = CELLS[cell].span if cell in CELLS else "activation"
     return activation if own == "activation" else own
 
@@ -46,7 +46,7 @@ def between(config: object, kind: type, **limits: tuple[float, float]) -> None:
     for name, (low, high) in limits.items():
         value: Any = getattr(config, name)
         fits = isinstance(value, (int, kind)) and not isinstance(value, bool)
-        if not fits or not low <= value <= high:  # nor NaN
+        if not fits or not low <= value <= high:  # refuses NaN, too
             received = {"name": name, "low": low, "high": high, "value": value}
             if kind is int:
                 raise ConfigError(
@@ -73,7 +73,7 @@ KINDS: Mapping[str, CellKind] = {**CELLS, "custom": CellKind("Custom")}
 
 
 def check_quantity(quantity: str, cell: str) -> None:
-    """Raise ConfigError unless a network of such cells has it."""
+    """Raise ConfigError unless a network of such cells has the quantity."""
     if quantity not in KINDS[cell].quantities:
         raise ConfigError(
             "a network of {cell} cells has {quantities}; received {quantity!r}",
@@ -84,7 +84,7 @@ def check_quantity(quantity: str, cell: str) -> None:
 
 
 def check_layer(layer: int, layers: int) -> None:
-    """Raise ConfigError unless there is such a layer."""
+    """Raise ConfigError unless `layer` is one of `layers`, counted from 0."""
     if type(layer) is not int or not 0 <= layer < layers:
         raise ConfigError(
             "this network has {layers} layers, counted from 0; received layer {layer!r}",
@@ -157,7 +157,7 @@ class ModelConfig:
 
     @property
     def span(self) -> str:
-        """Where the states lie: "tanh" in [-1, 1], "relu" or "positive" from 0 on."""
+        """The range of the states: "tanh" is [-1, 1], "relu" and "positive" begin at 0."""
         return span(self.cell, self.activation)
 
     def layer_names(self, n: int) -> tuple[str, ...]:
@@ -216,14 +216,14 @@ class TrainConfig:
     evaluate_every    steps between reports; 0: once an epoch
     precision         "auto": bfloat16 autocast on CUDA; on a processor float32, unless the command `train` or
                       the app, which try both first, find bfloat16 faster
-    fresh_rows        the share of the B rows that begin at a random paragraph at every step (where there is
-                      none, at a random line), behind the start symbol and with a zero state, as what you type
-                      does; at least one row if above 0, and never all: the others are streams
-    normaliser        what becomes of the text before it is read, of rnnviz.text.characters.NORMALISERS; the
+    fresh_rows        the share of the B rows that are fresh starts: at every step they begin at a random
+                      paragraph (without paragraphs, at a random line), after the start symbol and with a zero
+                      state, as typed text does. Above 0, at least one row; never all: the others are streams
+    normaliser        the text's normalisation before it is read, of rnnviz.text.characters.NORMALISERS; the
                       model keeps it
     """
 
-    # What stands beside a type is the help of the option of that name, in `python -m rnnviz train`.
+    # The sentence beside a type is the help of the option of that name, in `python -m rnnviz train`.
     cell: Cell = "gru"
     hidden_size: Annotated[int, "H, units per layer"] = 256
     layers: Annotated[int, "L, layers"] = 1
@@ -287,7 +287,7 @@ class TrainConfig:
             precision=get_args(Precision),
             truncation=get_args(Truncation),
         )
-        Normaliser(self.normaliser)  # refuses another than there is
+        Normaliser(self.normaliser)  # refuses an unknown one
         self.model_config(2)
         if self.dropout_weight and not CELLS[self.cell].mixes:
             raise ConfigError(
@@ -302,7 +302,7 @@ class TrainConfig:
 
     @property
     def is_small(self) -> bool:
-        """Whether a step is over before a second thread has woken up, so that nothing but one is tried."""
+        """Whether a step is over before a second thread has woken up: then only one thread is tried."""
         return self.batch * self.hidden_size < 1024
 
     def model_config(self, vocabulary_size: int) -> ModelConfig:

@@ -1,14 +1,14 @@
-"""A network whose step is a Python function, read as any other: traced, scored, sampled from, changed.
+"""CustomModel: a network whose step is a Python function, traced, scored, sampled and changed as any other.
 
     step(ids, state) -> (outputs, state)      ids (B,) integers; state {name: (B, width of that part)}
     readout(outputs) -> logits                (B, n), of the network's own n symbols
 
-`rnnviz.networks.adapter.adapt` makes one. A part of the state is a layer of `Trace.hidden`, in the order of
-the initial state; the one that is the step's `outputs` comes last. Narrower parts are filled up with zeros.
-An intervention changes a part as soon as the step that made it has returned: the prediction sees a change of
-`outputs` at once, whatever the same step has made of the part already follows with the next character. A
-network given as several steps, one a layer, each reading the outputs of the one before, is changed between
-them, as torch's layers are.
+`rnnviz.adapt_step` makes one. Each part of the state is a layer of `Trace.hidden`, in the order of the
+initial state; the part that is the step's `outputs` comes last. Narrower parts are filled up with zeros.
+
+An intervention changes a part as soon as the step that made it has returned. The prediction sees changed
+`outputs` at once; values that the same step has already made of the part follow with the next character. A
+network given as several steps, one for each layer, is changed between them, as torch's layers are.
 
 Shape letters: B texts, L layers, H units of the widest part, n symbols of the network, V of ours.
 """
@@ -35,13 +35,13 @@ Readout = Callable[[Any], Any]
 
 @dataclass(frozen=True, kw_only=True)
 class StepWeights(Weights):
-    """A network's own functions in the place of weights, for all that steps through `Weights`.
+    """A network's own functions in place of weights, for all code that reads with `Weights`.
 
     readout  W_hq, where the network's is a matrix; (V, 0) where it is the function `outputs -> logits`
     initial  each part before a text, (1, width), in the order of the layers, in the user's kind of array
     first    all of them, (L, H), filled up with zeros
-    same     for each step the part that its outputs are; only the last one's must be a part
-    inputs   (V + 1,) the network's index of each of our inputs; -1: it is not read, the state stays
+    same     for each step the part that equals its outputs, or None; the last step has one
+    inputs   (V + 1,) the network's index of each input; -1: the input isn't read, and the state stays
     symbols  (V - 1,) the network's index of each character
     unknown  the network's index of <unk>, or None: `gap` nats below the mean logit
     """
@@ -71,16 +71,16 @@ class StepWeights(Weights):
         *,
         driven: Floats | None = None,
     ) -> None:
-        """As `Weights.run`, of inputs alone."""
+        """As `Weights.run`, for inputs: `driven` is not read."""
         if ids.ndim == 1:
             ids, hidden = ids[:, None], hidden[:, :, None]
         for t, now in enumerate(ids):
             self._read(now, hidden[t], hidden[t + 1], changes, time + t)
 
     def _read(self, ids: Ids, before: Floats, after: Floats, changes: Changes, time: int) -> None:
-        """Read one symbol per text, (B,): from the states `before` to those `after`, (L, B, H) each."""
+        """Read one symbol for each text, (B,): from the states `before` to `after`, (L, B, H) each."""
         theirs = self.inputs[ids]
-        # Texts whose symbol has no index go through the step as well, with any index: their state then stays.
+        # Texts whose symbol has no index go through the step too, with any index, and keep their state.
         unread = theirs < 0
         x = like_of(next(iter(self.initial.values())), np.where(unread, self.symbols[0], theirs))
         state = {name: self.part(name, rows) for name, rows in zip(self.initial, before, strict=True)}
@@ -105,7 +105,7 @@ class StepWeights(Weights):
         return rows.astype(like.dtype) if isinstance(like, np.ndarray) else like_of(like, rows).to(like.dtype)
 
     def gates(self, ids: Ids, hidden: Floats) -> dict[str, Floats]:
-        """None are known of."""
+        """Empty: a function's gates aren't known."""
         return {}
 
     def logits(self, top: Floats) -> Floats:
@@ -129,18 +129,18 @@ class StepWeights(Weights):
 
 @dataclass(frozen=True)
 class CustomConfig(ModelConfig):
-    """The shape of such a network. `parameter_count` is 0: a function's aren't known."""
+    """The shape of a CustomModel. `parameter_count` is 0, as a function's parameters aren't known."""
 
     def __post_init__(self) -> None:
-        """Nothing to check: it is made of what the functions gave."""
+        """Check nothing: the values come from the functions themselves."""
 
     @property
     def parameter_count(self) -> int:
-        """Not known."""
+        """0: not known."""
         return 0
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Raises ConfigError: there are none."""
+        """Raises ConfigError: functions have no tensors."""
         raise ConfigError(
             "this network's step is a Python function, so there are no weights to draw or to store; for "
             "untrained copies give fresh=, a function of a seed that adapts a new network of yours"
@@ -149,7 +149,7 @@ class CustomConfig(ModelConfig):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CustomModel:
-    """A network of Python functions; `parts` names the layers of `Trace.hidden`. It can't be saved."""
+    """A network of Python functions, which can't be saved; `parts` names the layers of `Trace.hidden`."""
 
     vocabulary: Vocabulary
     weights: StepWeights
@@ -164,7 +164,7 @@ class CustomModel:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The name of each layer."""
+        """The name of each layer of `Trace.hidden`: a part of the state."""
         return tuple(self.weights.initial)
 
     @property

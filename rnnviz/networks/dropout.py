@@ -24,7 +24,7 @@ class Dropout:
     layer: float = 0.0
 
     def between(self, generator: torch.Generator | None) -> Callable[[Tensor], Tensor] | None:
-        """What a layer's H (B, T, H) become before the next layer reads them; None for nothing."""
+        """The function that drops entries of a layer's H (B, T, H) before the next layer; None without."""
         return (lambda h: drop(h, self.layer, cast(torch.Generator, generator))) if self.layer else None
 
     def of_weight(self, w: Tensor, generator: torch.Generator | None) -> Tensor:

@@ -1,4 +1,4 @@
-"""Whether torch is here: it is needed to train, not to look."""
+"""Whether torch is installed: training needs it, reading doesn't."""
 
 import sys
 from importlib.util import find_spec

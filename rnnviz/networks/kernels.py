@@ -1,14 +1,14 @@
-"""A layer's whole unrolled pass, forward and back, as numba compiles it: what `compiled` calls.
+"""Kernels: a layer's whole unrolled pass, forward and back, compiled by numba for `compiled`.
 
-A team of threads shares the rows of a batch, and nobody waits for another between two time steps. What a cell
-computes beside its products is its `tape`: each instruction is done for the H units of a row, which lie in
-the core's own cache, so that looking up which it is takes a hundredth of the time.
+A team of threads shares the rows of a batch, and no thread waits for another between two time steps. A cell's
+`tape` has all but the products: each instruction is done for the H units of a row, which lie in the core's
+own cache. So looking up an instruction takes a hundredth of the time.
 
-The products are functions that torch's library brings: sgemm_, as any BLAS has it, and oneDNN's product of
-small blocks of numbers rounded to bfloat16, added up in float32, which torch's own attention is made of. That
-one trains a GRU 1.7 to 2 times as fast where the processor multiplies bfloat16, an LSTM 1.2 to 1.5 times; in
-float32 it would be 0.8 to 1.2 times sgemm_, so it isn't used there. Its right factor has rows in pairs: (K/2,
-N) of 32 bits, the lower half of them the even row's.
+The products are functions of torch's library: sgemm_, as in any BLAS, and oneDNN's product of small blocks,
+rounded to bfloat16 and added up in float32, which torch's attention uses. Where the processor multiplies
+bfloat16, that one trains a GRU 1.7 to 2 times as fast, an LSTM 1.2 to 1.5 times. In float32 it would have 0.8
+to 1.2 times the speed of sgemm_, so float32 uses sgemm_. The right factor of oneDNN's product has rows in
+pairs: (K/2, N) of 32 bits, whose lower half is the even row's.
 
 Without numba these are functions of plain Python, which nobody calls.
 """
@@ -52,23 +52,23 @@ except ImportError:  # it comes with the extra `train`
     numba = None
 
 LINE = 16
-"""Units that threads share out together: a line of the processor's cache, which no two of them then write."""
+"""Units that go to one thread together: a line of the processor's cache, which no two threads then write."""
 
 COLUMNS = 64
-"""Of the gates' gradient that W_hh's in bfloat16 is made of at a time: ROWS × 64 pairs and the sums for 64
+"""Columns of the gates' gradient that `weigh_low` multiplies at a time: ROWS × 64 numbers and the sums for 64
 columns fit into a core's cache."""
 
 FAR = 1 << 60
-"""Numbers of the one array that all of a tape's places are parts of: from the first of them in memory on, as
-far as there is memory. Arrays of their own would be looked up, and their users counted, for longer than they
-take to add.
+"""The length of one array that contains all of a tape's places: from the first in memory on, without an end.
+
+Looking up a separate array for each place, and counting references to it, would take longer than the sums.
 """
 
 f32, u32 = np.float32, np.uint32
 
 
 def jit(function: Any) -> Any:
-    """`function`, to be compiled into what calls it. NaN stays NaN: that is how a run is seen to diverge."""
+    """`function`, compiled into its callers. NaN stays NaN, by which a run is seen to diverge."""
     if numba is None:
         return function
     loose = {"contract", "reassoc", "arcp", "nsz", "afn"}  # all of "fast" but nnan and ninf
@@ -76,8 +76,7 @@ def jit(function: Any) -> Any:
 
 
 if numba is not None:
-    # Found by name when the compiled code is loaded, whatever their addresses are that time. C++'s bool is
-    # passed as the whole number that it is.
+    # Found by name whenever compiled code is loaded, as addresses change. C++'s bool is passed as an integer.
     _pointer, _int = numba.types.voidptr, numba.types.int64
     _block = numba.void(*[_int] * 7, _pointer, _pointer, _pointer, _int)
     sgemm = numba.types.ExternalFunction("rnnviz_sgemm_", numba.void(*[_pointer] * 13))
@@ -90,8 +89,9 @@ if numba is not None:
 
 @jit
 def exp(x):
-    """e^x in float32, after Cephes: 2^k e^r, |r| <= log(2) / 2. Relative error 1e-7; clamped to ±87. The
-    library's own would be called once a number; this is done for eight or sixteen at a time.
+    """e^x in float32, after Cephes: 2^k e^r, |r| <= log(2) / 2. Relative error 1e-7; x is clamped to ±87.
+
+    The C library's would be called for one number at a time; this one is compiled for eight or sixteen.
     """
     x = f32(-87) if x < f32(-87) else x
     x = f32(87) if x > f32(87) else x
@@ -173,7 +173,7 @@ def do(operation, a, b, to):
 
 @jit
 def play(tape, memory, at, H):
-    """A tape, for a row; `at` is where in `memory` its places begin."""
+    """Do a tape's instructions for one row; `at` has the beginning of each place in `memory`."""
     for k in range(len(tape)):
         a = at[tape[k, 2] // SIZE] + tape[k, 2] % SIZE * H
         b = at[tape[k, 3] // SIZE] + tape[k, 3] % SIZE * H
@@ -183,8 +183,11 @@ def play(tape, memory, at, H):
 
 @jit
 def look(begins, at, p, t, b, two, row, sizes):
-    """Where thread p finds the places of time step t and row b, whose input is `row`; an LSTM has `two`
-    states. `begins` is where each array begins, `sizes` B, H, and the vectors of X, U, KEPT and ROOM.
+    """Fill in `at`: where thread p finds the places of time step t and row b, whose input is row `row` of X.
+
+    begins  the beginning of each place's array
+    two     1 for an LSTM, which has two states, else 0
+    sizes   B, H, and the numbers of vectors in X, U, KEPT and ROOM
     """
     B, H, G, U, K, room = sizes
     before = (t * B + b) * H
@@ -206,13 +209,13 @@ def begin(p, P, H):
 
 @jit
 def part(p, P, count):
-    """What thread p of P does of so many: first and last."""
+    """The share of thread p of P in `count` items: the first, and the one after the last."""
     return p * count // P, (p + 1) * count // P
 
 
 @jit
 def put(values, to):
-    """Copy; numba would compile what it says of other shapes, too, for `to[:] = values`: for seconds."""
+    """Copy. For `to[:] = values` numba would also compile the errors of other shapes, for seconds."""
     for j in range(len(to)):
         to[j] = values[j]
 
@@ -225,14 +228,15 @@ def add(values, to):
 
 @jit
 def constants():
-    """What `multiply` passes on: "N" and "T", room for sizes, 0 and 1."""
+    """The arrays that `multiply` passes to sgemm_: letters N and T, room for sizes, factors 0 and 1."""
     return np.array([78, 84], np.uint8), np.empty(6, np.int32), np.array([0, 1], np.float32)
 
 
 @jit
 def multiply(given, across, keep, A, B, C):
-    """C = A B + keep C, of Aᵀ if `across`. In the eyes of sgemm_, which goes by columns, Cᵀ = Bᵀ Aᵀ. A thread
-    that has no rows is given empty ones.
+    """C = A B + keep C, with Aᵀ for A if `across`; nothing for a thread without rows.
+
+    sgemm_ reads matrices by columns and so computes Cᵀ = Bᵀ Aᵀ: hence B comes before A.
     """
     M, N, K = C.shape[0], C.shape[1], B.shape[0]
     letters, sizes, scales = given
@@ -257,14 +261,14 @@ def multiply_low(keep, A, B, C):
 
 @jit
 def rounded(x):
-    """The bits of a float32, the upper half of them those of the nearest bfloat16."""
+    """The bits of a float32 whose upper half is the nearest bfloat16, ties to even."""
     bits = np.float32(x).view(np.uint32)
     return u32(bits + u32(0x7FFF) + u32(u32(bits >> u32(16)) & u32(1)))
 
 
 @jit
 def lower(values, to):
-    """Each as a bfloat16."""
+    """Write each value into `to` as a bfloat16."""
     for j in range(len(to)):
         to[j] = np.uint16(rounded(values[j]) >> u32(16))
 
@@ -297,8 +301,8 @@ def across(h, turned, first, last):
 
 @jit
 def weigh_low(d, turned, first, last, to_w):
-    """Σ_t d_tᵀ h_{t-1} for columns first … last of d (N, …), as rows of `to_w`, of states as `across` has
-    turned them.
+    """Σ_t d_tᵀ h_{t-1} for columns first … last of d (N, …), as rows of `to_w`; `turned` has the states as
+    `across` writes them.
     """
     N, H, zeros = d.shape[0], to_w.shape[1], np.zeros(COLUMNS, np.float32)
     for c0 in range(first, last, COLUMNS):
@@ -320,11 +324,14 @@ def weigh_low(d, turned, first, last, to_w):
 
 @jit
 def forward(low, p, P, tape, sizes, memory, begins, ids, turned, b_u, own, u, h):
-    """What thread p of P does; with bfloat16 if `low`.
+    """The share of thread p of P in the pass forward; products are in bfloat16 if `low`.
 
-    `memory`, `begins` and `sizes` as `look` takes them; ids (T, B) of rows of x, `turned` (H, U·H) the
-    transpose of U blocks of weights or none, its rows in pairs (H/2, U·H) if `low`, b_u (H,) of the last
-    block or none, u (B, U·H), h (T+1, B, H) with the first known. `own` has room for a state in bfloat16.
+    memory, begins, sizes  as `play` and `look` take them
+    ids     (T, B), the row of x for each input
+    turned  (H, U·H), the transpose of U blocks of weights or none; (H/2, U·H) rows in pairs if `low`
+    b_u     (H,), of the last block, or none
+    own     room for a state in bfloat16
+    u, h    (B, U·H) room for products; (T + 1, B, H) states, of which the first is known
     """
     (T, B), H, U, two = ids.shape, sizes[1], sizes[3], sizes[6]
     first, last = part(p, P, B)
@@ -346,17 +353,22 @@ def forward(low, p, P, tape, sizes, memory, begins, ids, turned, b_u, own, u, h)
             if low:
                 lower(h[t + 1, b], old[b - first])
     if low:
-        release(1)  # a core that has AMX is set up for these products, and others run on it next
+        release(1)  # AMX is set up for these products on this core, where other code runs next
 
 
 @jit
 def backward(
     low, p, P, tape, sizes, memory, begins, sources, ids, w, own, h, kept, above, d, to_x, to_w, to_b
 ):
-    """`above` (T, B, H) is ∂L/∂h from the readout, d (B, H), and with it D_C, what comes from after the last
-    step, and at the end what goes on before the first. `kept` (T, B, K·H) becomes the gradient of U and X;
-    see `tape`. to_x (N, G·H) is like x, and zero, to_w and to_b like w and b_u. `own` is for bfloat16: half
-    of w's size, and U·H for each row, and h's for all steps, rounded up to ROWS.
+    """The share of thread p of P in the pass back; products are in bfloat16 if `low`.
+
+    above       (T, B, H), ∂L/∂h from the readout
+    d           (B, H), and D_C beside it: the gradient of the last state from later steps; at the end, that
+                of the state before the first step
+    kept        (T, B, K·H), which becomes the gradient of U and X: see `tape`
+    to_x        (N, G·H), the gradient of x; zeros at first
+    to_w, to_b  the gradients of w and b_u
+    own         room in bfloat16: w in pairs, U·H for each row, the states of all steps, rounded up to ROWS
     """
     (T, B), H, G, U, two = ids.shape, sizes[1], sizes[2], sizes[3], sizes[6]
     lo, hi = begin(p, P, H), begin(p + 1, P, H)
@@ -408,7 +420,7 @@ def integers(pointer, count):
 
 
 def team_forward(data):
-    """`forward` as each thread of a team calls it; `data` as `compiled` has it."""
+    """`forward` on each thread of a team; `data` are the addresses that `compiled` passes."""
     s, begins = integers(data[0], 12), integers(data[1], 10)
     B, H, U, T, low, own, biased, n = s[0], s[1], s[3], s[7], s[8], s[9], s[10], s[11]
     forward(
@@ -425,7 +437,7 @@ def team_forward(data):
 
 
 def team_backward(data):
-    """`backward` likewise."""
+    """`backward` on each thread of a team; `data` are the addresses that `compiled` passes."""
     s, begins = integers(data[0], 13), integers(data[1], 10)
     B, H, G, U, K, T, low = s[0], s[1], s[2], s[3], s[4], s[7], s[8]
     own, biased, n, N = s[9], s[10], s[11], s[12]

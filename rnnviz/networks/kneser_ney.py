@@ -27,7 +27,7 @@ import numpy.typing as npt
 from rnnviz.arrays import Array, Doubles, Integers
 from rnnviz.errors import ConfigError
 
-# For a text too small to estimate a discount from: half of the count.
+# The discounts of a text that is too small to estimate them from: half of the count.
 FALLBACK = (0.5, 1.0, 1.5)
 
 _NO_KEY = np.iinfo(np.int64).max
@@ -93,7 +93,8 @@ def shorten(counts: Counts, order: int) -> Counts:
         nodes = len(keys[level - 1]) if level else base
         leaf_counts = np.bincount(keys[level] // base, leaf_counts, minlength=nodes).astype(np.int64)
         if level:
-            leaf_counts = np.maximum(leaf_counts, 1)  # what occurred at the very end alone
+            # An n-gram that occurred at the text's very end alone has no longer one: it counts once.
+            leaf_counts = np.maximum(leaf_counts, 1)
     if order == 1 and keys:
         leaf_counts[counts.size] = 0  # the start symbol
         if not leaf_counts.any():  # a text of one character, which nothing followed
@@ -125,8 +126,8 @@ def adjusted_counts(counts: Counts) -> list[Integers]:
     """
     base = counts.size + 1
     result: list[Integers] = []
-    # Of the nodes one level up: their keys, the nodes of their n-grams without the first
-    # symbol, and whether that first symbol is the start symbol.
+    # For the nodes one level up: their keys, the nodes of their n-grams without the first symbol, and whether
+    # that first symbol is the start symbol.
     upper_keys, suffixes, initial = np.arange(base), np.zeros(base, np.int64), np.arange(base) == counts.size
     for keys in counts.keys:
         parents, symbols = np.divmod(keys, base)
@@ -176,7 +177,7 @@ def estimate(counts: Counts) -> list[Level]:
 
 
 def smallest(values: Integers) -> npt.NDArray[np.unsignedinteger[Any]]:
-    """`values`, at least 0, in the smallest unsigned integers that hold them."""
+    """`values`, none below 0, in the smallest unsigned integers that hold them."""
     return values.astype(np.min_scalar_type(int(values.max(initial=0))))
 
 
@@ -194,7 +195,7 @@ def _unsigned(key: str, array: object) -> Integers:
 
 
 def counts_from(tensors: Mapping[str, Array], size: int, order: int) -> Counts:
-    """The tree of `NgramModel.to_tensors`. Raises ConfigError where lengths or values don't fit together."""
+    """The Counts in `NgramModel.to_tensors`. Raises ConfigError for tensors that don't fit together."""
     expected = {"counts", *(key for k in range(1, order) for key in (f"children.{k}", f"symbols.{k + 1}"))}
     if set(tensors) != expected:
         raise ConfigError(

@@ -35,7 +35,7 @@ MAX_FILE = 2 * 2**30
 LONGEST_REASON = 600  # characters of an error
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 SUFFIX = ".safetensors"
-NAMES = ("corpus", "title", "licence", "language")  # of a card: shown no longer than a name
+NAMES = ("corpus", "title", "licence", "language")  # entries of a card, cut to the length of a name
 NUMBER, TEXT, TABLE = (int, float, NoneType), (str, NoneType), (dict,)
 CARD: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("characters", "parameters", "training_seconds"), NUMBER),
@@ -44,7 +44,7 @@ CARD: dict[str, tuple[type, ...]] = {
     ),
     **dict.fromkeys(("held_out", "versions", "recipe"), TABLE),
 }
-"""What the entries of a card are that rnnviz writes; any other may be any JSON."""
+"""The types of the card's entries that rnnviz writes; any other entry may be any JSON."""
 HELD_OUT = {"ngram_name": TEXT}  # the others are numbers
 _HALVES = re.compile("[\ud800-\udfff]")
 DTYPES = {"F32", "F16"}
@@ -64,7 +64,7 @@ class Sketch:
 
 
 def check_name(name: str) -> str:
-    """`name` if a model may be called so, else CheckpointError: a name has no folder in it."""
+    """`name` itself if a model may have it. Raises CheckpointError, also for a name with a folder in it."""
     if not NAME.fullmatch(name) or ".." in name:
         raise CheckpointError(
             "a model's name has letters, digits, '.', '_' and '-' and no folder; received {name!r}. "
@@ -105,7 +105,7 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
 
 
 def unusable(path: Path, error: Exception) -> CheckpointError:
-    """The error for a damaged model file; what the file says is quoted only if it is short."""
+    """The error for a damaged model file; a long reason, which may quote the file, is left out."""
     if len(str(error)) > LONGEST_REASON:
         error = ConfigError("its description is damaged; copy or download it again")
     return CheckpointError(
@@ -114,8 +114,10 @@ def unusable(path: Path, error: Exception) -> CheckpointError:
 
 
 def _header(path: Path) -> tuple[dict[str, Any], int, int]:
-    """The header's JSON, where the tensors begin, and the file's size. No more is read than MAX_HEADER: the
-    safetensors library would take a header of 100 MB, and the memory of a list that is as deep.
+    """The header's JSON, the byte at which the tensors begin, and the file's size.
+
+    At most MAX_HEADER bytes are read: the safetensors library would take a header of 100 MB, and the memory
+    for lists nested as deep.
     """
     with files.opened(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -165,7 +167,7 @@ def _description(metadata: Any) -> dict[str, Any]:
 
 
 def _is_plain(value: object, levels: int = 20) -> bool:
-    """JSON of at most so many levels, whose numbers are finite."""
+    """Whether a JSON value has at most `levels` levels and finite numbers."""
     if isinstance(value, dict | list):
         inside = value.values() if isinstance(value, dict) else value
         return levels > 0 and all(_is_plain(one, levels - 1) for one in inside)
@@ -173,8 +175,9 @@ def _is_plain(value: object, levels: int = 20) -> bool:
 
 
 def _sound(card: Mapping[str, Any]) -> dict[str, Any]:
-    """The card without the entries of a wrong type, all texts but the example as they are shown; � for half
-    surrogate pairs, as of a file's odd name.
+    """The card without entries of a wrong type, and with all texts but the example safe to show.
+
+    � replaces half surrogate pairs, which come from the odd name of a file.
     """
     kept = {
         key: value
@@ -195,7 +198,7 @@ def _sound(card: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shown(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of a card, its texts as they can be shown, those of NAMES no longer than a name."""
+    """An object of a card with texts that are safe to show; those of NAMES are cut to a name's length."""
 
     def shown(name: str, value: Any) -> Any:
         if isinstance(value, list):
@@ -290,8 +293,9 @@ def write_atomic(path: Path, data: bytes, *, mode: int = 0o644) -> None:
 def rewrite(
     source: Path, target: Path, *, card: Mapping[str, Any] | None = None, sketch: Sketch | None = None
 ) -> None:
-    """Write a model file with the entries of `card` in its card, or another sketch; all else is the same, bit
-    by bit. Raises CheckpointError.
+    """Write a copy of a model file with the entries of `card` in its card, or with another sketch.
+
+    All else is the same, bit by bit. Raises CheckpointError.
     """
     described, meta, _ = read_header(source)
     meta["card"] = {**meta["card"], **(card or {})}

@@ -1,6 +1,6 @@
-"""The count-based model that a network is compared with: interpolated modified Kneser–Ney on characters.
+"""NgramModel, to compare networks with: interpolated modified Kneser–Ney on characters.
 
-The estimate is in `kneser_ney`; here are its use on texts and its compact form for a file.
+`kneser_ney` has the estimate; here are its use on texts and its compact form for a file.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class NgramModel(Pictured):
     """A character n-gram model of order 1 to 6: the next character is predicted from the order - 1 before it.
 
     `normaliser` names a text's normalisation before encoding; `card` is plain JSON data on the model's
-    origin; `sketch` is of its text, see `rnnviz.scoring.contamination`.
+    origin; `sketch` is a sketch of the training text, see `rnnviz.scoring.contamination`.
 
     >>> model = NgramModel.fit("abracadabra", order=3)
     >>> model.vocabulary.characters, model.parameter_count
@@ -80,7 +80,7 @@ class NgramModel(Pictured):
         normaliser: str = "newlines",
         sketch: Sketch | None = None,
     ) -> None:
-        """From the counts of a text in `vocabulary`'s integers. Raises ConfigError if they are no text's."""
+        """Take the counts of a text in `vocabulary`'s integers. Raises ConfigError for counts of no text."""
         check_vocabulary(vocabulary)
         if not isinstance(counts, Counts):
             raise ConfigError(
@@ -94,7 +94,7 @@ class NgramModel(Pictured):
         self.sketch = sketch
         self._counts = counts
         self.levels: tuple[Level, ...] = tuple(estimate(counts))
-        """Its tables, for n-grams of 1, 2 … `order` symbols: see rnnviz.networks.kneser_ney."""
+        """The tables for n-grams of 1, 2 … `order` symbols: see rnnviz.networks.kneser_ney."""
 
     @classmethod
     def fit(
@@ -127,13 +127,14 @@ class NgramModel(Pictured):
 
     @property
     def seen(self) -> list[int]:
-        """The numbers of different n-grams of 2, 3 … `order` symbols, the text's beginning's included."""
+        """The numbers of different n-grams of 2, 3 … `order` symbols, the start symbol's included."""
         return [len(keys) for keys in self._counts.keys]
 
     def shortened(self, order: int) -> NgramModel:
-        """The model of the same text with a smaller `order`, its own at most (else ConfigError).
+        """The model of the same text with a smaller `order`.
 
-        It is what `fit` gives, but that the text's very last n-grams may count one less.
+        `fit` gives the same, but that the text's very last n-grams may count one less here. Raises
+        ConfigError for an order above this model's.
         """
         _check_order(order)
         if order > self.order:
@@ -150,8 +151,8 @@ class NgramModel(Pictured):
     def score(self, ids: AnyInts, context: AnyInts | None = None) -> Doubles:
         """log P of each symbol `ids` (T,), 0 … V - 1, given everything before it, in nats, shape (T,).
 
-        `context` are the integers before them, all or at least the last order - 1; fewer mean that the text
-        began there. After an edit at p, `score(ids[p:], ids[max(0, p - order + 1) : p])` are the new values.
+        `context` are the integers before `ids`, all or at least the last order - 1; with fewer, the text
+        begins there. After an edit at p, `score(ids[p:], ids[max(0, p - order + 1) : p])` are the new values.
         Raises ConfigError for integers that are no symbols.
         """
         targets = self._checked(ids, self.vocabulary.size - 1)
@@ -174,7 +175,9 @@ class NgramModel(Pictured):
         return np.asarray(np.log(probabilities))
 
     def occurs(self, ids: AnyInts) -> bool:
-        """Whether 1 to `order` symbols (else ConfigError) stand together in the text; one always does.
+        """Whether 1 to `order` symbols stand together in the text; a single one always does.
+
+        Raises ConfigError for more symbols, and for none.
 
         >>> model = NgramModel.fit("abab", order=3)
         >>> model.occurs(model.vocabulary.encode("bab")), model.occurs(model.vocabulary.encode("bb"))
@@ -278,7 +281,7 @@ class NgramModel(Pictured):
         return np.concatenate([np.empty((0, self.vocabulary.size)), *parts])
 
     def _dense(self, ids: AnyInts, context: AnyInts | None) -> Iterator[tuple[Integers, Doubles]]:
-        """Pieces (n,) of `ids`, and P (n, V) of every symbol before each of theirs."""
+        """Pieces (n,) of `ids`, with P (n, V) of every symbol before each symbol of a piece."""
         targets = self._checked(ids, self.vocabulary.size - 1)
         for state, block in self._blocks(targets, context, max(1, _DENSE // self.vocabulary.size)):
             yield block, self._rows(state, block)
@@ -305,7 +308,7 @@ class NgramModel(Pictured):
         return self._advanced(start, self._checked(context, self.vocabulary.start))
 
     def _advanced(self, state: Integers, ids: Integers) -> Integers:
-        length = max(self.order - 1, 1)  # never none, so that order 1 needs no case of its own
+        length = max(self.order - 1, 1)  # at least 1, so that order 1 is no special case
         return np.concatenate([state[-length:], ids[-length:]])[-length:]
 
     def _checked(self, ids: AnyInts, highest: int) -> Integers:
@@ -334,7 +337,9 @@ class NgramScorer:
         return (self.state,)
 
     def remember(self, last: int, memory: tuple[Integers]) -> None:
-        """Go on from there; `last` is the last symbol of `memory`, or where that knows none, all of it."""
+        """Go on from `memory`, the last symbols read. If another symbol than `last` ends them, a text begins
+        with `last`.
+        """
         (state,) = memory
         self.state = state if int(state[-1]) == last else np.array([last])
 

@@ -1,7 +1,7 @@
 """The numpy engine: any cell's record run over one text, or over B texts side by side, in float32 or float64.
 
 At batch 1 the cost of a call decides: a step of a GRU with 256 units takes about 18 µs here and 50 µs in
-torch's fused layer. So a record runs once, on stand-ins that note each call; the loop over time replays the
+torch's fused layer. So a record runs once, on stand-ins that note each call. The loop over time replays the
 calls on fixed blocks of memory: a step allocates nothing and looks nothing up. Where no matrix carries the
 state on, a block of steps is computed at once.
 
@@ -42,32 +42,32 @@ OpenBLAS hands larger ones (from 460,800) to several threads and waits for all o
 """
 
 FEW = 4
-"""Texts that are multiplied one by one: BLAS would wait for all cores over so few."""
+"""Up to so many texts are multiplied one by one: BLAS would wait for all cores over so few."""
 
 TABLE_BYTES = 64 << 20
 """Above this size the first layer's inputs are multiplied row by row instead of looked up."""
 
 KEPT = 4
-"""Numbers of texts whose recorded steps are kept, in each thread."""
+"""Batch sizes whose recorded steps each thread keeps, at most."""
 
 Change = Callable[[int, Floats], None]
 """Changes the states (B, H) of a layer in place after input number t, counted from 0."""
 
 Changes = Mapping[tuple[int, str], Change]
-"""The change of a layer's "hidden" state, or of its "cell", from which its hidden state then follows."""
+"""By layer and state, "hidden" or "cell", the change; the hidden state follows from a changed cell state."""
 
 NO_CHANGES: Changes = MappingProxyType({})
 
 
 class StateChange(Protocol):
-    """What `change=` takes: rnnviz.units.Clamp, Zero, Scale, Edit, or a class of your own."""
+    """A value for `change=`: rnnviz.units.Clamp, Zero, Scale, Edit, or a class of your own."""
 
     def changes(self, weights: "Weights") -> Changes:
-        """What is done to the states of a network. Raises ConfigError for what isn't there."""
+        """The changes of a network's states. Raises ConfigError for an absent layer or unit."""
 
 
 def combined(weights: "Weights", change: StateChange | Sequence[StateChange] | None) -> Changes:
-    """What all of them do, in their order. Raises ConfigError for anything else."""
+    """The changes of one StateChange or several, in their order. Raises ConfigError for other values."""
     every = [] if change is None else list(change) if isinstance(change, Sequence) else [change]
     found: dict[tuple[int, str], list[Change]] = {}
     for one in every:
@@ -87,7 +87,7 @@ def _in_order(changes: Sequence[Change], t: int, state: Floats) -> None:
 
 
 class _Functions:
-    """What a record asks of `xp`, by exp, tanh, maximum and minimum."""
+    """The functions of `xp` that a record calls, made of exp, tanh, maximum and minimum."""
 
     exp: Any
     tanh: Any
@@ -111,7 +111,7 @@ class _Functions:
 
 
 class Numpy(_Functions):
-    """The namespace of arrays."""
+    """The namespace `xp` of numpy's arrays."""
 
     exp, tanh, maximum, minimum = np.exp, np.tanh, np.maximum, np.minimum
 
@@ -121,7 +121,7 @@ class _Noted:
 
     def __init__(self, to: Array, on: "_Recorder", of: "_Noted | None" = None, *, own: bool = False) -> None:
         self.to, self.on, self.own = to, on, own
-        self._of = of  # whose memory this is a part of: it is not free before
+        self._of = of  # the owner of this memory, kept alive: its block may not be reused before
 
     def call(self, function: Any, *args: Any) -> "_Noted":
         dtype = self.to.dtype.type
@@ -132,7 +132,7 @@ class _Noted:
         self.on.calls.append(partial(function, *given, out))
         return _Noted(out, self.on, own=True)
 
-    def __del__(self) -> None:  # nothing names this result any longer: its memory serves the next one
+    def __del__(self) -> None:  # nothing refers to this result any longer: a later one takes its memory
         if self.own:
             self.on.free[self.to.shape].append(self.to)
 
@@ -162,7 +162,7 @@ class _Noted:
 
 
 def _maximum(a: Array, b: float, out: Array) -> None:
-    np.maximum(a, b, out=out)  # numpy wants these two to be given it by name
+    np.maximum(a, b, out=out)  # numpy wants `out` of maximum and minimum by name
 
 
 def _minimum(a: Array, b: float, out: Array) -> None:
@@ -170,7 +170,7 @@ def _minimum(a: Array, b: float, out: Array) -> None:
 
 
 class _Recorder(_Functions):
-    """The namespace that notes what is asked of it, in order."""
+    """The namespace `xp` that notes each call, in order."""
 
     def __init__(self, activation: str, change: Callable[[str, Floats], None]) -> None:
         super().__init__(activation)
@@ -240,7 +240,7 @@ class Layer:
         return np.moveaxis(rows.reshape(*rows.shape[:-1], -1, self.units), -2, 0)
 
     def from_states(self, h: Floats) -> Floats | None:
-        """What a record takes as `u`, (G, …, H), for states (…, H)."""
+        """H W_h for states (…, H) as a record takes `u`, (G, …, H); None without W_h."""
         if self.W_h is None:
             return None
         rows = h @ self.W_h.T
@@ -283,7 +283,7 @@ class _Step:
             self.calls.append(partial(np.add, u[-1], layer.b_u, u[-1]))
 
     def _into(self, state: Floats, found: Floats) -> None:
-        """Have the new state written over the old one: at once, if nothing reads the old one afterwards."""
+        """Note that the new state overwrites the old: at once, or by a copy if a later call reads the old."""
         made = max(
             k for k, call in enumerate(self.calls) if call.args[-1] is found and call.func != self._change
         )
@@ -300,7 +300,7 @@ class _Step:
 
 
 class _Kept(threading.local):
-    """The recorded steps of each thread, which own memory; they don't travel to another process."""
+    """The recorded steps of each thread, by shape. Steps own memory, so a pickle leaves them out."""
 
     def __init__(self) -> None:
         self.steps: dict[tuple[int, ...], list[_Step | None]] = {}
@@ -326,11 +326,11 @@ class Weights:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """In what everything is computed."""
+        """The precision of all computations."""
         return self.bias.dtype
 
     def states(self, rows: int, texts: int | None = None) -> tuple[Floats, Floats | None]:
-        """Zeros to step in: hidden (rows, L, H) or (rows, L, texts, H), and an LSTM's cell, as large."""
+        """Zeros for `run` to fill in: hidden (rows, L, H) or (rows, L, texts, H); an LSTM's cell, or None."""
         own = self.layers[0].units
         shape = (rows, len(self.layers), own) if texts is None else (rows, len(self.layers), texts, own)
         return np.zeros(shape, self.dtype), np.zeros(shape, self.dtype) if CELLS[self.cell].has_cell else None
@@ -348,8 +348,8 @@ class Weights:
         """Read the inputs `ids` (n,), or (n, B) of B texts, writing the states after each into rows 1 .. n.
 
         Row 0 of `hidden` (n + 1, L, H) or (n + 1, L, B, H), and of an LSTM's `cell`, is the state before the
-        first input. `changes` are made to each new state; to them the first input is number `time`. `driven`
-        (n, …, G·H) is read in the place of what the first layer makes of the inputs.
+        first input. `changes` apply to each new state and count the first input as number `time`. `driven`
+        (n, …, G·H) replaces X_t W_x + b of the first layer.
         """
         texts = ids.shape[1:]
         steps = self._steps(texts, changes)
@@ -373,7 +373,7 @@ class Weights:
                         _replay(step, layer, ids[begin:end], rows, h, c, time + begin)
 
     def rows(self, n: int, ids: Ids, below: Floats) -> Floats:
-        """X W_x + b, (…, G·H), of layer n for inputs (…), over the states (…, H) of the layer `below`."""
+        """X W_x + b, (…, G·H), of layer n: from inputs (…), above layer 0 from the states `below` (…, H)."""
         layer = self.layers[n]
         if n:
             return layer.from_inputs(below)
@@ -439,17 +439,17 @@ class Weights:
 
 
 def layer_parts(layer: Layer, rows: Floats, before: Floats) -> cells.Parts:
-    """Every part of steps whose states `before` (…, H) are known, of rows (…, G·H) of X W_x + b."""
+    """Every part of steps from known states `before` (…, H), with rows (…, G·H) of X W_x + b."""
     kind = CELLS[layer.cell]
     xp, x = Numpy(layer.activation), layer.blocks(rows)
     if kind.linear:
         return kind.step(xp, x)
-    second = [before] if kind.has_cell else []  # no gate looks at C
+    second = [before] if kind.has_cell else []  # stands for C, at which no gate looks
     return kind.step(xp, x, layer.from_states(before), before, *second)
 
 
 def _at_once(layer: Layer, rows: Floats, h: Floats, change: Change | None, time: int) -> None:
-    """Rows 1 .. n of h (n + 1, …, H) of a cell without W_h."""
+    """Fill in rows 1 .. n of h (n + 1, …, H), for a cell without W_h."""
     found = layer_parts(layer, rows, h[:-1])
     if CELLS[layer.cell].linear:
         multiply, add = np.multiply, np.add
@@ -469,7 +469,7 @@ def _at_once(layer: Layer, rows: Floats, h: Floats, change: Change | None, time:
 def _replay(
     step: _Step, layer: Layer, ids: Ids, rows: Floats | None, h: Floats, c: Floats | None, time: int
 ) -> None:
-    """Rows 1 .. n of h and c (n + 1, …, H), from `rows` (n, …, G·H) or from the table's of `ids` (n, …)."""
+    """Fill in rows 1 .. n of h and c (n + 1, …, H), from `rows` (n, …, G·H) or the table by `ids` (n, …)."""
     x, calls, table = step.x, step.calls, layer.table
     one, given = x.reshape(-1), None if rows is None else layer.blocks(rows)
     at = ids.tolist() if ids.ndim == 1 else ids
@@ -482,7 +482,7 @@ def _replay(
         elif ids.ndim == 1:
             one[...] = table[at[t]]  # type: ignore[index]
         else:
-            np.take(layer.looked_up, at[t], axis=1, out=x, mode="clip")  # "raise" copies
+            np.take(layer.looked_up, at[t], axis=1, out=x, mode="clip")  # "raise" buffers
         step.time = time + t
         for call in calls:
             call()
@@ -492,10 +492,10 @@ def _replay(
 
 
 class NetworkReader:
-    """A network that reads one text, or B side by side, in pieces of any length, and predicts what is next.
+    """A network that reads one text, or B side by side, in pieces of any length, and predicts what follows.
 
     `hidden` (1, L, H) or (1, L, B, H), and an LSTM's `cell`, are carried from piece to piece: zeros at first,
-    or a copy of `state`, without the leading 1. `time` counts the inputs read, for `changes`.
+    or a copy of `state`, given without the leading 1. `time` counts the inputs read, for `changes`.
     """
 
     def __init__(
@@ -548,7 +548,7 @@ class NetworkReader:
 
 
 def side_by_side(states: Sequence[tuple[Floats, Floats | None]]) -> tuple[Floats, Floats | None]:
-    """The states (L, H) of several texts as those of a NetworkReader of so many, (L, B, H)."""
+    """The states (L, H) of B texts as one, (L, B, H), for a NetworkReader of B texts."""
     cells = [cell for _, cell in states if cell is not None]
     return np.stack([hidden for hidden, _ in states], axis=1), np.stack(cells, axis=1) if cells else None
 
@@ -565,8 +565,8 @@ def weights_from(
     if embedding is None:
         table = W_x.T + b
     elif len(embedding) * len(b) * 4 <= TABLE_BYTES:
-        # In float64, where sums of float16 weights' products are exact, so that the number of threads, which
-        # decides in what order they are added up, changes no bit: a compressed text depends on every one.
+        # In float64, where sums of products of float16 weights are exact: the number of threads, which
+        # decides their order, changes no bit. A compressed text depends on every bit.
         table = (embedding.astype(np.float64) @ W_x.T.astype(np.float64) + b).astype(b.dtype)
     layers[0] = replace(layers[0], table=table)
     tied = embedding is not None and config.tied

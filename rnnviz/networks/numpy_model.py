@@ -1,4 +1,4 @@
-"""A model's weights for `rnnviz.networks.numpy_engine`, and a model made of them, without torch."""
+"""NumpyModel: a network on the CPU, without torch; and any network's weights for the numpy engine."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from rnnviz.networks.torch_model import CharModel
 
 Network: TypeAlias = "CharModel | NumpyModel | CustomModel"
-"""What has a hidden state: a CharModel, one without torch, or one whose step is a Python function."""
+"""A model with a hidden state: by torch, without torch, or with a Python function as its step."""
 
 Model: TypeAlias = "CharModel | NumpyModel | CustomModel | NgramModel"
-"""What predicts a text's characters."""
+"""A model that predicts characters: a network or an n-gram model."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,7 +70,7 @@ class NumpyModel(Pictured, Brief):
 
 
 def weights_of(model: Network) -> Weights:
-    """The weights of `model` for stepping. Raises ConfigError for a model without a hidden state."""
+    """The weights of `model` for the numpy engine. Raises ConfigError for a model without a hidden state."""
     if not hasattr(model, "vocabulary"):
         raise no_model(model)
     weights = getattr(model, "weights", None)
@@ -83,7 +83,7 @@ def weights_of(model: Network) -> Weights:
 
 
 def no_model(value: object) -> ConfigError:
-    """What to raise for a value in a model's place."""
+    """The error for a value that is no model."""
     if isinstance(value, str | os.PathLike):
         return ConfigError(
             "a model is what rnnviz.load gives; received a name: write rnnviz.load({name!r})", name=str(value)

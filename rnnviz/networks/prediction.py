@@ -1,4 +1,4 @@
-"""What a row of predictions says of the symbol that came: log-probability, rank, and entropy.
+"""Predictions, and the symbol that came: its log-probability, its rank, and the prediction's entropy.
 
 Shape letters: n predictions, V symbols.
 """
@@ -19,7 +19,8 @@ Ranks = npt.NDArray[np.int32]
 
 
 class Scores(NamedTuple):
-    """Of n symbols, (n,) each: log P in nats, rank (1: the most probable came), entropy of the prediction."""
+    """Scores of n symbols, (n,) each: log P in nats, rank (1: the most probable came), entropy in nats of the
+    prediction before each."""
 
     log_p: Doubles
     rank: Ranks
@@ -27,7 +28,7 @@ class Scores(NamedTuple):
 
     @classmethod
     def unranked(cls, log_p: Doubles) -> Scores:
-        """Log-probabilities alone."""
+        """Scores of log P alone; ranks and entropies are 0."""
         return cls(log_p, np.zeros(len(log_p), np.int32), np.zeros(len(log_p), np.float32))
 
     @classmethod
@@ -45,15 +46,15 @@ class Scorer(Protocol):
         """log P in nats of each symbol of `ids` (n,), given all before it."""
 
     def advance_details(self, ids: Integers) -> Scores:
-        """The same log P, the rank of each symbol, the entropy of the prediction before it."""
+        """log P as by `advance`, the rank of each symbol, and the entropy of the prediction before each."""
 
 
 class Stepwise(ABC):
-    """A Scorer that reports its progress with a long piece."""
+    """A Scorer that reports its progress within a long piece."""
 
     @abstractmethod
     def advancing(self, ids: Ids, *, want: bool) -> Generator[Any, None, Scores]:
-        """`advance_details` step by step, with what it yields; rank and entropy are filled in if `want`."""
+        """`advance_details` step by step: yields its progress. Rank and entropy are computed if `want`."""
 
     def advance(self, ids: Ids) -> Doubles:
         """log P in nats of each symbol of `ids` (n,), given all before it."""
@@ -66,7 +67,7 @@ class Stepwise(ABC):
 
 @runtime_checkable
 class WholePredictions(Protocol):
-    """A scorer that also tells what it gave the symbols that did not come."""
+    """A scorer that also gives log P of the symbols that did not come."""
 
     def advance_predictions(self, ids: Integers) -> Doubles:
         """log P (n, V) in nats of every symbol before each of `ids` (n,); then `ids` have been read."""

@@ -11,7 +11,7 @@ R = TypeVar("R")
 
 
 def run(steps: Generator[P, None, R], progress: Callable[[P], object] | None = None) -> R:
-    """What `steps` returns; `progress` is called with everything it yields.
+    """The result of the generator `steps`; `progress` is called with each value that it yields.
 
     >>> def halves():
     ...     yield 0.5
@@ -31,7 +31,7 @@ def run(steps: Generator[P, None, R], progress: Callable[[P], object] | None = N
 
 
 def mapped(steps: Generator[P, None, R], change: Callable[[P], Q]) -> Generator[Q, None, R]:
-    """Yield `change(step)` for each step of `steps`, and return what they return."""
+    """Yield `change(step)` for each step of `steps`, and return the generator's result."""
     while True:
         try:
             step = next(steps)
@@ -59,7 +59,7 @@ class Clock:
         self._last = time.perf_counter()
 
     def due(self) -> bool:
-        """Whether INTERVAL has passed since it last was."""
+        """Whether INTERVAL has passed since a report was last due."""
         now = time.perf_counter()
         if now - self._last < INTERVAL:
             return False

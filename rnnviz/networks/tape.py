@@ -1,21 +1,20 @@
-"""A cell's record as instructions for one row of a batch at one time step, forward and back. `kernels`
-does them.
+"""A cell's record as instructions for one row of a batch at one time step, forward and back.
 
-The record runs once, on stand-ins that note what is asked of them. Read from the last note to the first, the
-chain rule gives the notes of the way back (reverse accumulation, Linnainmaa 1970): no slope is derived by
-hand, and a new cell trains as quickly as the others. What the way back needs of the way there is kept; what
-one subtraction gives again isn't.
+The record runs once, on stand-ins that note each operation. The chain rule, from the last note to the first,
+gives the notes of the way back (reverse accumulation, Linnainmaa 1970). No slope is derived by hand, and a
+new cell trains as quickly as the others. Values that the way back needs are kept, unless one subtraction
+gives them again.
 
-An instruction is `(operation, result, one argument, another)`; the last three are numbers of vectors of H
-numbers: SIZE times one of the places below, and which one there.
+`kernels` carries out instructions `(operation, result, one argument, another)`. The last three number vectors
+of H units: SIZE times one of the places below, plus the vector's number in that place.
 
-    X, U       the blocks of X_t W_x + b and of H_{t-1} W_h, where torch stacks them
+    X, U       the blocks of X_t W_x + b and of H_{t-1} W_h, in torch's order
     OLD, NEW   the state before the step and after it; OLD_C and NEW_C an LSTM's C
-    KEPT       what the step keeps for the way back, whose last instructions overwrite it with the gradients
-               of U, and of those blocks of X that have another
-    ROOM       what is forgotten after the step
-    D, D_C     the gradient of the state after the step, and at the end of the one before it, but for what
-               passes through W_h
+    KEPT       values kept for the way back. Its last instructions overwrite them with the gradients of U, and
+               of the blocks of X whose gradient differs from U's
+    ROOM       values that are forgotten after the step
+    D, D_C     the gradient of the state after the step; at the end, of the state before it, without the part
+               that passes through W_h
 """
 
 from collections.abc import Sequence
@@ -29,20 +28,24 @@ from rnnviz.networks.cells import CELLS
 
 ADD, MUL, NEG, REST, SIGMOID, TANH, RELU, POSITIVE, PUT, ZERO = range(10)
 TO_SIGMOID, TO_TANH, TO_RELU, TO_POSITIVE = range(10, 14)
-"""Gradients: of a result's, and of the result."""
+"""Operations of the way back; their arguments are the gradient of a result, and the result."""
 
 PLACES = X, U, OLD, OLD_C, NEW, NEW_C, KEPT, ROOM, D, D_C = range(10)
 SIZE = 64
 
 ROWS = 512
-"""Of the gates' gradient, and of the states, that W_hh's gradient in bfloat16 is made of at a time."""
+"""Rows of the gates' gradient, and of the states, that W_hh's gradient in bfloat16 takes at a time."""
 
 _BACK = {SIGMOID: TO_SIGMOID, TANH: TO_TANH, RELU: TO_RELU, POSITIVE: TO_POSITIVE}
 
 
 class Tape(NamedTuple):
-    """The instructions, (n, 4) each; the vectors that KEPT and ROOM have; blocks of U (as many as of X, or
-    none) and of gradients; and for each block of X where its gradient is in KEPT.
+    """The instructions of a cell.
+
+    forward, backward  (n, 4) instructions each
+    kept, room         the numbers of vectors in KEPT and ROOM
+    products           blocks of U: as many as of X, or 0
+    sources            for each block of X, the vector of KEPT that becomes its gradient
     """
 
     forward: npt.NDArray[np.int64]
@@ -54,7 +57,8 @@ class Tape(NamedTuple):
 
 
 class _Value:
-    """What an operation gives, in a record's place for an array; without one, what is there before."""
+    """The result of an operation, which a record takes for an array; without one, a vector from before the
+    step."""
 
     def __init__(self, notes: "_Notes", operation: int = -1, *args: "_Value", at: int = -1) -> None:
         self.notes, self.operation, self.args, self.at = notes, operation, args, at
@@ -74,7 +78,7 @@ class _Value:
         return _Value(self.notes, NEG, self)
 
     def back(self, d: "_Value") -> "list[_Value]":
-        """The gradient of each argument, of this one's."""
+        """The gradient of each argument, from the gradient `d` of this result."""
         if self.operation == ADD:
             return [d, d]
         if self.operation == MUL:
@@ -86,7 +90,7 @@ class _Value:
 
 
 class _Notes:
-    """The namespace that a record is run on; blocks are numpy's arrays of `_Value`."""
+    """The namespace `xp` that notes each operation; blocks are numpy's arrays of `_Value`."""
 
     def __init__(self, activation: str) -> None:
         self.made: list[_Value] = []
@@ -99,7 +103,7 @@ class _Notes:
         return value
 
     def there(self, place: int, indices: Sequence[int] = (0,)) -> Any:
-        """Vectors that are there before the step."""
+        """Vectors of a place, as they are before the step."""
         return np.array([_Value(self, at=place * SIZE + n) for n in indices], dtype=object)
 
 
@@ -115,6 +119,7 @@ def tape(cell: str, activation: str) -> Tape:
     else:
         found = kind.step(notes, x, u, *before)
         after = [found[name] for name in "hc"[: len(before)]]
+    # The way there is complete. Operations on gradients, from the last result to the first, are the way back.
     there = list(notes.made)
     slopes = {value: notes.there(place)[0] for value, place in zip(after, (D, D_C), strict=False)}
     for value in reversed(there):
@@ -122,6 +127,8 @@ def tape(cell: str, activation: str) -> Tape:
             slopes[arg] = slopes[arg] + d if arg in slopes else d
     back = notes.made[len(there) :]
 
+    # Values of the way there that the way back reads are kept, unless they outlive the step anyway, or one
+    # subtraction gives them again.
     at = {value: place * SIZE for value, place in zip(after, (NEW, NEW_C), strict=False)}
     lost = [
         v for v in dict.fromkeys(arg for value in back for arg in value.args) if v not in at and v not in back
@@ -132,6 +139,7 @@ def tape(cell: str, activation: str) -> Tape:
     made = at | {value: slot for value, slot in slots.items() if value.operation >= 0}
     forward, room = _laid_out(there, made, [(slots[v], v) for v in slots if v not in made])
 
+    # The gradients of U come first in KEPT: `kernels` multiplies them with W_h as they lie.
     grads = [slopes[u[kind.stored.index(n)]] for n in range(len(u))] if kind.mixes else []
     products = len(grads)
     for block in x:
@@ -145,17 +153,21 @@ def tape(cell: str, activation: str) -> Tape:
 
 
 def _passes(value: _Value) -> bool:
-    """Whether it is gone after the step, unless it is kept."""
+    """Whether a value is lost after the step unless it is kept."""
     return value.operation >= 0 or value.at // SIZE == U
 
 
 def _laid_out(
     values: list[_Value], at: dict[_Value, int], outs: list[tuple[int, _Value | None]]
 ) -> tuple[npt.NDArray[np.int64], int]:
-    """Instructions that make `values`, each where `at` says or else in ROOM, and put some into `outs`, zeros
-    for None: at once where what lies there isn't read any more, or else at the end. And how many vectors ROOM
-    has: one for each result, as all lie in the core's cache. No result lies where an argument does: the
-    compiler couldn't take several numbers at a time.
+    """Instructions that make `values`, and the number of vectors in ROOM.
+
+    at    where a value goes; other values go into ROOM
+    outs  places and the values that they get in the end, zeros for None: made there at once where no later
+          instruction reads the place's old content, else copied at the end
+
+    ROOM has a vector for each result: all lie in the core's cache. No result overwrites an argument, as the
+    compiler then couldn't take several numbers at a time.
     """
     at, room, rows = dict(at), 0, list[list[int]]()
     read = {at.get(arg, arg.at): n for n, value in enumerate(values) for arg in value.args}

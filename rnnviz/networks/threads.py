@@ -1,10 +1,10 @@
-"""How many threads compute: what proves fastest on the work itself, tried again when it slows.
+"""Numbers of threads: the one that proves fastest on the work itself, tried again when the work slows.
 
-Threads wait for one another at every product. Where another program has the core of one, all of them stand
-still until it lets go: four may read a hundredth of what one reads. Importing this loads no torch.
+Threads wait for one another at every product. Where another program uses one thread's core, all threads stand
+still until it lets go: four may read a hundredth of what one reads. Importing this module loads no torch.
 
-Torch's threads share each product. Without torch they are ours, each with rows of its own, all of whose steps
-it computes: see `rnnviz.networks.batched_scoring`.
+Torch's threads share each product. Without torch, threads of rnnviz share the rows of a batch, and each
+computes all steps of its rows: see `rnnviz.networks.batched_scoring`.
 """
 
 from __future__ import annotations
@@ -23,32 +23,33 @@ if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
 SPIN = "30000"
-"""How often a thread of libgomp looks for more work before it sleeps; its own 300,000 times keep a core from
-whoever could use it."""
+"""How often a thread of libgomp looks for more work before it sleeps. libgomp's default, 300,000 times, keeps
+the core from other programs."""
 
 TRY, AGAIN, WATCH = 0.05, 0.2, 0.5
-"""Seconds of work that a number of threads is tried for at first and when it is tried again, as a thread that
-has just woken up is slow; and after which the speed is looked at again."""
+"""Seconds of work: for the first try of a number of threads; for a later try, as threads that have just woken
+up are slow; and from one look at the speed to the next."""
 
 SOON, LATE = 10.0, 80.0
-"""Seconds of work until other numbers are tried again: at first, and at most, if nothing changes."""
+"""Seconds of work until other numbers are tried again: at first, and at most if the best stays the same."""
 
 ALIKE = 0.97
-"""A share of the best speed that is as good: fewer threads leave more to others."""
+"""The share of the best speed that is good enough: fewer threads leave more to other programs."""
 
 HOPELESS = 0.8
-"""A share of the best speed below which even more threads aren't tried."""
+"""The share of the best speed below which no larger number is tried."""
 
 
 def spin_briefly() -> None:
-    """Let threads that wait make way; heeded if called before torch is first imported."""
+    """Make waiting threads sleep soon; takes effect if called before torch is first imported."""
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", SPIN)
 
 
 def leave_a_core() -> None:
-    """Let this process and those it starts take all cores but one at most, as a server must that others wait
-    for; heeded if called before torch is first imported, and unless OMP_NUM_THREADS says otherwise.
+    """Limit this process and its children to all cores but one, as a server needs a core for its pages.
+
+    Takes effect if called before torch is first imported; OMP_NUM_THREADS, if set, wins.
     """
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores() - 1)))
 
@@ -60,14 +61,16 @@ def cores() -> int:
 
 
 _fixed = False
-_jobs = 1  # that compute at the same time
-_told = 0  # what torch was told, as last seen
-_here = threading.local()  # whether this thread has its own number
+_jobs = 1  # jobs that compute at the same time
+_told = 0  # the number that torch was told, as last seen; 0 before the first look
+_here = threading.local()  # `known` where this thread has taken over that number
 
 
 def told() -> int:
-    """How many threads torch was told to use. To a thread that is new to torch it says what was set last in
-    any other, for a piece of work perhaps: such a thread takes over what was seen outside of pieces.
+    """The number of threads that torch was told to use.
+
+    A thread that is new to torch would see the number that any other thread set last, perhaps for a piece of
+    work. Such a thread takes over the number last seen outside of pieces.
     """
     import torch
 
@@ -80,7 +83,7 @@ def told() -> int:
 
 
 def fix(count: int) -> None:
-    """Let all that this process computes take so many threads, neither more nor fewer."""
+    """Make all computations of this process take `count` threads, neither more nor fewer."""
     global _fixed, _told
     _fixed, _told = True, count
     if has_torch.installed():
@@ -90,21 +93,21 @@ def fix(count: int) -> None:
 
 
 def share(jobs: int) -> None:
-    """Say how many jobs compute beside one another from now on: of several, each takes one thread."""
+    """Set the number of jobs that compute side by side from now on; of several, each takes one thread."""
     global _jobs
     _jobs = jobs
 
 
 def worth_trying(device: str = "cpu") -> list[int]:
     """Numbers of threads, ascending: 1, 2, 4 …, all cores but one, and all, but no more than torch was told
-    to use: see `leave_a_core`. Torch's own alone on a GPU, and where the number is fixed.
+    to use: see `leave_a_core`. On a GPU, and where the number is fixed, torch's number alone.
     """
     now = told()
     return [now] if _fixed or device != "cpu" else _up_to(min(now, cores()))
 
 
 def worth_trying_alone() -> list[int]:
-    """The same without torch: all cores at most, or what OMP_NUM_THREADS says."""
+    """Numbers of threads without torch, ascending: up to all cores, or to OMP_NUM_THREADS if fewer."""
     if _fixed:
         return [_told]
     said = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
@@ -128,14 +131,15 @@ def _torchs(count: int) -> Iterator[None]:
 
 
 _lock = threading.Lock()
-_alone = 0  # how many compute so now
-_limit: Any = None  # what they have set
+_alone = 0  # threads inside `ours` now
+_limit: Any = None  # the limit that the first of them has set
 
 
 @contextmanager
 def ours(count: int) -> Iterator[None]:
-    """Numpy's products on the thread that asks for them: `count` such threads are the asker's own. The number
-    is the library's, for all threads: the first who comes sets it, and the last who leaves gives it back.
+    """Do each of numpy's products on the thread that asks for it; the caller starts `count` such threads.
+
+    BLAS has one limit for all threads: the first to come sets it, and the last to leave restores it.
     """
     global _alone, _limit
     with _lock:
@@ -152,7 +156,7 @@ def ours(count: int) -> Iterator[None]:
 
 
 def blas(count: int) -> AbstractContextManager[Any]:
-    """Numpy's products on so many threads of its library, which share each."""
+    """Let `count` threads of numpy's BLAS share each product."""
     return _libraries().limit(limits=count, user_api="blas")  # type: ignore[no-any-return]
 
 
@@ -164,8 +168,10 @@ def _libraries() -> ThreadpoolController:
 
 
 class Threads:
-    """The number of threads for one work that is done in pieces. Each of `counts`, ascending, is tried
-    on the first pieces, unless speeds are `known`, and again when the speed falls to half, and now and then.
+    """The number of threads for one work that is done in pieces.
+
+    Each of `counts`, ascending, is tried on the first pieces, unless speeds are `known`. All are tried again
+    when the speed falls to half, and now and then. `use` sets a number for a piece.
 
     >>> threads = Threads([1, 2, 3])
     >>> while threads.trying:  # 1,000 characters a second and thread
@@ -183,7 +189,7 @@ class Threads:
         self.counts, self.trying, self._on = counts, False, use
         self.now, self.speed, self._fresh = 0, 0.0, True
         self.speeds: dict[int, float] = dict(known or {})
-        """What was last tried: sizes of pieces a second, by number of threads."""
+        """The speeds last tried, by number of threads: characters, or the like, a second."""
         self._size = self._seconds = self._work = 0.0
         self._settled, self._again, self._pause = 0, 0.0, SOON
         if self.speeds:
@@ -193,12 +199,12 @@ class Threads:
 
     @property
     def allowed(self) -> int:
-        """`now`, or 1 while several jobs compute; a number that was given stays what it is."""
+        """`now`, or 1 while several jobs compute; a single given number stays."""
         return 1 if _jobs > 1 and len(self.counts) > 1 else self.now
 
     @contextmanager
     def piece(self, size: int | None = None) -> Iterator[None]:
-        """Do a piece of the work inside, of `size` characters or the like; None: don't time it."""
+        """Do a piece of the work inside the block, of `size` characters or the like; None: not timed."""
         count = self.allowed
         with self._on(count):
             began = perf_counter()
@@ -207,7 +213,7 @@ class Threads:
             self.took(size, perf_counter() - began)
 
     def took(self, size: float, seconds: float) -> None:
-        """Heed that a piece of `size` took so long on `now` threads."""
+        """Take into account that a piece of `size` took `seconds` on `now` threads."""
         self._work += seconds
         fresh, self._fresh = self._fresh, False
         if fresh and seconds < WATCH:  # the first piece on so many threads has to start them

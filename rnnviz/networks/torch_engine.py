@@ -1,6 +1,6 @@
 """The torch engine: any cell on tensors, on any device, with gradients where they are wanted.
 
-    layers_of  all steps of all layers: torch's own where they are the same function, else by the record
+    layers_of  all steps of all layers: torch's own layers for the cells that torch has, else the record
     Layer      one layer's steps by the record. torch's layers are faster, and keep neither the lower layers'
                states nor C
 
@@ -20,14 +20,14 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.config import ModelConfig
 
 State: TypeAlias = "tuple[Tensor, ...]"
-"""What is carried from one time step to the next: (H,) of shape (L, B, H), for an LSTM (H, C)."""
+"""The state between two time steps: (H,) of shape (L, B, H), for an LSTM (H, C)."""
 
 Between: TypeAlias = Callable[[Tensor], Tensor] | None
-"""What a layer's H (B, T, H) become before the next layer reads them."""
+"""A function of a layer's H (B, T, H) before the next layer reads them, such as dropout; or None."""
 
 
 class Torch:
-    """The namespace of tensors; see `rnnviz.networks.cells`."""
+    """The namespace `xp` of tensors; see `rnnviz.networks.cells`."""
 
     sigmoid, tanh = staticmethod(torch.sigmoid), staticmethod(torch.tanh)
 
@@ -61,8 +61,8 @@ class Layer:
         return F.linear(x, self.W_x, self.b)
 
     def step(self, rows: Tensor, h: Tensor, c: Tensor | None = None) -> cells.Parts:
-        """The parts after one step from the states (B, H), of `rows` (B, G·H) of X W_x + b: h, of an LSTM c,
-        …"""
+        """The parts after one step from the states h, c (B, H), with `rows` (B, G·H) of X W_x + b: h, for an
+        LSTM c, and the rest by name."""
         x, u = self.blocks(rows), None
         if self.kind.linear:
             found = self.kind.step(self.xp, x)
@@ -131,7 +131,8 @@ def _solved(keep: Tensor, write: Tensor) -> Tensor:
 
 
 class RecordLayers(nn.Module):
-    """L layers of a cell that torch has no layers for: by a scan if it is linear, else step by step.
+    """L layers of a cell that torch has no layers for: by a scan for a linear cell, else step by step.
+
     Parameters are named as in `ModelConfig.shapes`.
     """
 
@@ -140,15 +141,15 @@ class RecordLayers(nn.Module):
         self.config, shapes = config, config.shapes()
         for n in range(config.layers):
             inputs = shapes[config.layer_names(n)[0]][1]
-            # As of `nn.Linear`, or of torch's recurrent layers.
+            # The initial range of `nn.Linear`, or of torch's recurrent layers.
             most = 1 / math.sqrt(inputs if CELLS[config.cell].linear else config.hidden_size)
             for name in config.layer_names(n):
                 values = nn.init.uniform_(torch.empty(shapes[name]), -most, most)
                 self.register_parameter(name.removeprefix("recurrence."), nn.Parameter(values))
 
     def forward(self, x: Tensor, state: State, between: Between = None) -> tuple[Tensor, State]:
-        """See `states`. All is in the state's type, under autocast too: σ(8) would be 1 in bfloat16, and
-        nothing ever forgotten.
+        """See `states`. Computes in the state's precision, under autocast too: in bfloat16 σ(8) would be 1,
+        and a unit would never forget.
         """
         ends: list[list[Tensor]] = []
         for n in range(self.config.layers):
@@ -191,8 +192,9 @@ def states(
     between: Between = None,
     **dropped: Tensor,
 ) -> tuple[Tensor, State]:
-    """The top layer's H (B, T, H) and the state after the last step, of `layers_of` for X (B, T, X); with the
-    weights that are `dropped` in part in the place of the whole ones.
+    """The top layer's H (B, T, H) and the state after the last step, for X (B, T, X).
+
+    `layers` are those of `layers_of`; `dropped` weights, by name, stand in for the layers' own.
     """
     if config.cell == "mlp":
         phi, last = Torch(config.activation).phi, []
@@ -204,9 +206,9 @@ def states(
         found: tuple[Tensor, State] = torch.func.functional_call(layers, dropped, (x, state, between))
         return found
     if x.is_cuda:
-        # cuDNN's layers would round what they multiply to 10 bits (TF32), and states be off by 0.002: float32
-        # is float32 on every device; who wants speed takes bfloat16. This is a setting of the whole process,
-        # and stays: the way back reads it too.
+        # cuDNN's layers would round factors to 10 bits (TF32), and states be off by 0.002: float32 is float32
+        # on every device, and bfloat16 is there for speed. The setting is the whole process's, and stays, as
+        # the backward pass reads it too.
         torch.backends.cudnn.allow_tf32 = False
     start: Any = state if CELLS[config.cell].has_cell else state[0]
     if between is None or config.layers == 1:
@@ -215,7 +217,7 @@ def states(
         else:
             x, start = layers(x, start)
         return x, start if isinstance(start, tuple) else (start,)
-    # One after another: dropout between torch's own layers would draw from torch's own numbers.
+    # Layer after layer: dropout inside torch's layers would draw from torch's random numbers, not from ours.
     weights, ends = dict(layers.named_parameters()) | dropped, []
     one = getattr(torch, f"rnn_{config.activation}" if config.cell == "rnn" else config.cell)
     for n in range(config.layers):

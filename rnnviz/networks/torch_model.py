@@ -80,7 +80,7 @@ class CharModel(Pictured, nn.Module):
         self.card: dict[str, Any] = dict(card or {})
         self.sketch = sketch
         self.engine: Engine = "auto"
-        """Whose backward pass is wanted, if it can be used; "auto" is torch's."""
+        """The backward pass to use where it is available: "torch" or "numba"; "auto" is torch's."""
         h, v = config.hidden_size, config.vocabulary_size
         self.embedding = _embedding(v + 1, config.embedding_size) if config.embedding_size else None
         self.recurrence = torch_engine.layers_of(config)
@@ -91,7 +91,7 @@ class CharModel(Pictured, nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return self.readout.bias.device
 
     @property
@@ -186,7 +186,7 @@ class CharModel(Pictured, nn.Module):
         return logits.transpose(0, 1) if compiles else logits, state
 
     def backward_pass(self) -> Engine:
-        """Whose finds gradients: "numba" if it is asked for and to be had, else "torch"."""
+        """The backward pass in use: "numba" if `engine` asks for it and it is available, else "torch"."""
         return "numba" if self.engine == "numba" and compiled.can(self.config, self.readout.bias) else "torch"
 
     def _compiled(
@@ -234,14 +234,17 @@ class CharModel(Pictured, nn.Module):
         return CharScorer(NumpyEngine(weights), self.vocabulary.start, wide=False)
 
     def _reads(self) -> ScoringEngine:
-        """What scores texts where the model is: on a CPU numpy, where it is no slower. torch's LSTM layer is
-        1.5 times as fast, and a linear cell's steps it computes all at once.
+        """The scoring engine: on a CPU numpy, unless torch is faster.
+
+        torch's LSTM layer is 1.5 times as fast, and torch computes all steps of a linear cell at once.
         """
         kind = CELLS[self.config.cell]
         by_numpy = self.device.type == "cpu" and not (kind.has_cell or kind.linear)
         return NumpyEngine(self.weights) if by_numpy else TorchEngine(self)
 
 
+# `CharModel.weights`, and the values that they were made of, as long as the model lives. Both stay outside
+# the model, whose copies and pickles would carry them along.
 _made: WeakKeyDictionary[CharModel, tuple[list[Tensor], Weights]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
@@ -251,7 +254,7 @@ def _same(kept: Tensor, now: Tensor) -> bool:
 
 
 class TorchEngine:
-    """Reads texts to score them where the model is; see `rnnviz.networks.batched_scoring.Engine`."""
+    """The Engine of torch, on the model's device; see `rnnviz.networks.batched_scoring.Engine`."""
 
     shares = False  # torch's own threads share each product
 
@@ -293,16 +296,17 @@ def _embedding(rows: int, columns: int) -> nn.Embedding:
 def untrained(
     config: ModelConfig, vocabulary: Vocabulary, *, seed: int, name: str = "", normaliser: str = "newlines"
 ) -> CharModel:
-    """The network that a training with this seed begins with, on the CPU; keeps torch's own random state."""
+    """The network that a training with this seed begins with, on the CPU; torch's random state stays."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return CharModel(config, vocabulary, name=name, normaliser=normaliser)
 
 
 def pick_device(device: Device = "auto") -> torch.device:
-    """The named device; "auto" is CUDA where it computes, else the CPU, with a RuntimeWarning if it should.
+    """The named device; "auto" is CUDA where that computes, else the CPU.
 
-    Raises ConfigError for a device that this machine or this torch doesn't have, or that can't compute.
+    Warns with a RuntimeWarning of a GPU that is there and can't compute. Raises ConfigError for a device that
+    this machine or this torch doesn't have, or that can't compute.
     """
     if device == "auto":
         if not torch.cuda.is_available():
@@ -312,7 +316,7 @@ def pick_device(device: Device = "auto") -> torch.device:
         warnings.warn(
             f"there is a GPU, but it can't compute ({reason}); the CPU does instead",
             RuntimeWarning,
-            stacklevel=1,  # whoever asks: said once
+            stacklevel=1,  # this line, whoever calls: Python shows the warning once
         )
         return torch.device("cpu")
     if not isinstance(device, str | torch.device):
@@ -327,8 +331,9 @@ def pick_device(device: Device = "auto") -> torch.device:
 
 
 def _trouble(device: str | torch.device) -> str:
-    """Why nothing can be computed on a device; "" if it can. A GPU too old for this torch is there, and takes
-    memory, but has no kernels: so there must be a product.
+    """The reason why a device can't compute; "" if it can.
+
+    A GPU too old for this torch is there, and takes memory, but has no kernels: only a product shows that.
     """
     try:
         one = torch.ones(1, 1, device=torch.device(device))

@@ -1,9 +1,9 @@
-"""A network as it is before any training, without torch: a control for whatever is said of a trained one.
+"""Untrained copies of a network, without torch: the control for every finding about a trained network.
 
-Weights are drawn as rnnviz's training draws them, which for torch's layers (`torch.nn.RNN`, `Linear` and
-`Embedding`) is their own `reset_parameters`, from other random numbers:
-`rnnviz.networks.torch_model.untrained` gives the very network that a training with a seed begins with. How a
-network that was trained elsewhere began, only its owner knows: hence `fresh`.
+Weights are drawn as rnnviz's training draws them: for torch's layers (`torch.nn.RNN`, `Linear` and
+`Embedding`) as `reset_parameters` does, from other random numbers. `rnnviz.networks.torch_model.untrained`
+gives the very network that a training with a seed begins with. Only the owner of a network that was trained
+elsewhere knows how it began: hence `fresh`.
 """
 
 import math
@@ -20,7 +20,7 @@ from rnnviz.networks.numpy_engine import weights_from
 from rnnviz.networks.numpy_model import Network, NumpyModel, no_model
 
 Fresh: TypeAlias = Callable[[int], Network]
-"""A network of one's own before its training, of a seed: as its training began."""
+"""A function of a seed that gives a user's own network as its training began."""
 
 
 def tensors(config: ModelConfig, seed: int) -> dict[str, Floats]:
@@ -40,27 +40,28 @@ def tensors(config: ModelConfig, seed: int) -> dict[str, Floats]:
 
 
 def _bounds(config: ModelConfig, name: str) -> tuple[float, float]:
-    """Between what a weight is drawn: 0.1 of a tied embedding, else mostly 1 / sqrt(what feeds a unit)."""
+    """The range of a tensor's initial weights: ±0.1 for a tied embedding, else ±1 / sqrt(inputs or units)."""
     if name == "embedding.weight":
         return -0.1, 0.1
     plain = (
         config.cell == "mlp" or CELLS[config.cell].linear
-    )  # as torch's Linear; its cells go by their units alone
+    )  # as in torch's Linear; torch's cells go by their units alone
     first = plain and name in config.layer_names(0)
     most = 1 / math.sqrt(config.input_size if first else config.hidden_size)
     return -most, most
 
 
 def of_known_start(model: Network) -> bool:
-    """Whether rnnviz trained it, by its card's recipe, and so drew its weights as `tensors` does."""
+    """Whether rnnviz trained the model, by its card's recipe, and so drew its weights as `tensors` does."""
     return "recipe" in model.card
 
 
 def untrained(model: Network, seed: int = 0, fresh: Fresh | None = None) -> Network:
     """A network of the shape and vocabulary of `model` with random weights, which reads texts as it does.
 
-    It is what `fresh` gives for the seed; else it begins as rnnviz's training does. Raises ConfigError for
-    something else from `fresh`, and without it for a network that has no weights to draw.
+    The network is `fresh(seed)`; without `fresh`, its weights are drawn as rnnviz's training draws them.
+    Raises ConfigError for another shape or vocabulary from `fresh`; without it, for a network that has no
+    weights to draw.
 
     >>> import rnnviz
     >>> model = untrained(rnnviz.load("timemachine-gru"))
