@@ -1,1 +1,1 @@
-"""A model reads a text: traces, perplexity and what is said of it, continuations, compression."""
+"""Scoring: a model reads a text. Traces, perplexity and its reports, sample text, compression."""

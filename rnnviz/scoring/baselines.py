@@ -1,4 +1,4 @@
-"""What a text costs without a language model."""
+"""Baselines: a text's cost by a uniform guess, by letter frequencies, and by compressors."""
 
 import lzma
 import math
@@ -20,8 +20,10 @@ XZ_WINDOW = 1 << 24
 
 
 def measuring(scored: Record, vocabulary: Vocabulary) -> Generator[int, None, list[Compared]]:
-    """A scored text's cost by chance, with the model's `vocabulary`, by the entropy of its own frequencies, a
-    lower bound, and as a file of gzip -9 and xz -9e in UTF-8. Streams; yields the characters done.
+    """The cost of a scored text under each baseline. Streams; yields the characters done.
+
+    The baselines are a uniform guess over the model's `vocabulary`; the entropy of the text's own letter
+    frequencies, a lower bound; and the size in UTF-8 after gzip -9 and xz -9e.
     """
     n = len(scored)
     counts = np.zeros(0x110000, np.int64)
@@ -57,5 +59,5 @@ def measuring(scored: Record, vocabulary: Vocabulary) -> Generator[int, None, li
 
 
 def _cost(name: str, kind: str, about: str, nats: float) -> Compared:
-    """From nats a character."""
+    """A baseline's cost, from nats a character."""
     return Compared(name, kind, about, of_sum(nats, 1), nats / math.log(2))

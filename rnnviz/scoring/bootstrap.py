@@ -1,15 +1,13 @@
-"""How far a figure would move on other passages of the same kind: the moving-block bootstrap.
+"""The moving-block bootstrap: how far a figure would move on other passages of the same kind.
 
 Neighbouring characters depend on each other, so blocks of neighbours are drawn with replacement, from
 anywhere in the text, and laid end to end; the figure is computed again on each such text (Künsch 1989,
-Annals of Statistics 17). A block is at least as long as what makes neighbours alike, by the rows' own
-autocorrelation: `from_correlation` (Politis & White 2004, Econometric Reviews 23, corrected by Patton,
-Politis & White 2009).
+Annals of Statistics 17). A block is at least as long as neighbours stay alike, by the rows' autocorrelation:
+`from_correlation` (Politis & White 2004, Econometric Reviews 23, corrected by Patton, Politis & White 2009).
 
-A text of fewer than FEWEST blocks has no interval. No text is laid end to end: figures are means and what
-follows from means, which `starts` and `means` draw from running sums. What changes more slowly than a block,
-such as a book's chapters, is not in it: it speaks of passages like these, `rnnviz.scoring.passages` of more
-text.
+A text of fewer than FEWEST blocks has no interval. The code builds no drawn text: figures are means, or
+follow from means, and `means` takes them from running sums. An interval leaves out changes that are slower
+than a block, such as a book's chapters: `rnnviz.scoring.passages` has these.
 
 Shape letters: n positions of a text, S drawn texts.
 """
@@ -32,16 +30,16 @@ FEWEST = 20
 """Blocks below which there is no interval."""
 
 ENTRIES = 1 << 22
-"""Numbers that are gathered at a time: bounds the memory of the drawn blocks' sums."""
+"""Numbers gathered at a time: bounds the memory of the drawn blocks' sums."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Resampled(Brief):
-    """A figure of n positions, and of S texts drawn from their blocks.
+    """A figure of a text of n positions, and of S texts drawn from its blocks.
 
     estimate   the figure of the text itself, of any shape (…)
-    low, high  (…) where the middle `level` of the drawn ones lie; nan where there is no interval
-    draws      (S, …) the figure of each drawn text; (0, …) where there is none
+    low, high  (…) the ends of the middle `level` of the draws; nan without an interval
+    draws      (S, …) the figure of each drawn text; (0, …) without an interval
     block      positions of a block; `blocks` is n / block
     """
 
@@ -63,7 +61,7 @@ class Resampled(Brief):
         return np.asarray((self.low > value) | (self.high < value))
 
     def of(self, figure: Callable[[Doubles], Doubles]) -> Resampled:
-        """What `figure` makes of it: of (…, C), the text's, and, as (S, …, C), of all that were drawn."""
+        """`figure` of the estimate (…, C) and of the draws (S, …, C), with its own interval."""
         estimate, draws = np.asarray(figure(self.estimate)), np.asarray(figure(self.draws))
         return _resampled(estimate, draws, self.level, self.block, self.blocks)
 
@@ -78,10 +76,13 @@ def resample(
 ) -> Resampled:
     """The mean of each column of `rows` with an interval over the passages of a text.
 
-    `rows` (n,) or (n, C) has a row for each position, in order; what follows from the means is `of` them.
-    `block` is a number of positions, None: `from_correlation`. The interval is of percentiles, the same draws
-    for all columns, widened as a mean's of so few blocks is by Student's t. Raises ConfigError for settings
-    out of range.
+    rows     (n,) or (n, C), a row for each position, in order; `Resampled.of` takes a figure of the means
+    block    positions of a block; None: `from_correlation`
+    level    the share of the draws inside the interval
+    samples  S, the number of drawn texts
+
+    The ends are percentiles of the same draws for all columns. They are moved outwards as Student's t widens
+    the interval of a mean of few blocks. Raises ConfigError for settings out of range.
 
     >>> import numpy as np
     >>> found = resample(np.arange(2000) % 7, block=7)
@@ -109,7 +110,7 @@ def resample(
 
 
 def _resampled(estimate: Doubles, draws: Doubles, level: float, block: int, blocks: float) -> Resampled:
-    """With the interval of the draws (S, …); there is none of no draws."""
+    """A Resampled with the interval of the draws (S, …); without draws there is none."""
     low = high = np.full(estimate.shape, np.nan)
     if len(draws):
         low, high = _ends(draws, level, blocks)
@@ -117,7 +118,7 @@ def _resampled(estimate: Doubles, draws: Doubles, level: float, block: int, bloc
 
 
 def _ends(draws: Doubles, level: float, blocks: float) -> tuple[Doubles, Doubles]:
-    """The percentiles of the draws (S, …), a little further from their median than they lie."""
+    """The percentiles of the draws (S, …), moved away from the median for the small number of blocks."""
     with np.errstate(invalid="ignore"):  # infinite figures have no width
         ends = np.quantile(draws, [(1 - level) / 2, 0.5, (1 + level) / 2], axis=0)
     normal = NormalDist().inv_cdf((1 + level) / 2)
@@ -128,7 +129,7 @@ def _ends(draws: Doubles, level: float, blocks: float) -> tuple[Doubles, Doubles
 
 
 def starts(n: int, block: int, samples: int, seed: int = 0) -> Integers:
-    """Where the blocks of each drawn text begin (S, n / block): anywhere in n positions, with replacement."""
+    """The blocks' first positions in each drawn text, (S, n / block): anywhere in n, with replacement."""
     return np.random.default_rng(seed).integers(n - block + 1, size=(samples, math.ceil(n / block)))
 
 
@@ -143,9 +144,9 @@ def means(table: Array, block: int, drawn: Integers) -> Doubles:
 
 
 def from_correlation(rows: npt.ArrayLike) -> int:
-    """The positions of a block by the autocorrelation of `rows` (n,), the longest of the columns of (n, C).
+    """The length of a block in positions, by the autocorrelation of `rows` (n,); of (n, C) the longest.
 
-    Sixteen columns at most are looked at, those that vary most. It is never above 3 √n, nor n / 3.
+    At most sixteen columns count, those that vary most. The length is at most 3 √n and at most n / 3.
 
     >>> import numpy as np
     >>> noise = np.random.default_rng(0).standard_normal(4000)
@@ -165,10 +166,11 @@ def _politis_white(values: Doubles) -> float:
     away = values - values.mean()
     quiet = max(5, int(math.log10(n)))
     lags = min(math.ceil(math.sqrt(n)) + quiet, n - 2)
+    # All autocovariances by one FFT, padded with zeros so that the end doesn't meet the beginning.
     padded = np.fft.rfft(away, 1 << (2 * n - 1).bit_length())
     covariance = np.fft.irfft(np.abs(padded) ** 2)[: lags + 1] / n
     if covariance[0] <= 1e-30 * max(1.0, float(values[0] ** 2)):
-        return 1.0
+        return 1.0  # nothing varies but rounding
     squares = np.concatenate(([0.0], np.cumsum(away**2)))
     at = np.arange(lags + 1)
     length = np.sqrt(np.maximum((squares[n] - squares[at + 1]) * squares[n - at - 1], 1e-300))

@@ -1,4 +1,5 @@
-"""Where a text's perplexity comes from: its course, its lines, and two models' difference.
+"""Breakdown of a text's perplexity: its course, its lines, its passages, and two models' difference.
+
 Everything streams, in constant memory. Costs are nats, as in `rnnviz.scoring.perplexity`: the sum over all
 lines is the Report's.
 """
@@ -24,7 +25,7 @@ from rnnviz.scoring.perplexity import of_sum
 
 @dataclass(frozen=True)
 class Passage:
-    """Characters start .. stop - 1 and what they cost: `mean_nll` in nats a character, and e to that."""
+    """Characters start .. stop - 1: `mean_nll` is their cost in nats a character, `perplexity` e to that."""
 
     start: int
     stop: int
@@ -36,9 +37,10 @@ class Passage:
 def surprising_passages(
     scored: ColumnFiles, count: int = 20, length: int = 80, least: bool = False
 ) -> list[Passage]:
-    """The `count` most (or least) surprising passages of about `length` characters, the extreme first. They
-    don't overlap, and begin and end between lines or words if possible within an eighth of `length`. A
-    shorter text is one passage.
+    """The `count` most (or least) surprising passages of about `length` characters, the extreme first.
+
+    Passages don't overlap. Their ends lie between lines or words where an eighth of `length` allows that. A
+    text shorter than `length` is one passage.
     """
     sign = -1.0 if least else 1.0
     found = []
@@ -58,7 +60,10 @@ def choose(
     length: int,
     absolute: bool = False,
 ) -> list[tuple[int, int]]:
-    """(start, stop) of `count` passages with the largest sums of `values(start, stop)`, or their amount."""
+    """(start, stop) of `count` passages with the largest sums of `values(start, stop)`.
+
+    If `absolute`, the sums count without their sign.
+    """
     if length >= len(scored):
         return [(0, len(scored))]
     reach = length // 8
@@ -90,7 +95,7 @@ def _best_windows(
         sums = sums[length:] - sums[:-length]
         if absolute:
             sums = np.abs(sums)
-        # Once there are enough, only what beats the worst that is kept.
+        # Once `keep` windows are found, only those that beat the worst of them.
         here = np.flatnonzero(sums > best[-1]) if len(best) == keep else np.arange(len(sums))
         best, starts = np.concatenate([best, sums[here]]), np.concatenate([starts, here + begin])
         order = np.lexsort((starts, -best))[:keep]
@@ -106,17 +111,18 @@ def _snapped(
     high: int,
     absolute: bool,
 ) -> tuple[int, int]:
-    """The stretch near `window`, within low .. high, that begins and ends at borders, with the largest mean.
+    """The stretch near `window`, within low .. high, with its ends between words and with the largest mean.
+
     The nearest borders could take in a costly character and make a least surprising passage a surprising
     one. Without a border near, the window's own end stays.
     """
     start, stop = window
     text = scored.text(max(low - 1, 0), min(high + 1, len(scored)))
-    # The text itself stands between two spaces.
+    # The ends of the text are borders, as if a space stood before and after it.
     text = " " * (low == 0) + text + " " * (high == len(scored))
     space = np.array([c.isspace() for c in text])
     word = np.array([c.isalnum() for c in text])
-    places = np.arange(low, high + 1)  # entry i of what follows is about the border before character low + i
+    places = np.arange(low, high + 1)  # entry i is the border before character low + i
     begins, ends = places[~word[:-1] & ~space[1:]], places[~space[:-1] & ~word[1:]]
     reach = (stop - start) // 8
     begins = begins[np.abs(begins - start) <= reach] if reach else begins[:0]
@@ -140,8 +146,8 @@ def _snapped(
 class Curve:
     """Perplexity along a text.
 
-    position  (k,)  how many characters had been read, increasing; the last is all of them
-    running   (k,)  the perplexity of those
+    position  (k,)  characters read so far, increasing; the last entry is the text's length
+    running   (k,)  the perplexity of all characters read so far
     rolling   (k,)  the perplexity of the last `window` of them, or of fewer at the beginning
     """
 
@@ -152,8 +158,9 @@ class Curve:
 
 
 def curve(scored: ColumnFiles, points: int = 2000, window: int | None = None) -> Curve:
-    """At most `points` exact points of the running and rolling perplexity, evenly spaced. `window` defaults
-    to about a hundredth of the text, from 50 to 100,000 characters.
+    """At most `points` exact points of the running and rolling perplexity, evenly spaced.
+
+    `window` defaults to about a hundredth of the text, from 50 to 100,000 characters.
     """
     n = len(scored)
     window = _round_number(n / 100) if window is None else window
@@ -182,7 +189,7 @@ def _round_number(value: float) -> int:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Characters start .. stop - 1, their line break among them; `bits` is their total cost."""
+    """A line: characters start .. stop - 1, with the line break; `bits` is the total cost."""
 
     start: int
     stop: int
@@ -193,7 +200,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Stretches:
-    """The first lines of a text; `total` counts all."""
+    """The first lines of a text; `total` counts all lines."""
 
     rows: tuple[Stretch, ...]
     total: int
@@ -206,7 +213,7 @@ class Stretches:
 
 
 def lines(scored: ColumnFiles, limit: int = 10_000) -> Stretches:
-    """The first `limit` lines with their perplexities, line breaks included: together they are the text."""
+    """The first `limit` lines with their perplexities; a line includes its line break."""
     rows: list[Stretch] = []
     total = 0
     for starts, stops, sums in line_sums(scored):
@@ -222,7 +229,7 @@ def lines(scored: ColumnFiles, limit: int = 10_000) -> Stretches:
 
 def line_sums(scored: ColumnFiles) -> Iterator[tuple[Integers, Integers, Doubles]]:
     """All lines in batches, some empty: (starts, stops, Σ -log P in nats), (k,) each."""
-    first, carried = 0, 0.0  # of the line that is still open
+    first, carried = 0, 0.0  # the open line's first character, and its cost so far
     last = np.array([0], np.uint32)  # the character before; no line break before the text
     for start, codes, nll in scored.stretches("codes", "nll"):
         before = np.concatenate([last, codes[:-1]])
@@ -286,7 +293,7 @@ class Difference:
         return np.asarray(b.astype(np.float64) - a)
 
     def gaps(self, count: int = 20, length: int = 80) -> list[Gap]:
-        """Where the two differ most, the largest mean first; cut as surprising passages are."""
+        """The passages in which the models differ most, the largest mean first; cut as surprising ones."""
         found = []
         for start, stop in choose(self._a, self.values, count, length, absolute=True):
             mean = float(self.values(start, stop).mean())

@@ -1,4 +1,4 @@
-"""The same numbers from the machines of a Dask cluster.
+"""Scoring on the machines of a Dask cluster, with the same numbers.
 
     long text    cut where this process would cut it; each stretch is a task that begins in a likely state,
                  found from the WARM_UP symbols before it
@@ -6,9 +6,9 @@
                  from there
     rows         each batch of a file is a task
 
-So a figure is that of one process but for rounding at the seams. A worker that is lost costs time: its tasks
-go to others. Workers need the same version of rnnviz; models travel to them. The scheduler runs what it is
-sent, and workers read the texts: use a cluster that you trust.
+So figures equal those of one process but for rounding at the seams. A lost worker costs time: its tasks go to
+others. Workers need the same version of rnnviz; models travel to them. A scheduler runs any code it is sent,
+and workers read the texts: use a cluster that you trust.
 
 M. Rocklin, "Dask: Parallel Computation with Blocked algorithms and Task Scheduling", SciPy 2015.
 """
@@ -37,10 +37,10 @@ from rnnviz.scoring.rows import Window, WindowScorer
 from rnnviz.text.vocabulary import Vocabulary
 
 PIECE = 1 << 19
-"""Symbols of a stretch: what one process reads at a time, so that both cut a text alike."""
+"""Symbols of a stretch: as many as one process reads at a time, so that both cut a text alike."""
 
 WARM_UP = 2048
-"""Symbols that a stretch's likely state is found from."""
+"""Symbols before a stretch that its likely first state is found from."""
 
 AT_ONCE = 16
 """Stretches of one text that are under way together, at most: 8 million characters."""
@@ -49,10 +49,10 @@ PATIENCE = 10.0
 """Seconds to wait for a scheduler."""
 
 ALONE = 60.0
-"""Seconds of a task's time after which it is looked whether a worker is left."""
+"""Seconds of waiting for a task between two looks whether a worker is left."""
 
 Memory = tuple[Array, ...]
-"""What a scorer carries from one symbol to the next."""
+"""A scorer's state between two symbols."""
 
 
 @contextlib.contextmanager
@@ -62,7 +62,7 @@ def cluster(address: str) -> Iterator[Cluster]:
         with rnnviz.cluster("tcp://host:8786") as machines:
             rnnviz.perplexity(machines.model(model), pathlib.Path("book.txt"))
 
-    Raises ConfigError where Dask is missing or versions differ, ClusterError where nobody answers.
+    Raises ConfigError where Dask is missing or versions differ, ClusterError where no scheduler answers.
     """
     try:
         distributed = import_module("distributed")
@@ -86,12 +86,12 @@ def cluster(address: str) -> Iterator[Cluster]:
         machines.check()
         yield machines
     finally:
-        with contextlib.suppress(Exception):  # a scheduler that is gone can't be taken leave of
+        with contextlib.suppress(Exception):  # closing fails where the scheduler is gone
             client.close(timeout=PATIENCE)
 
 
 def _said(error: Exception) -> str:
-    """An error's first line, or its kind where it says nothing."""
+    """An error's first line, or its class where it has no text."""
     return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
@@ -102,10 +102,10 @@ class Cluster:
         self._client, self.address = client, address
 
     def check(self) -> None:
-        """Raises ClusterError where there are no workers, ConfigError where they can't run this."""
+        """Raise ClusterError without workers, ConfigError for workers that can't run this version."""
         try:
             versions = set(self._client.run(version).values())
-        except Exception as error:  # whatever a worker's Python makes of it
+        except Exception as error:  # any error of a worker's Python, such as a missing package
             raise ConfigError(
                 "a worker of {address} can't run rnnviz ({reason}): install there the version that is here",
                 address=self.address,
@@ -127,7 +127,7 @@ class Cluster:
 
     @property
     def threads(self) -> int:
-        """How many tasks the workers do at a time, at least 1."""
+        """The number of tasks that the workers do at a time, at least 1."""
         return max(1, int(sum(self._client.nthreads().values())))
 
     def model(self, model: Any, *, device: str = "cpu") -> ClusterModel:
@@ -137,17 +137,17 @@ class Cluster:
                 "a cluster reads models that can be saved; {name!r} can't, score it in this process",
                 name=getattr(model, "name", type(model).__name__),
             )
-        # A task that returns the file, not scattered data: of that Dask keeps one copy in the end, and what a
-        # worker takes with it is lost, while a task is done again. Workers get the file from each other.
+        # The file is a task's result, not scattered data: of that Dask keeps one copy in the end, which is
+        # lost with its worker, while a task is done again. Workers get the file from each other.
         file = self.submit(bytes, _packed(model))
         return ClusterModel(self, model, device, file)
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
-        """Have a task done."""
+        """Start a task; returns its future."""
         return self._client.submit(task, *arguments, pure=False)
 
     def result(self, future: Any) -> Any:
-        """What a task returned. Raises what it raised, ClusterError where the cluster lost it."""
+        """The result of a task. Raises the task's RnnvizError, or ClusterError where the cluster lost it."""
         while True:
             try:
                 return future.result(timeout=ALONE)
@@ -169,7 +169,7 @@ class Cluster:
 
 
 class ClusterModel:
-    """A model that the workers of a cluster read: it is scored as any other; see LanguageModel."""
+    """A LanguageModel that the workers of a cluster read; it is scored as any other."""
 
     def __init__(self, machines: Cluster, model: Any, device: str, file: Any) -> None:
         self.name: str = model.name
@@ -188,6 +188,7 @@ class ClusterModel:
 
     def window_costs(self, windows: Iterable[Window], precise: bool) -> Iterator[Doubles]:
         """The costs of rows, as `rnnviz.scoring.rows.WindowScorer` finds them, in order."""
+        # Tasks under way: enough to keep all workers busy, few enough to bound the memory.
         ahead, waiting = 2 * self.machines.threads + 2, deque[Any]()
         for window in windows:
             waiting.append(self.submit(score_window, window, precise))
@@ -197,7 +198,7 @@ class ClusterModel:
             yield self.machines.result(waiting.popleft())
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
-        """Have a task done with this model."""
+        """Start a task that takes this model's file and device; returns its future."""
         return self.machines.submit(task, self._file, self._device, *arguments)
 
 
@@ -241,12 +242,12 @@ class ClusterScorer(Stepwise):
         return Scores.joined(found)
 
 
-# What a worker does; it needs no Dask. A model travels as the bytes of its file, which each worker loads once
-# for its device.
+# The part of a worker, which needs no Dask. A model travels as the bytes of its file, which each worker loads
+# once for its device.
 
 
 class ScoredStretch(NamedTuple):
-    """Its scores, the states in which it began and ended, and how many of its symbols are unsettled."""
+    """A stretch's scores, its first state and its last, and the number of its unsettled symbols."""
 
     scores: Scores
     first: Memory
@@ -287,10 +288,10 @@ def score_stretch(
     want: bool,
     precise: bool,
 ) -> ScoredStretch:
-    """Score ids[begin:], with rank and entropy if they are wanted; `begin` is at least 1.
+    """Score ids[begin:], with rank and entropy if `want`; `begin` is at least 1.
 
-    `memory` is the state before ids[begin - 1] is read. None: a likely one is found from the symbols up to
-    there; it is exact where ids begins with the text's start symbol.
+    `memory` is the state before ids[begin - 1] is read. None: a likely state is found from the symbols up to
+    there, and is exact where ids begins with the text's start symbol.
     """
     model, symbols = _model(file, device), ids.astype(np.int64)
     scorer = model.precise_scorer() if precise else model.scorer()
@@ -305,7 +306,7 @@ def score_stretch(
 
 
 def alike(one: Sequence[Array], other: Sequence[Array]) -> bool:
-    """Whether two states are the same but for TOLERANCE: see `rnnviz.networks.batched_scoring`."""
+    """Whether two states are equal up to TOLERANCE: see `rnnviz.networks.batched_scoring`."""
     return all(
         x.shape == y.shape and bool((abs(x - y) <= TOLERANCE * np.maximum(abs(y), 1)).all())
         for x, y in zip(one, other, strict=True)

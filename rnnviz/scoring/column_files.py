@@ -37,9 +37,10 @@ def filename(column: str) -> str:
 
 
 class ColumnFiles:
-    """The columns of a scored text of n characters, open for reading; they outlive their folder. Positions
-    count from 0; a stretch is start .. stop - 1. Thread-safe. Raises TextError where files are absent or
-    too short.
+    """The columns of a scored text of n characters, open for reading even after their folder is gone.
+
+    Positions count from 0; a stretch is start .. stop - 1. Thread-safe. Raises TextError where files are
+    absent or too short.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -47,7 +48,7 @@ class ColumnFiles:
         self._descriptors: dict[str, int] = {}
         self._closer = weakref.finalize(self, _close, self._descriptors)
         try:
-            for column in COLUMNS:
+            for column in COLUMNS:  # O_NONBLOCK: a pipe in a file's place would wait for its writer
                 self._descriptors[column] = os.open(
                     self.folder / filename(column), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
                 )
@@ -82,7 +83,7 @@ class ColumnFiles:
         kind = np.dtype(COLUMNS[column])
         size, offset = (stop - start) * kind.itemsize, start * kind.itemsize
         data = b""
-        while len(data) < size:  # a system may read less at once, such as 2 GB
+        while len(data) < size:  # a system may limit one read, to 2 GB say
             got = os.pread(self._descriptors[column], size - len(data), offset + len(data))
             if not got:
                 raise _damaged(self.folder, f"{filename(column)} became shorter")

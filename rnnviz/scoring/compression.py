@@ -1,4 +1,4 @@
-"""A text compressed with a model: the perplexity as a file.
+"""Compression of a text with a model: the perplexity as a file's size.
 
 An entropy coder writes a character of probability p in -log2 p bits, so a text takes
 
@@ -11,13 +11,13 @@ probabilities to the last bit, so both read one character at a time, in numpy, t
 A file, numbers little-endian:
 
     4 bytes   "rnz" and FORMAT                4 bytes   CRC-32 of all that follows
-    8 bytes   of the SHA-256 of the model: see `rnnviz.scoring.signature`
+    8 bytes   of a SHA-256 that names the model: see `rnnviz.scoring.signature`
     8 bytes   of the SHA-256 of the text's code points, as uint32
     4 bytes   the number of characters
-    the rest  what the range coder wrote, zeros at its end left out
+    the rest  the range coder's output, without the zeros at its end
 
-So another model is refused before anything is read, and no text comes back but the one that was written. The
-CRC tells a damaged file at once from one whose probabilities come out differently here.
+So another model is refused before anything is read, and only the text that was written ever comes back. The
+CRC tells a damaged file at once from one whose probabilities come out differently on this machine.
 """
 
 import math
@@ -40,16 +40,16 @@ from rnnviz.text.vocabulary import UNKNOWN, code_points
 
 MAGIC, FORMAT = b"rnz", 4
 
-START = struct.Struct("<3sBI")  # of a file: MAGIC, FORMAT, and the checksum of what follows
+START = struct.Struct("<3sBI")  # MAGIC, FORMAT, and the checksum of all that follows
 NAMED = struct.Struct(f"<{LENGTH}s{LENGTH}sI")  # model, text, number of characters
 FIXED = START.size + NAMED.size  # bytes before the payload
 
-FREE = 4  # bytes' worth of characters that need no payload: zeros at its end were left out, however many
+FREE = 4  # bytes that a payload may be short of its characters' least bits, as `_least` counts them
 
 
 @dataclass(frozen=True)
 class Header:
-    """What a compressed text says before it is read: `signature` names its model, `digest` the text."""
+    """A compressed text, taken apart: `signature` names the model, `digest` the text."""
 
     signature: bytes
     digest: bytes
@@ -58,12 +58,13 @@ class Header:
 
 
 def compress(model: Readable, text: str, *, progress: Callable[[Share], None] | None = None) -> bytes:
-    """`text`, normalised, as bytes from which `decompress` restores it with the same model: of n characters
-    n log2(perplexity) bits, within 0.1 % and 32 bytes. Needs the package constriction.
+    """The normalised `text` as bytes, from which `decompress` restores it with the same model.
 
-    `progress` is called about ten times a second with the share done, `.fraction`; characters are read one by
+    n characters take n log2(perplexity) bits, within 0.1 % and 32 bytes. Needs the package constriction.
+
+    `progress` is called about ten times a second with the share done, `.fraction`. Characters are read one by
     one, 10,000 in about a second. Raises TextError for half a surrogate pair, CheckpointError for a model
-    that gives no probabilities, ConfigError for one that is a Python function.
+    that gives no probabilities, ConfigError for a model that is a Python function.
 
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")
@@ -77,8 +78,8 @@ def compress(model: Readable, text: str, *, progress: Callable[[Share], None] | 
 def decompress(model: Readable, data: bytes, *, progress: Callable[[Share], None] | None = None) -> str:
     """The normalised text that `compress` was given; `progress` as there.
 
-    Raises DecodingError for what is no compressed text, or cut off, or damaged, and for a text that this
-    machine's arithmetic can't restore; ConfigError for one of another model.
+    Raises ConfigError for a text of another model. Raises DecodingError for bytes that are no compressed
+    text, are cut off or damaged, and for a text that this machine's arithmetic can't restore.
     """
     return run(mapped(decompressing(model, data), Share), progress)
 
@@ -119,7 +120,7 @@ def decompressing(model: Readable, data: bytes) -> Generator[float, None, str]:
     before, unknown = reader(model), Unknown(vocabulary)
     steps = Steps(Decoder(header.payload))
     clock = Clock()
-    points = array("I")  # it grows: a file may only say that it is long
+    points = array("I")  # grows with the text: the header's length may be a mere claim
     for place in range(header.characters):
         if clock.due():
             yield place / header.characters
@@ -133,7 +134,7 @@ def decompressing(model: Readable, data: bytes) -> Generator[float, None, str]:
 
 
 def read_header(data: bytes) -> Header:
-    """A compressed text's header. Raises DecodingError if it is none, or damaged, or of another version."""
+    """A compressed text, taken apart. Raises DecodingError for other, damaged and older or newer files."""
     if not isinstance(data, bytes) or not data.startswith(MAGIC):
         raise DecodingError(
             "this is no text that rnnviz compressed: it doesn't begin as one; choose a file that was "
@@ -157,14 +158,16 @@ def read_header(data: bytes) -> Header:
     if len(data) >= FIXED and zlib.crc32(body) == START.unpack_from(data)[2]:
         named, digest, characters = NAMED.unpack_from(body)
         payload = body[NAMED.size :]
-        if len(payload) >= _least(characters):  # one that says it is longer would be read for days
+        if len(payload) >= _least(characters):  # a file that claims more would be read for days
             return Header(named, digest, characters, payload)
     raise DecodingError("this compressed text is cut off or damaged; make or copy it again")
 
 
 def _least(characters: int) -> int:
-    """Bytes of the payload at least, so that a file's length bounds its text's: to 524,288 characters, and
-    131,072 more for each byte. Only a text near certain throughout has fewer, before zeros fill it up.
+    """The fewest bytes of a payload, so that a file's length bounds the text's.
+
+    The bound is 524,288 characters, and 131,072 more for each byte. Only a text that is almost certain
+    throughout would have fewer bytes: zeros fill it up.
     """
     return max(math.ceil(characters * LEAST / 8) - FREE, 0)
 

@@ -1,5 +1,5 @@
-"""Whether a model was trained on a text, found from a sketch that holds no text; and whether the text is
-foreign to it.
+"""Contamination: whether a model was trained on a text, by a sketch that holds no text; and whether a text is
+foreign to a model.
 """
 
 import math
@@ -19,22 +19,22 @@ LENGTH = 24
 """Characters of an n-gram: enough that two texts of the same language share hardly any by chance."""
 
 LARGEST = 1 << 14
-"""Hashes that are kept at most, of 4 bytes each."""
+"""Hashes of a sketch at most, of 4 bytes each."""
 
 BLOCK = 1 << 16  # characters hashed at a time
 
 Hashes = npt.NDArray[np.uint64]
 
-# Odd, without a pattern; what they are is part of every sketch that was ever stored.
+# Odd numbers without a pattern. They must never change: every stored sketch was made with them.
 _BASE = 0x9E3779B97F4A7C15
 _MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
-_SPACE = np.array([chr(point).isspace() for point in range(0x3002)])  # the last cell: all beyond are none
+_SPACE = np.array([chr(point).isspace() for point in range(0x3002)])  # no space lies beyond
 
 
 @dataclass(frozen=True)
 class Contamination:
-    """How much of a text a model was trained on. `share`, 0 to 1, is an estimate from `sampled` n-grams of
-    the text; 0 if the text is too short to have any.
+    """The `share` of a text, 0 to 1, that a model was trained on: an estimate from `sampled` n-grams of the
+    text; 0 for a text too short to have any.
     """
 
     share: float
@@ -48,7 +48,7 @@ class Contamination:
 
 
 def sketch(text: str) -> Sketch:
-    """The sketch of a training text, at most `LARGEST` numbers."""
+    """The sketch of a training text: at most LARGEST hashes of its n-grams, those that `modulus` divides."""
     chosen = np.unique(np.concatenate([np.empty(0, np.uint64), *_hashes([text])]))
     modulus = max(1, -(-len(chosen) // LARGEST))
     while np.count_nonzero(chosen % np.uint64(modulus) == 0) > LARGEST:
@@ -57,7 +57,7 @@ def sketch(text: str) -> Sketch:
 
 
 def share(text: str | Iterable[str], sketch: Sketch) -> Contamination:
-    """How much of `text`, a string or its pieces, is in `sketch`; repeated n-grams count each time."""
+    """The share of `text`, a str or its pieces, that is in `sketch`; repeated n-grams count each time."""
     sampled = known = 0
     for hashes in _hashes([text] if isinstance(text, str) else text):
         chosen = _bits(hashes[hashes % np.uint64(sketch.modulus) == 0])
@@ -78,11 +78,12 @@ def _kept(hashes: Hashes, modulus: int) -> npt.NDArray[np.uint32]:
 
 
 def _bits(hashes: Hashes) -> npt.NDArray[np.uint32]:
-    """The upper half: with 16,384 of these a strange n-gram is taken for a known one 4 times in a million."""
+    """The hashes' upper halves: of 16,384, a strange n-gram passes for a known one 4 times in a million."""
     return (hashes >> np.uint64(32)).astype(np.uint32)
 
 
 def _hashes(pieces: Iterable[str]) -> Iterator[Hashes]:
+    """The hashes of a text's n-grams, in order; a run of white space counts as one space."""
     carried = np.empty(0, np.uint32)  # the last n - 1 characters
     in_space = False
     for piece in pieces:
@@ -115,26 +116,26 @@ def _mixed(values: Hashes) -> Hashes:
     return values ^ (values >> np.uint64(31))
 
 
-# Whether a text is foreign to a model: of another language, or another kind than it has read.
+# Whether a text is foreign to a model: another language, or another kind of text than its training text.
 
 
 UNKNOWN = 0.1
 """Share of characters outside the vocabulary above which a text is foreign."""
 
 FEWEST = 10
-"""Characters: of fewer nothing is said."""
+"""Characters of a text below which nothing is said."""
 
 Why = Literal["", "unknown", "surprise"]
 
 
 def why(card: Mapping[str, Any], characters: int, unknown: int, bits: float | None) -> Why:
-    """Why a text is foreign to the model with this card; "" if it isn't.
+    """The reason why a text is foreign to the model with this card; "" if it isn't.
 
     characters  of the text; `unknown` of them are outside the model's vocabulary
     bits        per character, as the model read it
 
-    "surprise" is said from max(2, b / 2) + 40 / n bits above b on, where b are the bits per character of the
-    model's own held-out text and n is `characters`: short texts scatter, and so do those of many characters.
+    "surprise" begins max(2, b / 2) + 40 / n bits above b, the bits per character of the model's own held-out
+    text, with n for `characters`. Short texts scatter, and so do texts with many different characters.
 
     >>> card = {"held_out": {"perplexity": 4.0}}
     >>> why(card, 80, 9, 3.0), why(card, 80, 0, 4.4), why(card, 80, 0, 4.6), why({}, 80, 0, 40.0)

@@ -8,13 +8,13 @@
     θ ← θ + decay · (θ₀ - θ)
 
 A weight whose gradients are mostly small takes as long a step as the others. Krause et al. gather s on the
-training text, which is not at hand here: it is gathered as the text is read. (On The Time Machine's
+training text, which is not at hand here: s is gathered as the text is read. (On The Time Machine's
 validation text s from the training text, or from a text that the network wrote, gave the same to 0.002 bits a
 character.) Gradients flow back through the k characters, not into those before; the state is carried on.
 
 Steps are taken at fixed places, counted from the text's beginning, and characters are read one by one, on one
-thread: so costs depend on what came before alone, on no way to cut the text into pieces, not even in the last
-bit, and `rnnviz.scoring.compression` can write with them. They aren't comparable with those of a model that
+thread. So costs depend on the text before alone, not on its cut into pieces, not even in the last bit, and
+`rnnviz.scoring.compression` can write with them. Such costs aren't comparable with those of a model that
 doesn't learn from the text it is measured on.
 
 The defaults were chosen on the validation texts of The Time Machine and Tiny Shakespeare together, with
@@ -58,7 +58,7 @@ EVEN = 0.1
 """A share of the mean √s that is added to each: else a weight that had no gradient yet would leap."""
 
 TINY = 1e-30
-"""What keeps a quotient of zeros from being none."""
+"""Added to denominators, so that 0 / 0 is 0 and not NaN."""
 
 LINE = 16
 """Weights to which each tensor's beginning is rounded up: the addresses of what is multiplied can change the
@@ -68,11 +68,15 @@ last bit of a product."""
 def dynamic(
     model: LanguageModel, *, every: int = 20, rate: float = 6e-4, decay: float = 0.006, clip: float = 1.0
 ) -> DynamicModel:
-    """`model` as one that goes on learning: `perplexity`, `score`, `pieces`, `mix` and `compress` take it.
+    """A model that goes on learning from the text it reads, for `perplexity`, `mix` and `compress`.
 
-    `every` is k, the characters between two steps; `rate`, `decay` and `clip` are those above. The model
-    given is never changed: each text is read with a copy of it, in float32 on the CPU, or in float64 where a
-    precise score is asked for. Raises ConfigError for what has no weights, and for settings out of range.
+    every  k, the characters between two steps
+    rate   the size of a step, after each weight's gradient is divided by its usual size
+    decay  the share of the way back to the original weights, at every step
+    clip   the largest root mean square of a step, before `rate`
+
+    The given model never changes: each text is read with a copy, in float32 on the CPU, or in float64 for a
+    precise score. Raises ConfigError for a model without weights, and for settings out of range.
 
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")
@@ -110,7 +114,8 @@ def dynamic(
 
 @dataclass(frozen=True, eq=False)
 class DynamicModel:
-    """What `dynamic` gives. Its vocabulary, normaliser and card are the network's."""
+    """A network that goes on learning, as `dynamic` makes it, with the network's vocabulary, normaliser and
+    card."""
 
     model: CharModel
     every: int
@@ -131,13 +136,13 @@ class DynamicModel:
         return DynamicReader(self, torch.float32)
 
     def precise_scorer(self) -> DynamicReader:
-        """The same in float64."""
+        """A reader at the start of a text, in float64."""
         return DynamicReader(self, torch.float64)
 
     reader = scorer
 
     def signature(self) -> bytes:
-        """What names the network in a compressed text, and how it learns."""
+        """Bytes that name, in a compressed text, the network and its settings for learning."""
         settings = struct.pack("<I4d", self.every, self.rate, self.decay, self.clip, EVEN)
         return digest_of(b"dynamic", signature(self.model), settings)
 
@@ -145,8 +150,8 @@ class DynamicModel:
 class DynamicReader(ScoringReader):
     """Reads one text, character by character, with a copy of the network that learns from it.
 
-    The copy's weights and gradients are one vector each, (W,). Memory: four times the weights, and what k
-    characters leave for the gradient.
+    The copy's weights and gradients are one vector each, (W,). Memory: four times the weights, and the values
+    of k characters for the gradient.
     """
 
     def __init__(self, settings: DynamicModel, dtype: torch.dtype) -> None:
@@ -168,7 +173,7 @@ class DynamicReader(ScoringReader):
             self._logits, self._state = self._step(start, self._first)
 
     def read(self, ids: Ids) -> None:
-        """Read the next symbols `ids` (n,), and learn from them where it is due."""
+        """Read the next symbols `ids` (n,), and learn after every k symbols."""
         with _alone():
             for symbol in ids.tolist():
                 self._targets.append(symbol)
@@ -201,14 +206,14 @@ class DynamicReader(ScoringReader):
         return logits[0], tuple(torch.stack(part) for part in zip(*found, strict=True))
 
     def _learn(self) -> None:
-        """The step that the last k characters teach, read from the state `_first` on."""
+        """Take one step of learning from the last k characters, read from the state `_first`."""
         self._gradient.zero_()
         with torch.enable_grad():
             logits, _ = self._model(torch.tensor([self._inputs]), self._first)
             torch.autograd.backward(F.cross_entropy(logits[0], torch.tensor(self._targets)))
         g, settings = self._gradient, self._settings
         if not math.isfinite(float(g.norm())):
-            return  # its squares would stay with all later steps
+            return  # such squares would spoil all later steps
         self._steps += 1
         self._squares.add_((g * g).sub_(self._squares), alpha=1 / self._steps)
         root = self._squares.sqrt()
@@ -220,6 +225,7 @@ class DynamicReader(ScoringReader):
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """One thread, whose sums have one order; and gradients, whatever the caller has switched off."""
+    """One thread, whose sums have one order; and no inference mode of the caller's, in which `_learn` could
+    find no gradients."""
     with Threads([1]).piece(), torch.inference_mode(False), torch.no_grad():
         yield

@@ -17,8 +17,8 @@ def columns(
 ) -> Arrays:
     """The columns (n,) of the table of values: position, character, layer, unit, quantity, value.
 
-    `values` holds (T, L, H) by quantity; of these one `layer` and some `units`, by default all. Raises
-    ConfigError for a layer or unit that isn't there.
+    `values` holds (T, L, H) by quantity. `layer` and `units` choose among them; None: all. Raises ConfigError
+    for an absent layer or unit.
     """
     _, L, H = next(iter(values.values())).shape
     layers = _chosen(None if layer is None else [layer], L, "layers")

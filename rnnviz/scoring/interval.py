@@ -1,4 +1,4 @@
-"""The perplexity of several texts together, and where that of as many characters again would lie."""
+"""Averages of several texts' perplexities, and the interval of the perplexity of as many characters again."""
 
 import math
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class Averages:
 
     micro  every character counts the same: all texts as one, exp(Σ nats / Σ characters)
     macro  every text counts the same, however long: exp of the mean of the nats per character, which is the
-           geometric mean of the perplexities; one hopeless text doesn't decide it, as it would their mean
+           geometric mean of the perplexities. One hopeless text would decide their arithmetic mean
     """
 
     micro: float
@@ -59,16 +59,16 @@ SHORTEST = 2000
 """Characters below which a text has too few passages of some length: there is no interval."""
 
 SLOPE = (-0.45, 0.2)
-"""Mean and standard deviation of s that one has seen in real texts: novels and plays, manuals, programs."""
+"""Mean and standard deviation of the slope s in real texts: novels and plays, manuals, programs."""
 
 LEVEL = 0.95
-"""How often an interval holds what it is about."""
+"""The share of texts whose interval holds the perplexity that it is about."""
 
 WIDEST = 100.0
-"""The largest high / low that is said; beyond it, the text can't tell."""
+"""The largest high / low of an interval; beyond, a text is too "uneven" to tell."""
 
 CELLS = 4096
-"""Sums that are kept of a text, at least, and fewer than twice as many."""
+"""Sums kept of a long text: at least this number, and fewer than twice as many."""
 
 METHOD = "the next stretch of equal length, by Haar wavelet variances over six octaves (Abry and Veitch 1998)"
 
@@ -77,10 +77,10 @@ Reason = Literal["", "short", "drifts", "uneven"]
 
 @dataclass(frozen=True)
 class Interval:
-    """The perplexity of the n characters beside a text of n lies from `low` to `high` in LEVEL of all cases.
+    """The perplexity's interval for n characters beside a text of n: `low` to `high` in LEVEL of all cases.
 
-    Both are None where the text can't tell, and `reason` says why: it is "short", its halves lie so far apart
-    that it "drifts", or it is too "uneven". `halves` are the perplexities of both halves, None if short.
+    Both are None where the text can't tell. `reason` is then "short", "drifts" for halves that lie too far
+    apart, or "uneven". `halves` are the perplexities of the text's halves, None for a short text.
     """
 
     low: float | None
@@ -91,7 +91,7 @@ class Interval:
 
 
 class Sums:
-    """The sums of stretches of a text whose costs come piece by piece, in constant memory.
+    """Sums over stretches of a text whose costs come piece by piece, in constant memory.
 
     >>> sums = Sums()
     >>> sums.add([1.0, 2.0]); sums.add([3.0])
@@ -107,7 +107,7 @@ class Sums:
         return self._length
 
     def add(self, costs: npt.ArrayLike) -> None:
-        """The costs of the next characters, (k,) nats."""
+        """Add the costs of the next characters, (k,) nats."""
         left = np.asarray(costs, np.float64)
         self._length += len(left)
         self._total.add(float(left.sum()))
@@ -130,12 +130,13 @@ class Sums:
 
 
 def step(n: int) -> int:
-    """The characters of a cell of a text of n: what all passages that are compared are multiples of."""
+    """The characters of a cell of a text of n: all passages that are compared are multiples of it."""
     return 1 << max(0, (n // (2 * CELLS)).bit_length())
 
 
 def interval(costs: ColumnFiles | Sums | npt.ArrayLike) -> Interval:
-    """Where the perplexity of as many characters again would lie, of a scored text or of costs in nats (n,).
+    """The interval of the perplexity of as many characters again, from a scored text or costs in nats (n,).
+
     Takes milliseconds, whatever the length.
 
     >>> import numpy as np
@@ -155,6 +156,7 @@ def interval(costs: ColumnFiles | Sums | npt.ArrayLike) -> Interval:
     halves = of_sum(float(first), 1), of_sum(float(second), 1)
     if not any(square.any() for square in squares):
         return Interval(of_sum(mean, 1), of_sum(mean, 1), n, halves=halves)
+    # The halves lie further apart than all shorter passages lead one to expect: the text has a trend.
     if float(squares[0][0]) > next_stretch(squares[1:], SLOPE).half_width(LEVEL) ** 2:
         return Interval(None, None, n, "drifts", halves)
     half = next_stretch(squares, SLOPE).half_width(LEVEL)

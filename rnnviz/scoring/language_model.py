@@ -1,4 +1,4 @@
-"""What can be scored, and the simplest such model."""
+"""LanguageModel, the protocol of every model that can be scored; and UniformModel, the simplest."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from rnnviz.networks.numpy_model import no_model
 from rnnviz.networks.prediction import Scorer, Scores
 from rnnviz.text.vocabulary import Vocabulary, check_vocabulary
 
-PIECE = 4096  # symbols handed at a time to a model that has no wish of its own
+PIECE = 4096  # symbols handed over at a time to a scorer that has no attribute `piece`
 
 
 class LanguageModel(Protocol):
-    """What can be scored: CharModel, NgramModel, UniformModel, or a class of your own.
+    """A model that can be scored: CharModel, NgramModel, UniformModel, or a class of your own.
 
     `scorer()` returns a fresh reader of one text. Its `advance(ids)` returns log P in nats (n,) of the next
-    characters (n,), each given everything before it; 0 is `<unk>`, the rest of whose cost is added here.
-    `advance_details(ids)`, for a record and `pieces(..., details=True)`, returns (log P, rank, entropy).
-    `precise_scorer()`, needed for `precise=True` alone, returns such a reader that computes in float64.
+    characters (n,), each given everything before it. 0 is `<unk>`, to which `Vocabulary.unknown_cost` is
+    added later. `advance_details(ids)`, for a record and `pieces(..., details=True)`, returns (log P, rank,
+    entropy). `precise_scorer()`, for `precise=True` alone, returns a reader that computes in float64.
     """
 
     @property
@@ -78,14 +78,17 @@ class _UniformScorer:
 
 
 def advanced(scorer: Scorer, ids: Ids) -> Doubles:
-    """log P in nats of each of `ids` (n,), handed over in pieces as the scorer likes them best."""
+    """log P in nats of each of `ids` (n,), handed over in pieces of the scorer's preferred length."""
     step: int = getattr(scorer, "piece", PIECE)
     parts = [scorer.advance(ids[n : n + step]) for n in range(0, len(ids), step)]
     return np.concatenate([np.empty(0), *parts])
 
 
 def scorer_of(model: LanguageModel, *, details: bool, precise: bool) -> Scorer:
-    """A reader of one text. Raises ConfigError where the model has none that can do this."""
+    """A reader of one text, with `advance_details` if `details`, in float64 if `precise`.
+
+    Raises ConfigError for a model without such a reader.
+    """
     if not (hasattr(model, "scorer") and hasattr(model, "vocabulary")):
         raise no_model(model)
     make = getattr(model, "precise_scorer" if precise else "scorer", None)

@@ -1,6 +1,4 @@
-"""Many files scored, texts one by one and files of rows row by row: what is wrong with one takes nothing from
-the others.
-"""
+"""Many files scored, texts one by one, files of rows row by row. A fault in one leaves the others alone."""
 
 from __future__ import annotations
 
@@ -27,11 +25,11 @@ from rnnviz.text.row_files import RowFile, format_of, open_rows
 R = TypeVar("R")
 Steps = Generator[Progress, None, R]
 Bar = Callable[[str], AbstractContextManager[Callable[[Progress], None] | None]]
-"""What shows how far the work of this title is."""
+"""Shows the progress of the work with a title: a context that gives the callback, or None."""
 
 
 class Other(NamedTuple):
-    """A model to compare with: its `kind` is model or n-gram, `about` says what it is."""
+    """A model to compare with: `kind` is model or n-gram, `about` describes the model."""
 
     kind: str
     about: str
@@ -44,17 +42,17 @@ def _no_bar(title: str) -> AbstractContextManager[None]:
 
 @dataclass(frozen=True)
 class Scoring:
-    """With what files are scored, and how they are read.
+    """A model that scores files, and the settings of reading and comparing.
 
     others         models to compare with
-    compare        with these, a uniform guess, letter frequencies and compressors too
-    encoding       of all files; None: found for each
-    column, given  of files of rows, as `rnnviz.text.row_files.open_rows` takes them
-    read_as        what the files are, whatever their names: "text", or a format of rows
+    compare        compare with `others`, a uniform guess, letter frequencies and compressors
+    encoding       the encoding of all files; None: found for each
+    column, given  columns of files of rows, as `rnnviz.text.row_files.open_rows` takes them
+    read_as        the kind of all files, whatever their names: "text", or a format of rows
     precise        compute in float64
     learned        whether the model learns from a text as it reads it
-    at_once        texts that are read together, by a cluster
-    source         where a file's bytes are: its path, unless it is something else
+    at_once        texts that a cluster reads together
+    source         gives a file's path, or an open file, by its name
     bar            shows progress
 
     >>> import rnnviz
@@ -82,8 +80,10 @@ class Scoring:
         add: Callable[[Scored, str], None] | None = None,
         keep: Mapping[str, Callable[[Record], None]] | None = None,
     ) -> Iterator[tuple[str, Score | RnnvizError]]:
-        """The figures of each file in order, or what is wrong with it. `add` takes the scored rows of each; a
-        text is one. `keep` takes what every character of a text cost, for the files that it names.
+        """Each file in order with its Score, or with its error.
+
+        add   called with the scored rows and the name of each file; a text is one row
+        keep  by file, called with the Record of that text: the cost of every character
         """
         kept = keep or {}
 
@@ -178,7 +178,7 @@ class Scoring:
         return best([*rows, *self._run(f"{report.file}: gzip, xz", measuring)])
 
     def _rivals(self, report: Report, rivals: Iterable[tuple[Other, Steps[Report]]]) -> list[Compared]:
-        """What the file costs under the model, and under each of the `rivals` that score it."""
+        """The file's cost under the model, and under each of the `rivals`."""
         rows = [Compared(report.model, "model", "the model", report.perplexity, report.bits_per_character)]
         for other, steps in rivals:
             its = self._run(f"{report.file}: {other.model.name}", steps)

@@ -1,18 +1,18 @@
-"""Two models mixed: a network and an n-gram err in different places, and together they predict better.
+"""Mixture of two models: a network and an n-gram model err in different places and predict better together.
 
     log P(x) = w₁ log P₁(x) + w₂ log P₂(x) - log Σ_x' P₁(x')^w₁ P₂(x')^w₂
 
-a product of experts (Hinton 2002) whose weights are learned from what has been read, as in PAQ (M. Mahoney,
-"Adaptive Weighing of Context Models for Lossless Data Compression", 2005): each step goes down the gradient
-of the cost of what came,
+This is a product of experts (Hinton 2002) whose weights are learned from the text so far, as in PAQ (M.
+Mahoney, "Adaptive Weighing of Context Models for Lossless Data Compression", 2005): each step goes down the
+gradient of the cost of the symbol that came,
 
     ∂ -log P(x) / ∂w_i = Σ_x' P(x') log P_i(x') - log P_i(x)
 
-A weight is a sum of parts: one for all characters, and one each for the last 1, 2, 3 and 4 characters: which
-model is right differs from place to place. They begin at START and 0 and change after every BLOCK characters
-of the text, counted from its beginning, whatever the pieces it is read in. So a prediction depends on what
-came before alone, and `rnnviz.scoring.compression` writes with it. But a cost isn't comparable with that of a
-model that doesn't learn from the text it is measured on.
+A weight is a sum of parts: one for all characters, and one each for the last 1, 2, 3 and 4 characters, as the
+better model differs from place to place. The parts begin at START and 0. They change after every BLOCK
+characters, counted from the text's beginning, whatever the pieces that it is read in. So a prediction depends
+on the text before alone, and `rnnviz.scoring.compression` can write with it. But such costs aren't comparable
+with those of a model that doesn't learn from the text it is measured on.
 
 RATES, BLOCK and START were chosen on the validation texts of The Time Machine and Tiny Shakespeare, with
 models that had read neither.
@@ -46,30 +46,30 @@ START = 0.5
 """Each model's weight at a text's beginning."""
 
 RATES = (5e-4, 2e-3, 4e-3, 8e-3, 16e-3)
-"""How far each part of a weight moves for a nat of gradient: of all characters, of the last 1, 2, 3, 4."""
+"""The learning rate of each part of a weight: of all characters, of the last 1, 2, 3, 4."""
 
 SLOTS = 65_521
-"""Rows for the contexts of one length, a prime: beyond so many, some share a row."""
+"""Rows for the contexts of one length, a prime: with more contexts, some share a row."""
 
 BLOCK = 32
 """Characters that are predicted with the same weights."""
 
 LIMIT = 2.0
-"""The highest a weight goes; the lowest is 0."""
+"""The highest weight; the lowest is 0."""
 
 LEAST = -100.0
-"""Nats: less than e^LEAST counts as that; a model may be sure of the wrong thing."""
+"""The lowest log P that counts, in nats: a model may be certain of the wrong symbol."""
 
 ENTRIES = 1 << 22
-"""Predictions by symbols held at a time."""
+"""Entries of the predictions (n, V) held at a time."""
 
 
 def mix(model: LanguageModel, other: LanguageModel) -> MixedModel:
-    """Both models as one, which `perplexity`, `score`, `pieces`, `record` and `compress` take as any other.
+    """The mixture of two models, which `perplexity` and `compress` take as any other model.
 
-    A symbol of the mixture is a character that either knows, or `<unk>`; a model that doesn't know one gives
-    it its share of its own `<unk>`. Raises ConfigError for what is no model, and for models that normalise
-    texts differently.
+    The mixture's symbols are the characters that either model knows, and `<unk>`. A model that doesn't know a
+    character gives it a share of its own `<unk>`. Raises ConfigError for a value that is no model, and for
+    models that normalise texts differently.
 
     >>> import rnnviz
     >>> network, counts = rnnviz.load("timemachine-gru"), rnnviz.load("timemachine-6gram")
@@ -105,7 +105,7 @@ def mix(model: LanguageModel, other: LanguageModel) -> MixedModel:
 
 @dataclass(frozen=True, eq=False)
 class MixedModel:
-    """What `mix` gives. Its vocabulary holds the characters of both, its card is the first's."""
+    """A mixture, as `mix` makes it: the vocabulary has both models' characters, the card is the first's."""
 
     model: LanguageModel
     other: LanguageModel
@@ -119,15 +119,15 @@ class MixedModel:
         return MixedReader(self, [_whole(one, precise=False) for one in (self.model, self.other)])
 
     def precise_scorer(self) -> MixedReader:
-        """The same, in float64 throughout."""
+        """A reader of one text, in float64. Raises ConfigError as `scorer` does."""
         return MixedReader(self, [_whole(one, precise=True) for one in (self.model, self.other)])
 
     def reader(self) -> MixedReader:
-        """At a text's beginning: one character at a time, in the same arithmetic whoever asks."""
+        """A reader at a text's beginning, character by character, in the same arithmetic for every caller."""
         return MixedReader(self, [reader(cast("Readable", one)) for one in (self.model, self.other)])
 
     def signature(self) -> bytes:
-        """What a compressed text names: both models, in this order, and how they are mixed."""
+        """Bytes that name, in a compressed text, both models in this order, and the settings of mixing."""
         settings = struct.pack(f"<{3 + len(RATES)}d2I", START, LIMIT, LEAST, *RATES, BLOCK, SLOTS)
         return digest_of(b"mixed", signature(self.model), signature(self.other), settings)
 
@@ -145,7 +145,8 @@ def _whole(model: LanguageModel, *, precise: bool) -> WholePredictions:
 
 
 def _shared(own: Vocabulary, both: Vocabulary) -> tuple[Ids, Doubles]:
-    """Of each symbol of both: a model's own symbol, and what its log P gets added, as a share of `<unk>`."""
+    """For each symbol of the mixture, a model's own symbol, and the nats added to its log P as a share of
+    `<unk>`."""
     index = np.concatenate([[UNKNOWN], own.encode("".join(both.characters))])
     share = np.where(index == UNKNOWN, -own.unknown_cost, 0.0)
     share[UNKNOWN] += both.unknown_cost
@@ -153,15 +154,16 @@ def _shared(own: Vocabulary, both: Vocabulary) -> tuple[Ids, Doubles]:
 
 
 class MixedReader(ScoringReader):
-    """Reads one text through both models' readers, or through their scorers, which predict no next symbol,
-    and learns the weights from what came.
+    """Reads one text through both models and learns the weights from it.
+
+    `sources` are the models' readers, or their scorers, which can't give `log_probs` of a next symbol.
     """
 
     def __init__(self, model: MixedModel, sources: Sequence[Any]) -> None:
         super().__init__(model.vocabulary.size)
         vocabularies = (model.model.vocabulary, model.other.vocabulary)
         self._sources, self._indices = sources, [_shared(one, model.vocabulary) for one in vocabularies]
-        most = (getattr(one, "piece", ENTRIES) for one in sources)  # a slow one tells how far it is
+        most = (getattr(one, "piece", ENTRIES) for one in sources)  # slow ones report between pieces
         self.piece = max(BLOCK, min(ENTRIES // self.size, *most))
         self._read = 0  # characters since the text's beginning
         self._before = np.full(len(RATES) - 1, self.size)  # the last symbols read, at first the start symbol
@@ -203,14 +205,14 @@ class MixedReader(ScoringReader):
         return [np.maximum(own[:, index] + share, LEAST) for own, (index, share) in each]
 
     def _places(self, ids: Ids) -> Ids:
-        """Where the parts of the weights before each of `ids` (n,) stand, (n, K), whatever the last is."""
+        """The rows of the weights' parts before each of `ids` (n,), (n, K); the last one has no effect."""
         before = np.concatenate([self._before, ids[:-1]])
         last = np.lib.stride_tricks.sliding_window_view(before, len(self._before))[:, ::-1]
         rows = np.cumsum(last * self._powers, axis=1) % SLOTS
         return np.insert(rows, 0, 0, axis=1) + SLOTS * np.arange(len(RATES))
 
     def _predict(self, both: list[Doubles], places: Ids) -> tuple[Doubles, Doubles]:
-        """log P and P (n, V), of both models' log P (n, V) and the places (n, K)."""
+        """log P and P (n, V), from both models' log P (n, V) and the rows `places` (n, K)."""
         weights = np.clip(self._parts[places].sum(axis=1), 0, LIMIT)
         log_p = weights[:, :1] * both[0]
         log_p += weights[:, 1:] * both[1]
@@ -222,7 +224,7 @@ class MixedReader(ScoringReader):
         return log_p, p
 
     def _learned(self, both: list[Doubles], ids: Ids) -> Doubles:
-        """log P (n, V) before each of `ids` (n,), which then have come, of both models' log P (n, V)."""
+        """log P (n, V) before each of `ids` (n,), from both models' log P (n, V); then learns from `ids`."""
         out, places, at = np.empty_like(both[0]), self._places(ids), 0
         while at < len(ids):
             now = slice(at, at + BLOCK - self._read % BLOCK)

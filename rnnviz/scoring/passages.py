@@ -1,15 +1,15 @@
-"""How far a mean of many positions of a text lies from that of other text, told by its own passages.
+"""Passages of a text: by them, how far the text's mean lies from the mean of other text.
 
-What makes positions alike is of every length in a text: words, lines, scenes, chapters. Blocks that are short
-enough for many to fit into it miss the longest of these, so an interval drawn from them is too narrow. Here
-the mean squared difference V_b of two neighbouring passages of b positions is followed from b = n/64 to n/2
-(these differences are Haar's wavelet coefficients), and a line carries it on to b = n:
+Positions of a text are alike over every length: words, lines, scenes, chapters. Blocks that are short enough
+for many to fit into a text miss the longest of these, and give too narrow an interval. Here the mean squared
+difference V_b of two neighbouring passages of b positions is followed from b = n/64 to n/2. (Such differences
+are Haar's wavelet coefficients.) A line carries V_b on to b = n:
 
     log V_b = a + s log b        s is -1 where passages are independent, 0 where length averages nothing out
 
-V_n is for the text beside as much again, `next_stretch`. For the text beside all such text, `all_text`, the
-variance is V_n / 4 (1 - 2^s): fractional Gaussian noise has both, and its V_b are such a line. There are few
-long passages, so V_n is uncertain: its logarithm is normal, given beforehand what slopes texts have.
+V_n compares the text with as much again: `next_stretch`. Against all such text, `all_text`, the variance is
+V_n / 4 (1 - 2^s): both hold for fractional Gaussian noise, whose V_b are such a line. Long passages are few,
+so V_n is uncertain: its logarithm is normal, with a prior for the slopes that texts have.
 
 P. Abry and D. Veitch, "Wavelet Analysis of Long-Range-Dependent Traffic", IEEE Transactions on Information
 Theory 44 (1998); D. B. Percival, "On Estimation of the Wavelet Variance", Biometrika 82 (1995).
@@ -29,7 +29,7 @@ import numpy.typing as npt
 from rnnviz.arrays import Doubles
 
 OCTAVES = 6
-"""How many lengths of passages are compared: halves, quarters, … 64ths."""
+"""The number of lengths of passages that are compared: halves, quarters, … 64ths."""
 
 STEADY = (-1.0, -0.1)
 """The slopes that a text without a trend may have, for `all_text`."""
@@ -37,19 +37,19 @@ STEADY = (-1.0, -0.1)
 
 @dataclass(frozen=True)
 class Spread:
-    """What a difference has around 0: it is normal, and so is the logarithm of its variance.
+    """The distribution of a difference around 0: normal, with a variance whose logarithm is normal, too.
 
-    log_variance  the mean of that logarithm
-    doubt         its standard deviation
+    log_variance  the mean of the variance's logarithm
+    doubt         the standard deviation of that logarithm
     """
 
     log_variance: float
     doubt: float
 
     def half_width(self, level: float = 0.95) -> float:
-        """How far from 0 the difference lies at most, with probability `level`."""
+        """The distance from 0 that the difference stays within, with probability `level`."""
         low, high = 0.0, NormalDist().inv_cdf((1 + level) / 2) * max(s for s, _share in self._deviations)
-        for _ in range(60):
+        for _ in range(60):  # bisection, to the last bit
             middle = (low + high) / 2
             low, high = (middle, high) if self.beyond(middle) > 1 - level else (low, middle)
         return high
@@ -60,23 +60,23 @@ class Spread:
 
     @cached_property
     def _deviations(self) -> list[tuple[float, float]]:
-        """Standard deviations, and the probability of each."""
+        """Standard deviations, and the probability of each, by Gauss–Hermite quadrature."""
         nodes, weights = np.polynomial.hermite_e.hermegauss(41)
         deviations: list[float] = np.exp((self.log_variance + self.doubt * nodes) / 2).tolist()
         return list(zip(deviations, (weights / weights.sum()).tolist(), strict=True))
 
 
 def next_stretch(squares: Sequence[Doubles], slope: tuple[float, float]) -> Spread:
-    """How far the mean of n positions lies from that of the n beside them.
+    """The distance between the mean of n positions and the mean of the n beside them.
 
-    `squares` are the squared differences of neighbouring passages half as long, a quarter as long, and so on;
-    `slope` the mean and standard deviation of s in texts.
+    squares  the squared differences of neighbouring passages n/2 long, n/4 long, and so on
+    slope    mean and standard deviation of s in texts
     """
     return _line(squares, slope)[0]
 
 
 def all_text(values: npt.ArrayLike, slope: tuple[float, float]) -> Spread:
-    """How far the mean of `values` (n,) lies from that of all such text; n is at least 2^(OCTAVES + 1).
+    """The distance between the mean of `values` (n,) and the mean of all such text; n >= 2^(OCTAVES + 1).
 
     >>> noise = np.random.default_rng(0).standard_normal(10_000)
     >>> round(all_text(noise, slope=(-1.0, 0.01)).half_width(0.95), 2)
@@ -96,13 +96,13 @@ def all_text(values: npt.ArrayLike, slope: tuple[float, float]) -> Spread:
 
 
 def _line(squares: Sequence[Doubles], slope: tuple[float, float]) -> tuple[Spread, float]:
-    """log V_n, and s."""
+    """The Spread of log V_n, and s: weighted least squares over the octaves, with a normal prior on s."""
     octave = np.arange(1.0, len(squares) + 1)
     bias, noise = np.array([_log_chi_square(len(square)) for square in squares]).T
     variances = np.array([square.mean() for square in squares])
     logs = np.log(np.maximum(variances, 1e-12 * variances.max())) - bias
     weights = 1 / noise
-    # log V = a - s log 2 · octave; `drop` = -s log 2 is normal beforehand, a is anything.
+    # log V = a - s log 2 · octave. The prior of `drop` = -s log 2 is normal, that of a is flat.
     drop, spread = -slope[0] * math.log(2), slope[1] * math.log(2)
     matrix = np.array(
         [

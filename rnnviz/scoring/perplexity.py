@@ -10,10 +10,9 @@ outside the vocabulary is read as `<unk>` and costs
 so the probabilities of all strings sum to one, no text has an infinite perplexity, and models with different
 vocabularies compare in bits per character. Memory does not grow with the text.
 
-How a text is cut and on what it is computed moves no figure by more than 1e-4 of itself, except on texts that
-make a network magnify rounding, with every step and in any order of computing: one letter repeated for ever,
-say, or a language it never read. `Report.unsettled` counts where that was noticed; `precise=True` computes in
-float64.
+The cut of a text and the machine move no figure by more than 1e-4 of itself, except on texts that make a
+network magnify rounding with every step: one letter repeated for ever, say, or a language it never read.
+`Report.unsettled` counts the characters where that was noticed; `precise=True` computes in float64.
 """
 
 import os
@@ -51,10 +50,10 @@ from rnnviz.text.vocabulary import UNKNOWN
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a scored text: n characters, `start` of them before it.
+    """A stretch of a scored text: n characters, after `start` others.
 
     nll      (n,) nats, -log P, the unknown characters' whole cost included
-    known    (n,) False for those
+    known    (n,) whether each character is in the vocabulary
     rank     (n,) one plus the number of more probable symbols; None unless asked for
     entropy  (n,) nats, of the prediction before the character came; None unless asked for
     """
@@ -71,7 +70,7 @@ class Piece:
 def running(nll: npt.ArrayLike) -> Doubles:
     """The perplexity of each prefix, (T,), of costs in nats (T,)."""
     nll = np.asarray(nll, np.float64)
-    with np.errstate(over="ignore"):  # beyond float64 it is infinite, as in a report
+    with np.errstate(over="ignore"):  # beyond float64 a perplexity is infinite, as in a report
         return np.asarray(np.exp(np.cumsum(nll) / np.arange(1, len(nll) + 1)))
 
 
@@ -90,28 +89,28 @@ def perplexity(
     each: Callable[[RowScore], None] | None = None,
     change: StateChange | Sequence[StateChange] | None = None,
 ) -> Report:
-    """How well `model` predicts a text, a file, or the rows of a file.
+    """The perplexity of a text, a file, or the rows of a file under `model`, as a Report.
 
-    text      a str is the text itself; a `pathlib.Path` or a seekable binary file, a file
-    path      a file in place of it, by its path as a str too
-    encoding  of the file; None: it is found
+    text      a str is the text itself; a `pathlib.Path` or a seekable binary file is a file
+    path      a file in place of `text`; here a str is a path, too
+    encoding  the file's encoding; None: found from the file
     progress  called about ten times a second, and at the end: with `characters`, `perplexity`, `fraction`
-    name      the text's in the report
+    name      the text's name in the report
     precise   read in sequence, in float64 throughout, with the weights as they are stored: many times slower
     costs     called with the nats of the characters, (k,) at a time, in order
     given     a context, read first and not counted: the report is of log P(text | given)
-    change    of a network's states as it reads, such as `rnnviz.units.Clamp(17, 1.0)`, or several
+    change    changes a network's states as it reads: `rnnviz.units.Clamp(17, 1.0)`, say, or a list of changes
 
-    column    the file is one of rows (.jsonl, .csv, .parquet, also .jsonl.gz and so on), each a text that is
-              read from its beginning; `column` holds them ("": the only one that does), and `given` names the
-              column of their contexts. The report is of all rows together. Parquet and packed files are
-              always read so
+    column    the file has rows (.jsonl, .csv, .parquet, also .jsonl.gz and so on), each a text that is read
+              from its beginning. `column` names the column of the texts ("": the only one with texts), and
+              `given` the column of their contexts. The report is of all rows together. Parquet and packed
+              files are always read so
     each      called with the figures of each row, in order: `row`, `characters`, `nll` in nats, `perplexity`,
               or a `fault`
 
-    A str that names a file is refused in this version, which earlier ones read. Raises TextError for that and
-    for a file that can't be read, DecodingError for one that is no text, EmptyTextError for no characters,
-    ConfigError for a model of your own without a `precise_scorer`.
+    Raises TextError for a file that can't be read, and for a str that names a file, which 1.0.0 read;
+    DecodingError for a file that is no text; EmptyTextError for no characters; ConfigError for arguments that
+    don't go together, and with `precise` for a model of your own without a `precise_scorer`.
 
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")
@@ -180,9 +179,10 @@ def score(
 ) -> Generator[Progress, None, Report]:
     """`perplexity` step by step: yields Progress about ten times a second and at the end, returns the Report.
 
-    `piece` is the number of characters handed to the model at a time and affects the pace alone. `each` is
-    given every Piece, with ranks and entropies, `costs` the nats of its characters. `enough` is told after
-    each piece how many characters have been read; where it is true the text ends there.
+    piece   characters handed to the model at a time; affects the pace alone
+    each    called with every Piece, with ranks and entropies
+    costs   called with the nats of a piece's characters
+    enough  called after each piece with the number of characters read; the text ends where it returns true
     """
     if change is None:
         scorer = scorer_of(model, details=each is not None, precise=precise)
@@ -227,7 +227,7 @@ def _changed(model: LanguageModel, change: StateChange | Sequence[StateChange], 
     """A reader of one text, in sequence, under a change."""
     if precise:
         raise ConfigError("change= reads in float32; leave precise out")
-    weights = weights_of(model)  # type: ignore[arg-type]  # which refuses what has no states
+    weights = weights_of(model)  # type: ignore[arg-type]  # refuses a model without states
     engine = NumpyEngine(weights, changes=combined(weights, change))
     return CharScorer(engine, model.vocabulary.start, wide=False)
 
@@ -245,7 +245,7 @@ def pieces(
 ) -> Iterator[Piece]:
     """The cost of every character of a text, piece by piece; with `details` rank and entropy too.
 
-    The arguments and errors are those of `score`, but an empty text has no pieces.
+    Arguments and errors are as in `score`, but an empty text has no pieces.
     """
     source = SourceText(path, text, encoding, name, model.normaliser)
     scorer = scorer_of(model, details=details, precise=False)
@@ -255,7 +255,7 @@ def pieces(
 
 
 class _Doing(NamedTuple):
-    """Of a piece that is being read: see `Totals.progress`."""
+    """The progress within a piece that is being read: see `Totals.progress`."""
 
     characters: int
     nats: float

@@ -1,6 +1,7 @@
-"""Writing and reading symbols with the range coder of the `constriction` package, loaded at first use.
+"""Range coding: symbols written and read with the coder of the `constriction` package, loaded at first use.
 
-Writing and reading are the same code: a symbol is handed to it, or None, and the symbol comes back.
+Writing and reading are the same code: a call takes a symbol to write, or None to read, and returns the
+symbol.
 """
 
 import math
@@ -13,13 +14,14 @@ from rnnviz.errors import ConfigError, DecodingError, install
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 
 NEAR = 14 * math.log(2)
-"""Nats: what is less probable than 2^-14 is coded in a second step."""
-SPREAD = 4 * math.log(2)  # nats: what is that close to the most probable symbol is never passed over
-MOST_STEPS = 1 << 10  # bounds what one character can take, whatever a damaged model says
+"""Nats: symbols less probable than 2^-14 are coded in a second step."""
+SPREAD = 4 * math.log(2)  # nats: symbols this close to the most probable one are always in the first step
+MOST_STEPS = 1 << 10  # bounds the cost of one character, whatever a damaged model predicts
 
 LEAST = 2.0**-14
-"""Bits that a character takes at least: what is passed over has a share of 2^-14, so log2(1 + 2^-14),
-1.44 · 2^-14, less what 24 bits round off. Without a vocabulary each is unknown, and takes 20."""
+"""The fewest bits of a character. The escape symbol has a share of at least 2^-14, so a certain character
+takes log2(1 + 2^-14) bits, 1.44 · 2^-14, less the rounding of 24 bits. Without an escape every character is
+unknown, and takes 20 bits."""
 
 
 def _constriction() -> Any:
@@ -78,12 +80,12 @@ class Steps:
 
     def symbol(self, log_p: Doubles, symbol: int | None = None) -> int:
         """Write `symbol`, or read one. `log_p` (V,) in nats sum to one, up to rounding."""
-        left = np.arange(len(log_p))  # the symbols that `log_p` is of, once some were passed over
+        left = np.arange(len(log_p))  # the symbols of `log_p`, of which each step leaves fewer
         while True:
             is_near = log_p >= min(-NEAR, log_p.max() - SPREAD)
             near, rest = left[is_near], left[~is_near]
             shares, escapes, escape = np.exp(log_p[is_near]), 0, 0.0
-            if len(rest):
+            if len(rest):  # their sum, e^log_rest, is coded as `escapes` symbols in a row, none below 2^-14
                 log_p = log_p[~is_near]
                 highest = float(log_p.max())
                 log_rest = highest + math.log(float(np.exp(log_p - highest).sum()))
@@ -109,7 +111,7 @@ class Unknown:
     def __init__(self, vocabulary: Vocabulary) -> None:
         points = np.array(vocabulary.to_json(), np.int64)
         self._known = points - 0x800 * (points >= 0xE000)  # numbered without the surrogates
-        self._before = self._known - np.arange(len(points))  # unknown ones before each known one
+        self._before = self._known - np.arange(len(points))  # unknown characters before each known one
         self._size = UNICODE_SCALAR_VALUES - len(points)
 
     def code(self, coder: Any, point: int | None = None) -> int:
@@ -124,7 +126,7 @@ class Unknown:
 
 
 def unrestorable() -> DecodingError:
-    """The error of an undamaged file that this machine's numbers can't restore."""
+    """The error for an undamaged file that this machine's arithmetic can't restore."""
     return DecodingError(
         "this text can't be restored here: the model's probabilities come out differently from where it was "
         "compressed (another processor, or other versions of numpy); decompress it there"

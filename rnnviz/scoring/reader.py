@@ -1,4 +1,4 @@
-"""The state of any kind of model after the beginning of a text, and the scorer that such a state makes.
+"""Readers: the state of any kind of model after the beginning of a text, and scorers made of readers.
 
 Shape letters: n symbols, V symbols of the vocabulary.
 """
@@ -20,7 +20,7 @@ PIECE = 1024
 
 
 class Reader(Protocol):
-    """Carries what a model keeps of a text."""
+    """A model's state after the text that it has read."""
 
     def read(self, ids: Ids) -> object:
         """Read the next symbols `ids` (n,)."""
@@ -31,10 +31,10 @@ class Reader(Protocol):
 
 
 class ScoringReader(Reader):
-    """A Reader that is a `rnnviz.networks.prediction.Scorer` too: what derives from it reads and predicts.
+    """A Reader that is a `rnnviz.networks.prediction.Scorer` too; subclasses read and predict.
 
-    What a model learns from its text depends on each symbol in turn, so symbols are read one by one; a reader
-    that knows a quicker way to the same predictions has an `advance_predictions` of its own.
+    A model that learns from its text depends on each symbol in turn, so symbols are read one by one. A
+    subclass with a quicker way to the same predictions overrides `advance_predictions`.
     """
 
     piece = 512
@@ -68,23 +68,24 @@ class ScoringReader(Reader):
 
 @runtime_checkable
 class ReadsItself(LanguageModel, Protocol):
-    """A model made of others, that has a reader of its own: see `rnnviz.scoring.mixing`."""
+    """A model made of other models, which brings its own reader: see `rnnviz.scoring.mixing`."""
 
     def reader(self) -> Reader:
-        """At a text's beginning."""
+        """A reader at a text's beginning."""
         ...
 
     def signature(self) -> bytes:
-        """What names it in a compressed text: see `rnnviz.scoring.signature`."""
+        """Bytes that name the model in a compressed text: see `rnnviz.scoring.signature`."""
         ...
 
 
 Readable: TypeAlias = "Model | ReadsItself"
-"""What reads one character at a time."""
+"""A model that can read one character at a time."""
 
 
 def reader(model: Readable, text: str = "", changes: Changes = NO_CHANGES) -> Reader:
-    """`model` after `text`, with a network's `changes`; TextError for half a surrogate pair in the text."""
+    """A reader of `model` after `text`, under a network's `changes`. Raises TextError for half a surrogate
+    pair."""
     if not hasattr(model, "vocabulary"):
         raise no_model(model)
     ids = model.vocabulary.encode(normalise(text, model.normaliser))

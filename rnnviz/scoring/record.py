@@ -1,6 +1,7 @@
-"""Record: a scored text of any length, whose columns lie on disk while it is looked at. See
-`rnnviz.scoring.column_files` for the files. Only its owner can read them. A cancelled or failed record leaves
-nothing.
+"""Record: a scored text of any length, with its columns on disk.
+
+`rnnviz.scoring.column_files` describes the files, which only their owner can read. A cancelled or failed
+record leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from rnnviz.text.vocabulary import code_points
 
 
 class Record(ColumnFiles):
-    """Every character's cost, in the files of `folder`, and the text's Report. `record` makes both."""
+    """Every character's cost, in the files of `folder`, and the text's Report; `record` makes one."""
 
     def __init__(self, folder: str | os.PathLike[str], report: Report) -> None:
         super().__init__(folder)
@@ -50,13 +51,14 @@ def record(
     piece: int | None = None,
     enough: Callable[[int], bool] | None = None,
 ) -> Generator[Progress, None, Record]:
-    """Score a text into a new `folder`: yields and raises as `score`, whose arguments it takes, returns the
-    Record; closing cancels.
-    Raises TextError where `folder` can't be made or written.
+    """Score a text into a new `folder` step by step: yields as `score` does, returns the Record.
+
+    Arguments and errors are as in `score`; closing the generator cancels. Raises TextError for a `folder`
+    that can't be made or written.
     """
     target = Path(folder)
     with _writing(target):
-        target.mkdir(mode=0o700, parents=True)  # one that is there is somebody else's
+        target.mkdir(mode=0o700, parents=True)  # fails for an existing folder: somebody else's
     try:
         with _writing(target), contextlib.ExitStack() as stack:
             files = {c: stack.enter_context(private(target / filename(c))) for c in COLUMNS}
@@ -74,7 +76,7 @@ def record(
             )
             writer.finish()
         return Record(target, report)
-    except BaseException:  # cancelled, say
+    except BaseException:  # a closed generator, too: the record was cancelled
         shutil.rmtree(target, ignore_errors=True)
         raise
 
@@ -117,7 +119,7 @@ class _Writer:
 
 @contextlib.contextmanager
 def _writing(target: Path) -> Iterator[None]:
-    # Reading the text raises TextErrors of its own: what is an OSError here concerns the record.
+    # Reading the text raises TextErrors, so an OSError comes from writing the record.
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What is said of a scored text: its Report, the Progress on the way, and the sums that both are made of."""
+"""Report: the figures of a scored text; the Progress on the way; and the sums that both are made of."""
 
 import math
 import time
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a text has been scored, and its cost `nll` in nats so far."""
+    """The progress of scoring a text; `nll` is the cost in nats so far."""
 
     characters: int
     unknown: int
@@ -31,7 +31,7 @@ class Progress:
 
     @property
     def perplexity(self) -> float:
-        """Of the characters scored so far."""
+        """The perplexity of the characters scored so far."""
         return of_sum(self.nll, self.characters)
 
     @property
@@ -42,17 +42,17 @@ class Progress:
 
 @dataclass(frozen=True)
 class Report:
-    """How well a model predicts a text.
+    """The figures of a text under a model.
 
-    perplexity_known      without the `unknown` characters; None if there are no others
-    bits_per_byte         per UTF-8 byte of the normalised text
+    perplexity_known      the perplexity without the `unknown` characters; None if there are no others
+    bits_per_byte         bits per UTF-8 byte of the normalised text
     encoding, certainty   None for a text that was not a file
-    normalised            how many characters normalising changed or removed
+    normalised            the number of characters that normalising changed or removed
     precise               whether all was computed in float64, in sequence
     words                 runs of characters between white space; None in languages that don't part words so
-    word_perplexity       exp(total cost in nats / words): what all characters cost, white space too, shared
+    word_perplexity       exp(total cost in nats / words): the cost of all characters, white space too, shared
                           out among the words
-    given_characters      of the context, which was read before and is not counted
+    given_characters      characters of the context, which was read before and is not counted
     unsettled             characters in stretches of 2,048 and more where the network magnified rounding from
                           one end to the other: another machine gives other costs there. 0 for texts below
                           16,384 characters and precise readings, which are not examined
@@ -97,7 +97,7 @@ def costs(log_probabilities: npt.ArrayLike, ids: Ids, vocabulary: Vocabulary) ->
 
 
 def no_probability(model: str, first: int, last: int) -> CheckpointError:
-    """What to raise where a model's prediction is no number, at characters first … last, from 1."""
+    """The error for a prediction that is no number, at characters first … last, counted from 1."""
     return CheckpointError(
         "the model {name!r} gave no probability for a character between {first:,} and "
         "{last:,}: its weights are damaged, or its training diverged; use another model",
@@ -108,7 +108,7 @@ def no_probability(model: str, first: int, last: int) -> CheckpointError:
 
 
 class Sum:
-    """A running sum in float64, compensated (Neumaier 1974) so that it doesn't depend on a book's cuts."""
+    """A running sum in float64, compensated (Neumaier 1974): the cut of a long text changes no figure."""
 
     def __init__(self) -> None:
         self._sum = self._lost = 0.0
@@ -128,12 +128,12 @@ class Sum:
 
 def of_sum(nats: float, characters: int) -> float:
     """The perplexity of `characters` characters (at least 1) whose costs sum to `nats`."""
-    # A model can be certain of the wrong thing: beyond float64, say so rather than fail.
+    # A model can be certain of the wrong symbol: beyond float64 the perplexity is infinite, not an error.
     return math.exp(nats / characters) if nats / characters < 709 else math.inf
 
 
 class Totals:
-    """The sums of scored texts, and how far their source was read, up to `read_to`."""
+    """The sums of scored texts, and `read_to`, the bytes of their source that were read."""
 
     def __init__(self, source: "SourceText | RowFile") -> None:
         self._source, self.read_to = source, 0
@@ -143,11 +143,11 @@ class Totals:
         self._nats, self._nats_known = Sum(), Sum()
 
     def add(self, text: str, nll: Doubles, known: Mask) -> None:
-        """The next piece of a text of n characters: its costs in nats (n,), and which of them are known."""
+        """Add the next piece of a text, n characters: costs in nats (n,), and which characters are known."""
         self.count(text, len(text) - int(known.sum()), float(nll.sum()), float(nll[known].sum()))
 
     def count(self, text: str, unknown: int, nats: float, nats_known: float) -> None:
-        """The same by the piece's sums."""
+        """Add the next piece of a text by its sums, in nats."""
         self.characters += len(text)
         self.unknown += unknown
         self.bytes += len(text.encode("utf-8"))
@@ -156,7 +156,8 @@ class Totals:
         self._nats_known.add(nats_known)
 
     def progress(self, characters: int = 0, nats: float = 0.0, share: float = 0.0) -> Progress:
-        """How far it is, with characters, their cost and the `share` that they are of what comes next."""
+        """The Progress, with the first `characters` of the piece that is being read, their cost in `nats`,
+        and the `share` of the piece that they are."""
         return Progress(
             self.characters + characters,
             self.unknown,

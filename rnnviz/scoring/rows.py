@@ -1,4 +1,4 @@
-"""The perplexity of every row of a file, and of all of them together.
+"""Rows: the perplexity of each row of a file, and of all rows together.
 
     exp( -(1/n) Σ log P )     over the n characters of all rows, each row read from a text's beginning
 
@@ -34,8 +34,11 @@ EXAMPLES = 5  # rows left out that a report names
 
 
 class Window(NamedTuple):
-    """Rows to be scored, as they travel: the symbols of one after another (n,), int32, each row's `lengths`
-    (k,), and how many of them are its context, `given` (k,), read first and not counted.
+    """Rows to score, in the form that travels to workers.
+
+    ids      (n,) int32, the symbols of one row after another
+    lengths  (k,) the symbols of each row, its context included
+    given    (k,) the symbols of each row's context, read first and not counted
     """
 
     ids: npt.NDArray[np.int32]
@@ -44,7 +47,7 @@ class Window(NamedTuple):
 
 
 class WindowScorer:
-    """Scores windows one after another with a model that is here."""
+    """Scores windows one after another with a model in this process."""
 
     def __init__(self, model: LanguageModel, precise: bool) -> None:
         self._model, self._precise = model, precise
@@ -68,8 +71,9 @@ class WindowScorer:
 
 @dataclass(frozen=True)
 class RowScore:
-    """What one row costs: `nll` nats in all, -log P. Row 0 is the first. A row with a `fault` has no figures:
-    its `nll` is NaN.
+    """The cost of one row: `nll` is -log P of the whole row in nats. Rows count from 0.
+
+    A row with a `fault` has no figures: its `nll` is NaN.
     """
 
     row: int
@@ -82,25 +86,25 @@ class RowScore:
 
     @property
     def perplexity(self) -> float | None:
-        """exp(nll / characters); None where there are none."""
+        """exp(nll / characters); None for a row without characters."""
         return of_sum(self.nll, self.characters) if self.characters else None
 
     @property
     def word_perplexity(self) -> float | None:
-        """exp(nll / words); None where there are none, or the language doesn't part them by spaces."""
+        """exp(nll / words); None without words, and in languages that don't part words by spaces."""
         return of_sum(self.nll, self.words) if self.words else None
 
 
 @dataclass(frozen=True)
 class RowsReport(Report):
-    """How well a model predicts the rows of a file: the figures are those of all characters of all rows.
+    """The figures of all rows of a file together, under a model.
 
-    rows, rows_scored  how many there are, and how many were scored
-    rows_left_out      the others, by what is wrong with them
-    column, given      where the texts, and the contexts, stood
+    rows, rows_scored  the number of rows, and of rows scored
+    rows_left_out      the numbers of other rows, by the kind of their fault
+    column, given      the columns of the texts and of the contexts
     column_found       whether the column was found rather than named
-    damage             why the file could not be read to its end, or None
-    examples           the first rows left out, with their numbers
+    damage             the error that ended the file early, or None
+    examples           the first rows left out: their numbers and errors
 
     `unsettled` stays 0: rounding in long rows is not examined.
     """
@@ -123,7 +127,7 @@ class RowsReport(Report):
 
 @dataclass(frozen=True)
 class Scored:
-    """A batch of rows, their texts as they were read, and the columns that the file has for them, `own`."""
+    """A batch of rows: their scores, their normalised texts, and their columns in the file, `own`."""
 
     scores: list[RowScore]
     texts: list[str]
@@ -140,8 +144,8 @@ def score_rows(
 ) -> Generator[Progress, None, RowsReport]:
     """Score a file of rows step by step: yields Progress about ten times a second and at the end.
 
-    `each` is given every batch of rows, in order; `own` keeps the rows' own columns with them. Raises
-    TextError where not one row can be scored, and what scoring raises.
+    `each` is called with every batch of rows, in order; `own` keeps the columns of the file with them. Raises
+    TextError if no row can be scored, and the errors of scoring.
 
     >>> import io
     >>> import rnnviz
@@ -160,7 +164,7 @@ def score_rows(
         raise ConfigError("rows are what open_rows gives; received {received}", received=received(file))
     scorer_of(model, details=False, precise=precise)  # refuses what can't be scored
     work, clock = _Work(model, file), Clock()
-    # A cluster's model asks for windows ahead of what it gives back: `tee` keeps those that wait.
+    # A cluster's model takes windows ahead of the costs that it returns: `tee` keeps the rows that wait.
     batches, ahead = tee(work.batches(own))
     windows = (window for _rows, window in ahead)
     if hasattr(model, "window_costs"):
@@ -213,7 +217,7 @@ class _Work:
         return [self._normaliser.feed(text) + self._normaliser.finish() for text in texts]
 
     def take(self, rows: Rows, given: Ids, found: Doubles) -> Scored:
-        """The scores of k rows, by their costs (k, 3) and how long the contexts are, (k,)."""
+        """The scores of k rows, from their costs `found` (k, 3) and their contexts' lengths `given` (k,)."""
         finite = np.isfinite(found).all(axis=1)
         if not finite.all():
             raise no_probability(self._model.name, 1, len(rows.texts[int(finite.argmin())]))

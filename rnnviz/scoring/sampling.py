@@ -3,9 +3,9 @@
     P(x) ∝ exp(log P(x | everything before) / temperature)
 
 over the `top_k` most probable symbols (Fan et al. 2018), and of those over the fewest that hold `top_p` of
-what is left (the nucleus of Holtzman et al. 2020). `<unk>` is no character and never drawn; the other
-probabilities are renormalised without it. `sampling_distribution` is this one
-definition, and everything draws from it.
+the probability left (the nucleus of Holtzman et al. 2020). `<unk>` is no character and never drawn; the other
+probabilities are renormalised without it. `sampling_distribution` is this one definition, and every sample is
+drawn from it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shape:
-    """What a prediction is drawn with: see `sample`. Raises ConfigError for values outside their range."""
+    """The settings of sampling: see `sample`. Raises ConfigError for values outside their range."""
 
     temperature: float = 1.0
     top_k: int | None = None
@@ -71,13 +71,13 @@ def sample(
 ) -> str:
     """`length` characters that `model` writes after `prompt`, as a text without the prompt.
 
-    prompt       read first; empty: a text begins
+    prompt       read first; with an empty prompt, a text begins
     temperature  1 draws from the model's own distribution, less sharpens it, 0 takes the most
                  probable character
-    top_k        as many of the most probable characters to draw from; None: all
-    top_p        the fewest of those that hold this share of the probability; None: all
-    seed         the same one gives the same characters; None: by chance
-    change       of a network's states, those of the prompt too, such as `rnnviz.units.Clamp(17, 1.0)`
+    top_k        draw from this number of most probable characters; None: from all
+    top_p        draw from the fewest of those that hold this share of the probability; None: from all
+    seed         the same seed gives the same characters; None: random ones
+    change       changes a network's states, those of the prompt too: `rnnviz.units.Clamp(17, 1.0)`, say
 
     Raises ConfigError for a negative length, temperature or seed, top_k < 1 or a top_p outside 0 .. 1,
     TextError for half a surrogate pair in the prompt, CheckpointError if the model gives no probabilities.
@@ -112,7 +112,7 @@ def stream(
     seed: int | None = None,
     change: StateChange | Sequence[StateChange] | None = None,
 ) -> Iterator[str]:
-    """`sample`, a character at a time. Wrong arguments raise before anything is read."""
+    """`sample`, a character at a time. Wrong arguments raise at the call, before the prompt is read."""
     shape = Shape(temperature, top_k, top_p)
     check(length, seed)
     changes = NO_CHANGES if change is None else combined(weights_of(model), change)  # type: ignore[arg-type]
@@ -132,8 +132,8 @@ def resume(
 ) -> str:
     """`length` characters that follow the first `t` characters of a Trace, which are not read again.
 
-    With the same seed they are those that `sample` gives there, unless `changes` change the network's states.
-    Raises ConfigError for a t outside 0 .. T, and what `stream` raises.
+    The same seed gives the same characters as `sample` there, unless `changes` change the network's states.
+    Raises ConfigError for a t outside 0 .. T, and raises as `stream` does.
     """
     shape = Shape(temperature, top_k, top_p)
     check(length, seed)
@@ -148,13 +148,14 @@ def sampling_distribution(
     top_k: int | None = None,
     top_p: float | None = None,
 ) -> Doubles:
-    """The probabilities that `sample` draws the next character with, of predictions in nats.
+    """The probabilities with which `sample` draws the next character, from predictions in nats.
 
     log_probs  (..., V): log P of each symbol, as in `Trace.log_probs`; symbol 0 is `<unk>`
-    returns    (..., V): 0 for `<unk>` and for what top_k and top_p leave out; each row sums to 1
+    returns    (..., V): 0 for `<unk>` and for symbols that top_k and top_p leave out; each row sums to 1
 
-    First the temperature, then `top_k`, then `top_p` of what is left; ties go to the lower id. Temperature 0
-    leaves the most probable character alone. Raises ConfigError for settings outside their range.
+    The temperature comes first, then `top_k`, then `top_p` of the probability left; ties go to the lower id.
+    Temperature 0 leaves the most probable character alone. Raises ConfigError for settings outside their
+    range.
 
     >>> import numpy as np
     >>> import rnnviz
@@ -183,7 +184,7 @@ def sampling_distribution(
 
 
 def _weights(log_probs: Doubles, shape: Shape) -> tuple[Ids, Doubles]:
-    """Of each row (..., V): the symbols to draw from, most probable first, and their weights, (..., K)."""
+    """For each row (..., V), the symbols to draw from, most probable first, and their weights, (..., K)."""
     left = 1 if shape.temperature == 0 else shape.top_k
     symbols = np.argsort(-log_probs, axis=-1, kind="stable")[..., :left]
     ordered = np.take_along_axis(log_probs, symbols, axis=-1)
@@ -218,7 +219,7 @@ def draw(
     shape: Shape,
     seed: int | None,
 ) -> Iterator[str]:
-    """Draw `length` characters from the model `name`, which reads each; see `stream`."""
+    """Draw `length` characters, each read by `after` before the next; `name` is the model's in errors."""
     generator = np.random.default_rng(seed)
     for _ in range(length):
         log_probs = after.log_probs()

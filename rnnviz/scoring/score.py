@@ -1,4 +1,4 @@
-"""What a scored text, or a file of rows, comes to."""
+"""Score: the finding on a scored text, or on a file of rows."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ FEW = 200
 """Characters of a text below which one word matters."""
 
 MANY = 0.1
-"""The share of unknown characters from which on the others hardly count."""
+"""The share of unknown characters from which the known ones hardly count."""
 
 MATTERS = 1.01
-"""Times the perplexity of the known characters, from which on unknown ones are mentioned."""
+"""Unknown characters are mentioned from this multiple of the known ones' perplexity on."""
 
 NOTABLE = 0.02
 """The share of a text that a model may have met before by chance: idioms, licences."""
@@ -30,9 +30,13 @@ NOTABLE = 0.02
 
 @dataclass(frozen=True)
 class Compared:
-    """What a file costs under something. `kind` is model, n-gram, uniform, unigram or compressor; `about`
-    describes it. Costs are the whole text's, unknown characters' included; the `best` row has the fewest
-    bits, except the unigram, which is no code.
+    """A file's cost under one model or baseline.
+
+    kind   model, n-gram, uniform, unigram or compressor
+    about  describes the model or baseline
+    best   whether this row has the fewest bits; never the unigram, which is no code
+
+    Costs are the whole text's, unknown characters' included.
     """
 
     name: str
@@ -44,7 +48,7 @@ class Compared:
 
 
 def best(rows: Sequence[Compared]) -> list[Compared]:
-    """The rows, the best marked. The unigram was told the file's own frequencies: it can't be that."""
+    """The rows with the best one marked: never the unigram, which was told the file's own frequencies."""
     codes = [n for n, row in enumerate(rows) if row.kind != "unigram"]
     fewest = min(codes, key=lambda n: rows[n].bits_per_character, default=None)
     return [replace(row, best=n == fewest) for n, row in enumerate(rows)]
@@ -60,12 +64,12 @@ def uniform(vocabulary: Vocabulary, report: Report) -> float:
 class Score(Pictured):
     """A scored text.
 
-    interval  where as many characters more would lie; None of rows, which are no one text
+    interval  the interval of as many characters again; None for rows, which aren't one text
     guess     the perplexity of a uniform guess
-    compared  what else the text costs under, the model first
-    overlap   how much of it the model had been trained on, where that is known
+    compared  the text's cost under the model, then under other models and baselines
+    overlap   the share of the text that the model was trained on, where known
     learned   whether the model learned from the text as it read it
-    normaliser  what became of the text before it was read, of rnnviz.text.characters.NORMALISERS
+    normaliser  the text's normalisation before it was read, of rnnviz.text.characters.NORMALISERS
 
     >>> import rnnviz
     >>> from rnnviz.scoring.interval import interval
@@ -108,7 +112,7 @@ class Score(Pictured):
         )
 
     def table(self) -> Table:
-        """What the text costs under the model, and under what it was compared with."""
+        """The text's cost under the model, and under the models and baselines compared."""
         columns = [words(f"score.{head}") for head in ("file", "best", "under", "kind", "perplexity", "bits")]
         own = Compared(self.report.model, "model", "", self.report.perplexity, self.report.bits_per_character)
         return Table(
@@ -127,7 +131,7 @@ class Score(Pictured):
         )
 
     def sentences(self) -> list[Said]:
-        """How many characters it hesitated between, how far that goes, and what may have helped it."""
+        """The number of characters that the model hesitated between, its interval, and its reasons."""
         report, lies = self.report, self.interval
         low, high = (None, None) if lies is None else (lies.low, lies.high)
         first, second = (lies and lies.halves) or (None, None)
@@ -187,7 +191,7 @@ class Score(Pictured):
         yield f"score.why.{reason}"
 
     def panels(self) -> list[Panel]:
-        """The bits a character under each of what it was compared with."""
+        """The bits a character under the model and the others compared; no picture without a comparison."""
         if not self.compared:
             return []
         (chosen,) = [n for n, one in enumerate(self.compared) if one.best]
@@ -210,7 +214,7 @@ class RowsScore(Score):
     report: RowsReport
 
     def sentences(self) -> list[Said]:
-        """How many rows were scored, and what is wrong with the others."""
+        """The number of rows scored, and the faults of the others."""
         report = self.report
         left_out = [words(f"rows.{kind}", number=count(n)) for kind, n in report.rows_left_out.items()]
         return say(

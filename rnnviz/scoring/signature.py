@@ -1,4 +1,4 @@
-"""What a compressed text (`rnnviz.scoring.compression`) names, so that the same model restores it."""
+"""Signature: the bytes by which a compressed text names its model, so that the same model restores it."""
 
 import hashlib
 from typing import Any
@@ -16,7 +16,7 @@ LENGTH = 8
 
 
 def signature(model: Any) -> bytes:
-    """LENGTH bytes that name a model. Raises ConfigError for a Python function, and for what is no model."""
+    """LENGTH bytes that name a model. Raises ConfigError for Python functions, and for other values."""
     if isinstance(model, ReadsItself):
         return model.signature()
     kind, arrays = ("", model.to_tensors()) if isinstance(model, NgramModel) else _of_network(model)
@@ -33,8 +33,8 @@ def digest_of(*parts: bytes) -> bytes:
 
 
 def _of_network(model: Any) -> tuple[str, dict[str, Array | None]]:
-    """What its layers are, and its numbers as they are multiplied, not as they are stored: it is these that
-    the probabilities come from.
+    """The kinds of a network's layers, and its numbers as they are multiplied, from which probabilities come;
+    stored numbers may be others.
     """
     weights = weights_of(model)
     if weights.cell == "custom":

@@ -1,4 +1,4 @@
-"""The states that a network passes through as it reads a whole corpus, as one array on disk.
+"""States of a network over a whole corpus, streamed into one array on disk.
 
 Shape letters: T characters, L layers, H hidden units.
 """
@@ -38,19 +38,19 @@ def states(
 ) -> npt.NDArray[np.float32]:
     """Write a network's states over a text, or a file, to one .npy file; return it as a read-only memory map.
 
-    text      of T characters; a str is the text itself; a `pathlib.Path` or a seekable binary file, a file
-    output    the path of the new file, written whole or not at all; it takes 4 T L H bytes
-    path      a file in place of the text, by its path as a str too
-    encoding  of the file; None: it is found
-    layer     one layer, counted from 0; None: all of them
+    text      T characters; a str is the text itself; a `pathlib.Path` or a seekable binary file is a file
+    output    the path of the new file of 4 T L H bytes, written whole or not at all
+    path      a file in place of `text`; here a str is a path, too
+    encoding  the file's encoding; None: found from the file
+    layer     one layer, counted from 0; None: all layers
     quantity  "hidden", "cell" of an LSTM, or a gate's name
-    progress  is called about ten times a second with the share that is done, `.fraction`
+    progress  called about ten times a second with the share that is done, `.fraction`
 
-    Returns (T, L, H) float32, (T, H) of one layer: row t is the state after character t, exactly that of
-    `rnnviz.trace`. Neither the text nor its states are ever in memory as a whole; `numpy.load(output,
-    mmap_mode="r")` opens the file again. Raises ConfigError for an absent layer or quantity, TextError and
-    DecodingError for an unreadable file, EmptyTextError for no text, ExportError where `output` can't be
-    written.
+    Returns (T, L, H) float32, or (T, H) for one layer. Row t is the state after character t, exactly that of
+    `rnnviz.trace`. Neither the text of a file nor the states are ever in memory as a whole;
+    `numpy.load(output, mmap_mode="r")` opens the file again. Raises ConfigError for an absent layer or
+    quantity, TextError and DecodingError for an unreadable file, EmptyTextError for no text, ExportError
+    where `output` can't be written.
 
     >>> import tempfile
     >>> import rnnviz
@@ -92,7 +92,7 @@ def _writing(
             yield Share(min(1.0, source.bytes_read / max(1, source.bytes_total)))
     if not T:
         raise EmptyTextError("{name} has no characters; choose another text", name=source.name)
-    # How many there were is known now: numpy's header leaves room for a first axis that has grown.
+    # The number of characters is known now; numpy's header leaves room for a first axis that has grown.
     file.seek(0)
     write_array_header_1_0(file, {**described, "shape": (T, *described["shape"][1:])})  # type: ignore[index]
     yield Share(1.0)

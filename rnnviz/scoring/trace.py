@@ -31,18 +31,18 @@ from rnnviz.text.vocabulary import Vocabulary
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace(Pictured):
-    """What a model did while it read `text`, normalised. All arrays are read-only.
+    """A model's states, predictions and costs as it read the normalised `text`. All arrays are read-only.
 
-    `trace[a:b]` is the Trace of characters a .. b - 1, as they were read after all that came before: a view,
-    no copy. Its states, predictions and costs are those of the whole; its running perplexity begins anew,
-    over its own characters. `save` keeps a Trace in a file.
+    `trace[a:b]` is the Trace of characters a .. b - 1, as they were read after all characters before them: a
+    view, no copy. States, predictions and costs stay the same; the running perplexity begins anew with
+    character a. `save` keeps a Trace in a file.
 
     ids         (T,)       integers of the characters, 0 where unknown
     hidden      (T, L, H)  float32, H_t after reading character t
     cell        (T, L, H)  float32, C_t of an LSTM; None for other cells
     nll         (T,)       nats, -log P(x_t | x_<t), with `Vocabulary.unknown_cost` where unknown
     perplexity  (T,)       of the characters up to and including t
-    rank        (T,)       1 where nothing was more probable than what came; an unknown character as <unk>
+    rank        (T,)       1 where the most probable character came; unknown characters rank as <unk>
     entropy     (T + 1,)   nats, of the prediction after t characters
     """
 
@@ -57,7 +57,7 @@ class Trace(Pictured):
     perplexity: Doubles
     rank: Integers
     entropy: Doubles
-    # With the start symbol's step in row 0: what the derived quantities need.
+    # The derived quantities need these, with the start symbol's step in row 0.
     _inputs: Integers
     _states: Floats
     _cells: Floats | None
@@ -96,7 +96,7 @@ class Trace(Pictured):
 
     @property
     def weights(self) -> Weights:
-        """What the text was read with."""
+        """The weights that the text was read with."""
         return self._weights
 
     def state_after(self, at: int) -> tuple[Floats, Floats | None]:
@@ -152,8 +152,9 @@ class Trace(Pictured):
         return list(zip(symbols, probabilities[0].tolist(), strict=True))
 
     def values(self, quantity: str) -> Floats:
-        """A quantity of the units, (T, L, H) float32: "hidden", "cell" or a gate. Raises ConfigError for one
-        that this network hasn't got.
+        """A quantity of the units, (T, L, H) float32: "hidden", "cell" or a gate.
+
+        Raises ConfigError for a quantity that this network lacks.
         """
         if quantity == "hidden":
             return self.hidden
@@ -166,7 +167,7 @@ class Trace(Pictured):
         """A pandas DataFrame with a row for each character: position, character, nll, rank, entropy, and the
         k most probable characters with their probabilities, top_1, p_1, top_2, p_2 and so on.
 
-        Positions count from 0. All is of the prediction that the character met, before it was read: `nll` and
+        Positions count from 0. All values are of the prediction before the character was read: `nll` and
         `entropy` in nats, rank 1 the most probable. `<unk>` stands for all unknown characters. Raises
         ConfigError for k < 0, and where pandas is missing.
 
@@ -201,8 +202,8 @@ class Trace(Pictured):
         unit, quantity, value. Positions, layers and units count from 0.
 
         Only the quantities named are computed, by default "hidden". A text of T characters has T·L·H rows for
-        each: `layer` and `units` choose among them. Raises ConfigError for a quantity, layer or unit that
-        isn't there, and where pandas is missing.
+        each: `layer` and `units` choose among them. Raises ConfigError for an absent quantity, layer or unit,
+        and where pandas is missing.
 
         >>> import rnnviz
         >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "machine")
@@ -213,15 +214,16 @@ class Trace(Pictured):
         return frames.frame(frames.columns(self.text, values, layer, units))
 
     def to_frame(self, *quantities: str, layer: int | None = None, units: Sequence[int] | None = None) -> Any:
-        """`states_frame` by its name in 1.0.0: warns."""
+        """`states_frame` by its name in 1.0.0, with a DeprecationWarning."""
         said = "Trace.to_frame goes in the next version: write `Trace.states_frame`"
         warnings.warn(said, DeprecationWarning, stacklevel=2)
         return self.states_frame(*quantities, layer=layer, units=units)
 
     def save(self, path: str | os.PathLike[str], *quantities: str) -> None:
-        """Write this trace to an npz file, for `Trace.load`, with the weights that the derived quantities
-        need. `numpy.load` reads it too: text, hidden, nll and so on by the names above, and the gates that
-        `quantities` name. Raises ConfigError for a quantity that isn't there, ExportError where the file
+        """Write this trace to an npz file, for `Trace.load`, with the weights that derived quantities need.
+
+        `numpy.load` reads the file too: text, hidden, nll and so on under the names of this class, and the
+        gates that `quantities` name. Raises ConfigError for an absent quantity, ExportError where the file
         can't be written.
         """
         content = self.to_bytes(*quantities)
@@ -248,7 +250,7 @@ class Trace(Pictured):
         found = cls(**trace_file.read(source))
         try:
             one = found[:1]
-            _ = one.log_probs, one.gates  # which tells whether the weights fit
+            _ = one.log_probs, one.gates  # raises unless the weights fit
         except trace_file.DAMAGE as error:
             raise trace_file.unreadable("the file", f"its weights do not fit: {error}") from None
         return found

@@ -1,11 +1,11 @@
 """A trace in a file: an npz archive of named arrays, which numpy reads as well.
 
-    about         JSON: format, model_name, the vocabulary's code points, what the weights' layers are
+    about         JSON: format, model_name, the vocabulary's code points, the cells of the layers
     text          code points (T,) uint32
     hidden, ...   (T, ...) as in `rnnviz.Trace`; hidden_before and the like: after the start symbol
-    weights.…     what derived quantities are computed from
+    weights.…     the weights, from which derived quantities are computed
 
-Nothing in it is pickled, so a stranger's file can't run anything.
+No array is pickled, so a stranger's file can't run anything.
 """
 
 import io
@@ -44,10 +44,10 @@ DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, tokenize.TokenError),
     *(MemoryError, RuntimeError, AssertionError),  # of encrypted archives and nested JSON, too
 )
-"""What a damaged or hostile archive raises when it is read, or the arrays in it when they are used."""
+"""Errors of a damaged or hostile archive when it is read, and of its arrays when they are used."""
 
 ARRAYS = ("known", "nll", "perplexity", "rank", "entropy", "_inputs", "_states", "_cells")
-"""What is stored as it is; the start symbol's step stands in row 0 of those with an underscore."""
+"""Fields that are stored as they are; those with an underscore have the start symbol's step in row 0."""
 
 _KINDS = dict(zip(ARRAYS, ("b", "f", "f", "i", "f", "iu", "f", "f"), strict=True))
 
@@ -57,8 +57,9 @@ _OTHER = ("embedding", "readout", "bias")
 
 
 def pack(trace: Any, beside: Arrays) -> bytes:
-    """The bytes of a Trace's file, with further arrays `beside`. Raises ConfigError for a cell of one's own,
-    whose function no file can hold.
+    """The bytes of a Trace's file, with further arrays `beside`.
+
+    Raises ConfigError for a network of Python functions, which no file can hold.
     """
     weights = trace.weights
     if type(weights) is not Weights:
@@ -89,9 +90,7 @@ def pack(trace: Any, beside: Arrays) -> bytes:
 
 
 def read(source: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
-    """The fields of the Trace that `pack` was given. Raises CheckpointError for a file that isn't there or
-    wasn't made by it.
-    """
+    """The fields of the Trace that `pack` was given. Raises CheckpointError for missing and other files."""
     named = isinstance(source, str | os.PathLike)
     name = Path(source).name if named else "the file"  # type: ignore[arg-type]
     try:
@@ -156,7 +155,7 @@ def _stored(there: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
 
 
 def _of_format_1(there: dict[str, npt.NDArray[Any]], cells: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of a file by rnnviz 1.0.0, which halved the weights of gates, as they are named now."""
+    """The arrays of a file by rnnviz 1.0.0 under today's names; gates' weights, halved there, are doubled."""
     found = dict(there)
     for n, cell in enumerate(cells):
         own = {name: there.get(f"weights.{n}.{name}") for name in ("table", "W_in", "b", "W_h", "b_n")}
@@ -164,7 +163,7 @@ def _of_format_1(there: dict[str, npt.NDArray[Any]], cells: Sequence[str]) -> di
         twice = np.ones(len(CELLS[cell].blocks), np.float32)
         twice[:-1] += CELLS[cell].mixes  # all but the candidate
         rows = np.repeat(twice, len(own["b"]) // len(twice))  # type: ignore[arg-type]
-        to_state = np.full_like(rows, 2) if cell == "gru" else rows
+        to_state = np.full_like(rows, 2) if cell == "gru" else rows  # a GRU's candidate was halved here, too
         made = {
             name: None if values is None else values * rows for name, values in own.items() if name != "W_h"
         }

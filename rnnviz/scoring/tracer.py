@@ -1,8 +1,8 @@
-"""Texts read with a network. Tracer: a Trace kept up to date while its text changes.
+"""Tracer: a Trace kept up to date while its text changes; and `trace`, for one text or many.
 
-A keystroke costs only what follows the common prefix of the old text and the new one. A Trace is a view into
-the Tracer's arrays; an edit that would overwrite rows somebody can still see goes on in new arrays. Several
-texts are read in step, a row of a batch each, on the GPU where the model is on one.
+A keystroke costs only the characters after the common prefix of the old text and the new one. A Trace is a
+view into the Tracer's arrays; an edit that would overwrite rows of a living Trace goes on in new arrays.
+Several texts are read in step, a row of a batch each, on the GPU where the model is on one.
 
 Shape letters: B texts of a batch, T time steps of the longest, L layers, H hidden units, V symbols.
 """
@@ -36,7 +36,7 @@ PIECE = 1_000
 """Characters between two steps of progress."""
 
 ENTRIES = 1 << 24
-"""Of a batch's states, (T, B, L, H), at most: 64 MiB."""
+"""Entries of a batch's states, (T, B, L, H), at most: 64 MiB."""
 
 ROWS = 64
 """Texts side by side, at most."""
@@ -53,14 +53,15 @@ def trace(
 def trace(
     model: Network, text: str | Iterable[str], *, change: StateChange | Sequence[StateChange] | None = None
 ) -> Trace | list[Trace]:
-    """What `model` does while it reads a text: its states, predictions and costs.
+    """The Trace of `model` reading a text: its states, predictions and costs.
 
-    text     of T characters, any number, also none; or a list of texts, for the Trace of each in their order
-    change   of the network's states as it reads, such as `rnnviz.units.Clamp(17, 1.0)`, or several
+    text     T characters, maybe none; or a list of texts, for a list of their Traces in the same order
+    change   changes the network's states as it reads: `rnnviz.units.Clamp(17, 1.0)`, say, or a list
 
-    A list is read side by side, on the GPU where the model is on one: equal to one by one but for rounding,
-    to 1e-4, unless the network magnifies rounding (see `rnnviz.perplexity`). Raises TextError for what is no
-    text and for half a surrogate pair, ConfigError for a change of what isn't there.
+    Texts of a list are read side by side, on the GPU where the model is on one. Their Traces equal those of
+    single texts to 1e-4, unless the network magnifies rounding: see `rnnviz.scoring.perplexity`. Raises
+    TextError for a value that is no text and for half a surrogate pair, ConfigError for a change of an absent
+    layer or unit.
 
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")
@@ -77,14 +78,16 @@ def trace(
 
 
 def tracing(model: Network, text: str) -> Generator[float, None, Trace]:
-    """`trace` as a generator that yields the share done, several times a second; closing cancels. A long text
-    is read as stretches side by side, which moves a state by rounding alone: see `batched_scoring`.
+    """`trace` as a generator that yields the share done, several times a second; closing cancels.
+
+    A long text is read as stretches side by side, which moves a state by rounding alone: see
+    `rnnviz.networks.batched_scoring`.
     """
     tracer, weights = Tracer(model), weights_of(model)
     if len(text) >= LEAST and weights.cell in CELLS and CELLS[weights.cell].mixes:
         text = normalise(text, model.normaliser)
         scorer = CharScorer(NumpyEngine(weights, whole=True), model.vocabulary.start, wide=True)
-        ids = np.append(model.vocabulary.encode(text), 0)  # what comes last is not read any more
+        ids = np.append(model.vocabulary.encode(text), 0)  # a scorer doesn't read the last symbol
         share = partial(_share, len(text))
         hidden, *cell = yield from mapped(scorer.states(ids), share)
         return tracer.adopt(text, hidden[1:], cell[0][1:] if cell else None)
@@ -102,8 +105,8 @@ def _share(count: int, done: Done) -> float:
 class Tracer:
     """A Trace that follows a text while it is edited: `extend` takes the whole new text.
 
-    `computed` counts the characters the last call read, `changed` is their range (start, stop). The weights
-    are those the model had when the Tracer was made. `changes` may change states, see `Weights.run`.
+    `computed` counts the characters that the last call read, `changed` is their range (start, stop). The
+    weights are the model's when the Tracer was made. `changes` may change states, see `Weights.run`.
 
     >>> import rnnviz
     >>> tracer = Tracer(rnnviz.load("timemachine-gru"))
@@ -121,7 +124,7 @@ class Tracer:
         self._text = ""
         hidden, cell = self._weights.states(2)
         self._weights.run(np.array([model.vocabulary.start]), hidden, cell, changes)
-        # The newest prediction (1, V) and its row: what the next character is scored by.
+        # The newest prediction (1, V), which scores the next character, and its row.
         self._ahead, self._ahead_row = self._weights.predict(hidden[1:, -1]), 0
         # Row 0 is for the start symbol, then comes a row for each character.
         first = {
@@ -150,7 +153,7 @@ class Tracer:
     def _take(self, text: str, kept: int, states: tuple[Floats, Floats | None] | None = None) -> Trace:
         ids = self._vocabulary.encode(text[kept:])
         self._make_room(kept, len(text))
-        self._text = text[:kept]  # what holds, should the next line be interrupted
+        self._text = text[:kept]  # the part that stays valid if the next line is interrupted
         self._read(kept, ids, states)
         self._text = text
         self.computed = len(ids)
@@ -164,7 +167,7 @@ class Tracer:
         if length + 1 > capacity:
             capacity = max(length + 1, 2 * capacity)
         elif length == kept or all(stop <= kept + 1 for stop, _view in self._lent):
-            return  # of a deletion, too: nothing is written, and an older Trace keeps its rows
+            return  # also for a deletion: nothing is written, and an older Trace keeps its rows
         self._rows, self._lent = _longer(self._rows, kept + 1, capacity), []
 
     def _read(self, kept: int, ids: Integers, states: tuple[Floats, Floats | None] | None = None) -> None:
@@ -208,7 +211,7 @@ class Tracer:
     def _show(self) -> Trace:
         stop = len(self._text) + 1
         whole = {name: _unwritable(values[:stop]) for name, values in self._rows.items()}
-        # A slice of a view keeps the whole of it, so that it lives for as long as anybody looks at its rows.
+        # A slice keeps its whole view alive, so a view lives for as long as any Trace shows its rows.
         self._lent += [(stop, ref(view)) for view in whole.values()]
         of_text = {name: values[1:] for name, values in whole.items()}
         return Trace(
@@ -231,7 +234,7 @@ class Tracer:
 
 
 def _longer(rows: Arrays, kept: int, capacity: int) -> Arrays:
-    """New arrays of so many rows, the first `kept` of them the same."""
+    """New arrays of `capacity` rows, the first `kept` of them copied."""
     new = {name: np.empty((capacity, *values.shape[1:]), values.dtype) for name, values in rows.items()}
     for name, values in rows.items():
         new[name][:kept] = values[:kept]
@@ -239,12 +242,12 @@ def _longer(rows: Arrays, kept: int, capacity: int) -> Arrays:
 
 
 def _unwritable(array: Array) -> Array:
-    """A view that can't be made writable again, as one with its flag cleared can: others share its memory."""
+    """A view that nobody can make writable again, unlike one with its flag cleared: Traces share memory."""
     return np.asarray(array.data.toreadonly())
 
 
 def common_prefix(old: str, new: str) -> int:
-    """The length of the common prefix, by comparing slices rather than characters."""
+    """The length of the common prefix, by bisection over slices: faster than character by character."""
     if new.startswith(old):
         return len(old)
     low, high = 0, min(len(old), len(new))
@@ -261,7 +264,7 @@ def _many(model: Network, texts: Iterable[str]) -> list[Trace]:
     """The Trace of each text, read side by side."""
     weights = weights_of(model)
     normalised = [normalise(text, model.normaliser) for text in texts]
-    if type(weights) is not Weights:  # a step of one's own, which reads one text at a time
+    if type(weights) is not Weights:  # a Python function's step: one text at a time
         return [Tracer(model).extend(text) for text in normalised]
     traces: dict[int, Trace] = {}
     for group in _groups([len(text) for text in normalised], len(weights.layers) * weights.layers[0].units):
@@ -274,7 +277,7 @@ def _many(model: Network, texts: Iterable[str]) -> list[Trace]:
 
 
 def _groups(lengths: Sequence[int], units: int) -> Iterator[list[int]]:
-    """The texts in batches, the longest first: so few rows of one are empty."""
+    """The texts' numbers in batches, the longest first: texts of a batch are then about as long."""
     order = sorted(range(len(lengths)), key=lambda n: -lengths[n])
     while order:
         size = max(1, min(ROWS, ENTRIES // max(1, lengths[order[0]] * units)))
@@ -283,7 +286,7 @@ def _groups(lengths: Sequence[int], units: int) -> Iterator[list[int]]:
 
 
 def _read(model: Network, weights: Weights, ids: Sequence[Ids]) -> tuple[Floats, ...]:
-    """Every state after each character, (T, L, B, H): H, and an LSTM's C. Beyond a text's end is anything."""
+    """Every state after each character, (T, L, B, H): H, and an LSTM's C; meaningless after a text's end."""
     inputs = np.zeros((1 + max(map(len, ids), default=0), len(ids)), np.int64)
     inputs[0] = model.vocabulary.start
     for row, each in enumerate(ids):
@@ -296,13 +299,13 @@ def _read(model: Network, weights: Weights, ids: Sequence[Ids]) -> tuple[Floats,
 
 
 def _by_torch(model: CharModel, inputs: Ids) -> tuple[Floats, ...]:
-    """The same where the model is, of inputs (T + 1, B)."""
+    """`_read` on the model's device, for inputs (T + 1, B)."""
     import torch
 
     found = []
     with torch.inference_mode():
         state = model.zero_state(inputs.shape[1])
-        # Step by step: of a whole text torch's own layers give the states of the top layer alone.
+        # Step by step: for a whole text, torch's own layers give the states of the top layer alone.
         for x in model.embed(torch.from_numpy(inputs.T.copy()).to(model.device)).unbind(1):
             _, state = model.hidden(x[:, None], state)
             found.append(state)
