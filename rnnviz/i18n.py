@@ -38,7 +38,7 @@ def translations(language: str) -> gettext.NullTranslations:
 
 
 def spoken_by(asks: Callable[[], object]) -> None:
-    """Set the function that returns the session's language. Without one, as in a notebook, it is English."""
+    """Set the function that returns the session's language. Without one, as in a notebook: English."""
     global _asks
     _asks = asks
 

@@ -1,7 +1,7 @@
 """Objects at the prompt: a repr of one screen at most, and in a notebook a picture.
 
-`rnnviz.notebook.html_repr` draws the pictures. That module imports the classes shown here, so it is
-imported by name when a notebook asks: the only name here that points upwards.
+`rnnviz.notebook.html_repr` draws the pictures. As html_repr imports the classes that derive from these, it
+is imported by name when a notebook asks: the only name here that points upwards.
 """
 
 from dataclasses import fields

@@ -32,8 +32,8 @@ LEVELS = ("said", "aside", "caution", "detail", "hint")
 once details are unfolded; only where a reader can click."""
 
 HUGE, BEYOND = 1e6, 1e12
-"""The perplexity from which a word replaces digits ("98.7 million"), and from which a sentence replaces the
-number: its digits would tell nobody anything."""
+"""The perplexity from which a word replaces digits ("98.7 million"), and from which words replace the whole
+number, whose digits mean nothing any more."""
 
 _LARGE = {
     "en": ((1e9, " billion"), (1e6, " million")),

@@ -1,4 +1,4 @@
-"""Units: what they respond to, what depends on them, and how long a network remembers.
+"""Units: the targets they respond to, the predictions that depend on them, and a network's memory.
 
     from rnnviz import units
 

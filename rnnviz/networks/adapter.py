@@ -14,7 +14,7 @@ called for the start symbol.
 
 <unk> stands for characters outside the vocabulary; `unknown` is the network's own index. Without `unknown`,
 torch's layers read <unk> as the mean of all embeddings (or one-hot vectors), and a function doesn't read it.
-Its logit is then `unknown_gap` nats below the mean logit: by default a probability below exp(-20) / V.
+The logit of <unk> is then `unknown_gap` nats below the mean: by default a probability below exp(-20) / V.
 """
 
 import math
@@ -104,7 +104,7 @@ def adapt_step(
     name: str = "adapted",
     check: Check | None = None,
 ) -> CustomModel:
-    """A CustomModel that calls `step`, a function for any cell. The model has no gradients, nor a file.
+    """A CustomModel that calls `step`, a function for any cell. It has no gradients and can't be saved.
 
     step         a function (ids, state) -> (outputs, state). ids (B,) are the network's own indices, state is
                  {name: (B, width)}, a row for each of B texts, and outputs are one of the new parts. Or a

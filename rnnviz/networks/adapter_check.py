@@ -13,8 +13,8 @@ from rnnviz.networks.custom import CustomModel, as_array
 from rnnviz.networks.torch_model import CharModel
 
 Check = Callable[[list[int]], Any]
-"""The network's own logits or log-probabilities (T, n), after each of T of its own indices. A function gets a
-list of indices; an nn.Module gets a tensor (T,), and may return its state too: (logits, state)."""
+"""Returns the network's logits or log-probabilities (T, n), after each of T of the network's indices. A
+function gets a list of indices; an nn.Module gets a tensor (T,), and may return (logits, state)."""
 
 TEXTS, LENGTH = 4, 40
 TOLERANCE = 1e-4  # nats

@@ -16,8 +16,7 @@ from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.validate import received
 from rnnviz.text.vocabulary import Vocabulary
 
-# The start symbol's entry in an input of its own. A large entry needs a small weight, which gradients hardly
-# see.
+# The start symbol's entry in an extra input. A large entry needs a small weight, which gradients hardly see.
 START_ENTRY = 1024.0
 
 

@@ -76,10 +76,10 @@ class Engine(Protocol):
     """V."""
 
     threads: Threads
-    """How many threads compute a batch."""
+    """The number of threads that compute a batch."""
 
     alone: Threads
-    """How many compute where there is one row."""
+    """The number of threads that compute a single row."""
 
     shares: bool
     """Whether rnnviz's threads share the rows of a batch, each calling `states`."""
@@ -126,7 +126,7 @@ class NumpyEngine:
 
 
 class Done(NamedTuple):
-    """How far a piece has been read: characters, and their cost."""
+    """The progress of reading a piece: characters, and their cost."""
 
     characters: int
     nats: float
@@ -150,7 +150,7 @@ class _Out:
 
     def put(self, engine: Engine, which: Ids, when: slice, top: Any, targets: Ids) -> None:
         """Fill in rows `which` at the steps `when`, given H (T, B, H) and the symbols that came, (B, T)."""
-        h, came = top.reshape(-1, top.shape[-1]), targets.T.ravel()  # time first, as in memory: no copy
+        h, came = top.reshape(-1, top.shape[-1]), targets.T.ravel()  # time first, as in memory
         step, found = max(1, LOGITS // engine.size), []
         for begin in range(0, len(came), step):
             found.append(self._block(engine.logits(h[begin : begin + step]), came[begin : begin + step]))

@@ -47,7 +47,7 @@ class CellKind:
 
     label     its name on a page
     step      (xp, x, u, h[, c]) -> Parts; of a linear cell (xp, x) -> Parts with keep and write
-    blocks    the parts that have weights of their own, in the order of x and u
+    blocks    the parts that have weights, in the order of x and u
     stored    where each block stands in torch's tensors
     has_cell  whether there is a cell state C beside H
     gates     the parts that pages show: numbers from 0 to 1, and last the candidate
@@ -129,7 +129,7 @@ def lstm(xp: Any, x: Any, u: Any, h: Any, c: Any) -> Parts:
 
 @cell("minGRU", ("update", "candidate"), keeps="update", mixes=False, linear=True, span="positive")
 def mingru(xp: Any, x: Any) -> Parts:
-    """A_t = Z_t and B_t = (1 - Z_t) ⊙ g(X_t W_xh + b_h). The paper writes 1 - Z_t for what is Z_t here."""
+    """A_t = Z_t and B_t = (1 - Z_t) ⊙ g(X_t W_xh + b_h). The paper's gate is 1 - Z_t."""
     z, n = xp.sigmoid(x[0]), xp.positive(x[1])
     return {"keep": z, "write": xp.sigmoid(-x[0]) * n, "update": z, "candidate": n}  # 1 - z loses digits
 

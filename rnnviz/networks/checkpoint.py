@@ -90,7 +90,7 @@ def folders() -> list[Path]:
 
 
 def gone(name: str) -> ModelNotFoundError | None:
-    """The error for a name of GONE, which says what to use instead."""
+    """The error for a name of GONE, which names the model to use instead; None for other names."""
     if name not in GONE:
         return None
     return ModelNotFoundError(

@@ -4,10 +4,10 @@ A layer's whole pass through time, forward or back, is one call, in which torch'
 `tape` turns a cell's record into instructions, and `kernels` carries them out. Where anything is missing,
 `can` says no, and torch's own layers train.
 
-Torch's library brings sgemm_ (MKL's, on a Mac Accelerate's, elsewhere OpenBLAS's) and OpenMP's GOMP_parallel,
-which runs a function on the threads that also do torch's work: further threads would fight those for the
-cores. Where either is missing, as on Windows, `ready` says no. On x86 processors torch also has oneDNN's
-product of small blocks in bfloat16; see `kernels`.
+Torch's library brings sgemm_ (MKL's, on a Mac Accelerate's, elsewhere OpenBLAS's) and OpenMP's GOMP_parallel.
+GOMP_parallel runs a function on the threads that also do torch's work, as further threads would fight these
+for the cores. Where either is missing, as on Windows, `ready` says no. On x86 processors torch also has
+oneDNN's product of small blocks in bfloat16; see `kernels`.
 """
 
 import ctypes
@@ -113,7 +113,7 @@ def _low(H: int) -> bool:
 def _passes() -> list[Any] | None:
     """`team_forward` and `team_backward` of `kernels`, compiled; None unless `ready`, or if anything fails.
 
-    This numba may not go with this numpy, or its LLVM not know this processor: torch's layers train then.
+    A numba may not go with this numpy, or its LLVM not know this processor: torch's layers train then.
     """
     try:
         return _compile() if ready() else None
@@ -122,8 +122,10 @@ def _passes() -> list[Any] | None:
 
 
 def _compile() -> list[Any]:
-    """Compile both passes. Takes 10 to 20 seconds the first time on a computer and after an update, else half
-    a second to one, from the user's cache folder.
+    """Compile both passes, or load them from the user's cache folder.
+
+    Compiling takes 10 to 20 seconds, the first time on a computer and after an update; loading half a second
+    to one.
     """
     import llvmlite.binding
     import numba

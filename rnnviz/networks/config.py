@@ -21,11 +21,11 @@ TrainOn = Literal["train", "train+validation"]
 
 
 GONE = ("minlstm", "rglru", "s6")
-"""Cells of 1.0.0 that are gone; somebody may still have such models."""
+"""Cells of 1.0.0 that are gone; users may still have such models."""
 
 
 def gone(cell: object) -> ConfigError | None:
-    """The error for a cell of GONE, which says what still reads it; None for other cells."""
+    """The error for a cell of GONE, which names the version that reads it; None for other cells."""
     if cell not in GONE:
         return None
     return ConfigError(

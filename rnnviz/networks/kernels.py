@@ -6,9 +6,9 @@ own cache. So looking up an instruction takes a hundredth of the time.
 
 The products are functions of torch's library: sgemm_, as in any BLAS, and oneDNN's product of small blocks,
 rounded to bfloat16 and added up in float32, which torch's attention uses. Where the processor multiplies
-bfloat16, that one trains a GRU 1.7 to 2 times as fast, an LSTM 1.2 to 1.5 times. In float32 it would have 0.8
-to 1.2 times the speed of sgemm_, so float32 uses sgemm_. The right factor of oneDNN's product has rows in
-pairs: (K/2, N) of 32 bits, whose lower half is the even row's.
+bfloat16, oneDNN's product trains a GRU 1.7 to 2 times as fast, an LSTM 1.2 to 1.5 times. In float32 oneDNN
+has 0.8 to 1.2 times the speed of sgemm_, which is used there. The right factor of oneDNN's product has rows
+in pairs: (K/2, N) of 32 bits, whose lower half is the even row's.
 
 Without numba these are functions of plain Python, which nobody calls.
 """

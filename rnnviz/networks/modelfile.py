@@ -242,7 +242,7 @@ def read_weights(
 ) -> dict[str, npt.NDArray[np.float32]]:
     """A network's tensors in float32, their shapes checked before anything is allocated.
 
-    Raises ConfigError where they are not those of `config`, CheckpointError for a damaged file.
+    Raises ConfigError for other tensors than `config` has, CheckpointError for a damaged file.
     """
     import numpy as np
 

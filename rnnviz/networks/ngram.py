@@ -39,11 +39,12 @@ def ngram(text: str, *, order: int = MAX_ORDER, name: str = "") -> NgramModel:
     """The n-gram model of `text`, one document: interpolated modified Kneser–Ney (Chen & Goodman 1999).
 
     order   1 to 6: the next character is predicted from the order - 1 before it
-    name    what reports and pages call it
+    name    the model's name in reports and on pages
 
-    Its vocabulary is the characters that occur at least twice. It has probabilities and no hidden states:
-    `rnnviz.perplexity`, `sample`, `mix`, `compress` and `save` take it, `trace` doesn't. Raises ConfigError
-    for another order, EmptyTextError for an empty text, TextError for what is no text.
+    The vocabulary has the characters that occur at least twice. An n-gram model has probabilities and no
+    hidden states: `rnnviz.perplexity`, `sample`, `mix`, `compress` and `save` take it, `trace` doesn't.
+    Raises ConfigError for another order, EmptyTextError for an empty text, TextError for another value than a
+    text.
 
     >>> import rnnviz
     >>> model = rnnviz.ngram("abracadabra", order=3)
@@ -106,9 +107,9 @@ class NgramModel(Pictured):
         name: str = "",
         normaliser: str = "newlines",
     ) -> NgramModel:
-        """Count the n-grams of `text`, one document, normalised as what is scored later will be.
+        """Count the n-grams of `text`, one document, normalised as all texts that are scored later.
 
-        The default `vocabulary` is the characters that occur at least twice. Raises ConfigError for an order
+        The default `vocabulary` has the characters that occur at least twice. Raises ConfigError for an order
         outside 1 … 6 and EmptyTextError for an empty text.
         """
         _check_order(order)
@@ -202,9 +203,9 @@ class NgramModel(Pictured):
     def to_tensors(self) -> Arrays:
         """The counts as small arrays, from which `from_tensors` rebuilds the same probabilities bit by bit.
 
-        For each level k of the tree, `children.{k}` is the number of n-grams of k + 1 symbols that begin with
-        each n-gram of k symbols, and `symbols.{k + 1}` how those end; `counts` are those of the highest
-        order. All in the smallest unsigned integers that hold them.
+        For each level k of the tree, `children.{k}` has the number of n-grams of k + 1 symbols that begin
+        with each n-gram of k symbols, and `symbols.{k + 1}` has their last symbols. `counts` are the counts
+        of the highest order. All arrays are of the smallest unsigned integers that hold them.
         """
         base = self.vocabulary.size + 1
         tensors: Arrays = {"counts": smallest(self._counts.leaf_counts)}

@@ -347,9 +347,10 @@ class Weights:
     ) -> None:
         """Read the inputs `ids` (n,), or (n, B) of B texts, writing the states after each into rows 1 .. n.
 
-        Row 0 of `hidden` (n + 1, L, H) or (n + 1, L, B, H), and of an LSTM's `cell`, is the state before the
-        first input. `changes` apply to each new state and count the first input as number `time`. `driven`
-        (n, …, G·H) replaces X_t W_x + b of the first layer.
+        hidden   (n + 1, L, H) or (n + 1, L, B, H); row 0 is the state before the first input
+        cell     an LSTM's C, shaped alike; None for other cells
+        changes  apply to each new state, and count the first input as number `time`
+        driven   (n, …, G·H) replaces X_t W_x + b of the first layer
         """
         texts = ids.shape[1:]
         steps = self._steps(texts, changes)

@@ -88,7 +88,7 @@ def normalised(logits: Floats) -> tuple[Floats, Doubles]:
 
 
 def entropy(logits: npt.NDArray[np.floating[Any]], log_sum: Doubles) -> Floats:
-    """-Σ P log P in nats, (n,), of what `normalised` gives."""
+    """-Σ P log P in nats, (n,), from the results of `normalised`."""
     weighted = np.einsum("nv,nv->n", np.exp(logits), logits)
     # Rounding may leave a certain prediction a little below 0.
     return np.asarray(np.maximum(log_sum - weighted / np.exp(log_sum), 0), np.float32)

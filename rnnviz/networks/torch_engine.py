@@ -82,9 +82,9 @@ def scan(keep: Tensor, write: Tensor, first: Tensor) -> Tensor:
 
     Two steps are one step of the same kind, with factor A_t A_{t-1} and addend A_t B_{t-1} + B_t. So
     neighbours are joined, half as many steps are solved in the same way, and every other state follows from
-    the one before it (Blelloch 1990, "Prefix sums and their applications"): about 2 log T calls, and work in
-    proportion to T. There are products and sums alone, no logarithm and no quotient: decays near 0 or 1 lose
-    no digits.
+    the state before. That takes about 2 log T calls, and work in proportion to T (Blelloch 1990, "Prefix sums
+    and their applications"). Products and sums alone, no logarithm and no quotient, keep all digits of decays
+    near 0 or 1.
 
     >>> keep, write = torch.full((1, 4, 1), 0.5), torch.ones(1, 4, 1)
     >>> scan(keep, write, torch.zeros(1, 1)).flatten().tolist()

@@ -316,7 +316,7 @@ def pick_device(device: Device = "auto") -> torch.device:
         warnings.warn(
             f"there is a GPU, but it can't compute ({reason}); the CPU does instead",
             RuntimeWarning,
-            stacklevel=1,  # this line, whoever calls: Python shows the warning once
+            stacklevel=1,  # this line for every caller, so that Python shows the warning once
         )
         return torch.device("cpu")
     if not isinstance(device, str | torch.device):

@@ -57,7 +57,7 @@ class Resampled(Brief):
         return len(self.draws) > 0
 
     def excludes(self, value: float = 0.0) -> Mask:
-        """Where the interval lies on one side of `value`, (…); False where there is none."""
+        """Whether the interval lies on one side of `value`, (…); False without an interval."""
         return np.asarray((self.low > value) | (self.high < value))
 
     def of(self, figure: Callable[[Doubles], Doubles]) -> Resampled:
@@ -81,8 +81,8 @@ def resample(
     level    the share of the draws inside the interval
     samples  S, the number of drawn texts
 
-    The ends are percentiles of the same draws for all columns. They are moved outwards as Student's t widens
-    the interval of a mean of few blocks. Raises ConfigError for settings out of range.
+    The ends are percentiles of the same draws for all columns, moved outwards as Student's t widens the
+    interval of a mean of few blocks. Raises ConfigError for settings out of range.
 
     >>> import numpy as np
     >>> found = resample(np.arange(2000) % 7, block=7)

@@ -16,7 +16,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.scoring.column_files import STRETCH, ColumnFiles
 from rnnviz.scoring.perplexity import of_sum
 
-# Where a text surprised a model most, or least: stretches that don't overlap, cut between words and lines.
+# The passages that surprised a model most, or least: they don't overlap, and are cut between words and lines.
 #
 # The choice is greedy: the window with the largest sum, then the largest that overlaps none chosen, and so
 # on. A chosen window excludes a bounded number of others, so keeping the best few thousand while the text

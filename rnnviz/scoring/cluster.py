@@ -169,7 +169,7 @@ class Cluster:
 
 
 class ClusterModel:
-    """A LanguageModel that the workers of a cluster read; it is scored as any other."""
+    """A LanguageModel that the workers of a cluster read, scored as any other model."""
 
     def __init__(self, machines: Cluster, model: Any, device: str, file: Any) -> None:
         self.name: str = model.name

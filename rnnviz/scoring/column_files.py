@@ -26,7 +26,7 @@ BLOCK = 1024
 """Characters between two entries of sums.f8."""
 
 STRETCH = 1 << 18
-"""Characters read at a time by what goes through a whole text."""
+"""Characters read at a time by code that goes through a whole text."""
 
 COLUMNS = {"codes": "<u4", "nll": "<f4", "rank": "<i4", "entropy": "<f4", "sums": "<f8"}
 

@@ -25,7 +25,7 @@ BLOCK = 1 << 16  # characters hashed at a time
 
 Hashes = npt.NDArray[np.uint64]
 
-# Odd numbers without a pattern. They must never change: every stored sketch was made with them.
+# Odd numbers without a pattern, which must never change: every stored sketch was made with them.
 _BASE = 0x9E3779B97F4A7C15
 _MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 _SPACE = np.array([chr(point).isspace() for point in range(0x3002)])  # no space lies beyond
@@ -48,7 +48,7 @@ class Contamination:
 
 
 def sketch(text: str) -> Sketch:
-    """The sketch of a training text: at most LARGEST hashes of its n-grams, those that `modulus` divides."""
+    """The sketch of a training text: the hashes of its n-grams that `modulus` divides, at most LARGEST."""
     chosen = np.unique(np.concatenate([np.empty(0, np.uint64), *_hashes([text])]))
     modulus = max(1, -(-len(chosen) // LARGEST))
     while np.count_nonzero(chosen % np.uint64(modulus) == 0) > LARGEST:

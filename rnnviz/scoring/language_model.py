@@ -70,7 +70,7 @@ class _UniformScorer:
         return np.full(len(ids), -math.log(self.size))
 
     def advance_details(self, ids: Ids) -> Scores:
-        ranks = np.ones(len(ids), np.int32)  # nothing is more likely than what came
+        ranks = np.ones(len(ids), np.int32)  # no symbol is more likely than the one that came
         return Scores(self.advance(ids), ranks, -self.advance(ids).astype(np.float32))
 
     def advance_predictions(self, ids: Ids) -> Doubles:

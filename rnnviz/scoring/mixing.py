@@ -68,8 +68,8 @@ def mix(model: LanguageModel, other: LanguageModel) -> MixedModel:
     """The mixture of two models, which `perplexity` and `compress` take as any other model.
 
     The mixture's symbols are the characters that either model knows, and `<unk>`. A model that doesn't know a
-    character gives it a share of its own `<unk>`. Raises ConfigError for a value that is no model, and for
-    models that normalise texts differently.
+    character gives it a share of the probability of `<unk>`. Raises ConfigError for a value that is no model,
+    and for models that normalise texts differently.
 
     >>> import rnnviz
     >>> network, counts = rnnviz.load("timemachine-gru"), rnnviz.load("timemachine-6gram")
@@ -167,7 +167,7 @@ class MixedReader(ScoringReader):
         self.piece = max(BLOCK, min(ENTRIES // self.size, *most))
         self._read = 0  # characters since the text's beginning
         self._before = np.full(len(RATES) - 1, self.size)  # the last symbols read, at first the start symbol
-        # A context is a number in base V + 1, the last symbol its lowest digit; its row is that modulo SLOTS.
+        # A context is a number in base V + 1, with the last symbol as its lowest digit, modulo SLOTS.
         self._powers = (self.size + 1) ** np.arange(len(RATES) - 1) % SLOTS
         self._parts = np.zeros((len(RATES) * SLOTS, 2))
         self._parts[:SLOTS] = START

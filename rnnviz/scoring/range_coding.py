@@ -20,8 +20,8 @@ MOST_STEPS = 1 << 10  # bounds the cost of one character, whatever a damaged mod
 
 LEAST = 2.0**-14
 """The fewest bits of a character. The escape symbol has a share of at least 2^-14, so a certain character
-takes log2(1 + 2^-14) bits, 1.44 · 2^-14, less the rounding of 24 bits. Without an escape every character is
-unknown, and takes 20 bits."""
+takes log2(1 + 2^-14) bits, 1.44 · 2^-14, less the rounding of 24 bits. Without a vocabulary every character
+is unknown, and takes 20 bits."""
 
 
 def _constriction() -> Any:
@@ -70,8 +70,8 @@ class Decoder:
 class Steps:
     """Codes a symbol under a model's probabilities.
 
-    The coder's probabilities have 24 bits. So symbols below 2^-14 share an escape symbol and are coded under
-    what remains, repeatedly if needed. A rarer escape is coded as several likelier ones in a row.
+    The coder's probabilities have 24 bits. So symbols below 2^-14 share an escape symbol and are then coded
+    among themselves, repeatedly if needed. A rarer escape is coded as several likelier ones in a row.
     """
 
     def __init__(self, coder: Any) -> None:

@@ -58,7 +58,7 @@ def record(
     """
     target = Path(folder)
     with _writing(target):
-        target.mkdir(mode=0o700, parents=True)  # fails for an existing folder: somebody else's
+        target.mkdir(mode=0o700, parents=True)  # fails for an existing folder, which isn't ours to fill
     try:
         with _writing(target), contextlib.ExitStack() as stack:
             files = {c: stack.enter_context(private(target / filename(c))) for c in COLUMNS}

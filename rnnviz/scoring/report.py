@@ -90,7 +90,7 @@ class Report:
 def costs(log_probabilities: npt.ArrayLike, ids: Ids, vocabulary: Vocabulary) -> Doubles:
     """The cost of each character in nats, (n,): -log P, plus `Vocabulary.unknown_cost` where it is unknown.
 
-    `log_probabilities` (n,) are those of the symbols `ids` (n,) that came.
+    `log_probabilities` (n,) are log P in nats of the symbols `ids` (n,) that came.
     """
     nll = -np.asarray(log_probabilities, np.float64)
     return nll + np.where(ids == UNKNOWN, vocabulary.unknown_cost, 0.0)
@@ -156,8 +156,8 @@ class Totals:
         self._nats_known.add(nats_known)
 
     def progress(self, characters: int = 0, nats: float = 0.0, share: float = 0.0) -> Progress:
-        """The Progress, with the first `characters` of the piece that is being read, their cost in `nats`,
-        and the `share` of the piece that they are."""
+        """The Progress, within a piece too: `characters` of the piece are read, a `share` from 0 to 1, at a
+        cost of `nats`."""
         return Progress(
             self.characters + characters,
             self.unknown,

@@ -162,7 +162,7 @@ def score_rows(
     """
     if not isinstance(file, RowFile):
         raise ConfigError("rows are what open_rows gives; received {received}", received=received(file))
-    scorer_of(model, details=False, precise=precise)  # refuses what can't be scored
+    scorer_of(model, details=False, precise=precise)  # refuses a model that can't score
     work, clock = _Work(model, file), Clock()
     # A cluster's model takes windows ahead of the costs that it returns: `tee` keeps the rows that wait.
     batches, ahead = tee(work.batches(own))
@@ -183,7 +183,7 @@ def score_rows(
 
 
 class _Work:
-    """The rows of a file on their way to a model, and the sums of what comes back."""
+    """The rows of a file on their way to a model, and the sums of the costs that come back."""
 
     def __init__(self, model: LanguageModel, file: RowFile) -> None:
         self._model, self._file = model, file

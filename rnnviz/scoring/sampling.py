@@ -1,4 +1,4 @@
-"""Continue a text: draw each next character from the model's prediction.
+"""Sampling: each next character of a text is drawn from the model's prediction.
 
     P(x) ∝ exp(log P(x | everything before) / temperature)
 

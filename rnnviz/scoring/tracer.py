@@ -242,7 +242,7 @@ def _longer(rows: Arrays, kept: int, capacity: int) -> Arrays:
 
 
 def _unwritable(array: Array) -> Array:
-    """A view that nobody can make writable again, unlike one with its flag cleared: Traces share memory."""
+    """A read-only view that can't be made writable, unlike one with its flag cleared: Traces share memory."""
     return np.asarray(array.data.toreadonly())
 
 

@@ -66,7 +66,7 @@ class Normaliser:
             )
         self._table = str.maketrans(NORMALISERS[name])
         self.changed = 0
-        self._waiting = ""  # a CR at the end of a chunk waits for what follows
+        self._waiting = ""  # a CR at the end of a chunk waits for the next character
 
     def feed(self, chunk: str) -> str:
         """The normalised text as far as it is certain, maybe empty."""

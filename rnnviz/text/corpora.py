@@ -68,7 +68,7 @@ def _download(url: str, remote: Remote, progress: Progress | None) -> bytes:
                     status=response.status_code,
                     reason=response.reason,
                 )
-            # read1 returns what has arrived; read would wait for more and let a trickle outlast the deadline.
+            # read1 returns the bytes at hand; read would wait, and let a trickle outlast the deadline.
             while part := response.raw.read1(1 << 16):
                 data += part
                 if len(data) > size:
@@ -327,7 +327,8 @@ def from_file(
 ) -> Corpus:
     """A text file as a corpus, named after the file.
 
-    Raises TextError for an unreadable path, DecodingError for what is no text, CorpusError for an empty file.
+    Raises TextError for an unreadable path, DecodingError for a file that is no text, CorpusError for an
+    empty file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -343,7 +344,7 @@ def from_file(
 
 
 def names() -> tuple[str, ...]:
-    """The names that `describe` and `read` know. Those that need no download come first.
+    """The names that `describe` and `read` know, first the names that need no download.
 
     >>> names()
     ('python-source', 'python-docs', 'machine', 'timemachine', 'tinyshakespeare')
@@ -526,7 +527,7 @@ def _check(name: str) -> None:
     raise CorpusError(
         "no corpus is called {name!r}, and no file is there; corpora are {names}. "
         "For a text of your own, give the path of its file",
-        name=name if len(name) <= 80 else name[:77] + "…",  # somebody may give the text itself
+        name=name if len(name) <= 80 else name[:77] + "…",  # a caller may give the text itself
         names=", ".join(names()),
     )
 

@@ -216,7 +216,7 @@ def _is_euc_jp(sample: bytes) -> bool:
 
 
 def _is_hebrew(sample: bytes) -> bool:
-    """Whether what looks like Windows-1251 has neither capitals nor any of its last five letters.
+    """Whether a sample that looks like Windows-1251 has no capitals and none of the last five letters.
 
     Hebrew has one case and 27 letters; no Russian or Bulgarian text lacks capitals and these five for long.
     """
@@ -482,7 +482,7 @@ def opened_source(source: Source, name: str) -> Iterator[BinaryIO]:
     path = Path(source)
     try:
         mode = path.stat().st_mode
-        # Opening a pipe would wait for whoever writes into it.
+        # Opening a pipe would wait for its writer.
         file = path.open("rb") if stat.S_ISREG(mode) else None
     except FileNotFoundError:
         raise TextError("there is no file {name}; check its name and folder", name=name) from None

@@ -188,7 +188,7 @@ PACKINGS = (".gz", ".zst")
 
 
 def packing(name: str) -> str:
-    """How a file of this name is packed: ".gz", ".zst" or "".
+    """The packing of a file with this name: ".gz", ".zst" or "".
 
     >>> packing("Rows.JSONL.GZ"), packing("rows.jsonl")
     ('.gz', '')
@@ -199,7 +199,8 @@ def packing(name: str) -> str:
 def unpacked(file: BinaryIO, name: str) -> BinaryIO:
     """The content of `file`, which is called `name`, unpacked as its ending says; the file itself otherwise.
 
-    Reading raises TextError for what is damaged, cut off or a bomb. Raises ConfigError without pyarrow.
+    Reading raises TextError for a file that is damaged, cut off or a bomb. Raises ConfigError for Zstandard
+    without pyarrow.
     """
     kind = packing(name)
     if not kind:
@@ -236,7 +237,7 @@ class _Counted(io.RawIOBase):
 
 
 class _Unpacked(io.BufferedReader):
-    """A reader that returns the bytes at hand, even fewer than asked for: those after may be damaged."""
+    """A reader that returns the bytes at hand, even fewer than asked for: later bytes may be damaged."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         return self.read1(-1 if size is None else size)

@@ -29,7 +29,7 @@ UNKNOWN = 0
 UNKNOWN_SYMBOL = "<unk>"
 START_SYMBOL = "<s>"
 
-# U+0000 .. U+10FFFF without the 2,048 surrogates: what one `<unk>` may stand for.
+# U+0000 .. U+10FFFF without the 2,048 surrogates: the characters that an `<unk>` may stand for.
 UNICODE_SCALAR_VALUES = 0x110000 - 0x800
 
 
