@@ -1,1 +1,3 @@
-"""What a network has learnt: what units respond to, what depends on them, what flows back through time."""
+"""Analyses of a trained network: units and their targets, interventions on them, gradients back through
+time.
+"""

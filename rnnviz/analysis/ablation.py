@@ -1,16 +1,16 @@
-"""How much worse a network predicts without one of its units, for every unit.
+"""Ablation: how much worse a network predicts without each of its units.
 
 Copies of the network, each without another unit, read the text as a batch: sixty-four cost little more than
 one.
 
     loss = mean over the text of  -log P(x_t | x_<t) without the unit  -  the same with it (nats a character)
 
-Silencing a unit leads to states that no text leads to, so a loss is an upper limit of what the unit is for.
-Holding it at its own mean is the milder question.
+Silencing a unit leads to states that no text leads to, so a loss is an upper limit: the unit matters at most
+as much. Holding a unit at its mean is the milder question.
 
-A ranking by loss says something of the network only if another text gives about the same one. Most units are
-missed about as much as the next, so that takes text. The losses of units in one half and the other have these
-rank correlations, with units held at their means; see `Ablation.replication`.
+A ranking by loss describes the network only if another text ranks the units alike. Most losses lie close
+together, so a stable ranking takes much text. Rank correlations of the losses between the two halves of a
+text, units held at their means (`Ablation.replication`):
 
     characters           4,000   8,000   16,000   32,000   64,000
     timemachine-gru                         0.2      0.4      0.7
@@ -19,8 +19,8 @@ rank correlations, with units held at their means; see `Ablation.replication`.
     shakespeare-lstm       0.2     0.1
 
 Shape letters: n characters, U units, H units of a layer, B texts side by side, m passages, R random
-directions, K columns of losses: those asked for, then those of random changes. S sides: 1, the text; with a
-target 2, outside it and inside.
+directions, K columns of losses: the requested units, then the random directions. S sides: 1, the whole text;
+with a target 2, outside and inside.
 """
 
 from __future__ import annotations
@@ -52,18 +52,21 @@ from rnnviz.scoring.bootstrap import Resampled, from_correlation, resample
 from rnnviz.text.characters import normalise
 
 FIRST = 4_000
-"""Characters after which it is first asked whether a ranking replicates; then after twice as many each."""
+"""Characters before the first test whether a ranking replicates; each further test reads twice as many."""
 
 PASSAGES, PASSAGE = 1000, 100
-"""Losses are added up by passages, of which intervals are drawn: so many, of so many characters at most."""
+"""Passages at most, and characters of a passage at most: losses are summed by passage, and intervals resample
+passages.
+"""
 
 REPLICATES = 0.5
-"""The rank correlation of losses between two halves of a text below which no ranking should be shown."""
+"""The lowest rank correlation between two halves of a text at which a ranking is shown."""
 
 SAMPLES = 500
+"""Resampled texts for an interval."""
 
 FORESEEABLE = 1e7
-"""Characters beyond which no text is long enough to say that so many are needed."""
+"""The largest `Ablation.needed` that a sentence names; beyond, no text is long enough."""
 
 LISTED = 16
 """Units in the picture."""
@@ -71,10 +74,10 @@ LISTED = 16
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Within(Brief):
-    """What units are worth where a target holds, and elsewhere, nats a character; each a Resampled (U,).
+    """Losses inside a target and outside, nats a character; each a Resampled (U,).
 
-    A character counts as inside if the target held once the one before it had been read: its prediction was
-    made there. `difference` is inside less outside.
+    A character counts as inside if the target held at the character before: the prediction was made there.
+    `difference` is inside less outside.
     """
 
     target: str
@@ -86,15 +89,15 @@ class Within(Brief):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ablation(Brief, Pictured):
-    """What each unit is worth on a text.
+    """The loss without each unit, on one text.
 
-    units   (U,) of `layer`, in the order asked for
+    units   (U,) of `layer`, in the requested order
     nats    -log P of the text by the whole network
-    sums    (S, m, U) nats lost without each unit, added up by the passages of the text, of which
-            `counts` (S, m) are the characters
-    target  what tells the two sides apart; None where there is one
-    random  the same of random directions, numbered by their seeds; None where none were asked for
-    ranked  whether all units were asked for: what is said is who leads
+    sums    (S, m, U) nats lost without each unit, summed by passage; `counts` (S, m) are the passages'
+            characters
+    target  the name of the target that separates the two sides; None with one side
+    random  the same for random directions, numbered by their seeds; None without controls
+    ranked  whether all units of the layer were requested: the sentences then name the leaders
     """
 
     layer: int
@@ -108,17 +111,17 @@ class Ablation(Brief, Pictured):
 
     @cached_property
     def characters(self) -> int:
-        """How many were read; fewer than the text's where the ranking replicated before its end."""
+        """Characters read; fewer than the text has where the ranking replicated before its end."""
         return int(self.counts.sum())
 
     @cached_property
     def passages(self) -> Doubles:
-        """(m, U) the losses of the passages of the text, added up."""
+        """(m, U) nats lost in each passage, summed."""
         return np.asarray(self.sums.sum(axis=0))
 
     @cached_property
     def loss(self) -> Doubles:
-        """(U,) nats a character lost without the unit; 0: nothing depends on it."""
+        """(U,) nats a character lost without the unit; 0: no prediction depends on the unit."""
         return np.asarray(self.sums.sum(axis=(0, 1)) / self.characters)
 
     @property
@@ -128,7 +131,7 @@ class Ablation(Brief, Pictured):
 
     @cached_property
     def perplexity(self) -> Doubles:
-        """(U,) without each unit."""
+        """(U,) perplexity without each unit."""
         without = self.nats + self.sums.sum(axis=(0, 1))
         return np.array([perplexity.of_sum(float(nats), self.characters) for nats in without])
 
@@ -143,7 +146,7 @@ class Ablation(Brief, Pictured):
 
     @cached_property
     def replication(self) -> float:
-        """The rank correlation (Spearman) of the losses in the first half of the passages and in the second.
+        """The rank correlation (Spearman) of losses between the first half of the passages and the second.
 
         nan for fewer than three units or two passages.
         """
@@ -160,11 +163,12 @@ class Ablation(Brief, Pictured):
 
     @property
     def needed(self) -> float:
-        """At least about how many characters it takes until it `replicates`; inf where the halves have
-        nothing in common. (Spearman 1910 and Brown 1910: noise falls with the length.)
+        """About how many characters a ranking needs until it `replicates`, at least; inf where the halves
+        don't correlate. Follows the prophecy formula (Spearman 1910; Brown 1910): noise falls with the
+        length.
 
-        Halves of a short text are about the same thing and agree better than other text will: of python-gru's
-        units, after 4,000 characters this is 8,000, and 64,000 are not enough.
+        Halves of a short text share a subject and agree better than two texts do, so this is a lower limit:
+        for python-gru the estimate after 4,000 characters is 8,000, and 64,000 are not enough.
         """
         r = self.replication
         return self.characters * (1 - r) / r * REPLICATES / (1 - REPLICATES) if r > 0 else math.inf
@@ -176,13 +180,13 @@ class Ablation(Brief, Pictured):
 
     @cached_property
     def within(self) -> Within | None:
-        """The losses inside the target and outside, where one was given."""
+        """The losses inside the target and outside; None without a target."""
         return within(self.target, self.sums, self.counts)
 
     @cached_property
     def lead(self) -> Resampled | None:
-        """By how much more each unit costs (U,) than the random direction that costs most, with an interval
-        over passages; None where none were asked for.
+        """(U,) each unit's loss less that of the costliest random direction, nats a character, with an
+        interval over passages; None without random directions.
         """
         if self.random is None:
             return None
@@ -190,8 +194,8 @@ class Ablation(Brief, Pictured):
 
     @property
     def beyond(self) -> int | None:
-        """How many units surely cost more than every random direction: the interval of the `lead` is above 0.
-        None where there is none.
+        """The number of units whose loss surely exceeds every random direction's: the interval of `lead` is
+        above 0. None without a lead or an interval.
         """
         return int((self.lead.low > 0).sum()) if self.lead is not None and self.lead.enough else None
 
@@ -228,7 +232,9 @@ class Ablation(Brief, Pictured):
         return [(name, getattr(self.within, name)) for name in names]
 
     def table(self) -> Table:
-        """A row a unit: in the order asked for, else the one missed most first; none without a ranking."""
+        """A row a unit: in the requested order, or largest loss first; no rows where the ranking doesn't
+        replicate.
+        """
         sides = self._sides()
         heads = ["unit", "loss", "interval", "perplexity", *(name for name, _side in sides)]
         listed = self._order if self.ranked else np.arange(len(self.units))
@@ -248,7 +254,7 @@ class Ablation(Brief, Pictured):
         return Table(columns, rows)
 
     def sentences(self) -> list[Said]:
-        """Which unit is missed most, or why that can't be told."""
+        """The unit with the largest loss, or why no ranking is shown."""
         first = self._order[0]
         random = np.array([math.nan]) if self.random is None else self.random.loss
         return say(
@@ -269,7 +275,7 @@ class Ablation(Brief, Pictured):
         )
 
     def _codes(self) -> Iterator[str]:
-        """Which sentences are true of it, in their order."""
+        """Codes of the true sentences, in their order."""
         if not self.ranked:
             yield "ablation.whole"
         elif math.isnan(self.replication):
@@ -287,7 +293,7 @@ class Ablation(Brief, Pictured):
             yield "ablation.random"
 
     def panels(self) -> list[Panel]:
-        """The units that are missed most, beside random directions, where they are ranked."""
+        """Bars of the largest losses beside random directions; empty without a ranking."""
         if not (self.ranked and self.replicates):
             return []
         listed, drawn, random = self._order[:LISTED], self.interval, self.random
@@ -318,19 +324,20 @@ def ablate(
     controls: int = 0,
     progress: Callable[[Share], None] | None = None,
 ) -> Ablation:
-    """Read `text` once without each of `units`, all of `layer` where None.
+    """Read `text` once without each of `units`; None: all units of `layer`.
 
-    Units carry their layer; else `layer` is 0 unless it is given.
-    The missing unit's hidden state is `to`, from the start symbol on: 0, its mean over the text, or a number.
-    `until`   stop reading once the ranking replicates so well, a rank correlation: asked after 4,000
-              characters, 8,000, and so on; None: read all
-    `target`  a name, a regular expression or a mask (n,), see `rnnviz.units.target`: also the losses where it
-              holds, and elsewhere
-    `controls`  so many random directions are held like the units, beside them: `Ablation.random`
-    `progress`  is called about ten times a second with the share that is done
+    layer     counted from 0; left out: that of the Units, or 0
+    to        the missing unit's hidden state from the start symbol on: 0, its mean over the text, or a number
+    batch     units whose copies read side by side
+    until     stop once the rank correlation of two halves reaches this, tested after 4,000 characters, 8,000,
+              and so on; None: read all
+    target    a name, a regular expression or a mask (n,), see `rnnviz.units.target`: adds the losses inside
+              and outside
+    controls  random directions, each held as the units are: `Ablation.random`
+    progress  called about ten times a second with the share done
 
-    2,000 characters without each of 256 units of a GRU take some seconds. Raises ConfigError for a layer or
-    units that don't exist or another target, EmptyTextError for no text.
+    Returns losses (U,), nats a character. 2,000 characters without each of 256 units of a GRU take some
+    seconds. Raises ConfigError for an absent layer or unit or an unfit target, EmptyTextError for no text.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -425,8 +432,8 @@ def _check(to: object, batch: int) -> None:
 
 
 def holding(text: str, target: str | Target | Mask | None) -> Target | None:
-    """Where a target holds in a normalised text. Raises EmptyTextError for no text, ConfigError for a target
-    that isn't its mask.
+    """The target in a normalised text; None without one. Raises EmptyTextError for no text, ConfigError for a
+    graded target or one of another length.
     """
     if not text:
         raise EmptyTextError("a text of no characters has no perplexity; choose another text")
@@ -445,7 +452,7 @@ def holding(text: str, target: str | Target | Mask | None) -> Target | None:
 
 
 def _rounds(n: int, until: float | None) -> list[int]:
-    """The characters after which it is asked whether to go on, the last n."""
+    """The numbers of characters after which replication is tested; the last is n."""
     if until is None:
         return [n]
     passage = passage_of(n)
@@ -464,7 +471,7 @@ def _chosen(
         )
     if units is not None:
         of = Intervention(units, layer=layer)
-        of.changes(weights)  # refuses what isn't there
+        of.changes(weights)  # raises for an absent unit
         return of.layer, np.array(of.units)
     which = 0 if layer is None else layer
     check_layer(which, len(weights.layers))
@@ -474,8 +481,8 @@ def _chosen(
 def stretches(
     reader: NetworkReader, inputs: Ids, layer: int, texts: int = 0
 ) -> Generator[tuple[int, Floats, Floats], None, None]:
-    """Stretches of time steps: the first, the top layer's H (n, B, H), and H (n, H) of `layer` in text 0.
-    They are as long as for `texts` of them.
+    """Yield stretches of time steps: the first step, the top layer's H (n, B, H), and H (n, H) of `layer` in
+    text 0. The stretches are as long as `texts` side by side would make them.
     """
     B = reader.hidden.shape[2]
     step = int(np.clip(LOGITS // (max(B, texts) * len(reader.weights.bias)), 1, 64))
@@ -493,17 +500,17 @@ def costs(weights: Weights, top: Floats, ids: Ids) -> Doubles:
 
 
 def passage_of(n: int) -> int:
-    """Characters of a passage of a text of n."""
+    """The characters of one passage in a text of n."""
     return int(np.clip(n // PASSAGES, 1, PASSAGE))
 
 
 def by_passage(extra: Doubles, passage: int, target: Target | None) -> tuple[Doubles, Doubles]:
-    """The losses (n, K) added up (S, m, K) by passages of so many characters, outside a target and inside;
-    and how many characters they are of (S, m).
+    """The losses (n, K), nats, summed by passage and side, (S, m, K); and the characters in each sum, (S,
+    m).
     """
     at, side = np.arange(len(extra)) // passage, np.zeros(len(extra), np.int64)
     if target is not None:
-        # Row t holds once character t has been read: what is predicted there is character t + 1.
+        # Shifted by one: row t of a target holds after character t, where t + 1 is predicted.
         side[1:] = target.values[: len(extra) - 1]
     sums = np.zeros((1 if target is None else 2, int(at[-1]) + 1, extra.shape[1]))
     np.add.at(sums, (side, at), extra)
@@ -513,15 +520,15 @@ def by_passage(extra: Doubles, passage: int, target: Target | None) -> tuple[Dou
 
 
 def whole(sums: Doubles, counts: Doubles, typical: slice = slice(None)) -> Resampled:
-    """The losses a character (K,) of `sums` (S, m, K) over `counts` (S, m), all sides together, with an
-    interval over passages; `typical` columns say how long its blocks are.
+    """The mean loss a character (K,) over all sides: `sums` (S, m, K) over `counts` (S, m), with an interval
+    over passages. The columns `typical` determine the length of the bootstrap's blocks.
     """
     sums, counts = sums.sum(axis=0, keepdims=True), counts.sum(axis=0, keepdims=True)
     return _sides(sums, counts, typical).of(lambda losses: losses[..., 0, :])
 
 
 def within(target: str | None, sums: Doubles, counts: Doubles, typical: slice = slice(None)) -> Within | None:
-    """The same on each of two sides, and apart; None without a target."""
+    """The mean losses inside and outside a target, and their difference; None without a target."""
     if target is None:
         return None
     sides = _sides(sums, counts, typical)
@@ -535,7 +542,7 @@ def within(target: str | None, sums: Doubles, counts: Doubles, typical: slice = 
 
 
 def _sides(sums: Doubles, counts: Doubles, typical: slice) -> Resampled:
-    """The losses a character (S, K); nan for a side without any."""
+    """The mean loss a character of each side (S, K); nan for a side without characters."""
     S, _m, K = sums.shape
     block = max(_block(side[:, typical]) for side in sums)
 
@@ -548,12 +555,14 @@ def _sides(sums: Doubles, counts: Doubles, typical: slice) -> Resampled:
 
 
 def _block(sums: Doubles) -> int:
-    """The passages of a block for losses (m, K): the middle one of sixteen columns' at most."""
+    """The passages of a bootstrap block for losses (m, K): the median over the sixteen columns that vary
+    most.
+    """
     columns = np.argsort(-sums.var(axis=0))[:16].tolist()
     return int(np.median([from_correlation(sums[:, column]) for column in columns]))
 
 
 def between(drawn: Resampled, place: int | tuple[()] = (), digits: int = 4) -> Said | Number:
-    """An interval; a dash where there is none."""
+    """An interval as text; a dash without one."""
     low, high = float(drawn.low[place]), float(drawn.high[place])
     return Number(None) if math.isnan(low) else span(low, high, digits)

@@ -72,7 +72,7 @@ def within_layer(
 
 
 def may_be_one(units: object) -> bool:
-    """Whether plain `units` are a pair such as (1, 5), which a Unit without its name is too."""
+    """Whether `units` is a plain pair such as (1, 5), which may be meant as a Unit."""
     return (
         type(units) is tuple
         and len(units) == 2
@@ -81,7 +81,9 @@ def may_be_one(units: object) -> bool:
 
 
 def refuse_pair(units: Sequence[int], layers: int) -> None:
-    """Raise ConfigError for `units`, `may_be_one` of a network of so many layers, given without a layer."""
+    """Raise ConfigError for a plain pair `units` without a layer, where `layers` layers allow both
+    readings.
+    """
     first, second = (int(number) for number in units)
     if first < layers:
         raise ConfigError(
@@ -93,7 +95,7 @@ def refuse_pair(units: Sequence[int], layers: int) -> None:
 
 
 def check_trace(read: object) -> Trace:
-    """`read`, if it is a Trace. Raises ConfigError."""
+    """`read` itself. Raises ConfigError unless it is a Trace."""
     if isinstance(read, Trace):
         return read
     raise ConfigError(
@@ -103,8 +105,9 @@ def check_trace(read: object) -> Trace:
 
 
 def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidden") -> Floats:
-    """`quantity` after each character: (T, H) of one `layer`, (T, L·H) of all where it is None. Column n of
-    the latter is unit n % H of layer n // H. Raises ConfigError for an absent layer or quantity.
+    """`quantity` after each character: (T, H) of one `layer`, or (T, L·H) of all layers where `layer` is
+    None. Column n of all layers is unit n % H of layer n // H. Raises ConfigError for an absent layer or
+    quantity.
 
     >>> import rnnviz
     >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "machine")

@@ -1,22 +1,23 @@
-"""What each character adds to one prediction, beside the gradient: integrated gradients and occlusion.
+"""Attribution to each character of one prediction, by integrated gradients or occlusion, beside the gradient.
 
     y            log P(x_{t+1} | x_1..x_t) of a character, or its difference from another's
     integrated   (e_s - e') · ∫_0^1 ∂y/∂e_s dα, with every embedding e_s at e' + α (e_s - e'). They add up to
-                 y - y', where y' is that of a text of nothing but e' (completeness; Sundararajan, Taly & Yan
-                 2017, arXiv:1703.01365)
-    occlusion    y - y with e' in place of e_s alone, or with character s left out (Zeiler & Fergus 2014,
-                 arXiv:1311.2901); these don't add up
+                 y - y', where y' is the y of a text of e' alone (completeness; Sundararajan, Taly & Yan 2017,
+                 arXiv:1703.01365)
+    occlusion    y less the y with e' in place of e_s alone, or with character s left out (Zeiler & Fergus
+                 2014, arXiv:1311.2901); these don't add up
 
-e' is the mean embedding of all characters, a zero vector, or that of <unk>. The start symbol stays as it is.
-A gradient is of no size where a network is saturated; these two see past that, each with another "without":
-all of the text less and less, or one character alone. A text of mean embeddings is one that nobody writes.
+e' is the mean embedding of all characters, a zero vector, or the embedding of <unk>. The start symbol stays
+as it is. The gradient vanishes where a network is saturated; both methods still show an effect there.
+Integrated gradients fade out the whole text, occlusion one character. Nobody writes a text of mean
+embeddings.
 
-Along that path an LSTM or RNN may be chaotic, though it is not on real text: gradients grow without bound,
-and no number of points makes the sum come out. So the path is that of the last characters alone, as many as
-add up: those before stay as they are.
+Along the path an LSTM or RNN may be chaotic, though it is not on real text: gradients grow without bound, and
+no number of points makes the sum come out. So the path covers only the last characters, as many as add up;
+the characters before stay as they are.
 
-Embeddings enter by W_x e + b alone, so the path is walked there. Shape letters: n characters that are asked
-about, G blocks, H units, L layers, B texts side by side.
+Embeddings enter by W_x e + b alone, so the path runs through these sums. Shape letters: n attributed
+characters, G blocks, H units, L layers, B texts side by side.
 """
 
 from __future__ import annotations
@@ -47,43 +48,43 @@ Method = Literal["integrated", "occlusion"]
 Instead = Literal["average", "zero", "unknown", "out"]
 
 LONGEST = 1_000
-"""Characters that are asked about at a time."""
+"""Attributed characters in one call, at most."""
 
 STEPS, MOST = 32, 256
-"""Points of the path at first, doubled until the sum is near enough, and at most."""
+"""Points of the path at first, doubled until the sum is near enough; and at most."""
 
 SHORTEST = 10
-"""Characters of the shortest path that is tried, then twice as many, and so on."""
+"""Characters of the shortest path; each further path is twice as long."""
 
 NEAR = 0.01
-"""What share of a difference a sum may be off."""
+"""The share of |y - y'| by which a sum may be off."""
 
 FLOOR = 1e-3
-"""Nats by which a sum may be off however small the difference is that it should have."""
+"""Nats by which a sum may be off, however small |y - y'| is."""
 
 CANCELS = 3.0
-"""Values cancel where their sizes add up to more than so many times their sum."""
+"""Values cancel where the sum of their sizes exceeds this multiple of |y - y'|."""
 
 ROWS = 128
-"""Texts that are read side by side."""
+"""Texts that are read side by side, at most."""
 
 NUMBERS = 1 << 24
-"""Numbers that a pass back keeps of one part of the network, at most."""
+"""Numbers that one part of the network keeps for a backward pass, at most."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Attribution:
-    """What each of the t characters before one prediction adds to it.
+    """The contribution of each of the t characters before one prediction.
 
     text      the t characters
-    target    the symbol whose log P is looked at; `against`: the one it is compared with, or None
-    first     the characters before it were left as they are, their values are 0
+    target    the symbol whose log P is attributed; `against`: the symbol whose log P is subtracted, or None
+    first     characters before this one stay as they are, and their values are 0
     values    (t,) nats, signed: positive where a character makes the target more probable. Read-only
     whole     y, nats
-    without   y', nats, with the baseline in place of all; nan for occlusion
-    method    "integrated" or "occlusion"; `instead`: what stood in a character's place
+    without   y', nats, of the baseline alone; nan for occlusion
+    method    "integrated" or "occlusion"; `instead`: the replacement of a character
     steps     points of the path; 0 for occlusion
-    beyond    the error of the next longer path that was tried and did not add up; nan if none was
+    beyond    the `error` of the next longer path, which did not add up; nan if none was tried
     """
 
     text: str
@@ -111,12 +112,12 @@ class Attribution:
 
     @property
     def gap(self) -> float:
-        """By how many nats the values fall short of `whole` - `without`; nan for occlusion."""
+        """Nats by which the values fall short of `whole` - `without`; nan for occlusion."""
         return float(self.whole - self.without - self.values.sum())
 
     @property
     def adds_up(self) -> bool:
-        """Whether the values do, to 1 % of |whole - without| or 0.001 nats; never for occlusion."""
+        """Whether |gap| is at most 1 % of |whole - without| or 0.001 nats; never for occlusion."""
         return abs(self.gap) <= max(NEAR * abs(self.whole - self.without), FLOOR)
 
     @property
@@ -128,11 +129,11 @@ class Attribution:
 
 @dataclass(frozen=True, eq=False)
 class Contributions(Pictured, Finding):
-    """What each character adds to one prediction, three ways.
+    """Three measures of each character's contribution to one prediction.
 
-    target      the character whose log P is looked at, less that of `against`, if there is one
+    target      the character whose log P is attributed, less that of `against`, if given
     integrated  integrated gradients; `occluded`: occlusion
-    row         the sizes of the gradient
+    row         the norms of the gradient
     """
 
     target: str
@@ -142,7 +143,7 @@ class Contributions(Pictured, Finding):
     row: ConnectivityRow
 
     def facts(self) -> Json:
-        """What --json prints; nats."""
+        """The values that --json prints; nats."""
         integrated, occluded = self.integrated, self.occluded
         of = ("first", "instead", "without", "gap", "size", "error", "adds_up", "beyond", "steps")
         return {
@@ -163,7 +164,7 @@ class Contributions(Pictured, Finding):
         }
 
     def table(self) -> Table:
-        """A row a character; what was not asked, or does not add up, stays empty."""
+        """A row a character; cells stay empty where a value wasn't requested or doesn't add up."""
         heads = ("position", "character", "integrated", "occlusion", "gradient")
         first = self.integrated.first if self.integrated.adds_up else len(self.row)
         return Table(
@@ -181,7 +182,7 @@ class Contributions(Pictured, Finding):
         )
 
     def sentences(self) -> list[Said]:
-        """What integrated gradients add up to, and what each of the three shows."""
+        """The sum of integrated gradients, and what each of the three measures shows."""
         found = self.integrated
         return say(
             self._codes(),
@@ -195,13 +196,13 @@ class Contributions(Pictured, Finding):
 
     @property
     def y(self) -> Said:
-        """What is attributed, in words."""
+        """The attributed quantity, in words."""
         against = visible(self.against or "")
         code = "attribution.log-p" if self.against is None else "attribution.log-p-against"
         return words(code, target=visible(self.target), against=against)
 
     def _codes(self) -> Iterator[str]:
-        """Which sentences are true of it, in their order."""
+        """Codes of the true sentences, in their order."""
         found = self.integrated
         if found.adds_up:
             yield "attribution.sum"
@@ -227,23 +228,23 @@ def attribute(
     last: int | None = None,
     progress: Callable[[Share], None] | None = None,
 ) -> Attribution:
-    """What each of the last `last` characters before a prediction adds to it, at most 1,000.
+    """The contribution of each of the last `last` characters to one prediction.
 
     at         the prediction after `at` characters of `text`; None: after all of it
-    character  the one whose log P, in nats, is looked at; None: the one that came, after the last character
-               the most probable one
+    character  the character whose log P, in nats, is attributed; None: the actual one, after the last
+               character the most probable one
     against    another character, whose log P is subtracted
     method     "integrated" gradients or "occlusion"
-    instead    what stands in a character's place: the "average" embedding, a "zero" one, that of an "unknown"
-               character, or, for occlusion, nothing: it is left "out"
-    last       None: all characters, or for integrated gradients as many as add up to 1 %: of the last 10, 20,
-               40 … the most (`beyond` is the error of the next). Fewer may not add up: see `adds_up`
+    instead    the replacement of a character: the "average" embedding, a "zero" one, that of an "unknown"
+               character; for occlusion also "out": the character is left out
+    last       at most 1,000; None: all characters, or for integrated gradients as many as add up to 1 %, of
+               the last 10, 20, 40 … (`beyond` is the error of the next). Fewer may not add up: see `adds_up`
     progress   called with the share done, `.fraction`
 
-    Returns `values` (at,) in nats, positive where a character makes the one looked at more probable.
-    Integrated gradients of 80 characters of a GRU with 256 units take a fifth of a second. Raises ConfigError
-    for what isn't there, EmptyTextError, TextError for too many characters, CheckpointError if the states
-    overflow.
+    Returns `values` (at,) in nats, positive where a character raises log P. Integrated gradients of 80
+    characters of a GRU with 256 units take a fifth of a second. Follows Sundararajan, Taly & Yan 2017; Zeiler
+    & Fergus 2014. Raises ConfigError for an absent place or an unfit option, EmptyTextError, TextError for
+    too many characters, CheckpointError if the states overflow.
 
     >>> import rnnviz
     >>> from rnnviz import gradients
@@ -298,8 +299,8 @@ def contributions(
     instead: Instead = "average",
     last: int | None = None,
 ) -> Generator[Share, None, Contributions]:
-    """`attribute` by both methods, beside the gradient; integrated gradients take the average for a character
-    left "out". Arguments and errors as `attribute` has them.
+    """`attribute` by both methods, beside the gradient. Where `instead` is "out", integrated gradients take
+    the average. Arguments and errors as in `attribute`.
     """
     asked = partial(attributing, model, text, at=at, character=character, against=against, last=last)
     path = "average" if instead == "out" else instead
@@ -338,7 +339,7 @@ def _ask(
     instead: Instead,
     last: int | None,
 ) -> Attribution:
-    """What is asked of a text that was read: an Attribution whose values are still 0."""
+    """A request: an Attribution whose values are still 0."""
     t = len(reading.text)
     first = max(0, t - (LONGEST if last is None else last))
     if t - first > LONGEST:
@@ -354,7 +355,7 @@ def _ask(
 
 
 def _baseline(reading: Reading, instead: Instead) -> Floats:
-    """What the first layer adds up where the baseline is read, (G·H,)."""
+    """The first layer's sums W_x e' + b for the baseline, (G·H,)."""
     weights = reading.weights
     if instead == "zero":
         return weights.layers[0].b
@@ -364,12 +365,12 @@ def _baseline(reading: Reading, instead: Instead) -> Floats:
 
 
 def _integrated(reading: Reading, asked: Attribution) -> Generator[float, None, Attribution]:
-    """Gauss's points along the path, twice as many until the sum is near enough."""
+    """Gauss–Legendre quadrature along the path, with twice as many points until the sum is near enough."""
     weights, baseline = reading.weights, _baseline(reading, asked.instead)
     n = len(asked) - asked.first
     away = weights.rows(0, reading.inputs[asked.first + 1 :], reading.hidden) - baseline  # (n, G·H)
     hidden, cell = reading.before(asked.first + 1)
-    state = hidden[:, None], None if cell is None else cell[:, None]  # of texts side by side
+    state = hidden[:, None], None if cell is None else cell[:, None]  # (L, 1, H), to broadcast
     tops = driven(weights, state, np.broadcast_to(baseline, (n, 1, len(baseline))))[0][-1, -1]
     without = float(scores(weights, tops, asked.target, asked.against)[0])
     most = int(np.clip(NUMBERS // (away.size * len(weights.layers)), 1, ROWS))
@@ -396,9 +397,10 @@ def _along(
     away: Floats,
     asked: Attribution,
 ) -> Doubles:
-    """∂y/∂rows · `away` (n, G·H), at each of n steps for each of B texts, (n, B)."""
+    """∂y/∂rows · `away` (n, G·H) at each of n steps for each of B texts, (n, B)."""
     hidden, cell = beginning(weights, state, rows)
-    # As if the input at step t were one number, how far it is along the path, and W_x were `away` at t.
+    # The first layer's input becomes one number, α, and its W_x becomes `away` at each step t. So the sweep
+    # returns ∂y/∂α by step, (n, B), instead of gradients (n, B, G·H).
     lowest = replace(weights.layers[0], W_x=away.T)
     layers = (lowest, *weights.layers[1:])
     first, *others = layer_slopes(replace(weights, layers=layers), rows, hidden, cell, forwards=True)
@@ -420,7 +422,7 @@ def _along(
 
 
 def _occluded(reading: Reading, asked: Attribution) -> Generator[float, None, Attribution]:
-    """Texts with another character each, from there on side by side."""
+    """Texts with one character each replaced, read side by side from that character on."""
     t = len(asked)
     row = None if asked.instead == "out" else _baseline(reading, asked.instead)
     values = np.zeros(t)

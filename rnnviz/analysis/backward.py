@@ -1,4 +1,4 @@
-"""Back through time: the adjoints of many outputs at once.
+"""Backpropagation through time: the adjoints of many outputs at once.
 
 An adjoint is a row λ_t = ∂y/∂h_t of one number y. A step takes all rows back together:
 
@@ -6,10 +6,10 @@ An adjoint is a row λ_t = ∂y/∂h_t of one number y. A step takes all rows ba
 
 Rows of earlier predictions join the sweep as it passes: a text's connectivity takes T products, not T²/2.
 
-λ_t J_t is (λ_t ⊙ slopes) W_h, with all blocks of W_h. For many rows J_t = Σ diag(slopes) W_h is summed
-first, H × H instead of G·H × H: a third of a gru's work, half of an lstm's, whose o goes with λ of h.
+λ_t J_t is (λ_t ⊙ slopes) W_h, with all blocks of W_h. For many rows J_t = Σ diag(slopes) W_h is summed first,
+H × H instead of G·H × H: a third of a GRU's work, half of an LSTM's, whose o goes with λ of h.
 
-Adjoints leave float32's range in a few steps, so each row has an exponent: it is rescaled by powers of 2.
+Adjoints leave float32's range in a few steps, so each row has an exponent: rescaling divides by powers of 2.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,16 +21,16 @@ from rnnviz.analysis.slopes import Slopes
 from rnnviz.arrays import Doubles, Floats
 
 MANY = 24
-"""Rows from which on summing the parts of W_h first is quicker."""
+"""Rows from which summing the parts of W_h first is quicker."""
 
 BLOCK = 8
-"""Time steps whose matrices are made at a time: they stay in the processor's cache."""
+"""Time steps whose matrices are computed together: they stay in the processor's cache."""
 
 ENTRIES = 1 << 22
-"""Their entries, at most: bounds the memory where inputs are many."""
+"""Matrix entries of a block, at most: bounds the memory where inputs are many."""
 
 RESCALE = 4
-"""Steps between two rescalings."""
+"""Time steps between two rescalings."""
 
 Exponents = npt.NDArray[np.int32]
 OnState = Callable[[int, int, Floats, "Floats | None", Exponents], None]
@@ -38,29 +38,29 @@ OnInput = Callable[[int, int, Floats, Exponents], None]
 
 
 def norms(rows: Floats, exponents: Exponents) -> Doubles:
-    """The lengths of rows (k, X) · 2^exponents, float64: valid down to 1e-300."""
+    """The Euclidean norms of rows (k, X) · 2^exponents, (k,) float64: valid down to 1e-300."""
     # In float64: squares of a row that has just joined, not rescaled yet, may leave float32's range.
     lengths: Doubles = np.sqrt(np.einsum("kx,kx->k", rows, rows, dtype=np.float64))
     return np.asarray(np.ldexp(lengths, exponents), np.float64)
 
 
 class _Layer:
-    """One layer's adjoints: `state` (rows, H) is λ of h; `cell` (rows, H), of a second state, is λ of c,
-    less what comes through h until `complete` adds that.
+    """One layer's adjoints: `state` (rows, H) is λ of h. `cell` (rows, H) is λ of c, for a cell with a second
+    state; `complete` adds the part that flows through h.
     """
 
     def __init__(self, slopes: Slopes, rows: int, inputs: bool, many: bool) -> None:
         self.slopes, self.inputs, self.units = slopes, inputs, slopes.layer.units
         H, self.has_cell = self.units, slopes.through is not None
-        # In one array, so that one product takes both back.
+        # λ of c and λ of h share one array, so that one product takes both back.
         self.both = np.zeros((rows, 2 * H if self.has_cell else H), np.float32)
         self.state = self.both[:, -H:]
         self.cell = self.both[:, :H] if self.has_cell else None
         P, first = slopes.parts.shape[-2], slopes.first
-        # Of each state: where its adjoints stand in `both`, and its parts in `parts`.
+        # For each state: the columns of its adjoints in `both`, and of its slopes in `parts`.
         own = [(slice(0, H), slice(0, first)), (slice(H, 2 * H), slice(first, P))]
         self._into = own[: 1 + self.has_cell]
-        # Texts side by side have a matrix each.
+        # Texts side by side would need a matrix each, so they go by parts.
         self.many = many and slopes.from_h is not None and P > 1 and slopes.parts.ndim == 3
         if self.many:
             self._stacked = _stack(slopes, inputs)
@@ -103,7 +103,9 @@ class _Layer:
         return product[:, self.units :] if self.inputs else None
 
     def _make(self, t: int) -> None:
-        """The matrices [J | K] of a block of steps up to t: (H, steps, H + X), with a cell (2H, …)."""
+        """Compute the matrices [J | K] of a block of steps up to t: (H, steps, H + X), with a cell (2H,
+        …).
+        """
         slopes, wide = self.slopes, self._stacked.shape[2]
         steps = min(BLOCK, ENTRIES // (self.both.shape[1] * wide))
         self._from, until = max(0, t + 1 - max(1, steps)), t + 1
@@ -117,12 +119,12 @@ class _Layer:
 
 
 def _product(d: Floats, parts: slice | list[int], W: Floats) -> Floats:
-    """The adjoints (n, H or X) of parts' (n, P, H)."""
+    """The adjoints (n, H or X) through W, from the scaled rows d (n, P, H) of some parts."""
     return d[:, parts].reshape(len(d), -1) @ W
 
 
 def _stack(slopes: Slopes, inputs: bool) -> Floats:
-    """[W_h | W_x] by unit: (H, P, H + X), zeros where a part comes from one of the two alone."""
+    """[W_h | W_x] by unit: (H, P, H + X), zeros where a part has only one of the two."""
     H, P = slopes.layer.units, slopes.parts.shape[1]
     out = np.zeros((H, P, H + (slopes.from_x[1].shape[1] if inputs else 0)), np.float32)
     for taken, columns in ((slopes.from_h, slice(H)), (slopes.from_x if inputs else None, slice(H, None))):
@@ -145,17 +147,17 @@ def sweep(
 ) -> None:
     """Take rows of adjoints of the top layer's h back from input `last` to input `first`.
 
-    `seeds` (rows, H) all start at `last`; or, `joining`, row k starts at last - k. `together` scales all rows
-    alike, for those that belong to one matrix. At each step it calls
+    `seeds` (rows, H) all start at `last`; or, with `joining`, row k starts at last - k. `together` rescales
+    all rows alike, for rows of one matrix. Each step calls
 
         on_state(t, layer, λ of h (n, H), λ of c (n, H) or None, exponents (n,)), top layer first
-        on_input(t, row, λ of x (n, X) from that row on, exponents (n,)); not asked for, it isn't computed
+        on_input(t, row, λ of x (n, X) from that row on, exponents (n,)); None skips its computation
 
-    with the arrays it works in, to be multiplied by 2^exponent: read them before you return. Rows of which
-    nothing flows back any further, as in an mlp, have come to their end.
+    with the working arrays, to be multiplied by 2^exponent: copy them before returning. In a network without
+    recurrence, such as an MLP, each row ends after one step.
     """
     rows, top = len(seeds), len(layers) - 1
-    # Each layer hands its input's adjoint down.
+    # Each layer hands its input's adjoint down, so only the lowest may skip it.
     swept = [
         _Layer(slopes, rows, number > 0 or on_input is not None, rows >= MANY)
         for number, slopes in enumerate(layers)
@@ -197,6 +199,7 @@ def _rescale(layers: Sequence[_Layer], some: slice, exponents: Exponents, togeth
         np.maximum(largest, -rows.min(axis=1), out=largest)
     if together:
         largest[:] = largest.max()
+    # Powers of 2 lose no digits. Beyond ±100 the factor itself would leave float32's range.
     by = np.maximum(np.minimum(np.frexp(largest)[1], 100), -100)
     factor = np.ldexp(np.float32(1), -by)[:, None]
     for layer in layers:

@@ -1,4 +1,5 @@
-"""Several networks on the same text, character by character; or one, at two moments of its training.
+"""Comparison of several networks on one text, character by character, or of one network at two moments of
+training.
 
 Costs include unknown characters' (see `rnnviz.scoring.perplexity`), so networks with different vocabularies
 compare. Shape letters: M models, T time steps.
@@ -21,7 +22,7 @@ from rnnviz.text.characters import visible
 from rnnviz.text.validate import received
 
 LISTED = 8
-"""Characters that each network's next prediction names."""
+"""Characters named for each network's next prediction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +34,12 @@ class Comparison(Pictured):
 
     @property
     def nll(self) -> Doubles:
-        """(M, T) nats, -log P(x_t | x_<t), unknown characters' whole cost included."""
+        """(M, T) nats, -log P(x_t | x_<t), the whole cost of unknown characters included."""
         return np.stack([t.nll for t in self.traces])
 
     @property
     def perplexity(self) -> Doubles:
-        """(M, T), running."""
+        """(M, T) running perplexity."""
         return np.stack([t.perplexity for t in self.traces])
 
     @property
@@ -47,11 +48,11 @@ class Comparison(Pictured):
         return np.stack([t.known for t in self.traces])
 
     def difference(self, a: int = 0, b: int = 1) -> Doubles:
-        """(T,) bits by which model `a` expected each character more than model `b` did; below 0: less."""
+        """(T,) bits by which model `a` expected each character more than model `b`; negative: less."""
         return np.asarray((self.traces[b].nll - self.traces[a].nll) / math.log(2))
 
     def facts(self) -> Json:
-        """What each network makes of the text as a whole."""
+        """The perplexity and the unknown characters of each network."""
         return {
             "characters": len(self.text),
             "networks": [
@@ -75,7 +76,7 @@ class Comparison(Pictured):
         )
 
     def sentences(self) -> list[Said]:
-        """Which network predicted the text best."""
+        """The network with the lowest perplexity."""
         if len(self.traces) < 2 or not self.text:
             return []
         best = min(self.facts()["networks"], key=lambda one: one["perplexity"])
@@ -88,8 +89,8 @@ class Comparison(Pictured):
         )
 
     def panels(self, at: int | None = None) -> list[Panel]:
-        """Running perplexity, and what each network expects after character `at`, counted from 0; left out:
-        the last one.
+        """Running perplexity, and each network's prediction after character `at`, counted from 0; None: the
+        last character.
         """
         row = len(self.text) if at is None else at + 1
         running = Panel(
@@ -127,8 +128,9 @@ def _next(read: Trace, row: int) -> Panel:
 
 
 def compare(models: Sequence[Network], text: str) -> Comparison:
-    """Read `text` with each of `models`, at least one. Raises ConfigError for no models, or for models that
-    normalise a text differently, so that characters don't line up; TextError for half a surrogate pair.
+    """Read `text` with each of `models`, at least one. Returns traces with nll (M, T) in nats. Raises
+    ConfigError for no models, or for models with different normalisers, whose characters don't line up;
+    TextError for half a surrogate pair.
 
     >>> import rnnviz
     >>> from rnnviz import units

@@ -1,4 +1,4 @@
-"""Which earlier characters a prediction rests on, and how far back a network remembers.
+"""Connectivity: which earlier characters a prediction rests on.
 
     ‖∂ log P(x_{t+1} | x_1 .. x_t) / ∂ e_s‖        e_s the embedding (or one-hot vector) of character s ≤ t
 
@@ -22,21 +22,22 @@ from rnnviz.networks.numpy_model import Network
 from rnnviz.text.characters import visible
 
 MAX_SQUARE = 1_000
-"""Characters of a whole T × T picture."""
+"""Characters of a T × T connectivity, at most."""
 
 MAX_ROW = 10_000
-"""Characters behind one prediction."""
+"""Characters before one prediction, at most."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Connectivity:
-    """How much each prediction of a text of T characters rests on each before it. All arrays are read-only.
+    """Connectivity of each prediction of a text of T characters. All arrays are read-only.
 
     targets  (T,)    the symbols whose log P was differentiated, one a row
-    norms    (T, T)  float32; row t, column s (both from 0): after reading t + 1 characters, with respect to
-                     character s; 0 above the diagonal and below 1e-45
-    log10    (T, T)  float32, its decimal logarithm, without that limit; -inf where it is 0
-    start    (T,)    float32, with respect to the start symbol
+    norms    (T, T)  float32, nats; row t, column s (both from 0): the prediction after t + 1 characters, with
+             respect to character s; 0 above the diagonal and below 1e-45
+    log10    (T, T)  float32, the decimal logarithm of the norm, without that lower limit; -inf where the norm
+             is 0
+    start    (T,)    float32, the norms with respect to the start symbol
     """
 
     text: str
@@ -53,14 +54,14 @@ class Connectivity:
 
     @cached_property
     def normalised(self) -> Floats:
-        """`norms` without the start symbol, each row divided by its sum, (T, T); a row of zeros stays one."""
+        """(T, T) `norms` without the start symbol, each row divided by its sum; a row of zeros stays one."""
         return shares(self.log10)
 
     def panels(self) -> list[Panel]:
-        """The whole picture: in row t what the prediction of character t rests on; row 0 is empty."""
+        """The square: row t is the connectivity of the prediction of character t; row 0 is empty."""
         with np.errstate(divide="ignore"):
             log10 = np.roll(np.log10(self.normalised), 1, axis=0)
-        log10[:1] = -np.inf  # the last prediction is of no character in the text
+        log10[:1] = -np.inf  # np.roll put the last prediction here, which is of no character in the text
         picture = Square(log10, words("connectivity.read"), words("connectivity.predicted"))
         notice, limits = words("connectivity.notice"), words("connectivity.limits")
         title = words("connectivity.title", characters=count(len(self)))
@@ -69,11 +70,11 @@ class Connectivity:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConnectivityRow(Finding):
-    """How much one prediction rests on each of the t characters before it. All arrays are read-only.
+    """Connectivity of one prediction to each of the t characters before it. All arrays are read-only.
 
     target  the symbol whose log P was differentiated
     norms   (t,) float32, for each character; `start`, for the start symbol
-    log10   (t,) float32, the decimal logarithm of `norms`; -inf where it is 0
+    log10   (t,) float32, the decimal logarithm of `norms`; -inf where the norm is 0
     """
 
     text: str
@@ -90,11 +91,11 @@ class ConnectivityRow(Finding):
 
     @cached_property
     def shares(self) -> Floats:
-        """`norms` divided by their sum, (t,)."""
+        """(t,) `norms` divided by their sum."""
         return shares(self.log10)
 
     def facts(self) -> Json:
-        """What --json prints: a character each, counted from 0."""
+        """The values that --json prints: one entry a character, counted from 0."""
         columns = zip(self.text, self.norms.tolist(), self.shares.tolist(), strict=True)
         characters = [
             {"position": t, "character": c, "norm": norm, "share": share}
@@ -119,7 +120,7 @@ class ConnectivityRow(Finding):
         )
 
     def sentences(self) -> list[Said]:
-        """What a gradient does not show."""
+        """The limit of a gradient: saturation hides effects."""
         return say(["connectivity.saturated"])
 
 
@@ -134,15 +135,14 @@ def connectivity(
 ) -> Connectivity | ConnectivityRow:
     """‖∂ log P(x_{t+1} | x_1..x_t) / ∂ e_s‖ for all s ≤ t: which characters each prediction rests on.
 
-    text       of T characters, at most 1,000; for one prediction 10,000
-    at         the one prediction after `at` characters, 1 .. T, as a row; None: all of them
-    character  whose log P is differentiated; None: that of the one that came, after the last character that
-               of the most probable one
+    text       T characters, at most 1,000; for one prediction 10,000
+    at         one prediction after `at` characters, 1 .. T, as a row; None: all predictions
+    character  the character whose log P is differentiated; None: the actual one, after the last character the
+               most probable one
 
-    Returns norms (T, T), or (at,). The idea: Madsen, "Visualizing memorization in RNNs" (Distill, 2019).
-    Raises ConfigError for a model that is no network, an `at` outside the text or a `character` that is no
-    single one, EmptyTextError, TextError for a text that is too long, CheckpointError if the network's states
-    overflow.
+    Returns norms (T, T), or (at,). Follows Madsen, "Visualizing memorization in RNNs" (Distill, 2019). Raises
+    ConfigError for a model that is no network, an `at` outside the text or more than one `character`,
+    EmptyTextError, TextError for a text that is too long, CheckpointError if the network's states overflow.
 
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")
@@ -176,8 +176,8 @@ def connectivity_row(
 
 
 class Rows:
-    """Rows of `connectivity` for one text of at most 10,000 characters, each when it is asked for: the text
-    is read once for all, half of the work of a single one. Raises as `connectivity_row` does.
+    """Rows of `connectivity` for one text of at most 10,000 characters, each computed on request. The text is
+    read once for all rows, which saves half the work of each. Raises as `connectivity_row` does.
 
     >>> import rnnviz
     >>> rows = Rows(rnnviz.load("timemachine-gru"), "machine")
@@ -189,12 +189,12 @@ class Rows:
         self._reading = read(model, text, limit=MAX_ROW)
 
     def row(self, at: int, *, character: str | None = None) -> ConnectivityRow:
-        """That of the prediction after `at` characters, as `connectivity_row` gives it."""
+        """The row of the prediction after `at` characters, as `connectivity_row` gives it."""
         return _row(self._reading, place(self._reading.text, at), character)
 
 
 def _row(reading: Reading, t: int, character: str | None) -> ConnectivityRow:
-    """The row after t characters of a reading of as many or more."""
+    """The row after t characters of a reading of at least t characters."""
     targets = reading.targets(character)
     gradients = np.zeros((t + 1, reading.layers[0].layer.W_x.shape[1]), np.float32)
     powers = np.zeros(t + 1, np.int32)
@@ -208,8 +208,9 @@ def _row(reading: Reading, t: int, character: str | None) -> ConnectivityRow:
 
 
 def shares(logs: npt.NDArray[np.floating[Any]]) -> Floats:
-    """The shares of each row of decimal logarithms (…, T); all 0 where nothing flows."""
+    """Each row's shares from its decimal logarithms (…, T); all 0 where the gradient is 0 throughout."""
     with np.errstate(under="ignore"):
+        # The largest entry of each row becomes 1, so that no power overflows.
         scaled = np.exp2((logs - largest(logs)) / math.log10(2))
         scaled /= np.maximum(scaled.sum(axis=-1, keepdims=True), np.float32(1e-30))
     return read_only(scaled.astype(np.float32))

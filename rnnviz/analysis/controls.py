@@ -1,9 +1,9 @@
-"""The control of a search: the same search on the same network untrained.
+"""The control of a search: the same search in untrained copies of the network.
 
-untrained(model)            copies of a network before any training; fresh= says how it begins
-echoes(model, text, …)      their best units' values, one copy in memory at a time
-controlled(model, trace, …) searches for several targets, weighed beside them and whatever else is simpler
-find(model, text, what)     one of these in one call
+untrained(model)            untrained copies of a network; fresh= initialises them
+echoes(model, text, …)      the best unit's values in each copy, one copy in memory at a time
+controlled(model, trace, …) searches for several targets, each with its evidence
+find(model, text, what)     all of this in one call
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -31,19 +31,19 @@ What = str | Target | Array
 W = TypeVar("W", bound=What)
 
 COPIES = 3
-"""Untrained copies: what is said of a unit is that it beats the best of them."""
+"""Untrained copies: a verdict compares a unit with the best of them."""
 
 
 READING, ECHOES = 0.2, 0.7
-"""The share of the work that reading is, and of the rest that the copies are."""
+"""The share of the work that reading takes; and the share of the rest that the copies take."""
 
 
 def untrained(model: Network, copies: int = COPIES, *, fresh: Fresh | None = None) -> list[Network]:
     """So many networks of the shape of `model` with random weights, always the same ones.
 
-    A network that rnnviz trained began with weights like theirs. Of another they have torch's default initial
-    weights: give `fresh`, a function of a seed that adapts a new network of yours, where yours began with
-    others. Raises ConfigError where it gives a network of another shape or vocabulary.
+    A network that rnnviz trained began with weights like theirs. For any other network the copies have
+    torch's default initial weights. Where yours began with others, give `fresh`, a function of a seed that
+    adapts a new network. Raises ConfigError where `fresh` returns a network of another shape or vocabulary.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -70,11 +70,11 @@ def echoes(
     copies: int = COPIES,
     fresh: Fresh | None = None,
 ) -> Generator[Share, None, list[tuple[Floats, ...]]]:
-    """For each of `targets` over `text` the values (T,) of the best-ranked unit of each untrained copy of
-    `model`, signed so that it is higher where the target holds.
+    """For each of `targets` the values (T,) of each untrained copy's best-ranked unit, signed: higher where
+    the target holds.
 
-    `text` is normalised and as long as the targets, as `Trace.text` is; `edges` don't count for graded
-    targets; `fresh` is that of `untrained`. Raises what `Searcher.search` raises.
+    `text` is normalised, as `Trace.text` is, and as long as the targets. Graded targets ignore `edges`;
+    `fresh` is that of `untrained`. Raises the errors of `Searcher.search`.
     """
     found = []
     for number, copy in enumerate(untrained(model, copies, fresh=fresh)):
@@ -98,9 +98,8 @@ def controlled(
     copies: int = COPIES,
     fresh: Fresh | None = None,
 ) -> Generator[Share, None, list[Search | None]]:
-    """A search of `traced`, by `model`, for each of `targets`, with its evidence; None where a target is the
-    same throughout. Together they are a family, see `holm`. Arguments and errors as for `search` and
-    `echoes`.
+    """A search of `traced`, by `model`, for each of `targets`, with its evidence; None for a constant target.
+    The searches form a family, see `holm`. Arguments and errors as in `search` and `echoes`.
     """
     needs_fits()
     searcher = Searcher(traced, layer=layer, quantity=quantity, seed=seed)
@@ -167,24 +166,23 @@ def find(
     fresh: Fresh | None = None,
     progress: Callable[[Share], None] | None = None,
 ) -> Search | Replication | list[Search] | list[Replication]:
-    """The units of `model` that follow something in `text`: ranked, controlled, with a verdict.
+    """The units of `model` that follow a target in `text`: ranked, controlled, with a verdict.
 
-    target    a name or a regular expression, see `rnnviz.units.target`; or a mask (T,) over the text as the
-              model reads it; or a list of these: a Search for each, all held to Holm's levels for what is
-              asked at once
-    models    other networks, such as those of other seeds, in which the same is looked for: a Replication
-              says in how many of them all it is found
-    layer     the layer that is searched; None: all of them
+    target    a name or a regular expression, see `rnnviz.units.target`; or a mask (T,) over the normalised
+              text; or a list of these: a Search for each, all held to Holm's levels for the whole list
+    models    other networks, such as those of other seeds, searched for the same: a Replication counts the
+              networks that remember the target
+    layer     the layer to search; None: all layers
     quantity  "hidden", "cell" of an LSTM, or a gate's name
     edges     a unit must also be off within so many characters before and after
-    shifts    of the target along the text, which tell chance; None: 1,000, or more where a list needs them
+    shifts    shifts of the target along the text, the null distribution; None: 1,000, or more where a list
+              needs them
     seed      chooses the shifts
     copies    untrained copies of the network, searched for the same; `fresh` is that of `untrained`
-    progress  is called with the share that is done
+    progress  called with the share done
 
-    Of 50,000 characters a GRU of 256 units takes some ten seconds, most of them for the copies. Raises
-    ConfigError for what `target` doesn't take, for what is the same throughout the text, and for numbers out
-    of range.
+    50,000 characters of a GRU with 256 units take some ten seconds, most of them for the copies. Raises
+    ConfigError for an unfit `target`, a target that is constant over the text, and numbers out of range.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -219,7 +217,7 @@ def _of_network(number: int, networks: int, done: Share) -> Share:
 def _finding(
     model: Network, text: str, what: Sequence[What], *, shifts: int | None, **given: Any
 ) -> Generator[Share, None, list[Search]]:
-    """A search for each, weighed; `given` is of `controlled`."""
+    """A search for each target, with its evidence; `given` are arguments of `controlled`."""
     traced = yield from mapped(tracing(model, check_text(text)), lambda share: Share(READING * share))
     sought = [labels(one, traced.text) for one in what]
     for one in sought:
@@ -231,5 +229,5 @@ def _finding(
 
 
 def of_all(number: int, copies: int, share: float) -> Share:
-    """Of the work on all copies, with a `share` of copy `number` done."""
+    """The share of the work on all copies, with a `share` of copy `number` done."""
     return Share((number + share) / copies)

@@ -1,12 +1,12 @@
-"""Directions through the states of a layer: what several units say together, named and used as one unit is.
+"""Directions in the states of a layer: a weighted sum of units, named and used as one unit is.
 
-    random(H, seed)                  a control: as long as any other, and about nothing
+    random(H, seed)                  a control: a random direction of length 1
     mean_difference(trace, target)   from the mean state outside a target to the mean state inside
 
-A linear probe has one too (`rnnviz.analysis.probing`). Clamp, Zero and Scale of `rnnviz.units` take a
-Direction where they take units.
+A linear probe has a direction too (`rnnviz.analysis.probing`). Clamp, Zero and Scale of `rnnviz.units` take a
+Direction in place of units.
 
-    value of a direction  v · H_t, of the state itself, not centred: an ablated direction has the value 0
+    value of a direction  v · H_t, not centred: an ablated direction has the value 0
     clamp                 H + (value - v · H) v
     scale                 H + (value - 1) (v · H) v
 
@@ -34,14 +34,14 @@ from rnnviz.text.validate import received
 class Direction:
     """A unit vector in the states of one layer.
 
-    name      what to call it
-    vector    (H,) float64 of length 1; what is given is divided by its length. Read-only
+    name      a label
+    vector    (H,) float64 of length 1; the given vector is divided by its length. Read-only
     layer     counted from 0
     quantity  "hidden", "cell" of an LSTM, or a gate; see `rnnviz.units.activations`
-    origin    where it came from, in words
+    origin    how the direction was found, in words
 
-    Two are equal if they lie alike in the same states, whatever they are called. Raises ConfigError for a
-    vector without a length, and a layer below 0.
+    Two directions are equal if they lie alike in the same states, whatever their names. Raises ConfigError
+    for a vector of length 0, and a layer below 0.
 
     >>> from rnnviz import units
     >>> up = units.Direction("up", [3.0, 4.0])
@@ -91,8 +91,8 @@ class Direction:
         return self.layer, self.quantity, self.vector.tobytes()
 
     def along(self, states: Trace | npt.NDArray[np.floating]) -> Doubles:
-        """Its value v · H_t: (T,) over a Trace, or (n,) for states (n, H). Raises ConfigError where its
-        layer, quantity or number of units is not that of the states.
+        """The values v · H_t: (T,) over a Trace, or (n,) for states (n, H). Raises ConfigError for states of
+        another layer, quantity or number of units.
         """
         if isinstance(states, Trace):
             states = activations(states, layer=self.layer, quantity=self.quantity)
@@ -100,7 +100,7 @@ class Direction:
         return np.asarray(states.astype(np.float64) @ self.vector)
 
     def check(self, H: int) -> None:
-        """Raise ConfigError unless it lies in states of H units."""
+        """Raise ConfigError unless the direction has H units."""
         if len(self) != H:
             raise ConfigError(
                 "{name} is a direction in states of {own} units; these have {h}",
@@ -111,8 +111,8 @@ class Direction:
 
 
 def random(H: int, seed: int = 0, *, layer: int = 0, quantity: str = "hidden") -> Direction:
-    """A direction drawn evenly from all there are in H dimensions: the control for one that was found. Raises
-    ConfigError for H or a seed out of range.
+    """A direction drawn uniformly from the unit sphere in H dimensions: the control for a direction that was
+    found. Raises ConfigError for H or a seed out of range.
 
     >>> round(float(np.linalg.norm(random(256, seed=1).vector)), 6)
     1.0
@@ -126,9 +126,9 @@ def random(H: int, seed: int = 0, *, layer: int = 0, quantity: str = "hidden") -
 def mean_difference(
     source: Trace | npt.NDArray[np.floating], target: Target, *, layer: int = 0, quantity: str = "hidden"
 ) -> Direction:
-    """From the mean state where `target` (T,) doesn't hold to the mean state where it does; of a graded one
-    from where it is at most its median to where it is above. `source` is a Trace, or states (T, H). Raises
-    ConfigError for a target of another length, one that doesn't vary, or states that don't differ.
+    """The direction from the mean state where `target` (T,) doesn't hold to the mean state where it holds. A
+    graded target is split at its median. `source` is a Trace, or states (T, H). Raises ConfigError for a
+    target of another length, a constant target, or states that don't differ.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -152,14 +152,14 @@ def _inside(target: Target) -> Mask:
         return target.values
     middle = np.median(target.values) if len(target) else 0.0
     above = target.values > middle
-    return above if above.any() else target.values >= middle  # mostly as high as it gets
+    return above if above.any() else target.values >= middle  # the median is the maximum, so "above" is empty
 
 
 class Span:
     """The span of k directions, to change states (n, H) within it.
 
-    Directions at right angles are changed one by one; others together, so that each has its value
-    afterwards. Raises ConfigError where one follows from the others.
+    Orthogonal directions are changed one by one; others together, so that each has its value afterwards.
+    Raises ConfigError for linearly dependent directions.
     """
 
     def __init__(self, directions: Sequence[Direction]) -> None:
@@ -169,21 +169,22 @@ class Span:
             raise ConfigError(
                 "one of these {k} directions follows from the others: they cannot all be set", k=k
             )
-        self._duals = np.linalg.pinv(self._rows).T  # of coordinates: they themselves, exactly
+        self._duals = np.linalg.pinv(self._rows).T  # the dual basis; for orthonormal rows the rows themselves
 
     def change(self, states: npt.NDArray[np.floating], value: float, *, scaled: bool) -> None:
-        """Give the states (n, H) this value along each direction, or `scaled` by it that which they have, in
-        place."""
+        """Set the value of the states (n, H) along each direction to `value`, in place; `scaled`: multiply it
+        by `value`.
+        """
         own = np.asarray(states @ self._rows.T)
         wanted = own * value if scaled else np.full_like(own, value)
-        # What is there is taken out before the new is put in: so a unit's axis is set as exactly as the unit.
+        # Two steps, remove then add, set a unit's axis as exactly as the unit itself; one difference rounds.
         states[:] = np.asarray(states - own @ self._duals) + wanted @ self._duals
 
 
 def within(units: object) -> tuple[Direction, ...]:
-    """The directions among what may be units: one or a sequence of them, else ().
+    """The directions in `units`: one, or a sequence; () if there are none.
 
-    Raises ConfigError for directions of several layers or quantities, or among units.
+    Raises ConfigError for directions of several layers or quantities, or mixed with units.
     """
     every = [units] if isinstance(units, Direction) else units if isinstance(units, list | tuple) else []
     found = tuple(one for one in every if isinstance(one, Direction))

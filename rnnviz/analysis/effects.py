@@ -1,14 +1,14 @@
-"""What an intervention costs, beside what as large a change of nothing in particular costs.
+"""The effect of an intervention on the loss, beside equally large random changes.
 
-Any change of a state makes predictions worse. So the network reads the text under the intervention and, at
-the same time, under controls that differ in nothing but what is changed:
+Any change of a state makes predictions worse. So the network reads the text under the intervention and, side
+by side, under controls that change other units or directions:
 
     random units        as many other units of the layer, drawn at random
-    random directions   as many directions of length 1, as a unit's axis has, drawn evenly
+    random directions   as many directions of length 1, as a unit's axis has, drawn uniformly
 
     loss = mean over the text of  -log P(x_t | x_<t) changed  -  the same unchanged       nats a character
 
-With a target, also the loss where it holds and elsewhere: a unit that carries it is missed more inside.
+With a target, also the loss inside and outside: a unit that carries the target costs more inside.
 
 Shape letters: n characters, R controls of each kind, B = 1 + 2 R texts side by side.
 """
@@ -46,7 +46,7 @@ from rnnviz.text.characters import normalise
 from rnnviz.text.validate import received
 
 UNUSUAL = 0.95
-"""The share of random changes that one which is said to matter must cost more than."""
+"""The share of random changes that must cost less before an intervention is said to matter."""
 
 CONTROLS = 16
 """Random units, and as many random directions, beside an intervention."""
@@ -54,11 +54,11 @@ CONTROLS = 16
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Effect(Brief, Pictured, Finding):
-    """What an intervention costs on `characters` characters.
+    """The loss of an intervention, and of its controls, over `characters` characters.
 
-    intervention, controls   the first, and 2 R others: random units, then random directions
+    intervention, controls   the intervention, and 2 R others: random units, then random directions
     losses                   (1 + 2 R,) nats a character, in this order; a Resampled, over passages
-    within                   the same inside a target and outside, where one was given
+    within                   the losses inside a target and outside; None without a target
     """
 
     intervention: Intervention
@@ -69,36 +69,39 @@ class Effect(Brief, Pictured, Finding):
 
     @property
     def loss(self) -> float:
-        """What the intervention costs, nats a character."""
+        """The loss of the intervention, nats a character."""
         return float(self.losses.estimate[0])
 
     @property
     def units(self) -> Doubles:
-        """(R,) what it costs with random units."""
+        """(R,) the losses with random units, nats a character."""
         return np.asarray(self.losses.estimate[1 : 1 + len(self.controls) // 2])
 
     @property
     def directions(self) -> Doubles:
-        """(R,) what it costs along random directions."""
+        """(R,) the losses along random directions, nats a character."""
         return np.asarray(self.losses.estimate[1 + len(self.controls) // 2 :])
 
     @property
     def beyond(self) -> int:
-        """How many of the 2 R controls cost less."""
+        """The number of the 2 R controls that cost less."""
         return int((self.losses.estimate[1:] < self.loss).sum())
 
     @property
     def lead(self) -> Resampled:
-        """() how much more it costs than 95 % of the controls of either kind, with an interval over passages.
+        """() the loss less the 95 % quantile of either kind of controls, nats a character, with an interval
+        over passages.
 
-        Below 0: no more than random changes may cost. Above 0, with an interval that excludes 0, are few of
-        the changes that are random themselves.
+        Below 0: the intervention costs no more than random changes may. Few random changes have a lead whose
+        interval lies above 0.
         """
         return self.losses.of(_lead)
 
     @property
     def conditional(self) -> Resampled | None:
-        """() the same of the differences between inside and outside: above 0 it matters more inside."""
+        """() the lead of the difference inside less outside: above 0 the intervention costs more inside. None
+        without a target.
+        """
         return None if self.within is None else self.within.difference.of(_lead)
 
     def facts(self) -> Json:
@@ -128,7 +131,7 @@ class Effect(Brief, Pictured, Finding):
         )
 
     def sentences(self) -> list[Said]:
-        """What it costs beside random changes, and whether that matters more inside."""
+        """The loss beside random changes, and whether it is larger inside the target."""
         said = say(
             ("effect.loss", f"effect.{_sure(self.lead)}"),
             characters=count(self.characters),
@@ -165,13 +168,17 @@ def effect(
     seed: int = 0,
     progress: Callable[[Share], None] | None = None,
 ) -> Effect:
-    """Read `text` under a `change`, a Clamp, Zero or Scale, and under as many `controls` of each kind, chosen
-    by `seed`.
+    """Read `text` under a `change`, a Clamp, Zero or Scale, and under its controls, side by side.
 
-    `target` is a name, a regular expression or a mask (n,), see `rnnviz.units.target`: also the losses where
-    it holds, and elsewhere. `progress` is called about ten times a second with the share that is done; 500
-    characters of a GRU with 256 units take 0.2 seconds, with all controls. Raises ConfigError for what isn't
-    there, too few units to choose others from, another target, or no controls, EmptyTextError for no text.
+    target    a name, a regular expression or a mask (n,), see `rnnviz.units.target`: adds the losses inside
+              and outside
+    controls  random units, and as many random directions
+    seed      chooses the controls
+    progress  called about ten times a second with the share done
+
+    Returns losses in nats a character. 500 characters of a GRU with 256 units take 0.2 seconds, with all
+    controls. Raises ConfigError for an absent unit, an unfit target, no controls, or too few units to draw
+    controls from; EmptyTextError for no text.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -203,7 +210,7 @@ def costing(
     inside = holding(text, target)
     every = (change, *_others(change, weights.layers[0].units, controls, seed))
     for one in every:
-        one.changes(weights)  # refuses what isn't there
+        one.changes(weights)  # raises for an absent unit
     ids = model.vocabulary.encode(text)
     inputs = np.concatenate(([model.vocabulary.start], ids[:-1]))
     extra = np.empty((len(ids), len(every)))
@@ -217,14 +224,15 @@ def costing(
             yield Share(here.stop / len(ids))
     yield Share(1.0)
     sums, counts = by_passage(extra, passage_of(len(ids)), inside)
-    # The blocks are those of the change itself: a few controls that wander would leave no interval to any.
+    # The change alone determines the bootstrap's blocks: one slowly drifting control would make them so long
+    # that no interval remains.
     own = slice(0, 1)
     apart = within(None if inside is None else inside.name, sums, counts, own)
     return Effect(change, every[1:], whole(sums, counts, own), apart, len(ids))
 
 
 def _others(one: Intervention, H: int, count: int, seed: int) -> list[Intervention]:
-    """As many random units, then directions, to which the same is done."""
+    """The controls: the same action on as many random units, then directions."""
     if count < 1:
         raise ConfigError("an effect stands beside at least 1 control; received {count}", count=count)
     own = {unit for unit in one.units if not isinstance(unit, Direction)}
@@ -246,13 +254,13 @@ def _others(one: Intervention, H: int, count: int, seed: int) -> list[Interventi
 
 
 def _lead(values: Doubles) -> Doubles:
-    """The first of (…, 1 + 2 R), less the larger of the two kinds' quantiles."""
+    """The first of (…, 1 + 2 R) less the larger of the two kinds' 95 % quantiles."""
     kinds = np.stack(np.split(values[..., 1:], 2, axis=-1))
     return np.asarray(values[..., 0] - np.quantile(kinds, UNUSUAL, axis=-1).max(axis=0))
 
 
 def _sure(lead: Resampled) -> str:
-    """Whether it is above 0."""
+    """The code of a lead: whether it is above 0, and surely."""
     if not lead.enough:
         return "too-short"
     if lead.estimate <= 0:
@@ -261,5 +269,5 @@ def _sure(lead: Resampled) -> str:
 
 
 def _plain(drawn: Resampled) -> list[Any]:
-    """A figure and the ends of its interval."""
+    """An estimate and the ends of its interval, as lists."""
     return [drawn.estimate.tolist(), drawn.low.tolist(), drawn.high.tolist()]

@@ -1,37 +1,38 @@
-"""How sure a search's first unit is, and whether something simpler tells as much, on text that did not rank
-it.
+"""Evidence for a search's first unit, and for simpler rivals, on text that did not rank the units.
 
     score                     ├──●──┤           its interval
     the character just read        ●   ├─┤      each rival's score, and the interval of the unit's lead
     the last 2, 4, 8 characters    ●   ├─┤      over it
     untrained copies' units        ●   ├─┤
-    stability                 how often the unit ranks first in texts drawn anew from the part that ranked
+    stability                 how often the unit ranks first in resampled texts of the part that ranked
 
-This decides, on the second part of the text; of three, the third says the same again, once it is decided.
+The second part of the text decides the verdict. A third part, if there is one, repeats the measurement after
+the verdict.
 
-What the last few characters tell by themselves is the rival of every unit that seems to remember. A linear
-model reads, at each character, the last k characters one by one and the n-grams of up to k that end there,
-hashed (Weinberger et al. 2009): logistic regression for a mask, ridge regression on the ranks for a graded
-target. It predicts a part of a text, fitted on all the rest.
+Every unit that seems to remember has a rival: a linear model of the last few characters. It reads the last k
+characters one by one and the n-grams of up to k that end there, hashed (Weinberger et al. 2009). It is a
+logistic regression for a mask, and a ridge regression on the ranks for a graded target. It predicts one part
+of a text, fitted on all the rest.
 
-Scores move on other text of the same kind:
+Scores vary with the sample of text:
 
     AUC          through its placement values (DeLong, DeLong & Clarke-Pearson 1988): a character inside
                  counts with the share of the others that are lower, one outside with the share of those
                  inside that are higher
     correlation  through each character's part in the mean product of ranks (Hájek's projection)
 
-Both are, to first order, means of what each character adds. So a lead is a mean too, and intervals follow
-from how far the means of passages lie apart (`rnnviz.scoring.passages`). Of pieces of real texts the share
-whose interval held the score, and the lead over an untrained unit, on the whole text, and what a moving-block
-bootstrap, blocks by Politis and White (2004), held of the score (`scores` of `tests/benchmarks/claims.py`):
+Both are, to first order, means of one contribution a character. So a lead is a mean too, and intervals follow
+from the spread of passage means (`rnnviz.scoring.passages`). The table gives the coverage on pieces of real
+texts: the share of 95 % intervals that held the whole text's score, and its lead over an untrained unit. The
+third number is the coverage of the score by a moving-block bootstrap, blocks by Politis and White (2004)
+(`scores` of `tests/benchmarks/claims.py`):
 
     characters             20,000           50,000          150,000
     plays            98, 97; 82 %     96, 96; 82 %     98, 97; 75 %
     programs         90, 91; 63 %     95, 96; 67 %     98, 98; 72 %
     a novel          94, 99           98, 96           96, 99
 
-Shape letters: T characters of a text, n of a part, S series, V symbols, k characters of context, C different
+Shape letters: T characters of a text, n of a part, S series, V symbols, k characters of context, C distinct
 contexts.
 """
 
@@ -61,27 +62,30 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 CANDIDATES = 32
-"""Units of which one is ever likely to rank first."""
+"""Units resampled for the stability: no other is likely to rank first."""
 
 STABILITY = 200
-"""Texts drawn anew to see which unit ranks first."""
+"""Resampled texts in which the units are ranked again."""
 
 SCORE, LEAD = (-0.6, 0.2), (-0.7, 0.2)
-"""Mean and standard deviation of s (see `rnnviz.scoring.passages`) that scores have in real texts, and leads,
-of which what a text does to both is no part."""
+"""Mean and standard deviation of s (see `rnnviz.scoring.passages`) over real texts, for scores and for leads.
+In a lead, the text's effect on both scores cancels.
+"""
 
 FEWEST = 20
 """Runs of a target, inside and outside, below which a text is too short for an interval."""
 
 LENGTHS = (2, 4, 8)
-"""The k that are tried; what one character tells, `rnnviz.analysis.ranking.by_symbol` counts."""
+"""The context lengths k of the linear rival; `rnnviz.analysis.ranking.by_symbol` counts the case of one
+character.
+"""
 
 BITS = 18
 """Hashed n-grams share 2^BITS weights."""
 
 
 def needs_fits() -> None:
-    """Raise ConfigError where scikit-learn isn't installed, which fits what characters tell, and probes."""
+    """Raise ConfigError without scikit-learn, which fits probes and the linear rival."""
     try:
         import sklearn  # noqa: F401
     except ImportError:
@@ -102,9 +106,12 @@ def weigh(
 ) -> Generator[Share, None, Search]:
     """`search`, which `searcher` found for `target`, with its evidence.
 
-    `untrained` holds the values (T,) of each untrained copy's best unit, `Searcher.best_column`. Contexts are
-    read only of a trace. `resamples` are drawn for the stability. Nothing is measured where the target isn't
-    in all parts. Raises what `Searcher.search` raises.
+    untrained  the values (T,) of each untrained copy's best unit, `Searcher.best_column`
+    edges      as in the search
+    resamples  resampled texts for the stability
+
+    The linear rival needs the characters of a Trace. Evidence stays empty where the target is absent from a
+    part of the text. Raises the errors of `Searcher.search`.
 
     >>> import numpy as np
     >>> mask = Target("planted", np.arange(20_000) % 70 < 30)
@@ -127,13 +134,13 @@ def weigh(
         named += [("character", 1), *(("context", k) for k in LENGTHS)]
         told = [partial(ranking.by_symbol, searcher.ids, target.values)]
         told += [partial(predicted, searcher.ids, target.values, k) for k in LENGTHS]
-        with ThreadPoolExecutor(worth_trying_alone()[-1]) as pool:  # scipy's products let others compute
+        with ThreadPoolExecutor(worth_trying_alone()[-1]) as pool:  # scipy's products release the GIL
             fits = [[pool.submit(one, ~part) for part in parts] for one in told]
             for place, halves in enumerate(fits):
                 yield Share(place / (len(LENGTHS) + 2))
                 series.append(halves[0].result())
                 for part, fit in zip(parts[1:], halves[1:], strict=True):
-                    series[-1][part] = fit.result()[part]  # a part is measured by what was fitted on the rest
+                    series[-1][part] = fit.result()[part]  # each part is predicted by a fit on the rest
     yield Share(1 - 1 / (len(LENGTHS) + 2))
     for seed, column in enumerate(untrained):
         named.append(("untrained", seed))
@@ -162,8 +169,8 @@ def search(
     seed: int = 0,
     untrained: Iterable[Trace] = (),
 ) -> Search:
-    """One search; arguments and errors as for `Searcher` and `Searcher.search`. `untrained` are traces of the
-    same text by networks before training, see `rnnviz.units.untrained`: with them the search is weighed.
+    """One search; arguments and errors as in `Searcher` and `Searcher.search`. `untrained` are traces of the
+    same text by untrained copies, see `rnnviz.units.untrained`: they add the evidence.
 
     >>> import numpy as np
     >>> from rnnviz.analysis.targets import span_target
@@ -182,7 +189,7 @@ def search(
 
 
 def _scores(series: Sequence[Array], target: Target, split: Split, part: Mask) -> Scores:
-    """Of `series`, (T,) each, on a part of the text."""
+    """The scores of `series`, (T,) each, on one part of the text."""
     near = None if split.near is None else split.near[part]
     return Scores.of(np.column_stack([each[part] for each in series]), target.values[part], near)
 
@@ -190,8 +197,9 @@ def _scores(series: Sequence[Array], target: Target, split: Split, part: Mask) -
 def _evidence(
     scores: Sequence[Scores], leading: Scores, named: Sequence[tuple[Simpler, int]], resamples: int
 ) -> Evidence:
-    """Of the scores of the unit and what is `named` on the parts that measure, and of the `leading` units on
-    the one that ranks."""
+    """The evidence from the `scores` of the unit and its rivals `named`, one for each measuring part, and the
+    scores of the `leading` units on the part that ranks.
+    """
     rivals = [tuple(one.rival(n, *who) for n, who in enumerate(named, 1)) for one in scores]
     if not all(one.sure for one in (leading, *scores)):
         return Evidence(rivals[0], None, None, 0)
@@ -203,13 +211,13 @@ def _evidence(
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """How well each of S series tells a target in n characters.
+    """How well each of S series separates a target in n characters.
 
     values  (S,) AUCs, or correlations with a graded target
-    parts   (n, S) what each character adds: of mean 0, and the means of passages are, to first order, by how
-            much the score of the passage differs
+    parts   (n, S) each character's contribution, of mean 0. To first order, the mean over a passage is how
+            much the passage's score differs
     sure    whether the target changes often enough for intervals
-    lowest  the lowest score there is
+    lowest  the lowest possible score
     """
 
     values: Doubles
@@ -219,8 +227,8 @@ class Scores:
 
     @classmethod
     def of(cls, series: Array, target: Array, near: Mask | None = None) -> Scores:
-        """Of `series` (n, S) for a target's values (n,). With `near` (n,) the smaller of the AUCs against all
-        other characters and against those.
+        """The scores of `series` (n, S) for a target's values (n,). With `near` (n,), the smaller of two
+        AUCs: against all other characters, and against the near ones alone.
 
         >>> mask = np.arange(5_000) % 50 < 20
         >>> noise = np.random.default_rng(0).normal(size=(5_000, 2)) + [1, 0] * mask[:, None]
@@ -244,13 +252,13 @@ class Scores:
         return cls(values, parts, sure, -1.0 if graded else 0.0)
 
     def interval(self, which: int = 0) -> tuple[float, float]:
-        """Where a score lies on such text as a whole, 95 % surely."""
+        """The 95 % interval of a score over all text of the same kind."""
         half = all_text(self.parts[:, which], SCORE).half_width()
         value = float(self.values[which])
         return max(self.lowest, value - half), min(1.0, value + half)
 
     def rival(self, which: int, kind: Simpler, number: int) -> Rival:
-        """A series beside the first, with the interval of the first's lead over it, where that is sure."""
+        """A series as a rival of the first, with the interval of the first's lead where `sure`."""
         value = float(self.values[which])
         if not self.sure:
             return Rival(kind, number, value, None, None, 1.0)
@@ -260,17 +268,18 @@ class Scores:
         return Rival(kind, number, value, lead - half, lead + half, spread.beyond(lead) if lead > 0 else 1.0)
 
     def stability(self, resamples: int, seed: int = 0) -> tuple[float, int]:
-        """The share of texts drawn anew, from blocks of neighbours, in which the first series scores best;
-        and the characters of a block."""
+        """The share of block-resampled texts in which the first series scores best; and the characters of a
+        block.
+        """
         block = from_correlation(self.parts[:, 0])
         drawn = self.values + means(self.parts, block, starts(len(self.parts), block, resamples, seed))
         return float((drawn.argmax(axis=1) == 0).mean()), block
 
 
 def runs(target: Array) -> int:
-    """The runs of a target (n,), inside and outside; of a graded one those above and below its middle."""
+    """The runs of a target (n,), inside and outside; a graded target is split at its median."""
     mask = target if target.dtype == np.bool_ else target > np.median(target)
-    if not mask.any():  # most of it is as low as it gets
+    if not mask.any():  # the median is the maximum: split above the minimum instead
         mask = target > target.min()
     return 1 + int(np.count_nonzero(mask[1:] != mask[:-1]))
 
@@ -278,7 +287,7 @@ def runs(target: Array) -> int:
 def _aucs(series: Array, mask: Mask) -> tuple[Doubles, Doubles]:
     n, ones = len(mask), int(mask.sum())
     zeros = n - ones
-    # A rank among all less that among its own kind is how many of the other kind are lower.
+    # Placement values: a rank among all, less the rank within one kind, counts the lower ones of the other.
     place = ranking.ranks(series) + (n - 1) / 2
     place[mask] -= ranking.ranks(series[mask]) + (ones - 1) / 2
     place[~mask] -= ranking.ranks(series[~mask]) + (zeros - 1) / 2
@@ -301,14 +310,15 @@ def _correlations(series: Array, target: Array) -> tuple[Doubles, Doubles]:
 
 
 def _products(one: Doubles, other: Doubles) -> Doubles:
-    """Each character's part in the mean product of centred ranks (n, S) and (n, S) or (n, 1), whose mean that
-    is: its own product, and what it does to the ranks of the others."""
+    """Each character's part in the mean product of centred ranks (n, S) and (n, S) or (n, 1). The parts' mean
+    is that product; each is a character's own product plus its effect on the others' ranks.
+    """
     product = one * other
     return np.asarray(product + _raised(one, other) + _raised(other, one) - 2 * product.mean(axis=0))
 
 
 def _raised(ranked: Doubles, weights: Doubles) -> Doubles:
-    """The sum of `weights` over the characters that each one stands below, ties by half, over n."""
+    """The sum of `weights` over the characters of higher rank, ties by half, divided by n."""
     n, S = len(ranked), max(ranked.shape[1], weights.shape[1])
     out = np.empty((n, S))
     for column in range(S):
@@ -319,10 +329,10 @@ def _raised(ranked: Doubles, weights: Doubles) -> Doubles:
 
 
 def predicted(ids: Ids, values: Array, k: int, learn: Mask) -> Doubles:
-    """What the last `k` characters tell of `values` (T,), a mask or graded: (T,), higher for more.
+    """Predict `values` (T,), a mask or graded, from the last `k` characters: (T,), higher for more.
 
-    `ids` (T,) are the characters, `learn` (T,) those to fit on, where `values` must vary. Only the rest is a
-    fair measure. Raises ConfigError for k < 1.
+    `ids` (T,) are the characters, `learn` (T,) selects those to fit on, where `values` must vary. Only the
+    rest is a fair measure. Raises ConfigError for k < 1.
 
     >>> import numpy as np
     >>> ids = np.random.default_rng(0).integers(0, 5, 400)
@@ -334,7 +344,7 @@ def predicted(ids: Ids, values: Array, k: int, learn: Mask) -> Doubles:
     if k < 1:
         raise ConfigError("a context has 1 character or more; received {k}", k=k)
     table, which = _features(ids, k)
-    # The same context time and again is one row that weighs as much: the fit is the same, in far less time.
+    # Repeated contexts become one weighted row: the same fit in far less time.
     if values.dtype != np.bool_:
         from sklearn.linear_model import Ridge
 
@@ -353,16 +363,18 @@ def predicted(ids: Ids, values: Array, k: int, learn: Mask) -> Doubles:
 
 
 def _features(ids: Ids, k: int) -> tuple[csr_matrix, Ids]:
-    """Of each of C different contexts which character stands at each of k places, and which n-grams of 2 to k
-    characters end there: ones in (C, k (V + 1) + 2^BITS); and which context each character has, (T,)."""
+    """Features of each of C distinct contexts, ones in (C, k (V + 1) + 2^BITS): the character at each of k
+    places, and the hashed n-grams of 2 to k characters that end there. And each character's context, (T,).
+    """
     from scipy.sparse import csr_matrix
 
-    T, beyond = len(ids), int(ids.max()) + 1  # before the text stands a symbol of its own
+    T, beyond = len(ids), int(ids.max()) + 1  # an extra symbol stands before the text
     padded = np.concatenate([np.full(k - 1, beyond), ids])
     columns, gram = [], np.zeros(T, np.uint64)
     for lag in range(k):
         symbols = padded[k - 1 - lag :][:T]
         columns.append(lag * (beyond + 1) + symbols)
+        # Fibonacci hashing: 2^64 divided by the golden ratio, then a shift that mixes the high bits down.
         gram = (gram ^ (symbols.astype(np.uint64) + np.uint64(1))) * np.uint64(0x9E3779B97F4A7C15)
         gram ^= gram >> np.uint64(29)
         if lag:

@@ -1,5 +1,5 @@
-"""Calls that the guides and examples of 1.0.0 showed, which work for one version more: `rnnviz.units` says of
-each what to write.
+"""Calls from the guides and examples of 1.0.0, which work for one more version; `rnnviz.units` warns with the
+new call.
 """
 
 from collections.abc import Callable, Generator
@@ -32,5 +32,5 @@ def continuation(
 
 
 def run(steps: Generator[Any, None, R] | R, each: Callable[[Any], object] | None = None) -> R:
-    """The result of a generator; what `scan`, `ablate` and `effect` return now is one."""
+    """The result of a generator. `scan`, `ablate` and `effect` now return results, which pass through."""
     return progress.run(steps, each) if isinstance(steps, Generator) else steps

@@ -1,14 +1,14 @@
-"""How open a network's gates are over a text, and how long each unit keeps what it holds.
+"""Gate openings over a text, and each unit's time constant.
 
     gru     H_t = Z_t ⊙ H_{t-1} + (1 - Z_t) ⊙ H̃_t      the update gate Z keeps
     lstm    C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t            the forget gate F keeps
 
-With a gate of constant value g what a unit holds shrinks by g at each step, to 1/e of it after
+Through a gate of constant value g a unit's state shrinks by the factor g at each step, to 1/e after
 
     τ = -1 / ln(g)     characters; g is the gate's mean over the text
 
-through the unit's own gate alone, without other units' feedback. A gate that is open but for one reset a line
-has a mean near 1 as well. A reset more or less moves τ of the longest units by much; the median unit's is
+by the unit's own gate alone, without feedback from other units. A gate that stays open but for one reset a
+line has a mean near 1 too. One reset more or less moves τ of the longest units far; the median unit's τ is
 steadier, and has an interval over passages.
 
 Shape letters: T time steps, H units.
@@ -29,13 +29,13 @@ from rnnviz.scoring.bootstrap import Resampled, resample
 from rnnviz.scoring.trace import Trace
 
 LOW, HIGH = 0.1, 0.9
-"""A gate below or above them counts as saturated (Karpathy, Johnson & Fei-Fei 2015)."""
+"""A gate below LOW or above HIGH counts as saturated (Karpathy, Johnson & Fei-Fei 2015)."""
 
 LONGEST = 10_000.0
-"""Characters, in a picture: a gate that is never less than open has no end."""
+"""Characters at which a picture cuts τ off: a gate that never closes has τ = inf."""
 
 SAMPLES = 200
-"""Texts that are drawn for the median's interval."""
+"""Resampled texts for the median's interval."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,9 +43,10 @@ class Gates(Brief, Pictured):
     """The gates of one layer over a text; each mapping goes from a gate's name to (H,).
 
     low, high      the share of time steps with the gate below LOW, above HIGH
+    mean           the mean over the time steps
     time_constant  (H,) τ in characters; inf for a gate that never closes
-    median         () the median of `time_constant`, a Resampled with an interval over passages; a text too
-                   short for one has `median.enough` False
+    median         () the median of `time_constant`, a Resampled with an interval over passages;
+                   `median.enough` is False for a text that is too short
     """
 
     layer: int
@@ -61,7 +62,7 @@ class Gates(Brief, Pictured):
         return [int(unit) for unit in np.argsort(-self.time_constant, kind="stable")[:3]]
 
     def facts(self) -> Json:
-        """Arrays as lists, a number a unit."""
+        """Arrays as lists, one number a unit."""
         median = self.median
         gates = {"mean": self.mean, "low": self.low, "high": self.high}
         return {
@@ -121,8 +122,8 @@ class Gates(Brief, Pictured):
 
 
 def gates(trace: Trace, *, layer: int = 0) -> Gates:
-    """The gates of `layer` in `trace`: its parts from 0 to 1, without the candidate. Raises ConfigError
-    without gates or such a layer, EmptyTextError for no text.
+    """The gates of `layer` in `trace`, without the candidate: their means (H,), saturation and time
+    constants. Raises ConfigError for a cell without gates or an absent layer, EmptyTextError for no text.
 
     >>> import rnnviz
     >>> found = gates(rnnviz.trace(rnnviz.load("timemachine-gru"), "machine"))
@@ -150,8 +151,9 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
 
 
 def _constants(mean: Doubles) -> Doubles:
-    """τ of gates of these means."""
+    """τ = -1 / ln(mean) of gates, in characters."""
     with np.errstate(divide="ignore"):
+        # Rounding may lift a mean above 1. At 1 the quotient is -inf, and abs makes τ inf.
         return np.asarray(np.abs(-1 / np.log(np.minimum(mean, 1.0))))
 
 

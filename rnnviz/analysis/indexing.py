@@ -1,13 +1,12 @@
-"""What every unit is at every character of a long text, kept on disk, and where in it the same units are on:
-`rnnviz.analysis.matching` says what a match is.
+"""An index of a long text on disk: every hidden state of every character, for `rnnviz.analysis.matching`.
 
-An index is a folder that its user alone can open, with two files:
+An index is a folder that only its user can open, with two files:
 
-    index.json     the text, and which network it was read by
+    index.json     the text, and the network that read it
     values.npy     (L·H, N) float16, the hidden states, unit by unit: 2 bytes a unit and character
 
-It is written under another name and renamed once it is whole, so a folder with the right name is a whole
-index. The states are memory-mapped: a search reads the rows of the units it is about, and nothing else.
+The folder is written under another name and renamed once it is whole, so a folder with the right name is a
+whole index. The states are memory-mapped: a search reads only the rows of its units.
 
 Shape letters: N characters of the text, n of a piece, L layers, H units of each, V symbols.
 """
@@ -66,41 +65,41 @@ from rnnviz.text.vocabulary import code_points
 FORMAT = "rnnviz index 2"
 
 PIECE = 2048
-"""Characters that are read at a time."""
+"""Characters read at a time."""
 
 WRITTEN = 16_384
-"""Characters that are written at a time: each unit's in one piece."""
+"""Characters written at a time: one contiguous write a unit."""
 
 INDEXED = 0.9
-"""The share of the work that an index is; untrained copies read the rest."""
+"""The share of the work that indexing takes; untrained copies take the rest."""
 
 LOWEST = 1e-4
-"""What a threshold of an untrained copy is at least: above 0."""
+"""The lowest threshold for an untrained copy: above 0."""
 
 ABOUT, VALUES = "index.json", "values.npy"
-"""The one has what `index` writes: the text and the network, which `fingerprint` names."""
+"""Two file names: the description (format, text, network's `fingerprint`), and the hidden states."""
 
 LARGEST = 1 << 30
-"""Bytes of an index.json: more than any text whose states have room on a disk."""
+"""Bytes of an index.json, at most: more than any text whose states fit on a disk."""
 
 
 class Index:
     """A text's hidden states on disk; see `index` and `open_index`.
 
     path        its folder
-    model       which network it is of, as `fingerprint` says
-    model_name  what that network is called
+    model       the `fingerprint` of its network
+    model_name  the name of its network
     layers      L
     units       H, of each layer
     """
 
     def __init__(self, path: Path, about: Json, values: Halves) -> None:
-        self.path = self.folder = path  # by the second name the app's store counts and removes it
+        self.path = self.folder = path  # `folder` is the name that the app's store counts and removes by
         self._text: str = about["text"]
         self._values, self._points = values, code_points(self._text)
         self.model, self.model_name = about["model"], about["model_name"]
         self.layers, self.units = about["layers"], about["units"]
-        self._checked: Weights | None = None  # those that it is known to be of
+        self._checked: Weights | None = None  # weights whose fingerprint matched before
 
     def __len__(self) -> int:
         """N, the characters of the text."""
@@ -111,12 +110,12 @@ class Index:
         return f"<Index of {len(self):,} characters, {units} units of {self.model_name or 'a model'}>"
 
     def text(self, start: int = 0, stop: int | None = None) -> str:
-        """Characters start .. stop - 1, cut to where the text begins and ends."""
+        """Characters start .. stop - 1, clipped to the text."""
         return self._text[max(start, 0) : len(self) if stop is None else max(stop, 0)]
 
     def values(self, start: int, stop: int, columns: Sequence[int] | None = None) -> Floats:
-        """Hidden states after characters start .. stop - 1, (stop - start, U) float32; `columns` are those of
-        `rnnviz.units.activations`, None: all.
+        """Hidden states after characters start .. stop - 1, (stop - start, U) float32. `columns` are those of
+        `rnnviz.units.activations`; None: all. Raises ConfigError for characters outside the text.
         """
         if not 0 <= start <= stop <= len(self):
             raise ConfigError(
@@ -137,11 +136,11 @@ class Index:
         most: int = 20,
         first: int | None = None,
     ) -> Matches:
-        """The places where most of a pattern's units are on, in the `first` characters or in all; see
+        """The places where most of a pattern's units are on, in the `first` characters; None: in all. See
         `rnnviz.analysis.matching.find`.
 
-        Takes some 3 ms for a unit of the pattern and a million characters. Raises ConfigError for a pattern
-        of units that this network hasn't got.
+        Takes some 3 ms for each unit of the pattern and million characters. Raises ConfigError for units that
+        the network hasn't got.
         """
         for unit in pattern.units:
             check_layer(unit.layer, self.layers)
@@ -163,12 +162,13 @@ class Index:
         most: int = 20,
         copies: Sequence[Copy] = (),
     ) -> Matches:
-        """Where else most of the units are on that are on throughout characters start .. stop - 1 of
-        `read`, with what stands there, beside the controls: `copies` are untrained ones of `model`, which
-        have read the beginning of the indexed text; see `rnnviz.analysis.matching.copies`.
+        """Matches of characters start .. stop - 1 of `read` in the indexed text, with their context, beside
+        controls.
 
-        `threshold`, `edges` and `layer` are those of `pattern`, `share`, `least` and `most` those of `find`.
-        Raises ConfigError for what these don't take, and for another network than the index is of.
+        `copies` are untrained copies of `model` that have read the beginning of the indexed text; see
+        `rnnviz.analysis.matching.copies`. `threshold`, `edges` and `layer` are those of `pattern`; `share`,
+        `least` and `most` those of `find`. Raises ConfigError for values that these refuse, and for another
+        network than the index's.
 
         >>> import rnnviz
         >>> model, text = rnnviz.load("timemachine-gru"), "the time machine and the time traveller"
@@ -216,7 +216,7 @@ class Index:
         return replace(found, untrained=beside)
 
     def _context(self, model: Network, pattern: Pattern, match: Match) -> Match:
-        """A match with what stands around it."""
+        """A match with its context."""
         start, stop = max(0, match.start - BEFORE), min(len(self), match.stop + AFTER)
         columns = [column(unit, self.units) for unit in pattern.units]
         return replace(
@@ -229,7 +229,9 @@ class Index:
         )
 
     def _ending(self, passage: str) -> tuple[str, Integers]:
-        """The longest ending of the passage that occurs often enough, the last character at least; where."""
+        """The longest ending of the passage with at least ENOUGH occurrences, or the last character; and its
+        positions.
+        """
         ending, same = passage[-1:], self.ends_with(passage[-1:])
         for length in range(2, len(passage) + 1):
             longer = self.ends_with(passage[-length:])
@@ -241,8 +243,8 @@ class Index:
     def next(self, model: Network, position: int, k: int = 5) -> list[tuple[str, float]]:
         """The k most probable characters after character `position`, with their probabilities.
 
-        Computed from the states as they are kept, so within 0.01 of what the network itself says. Raises
-        ConfigError for another network than the index is of, or a position outside the text.
+        Computed from float16 states, so within 0.01 of the network's own probabilities. Raises ConfigError
+        for another network than the index's, or a position outside the text.
         """
         self.check(model)
         top = self.values(
@@ -253,7 +255,7 @@ class Index:
         return [(model.vocabulary.symbol(s), float(probabilities[s])) for s in best]
 
     def ends_with(self, text: str) -> Integers:
-        """The positions of the characters at which the indexed text has just read `text`."""
+        """The positions at which the indexed text has just read `text`."""
         wanted = code_points(text)
         if not 0 < len(wanted) <= len(self):
             return np.empty(0, np.int64)
@@ -261,7 +263,7 @@ class Index:
         return np.flatnonzero((read == wanted).all(axis=1)) + len(wanted) - 1
 
     def check(self, model: Network) -> None:
-        """Raise ConfigError unless it is of this network."""
+        """Raise ConfigError unless the index is of this network."""
         weights = weights_of(model)
         if weights is self._checked:
             return
@@ -285,11 +287,13 @@ def _among(ends: list[int], places: Integers) -> int:
 
 
 def fingerprint(model: Network) -> str:
-    """What identifies a network's states and predictions: its weights, cell, vocabulary and normaliser."""
+    """A digest that identifies a network's states and predictions: its weights, cell, vocabulary and
+    normaliser.
+    """
     weights = weights_of(model)
     if weights.cell != "custom":
         return signature(model).hex()
-    # A Python function is known by what it does.
+    # A Python function has no weights to hash: its states and predictions for the first symbols stand in.
     inputs = np.append(model.vocabulary.start, np.arange(min(model.vocabulary.size, 256)))
     hidden, cell = weights.states(len(inputs) + 1)
     weights.run(inputs, hidden, cell)
@@ -301,12 +305,12 @@ def index(
     model: Network, text: str, path: str | os.PathLike[str] | None = None
 ) -> Generator[Share, None, Index]:
     """Read `text` and keep every hidden state in the folder `path`; returns the Index. Without a `path` the
-    folder is a temporary one, removed with the Index.
+    folder is temporary and removed with the Index.
 
-    Yields about ten times a second; closed before its end, it leaves nothing behind. An index of the same
-    network and text that is there already is opened instead. A GRU with 256 units takes half a minute and
-    512 MB for a million characters. Raises EmptyTextError for no text, TextError for half a surrogate pair,
-    and ConfigError for a folder that holds something else or can't be written.
+    Yields the share done about ten times a second; closing cancels and removes everything. An existing index
+    of the same network and text is opened instead. A GRU with 256 units takes half a minute and 512 MB for a
+    million characters. Raises EmptyTextError for no text, TextError for half a surrogate pair, and
+    ConfigError for a folder that holds something else or can't be written.
 
     >>> import tempfile
     >>> import rnnviz
@@ -375,10 +379,10 @@ def _write(model: Network, about: Json, folder: Path) -> Generator[Share, None, 
     text, shape = about["text"], (about["layers"] * about["units"], len(about["text"]))
     ids, reader = model.vocabulary.encode(text), NetworkReader(weights_of(model))
     reader.read(np.array([model.vocabulary.start]))
-    if shutil.disk_usage(folder).free < 2 * shape[0] * shape[1]:  # now rather than half an hour later
+    if shutil.disk_usage(folder).free < 2 * shape[0] * shape[1]:  # fail now rather than half an hour later
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     clock = Clock()
-    # Not through a memory map: where the disk is full, one ends the process.
+    # Plain writes, not a memory map: on a full disk a write to a map kills the process with SIGBUS.
     with open(folder / VALUES, "xb", buffering=0) as file:
         np.lib.format.write_array_header_1_0(file, {"descr": "<f2", "fortran_order": False, "shape": shape})
         begin, waiting = file.tell(), np.empty((shape[0], WRITTEN), "<f2")
@@ -397,23 +401,22 @@ def _write(model: Network, about: Json, folder: Path) -> Generator[Share, None, 
 
 
 def _halves(hidden: Floats) -> Halves:
-    """(n, L, H) as (L·H, n) float16; a relu network may explode."""
+    """(n, L, H) as (L·H, n) float16, clipped to its range: the states of a relu network may explode."""
     largest = float(np.finfo(np.float16).max)
     return np.clip(np.nan_to_num(hidden), -largest, largest).reshape(len(hidden), -1).T.astype(np.float16)
 
 
 def open_index(path: str | os.PathLike[str]) -> Index:
-    """The index in a folder. Raises ConfigError where there is none, or one that is damaged or of another
-    version.
-    """
+    """The index in a folder. Raises ConfigError for no index, a damaged one or one of another version."""
     path = Path(path)
     try:
-        files.opened(path / VALUES).close()  # a pipe would block
+        files.opened(path / VALUES).close()  # refuses a pipe, on which np.load would block
         about = json.loads(files.read(path / ABOUT, LARGEST))
         values = np.load(path / VALUES, mmap_mode="r", allow_pickle=False)
         shape = (about["layers"] * about["units"], len(about["text"]))
         if (about["format"], values.shape, values.dtype) == (FORMAT, shape, np.dtype("<f2")):
             return Index(path, about, values)
+    # np.load parses a header as Python: a damaged one raises any of these.
     except (
         OSError,
         ValueError,
@@ -451,21 +454,23 @@ def match(
     folder: str | os.PathLike[str] | None = None,
     progress: Callable[[Share], None] | None = None,
 ) -> Matches:
-    """Where in `corpus` the same units are on as in a passage, characters start .. stop - 1 of `text`.
+    """Places of `corpus` where the same units are on as in a passage, characters start .. stop - 1 of `text`.
 
-    threshold  how far from 0 a unit is on, throughout the passage
-    edges      take only units that are off within so many characters before and after it
-    layer      look at one layer; None: at all
-    share      of these units that a place of the corpus needs, above 0 and at most 1
-    least      characters over which it needs them; None: as many as the passage has
-    most       places to return at most
-    copies     untrained copies of the network that look, too; `fresh` is that of `rnnviz.units.untrained`
-    folder     keeps the states of the corpus, to be found again; None: they aren't kept
-    progress   is called about ten times a second with the share that is done
+    threshold  the distance from 0 at which a unit is on, throughout the passage
+    edges      take only units that are off within so many characters before and after the passage
+    layer      one layer; None: all layers
+    share      the share of these units that a place needs, above 0 and at most 1
+    least      characters over which a place needs them; None: as many as the passage has
+    most       returned places, at most
+    copies     untrained copies of the network, matched as a control; `fresh` is that of
+               `rnnviz.units.untrained`
+    folder     keeps the states of the corpus for another call; None: discards them
+    progress   called about ten times a second with the share done
 
-    A GRU with 256 units takes half a minute and 512 MB of the disk for a million characters. Raises
-    ConfigError for a passage outside the text, without a unit that is on, and for numbers out of range,
-    EmptyTextError for an empty corpus, TextError for half a surrogate pair.
+    A GRU with 256 units takes half a minute and 512 MB of the disk for a million characters. Follows LSTMVis
+    (Strobelt et al. 2018, arXiv:1606.07461). Raises ConfigError for a passage outside the text, a passage
+    without a unit that is on, and numbers out of range; EmptyTextError for an empty corpus, TextError for
+    half a surrogate pair.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -509,7 +514,7 @@ def matches(
     those of `Index.elsewhere`.
     """
     shape = {name: asked[name] for name in ("threshold", "edges", "layer")}
-    # Says what is wrong before a corpus is read.
+    # Refuse unfit arguments before reading the corpus, which takes long.
     wanted(pattern(read, start, stop, **shape), asked["share"], asked["least"], asked["most"])
     made = yield from mapped(index(model, corpus, folder), lambda now: Share(INDEXED * now.fraction))
     search = partial(made.elsewhere, model, read, start, stop, **asked)

@@ -1,7 +1,8 @@
-"""What a network does when some of its units, or a direction, are held, silenced or scaled while it reads.
+"""Interventions: units, or a direction, that are held, silenced or scaled while a network reads.
 
-A correlation says that a unit knows something; changing it says whether anything depends on it. Small changes
-(a scale of 0.5, the unit's mean) say more than large ones, which lead to states that no text leads to.
+A correlation shows that a unit carries information; an intervention shows whether predictions depend on it.
+Small changes (a scale of 0.5, the unit's mean) say more than large ones, which lead to states that no text
+leads to.
 
 Shape letters: T time steps, H units of a layer.
 """
@@ -38,22 +39,21 @@ class _Where(TypedDict, total=False):
 
 @dataclass(frozen=True, init=False, repr=False)
 class Intervention(Brief):
-    """What is done to `units` of one layer, or along a Direction, right after the layer has computed them.
+    """A change of `units` of one layer, or along a Direction, right after the layer has computed them.
 
     units     their numbers within `layer`, or Units, which carry their layer, or Directions, which carry
               their quantity too: one or a tuple. Units are kept as numbers
+    action    "clamp": set to `value`; "zero": set to 0, without a `value`; "scale": multiplied by `value`
     layer     counted from 0; left out: that of the Units or Directions, or 0
-    action    "clamp": they are `value`; "zero": they are 0, and `value` is left out; "scale": they are
-              multiplied by `value`
-    start     the first row of `Trace.log_probs`: 0 changes the state after the start symbol,
-              t the state after t characters, which expects character t + 1
-    stop      the first row that it leaves alone; None: it goes on
+    start     the first changed row of `Trace.log_probs`: 0 changes the state after the start symbol, t the
+              state after t characters, which predicts character t + 1
+    stop      the first unchanged row after it; None: the change goes on
     quantity  "hidden" is H_t; "cell" an LSTM's C_t, from which H_t then follows; left out: that of the
               Directions, or "hidden"
 
     A direction's value is v · H_t: "zero" projects it out of the state; see `rnnviz.analysis.directions`. A
-    scaled state is carried on and scaled again at the next step. Raises ConfigError for unfit values; and
-    when it is used, for a pair of plain numbers without a layer that may be meant as one Unit.
+    scaled state is carried on and scaled again at the next step. Raises ConfigError for unfit values. Its use
+    raises ConfigError for a pair of plain numbers without a layer, which may be meant as one Unit.
 
     >>> Intervention(Unit(layer=1, unit=5)).units, Intervention(Unit(1, 5)).layer
     ((5,), 1)
@@ -128,7 +128,9 @@ class Intervention(Brief):
             )
 
     def changes(self, weights: Weights) -> Changes:
-        """What it does to a network's states. Raises ConfigError for what isn't there."""
+        """The functions that change a network's states, by layer and quantity. Raises ConfigError for an
+        absent unit, layer or cell.
+        """
         self._check(weights)
         return {(self.layer, self.quantity): self._apply}
 
@@ -147,10 +149,10 @@ class Intervention(Brief):
             )
 
     def _apply(self, t: int, state: Floats) -> None:
-        """Change a state (1, H) after input number t."""
+        """Change the states (n, H) after input number t, in place."""
         if t < self.start or (self.stop is not None and t >= self.stop):
             return
-        scaled = self.action == "scale" and self.value != 0  # infinity times 0 is NaN
+        scaled = self.action == "scale" and self.value != 0  # a scale of 0 sets instead: inf · 0 is NaN
         if self._span is not None:
             self._span.change(state, self.value, scaled=scaled)
         elif scaled:
@@ -160,7 +162,9 @@ class Intervention(Brief):
 
 
 def side_by_side(every: Sequence[Intervention]) -> Changes:
-    """Of texts side by side each changed by one of `every`, all of one layer and quantity."""
+    """The changes of texts side by side, text b by intervention b of `every`, all of one layer and
+    quantity.
+    """
 
     def change(t: int, states: Floats) -> None:
         for b, one in enumerate(every):
@@ -170,7 +174,7 @@ def side_by_side(every: Sequence[Intervention]) -> Changes:
 
 
 def _of_directions(one: Direction, layer: int | None, quantity: Quantity | None) -> tuple[int, Quantity]:
-    """The layer and quantity of Directions. Raises ConfigError where others were asked for."""
+    """The layer and quantity of a Direction. Raises ConfigError where the requested ones differ."""
     for asked, theirs in ((layer, one.layer), (quantity, one.quantity)):
         if asked is not None and asked != theirs:
             raise ConfigError(
@@ -211,10 +215,11 @@ class Scale(Intervention):
 
 @dataclass(frozen=True)
 class Edit:
-    """Any change: `function` is given the state (H,) float32 of a layer at each step, and returns it changed.
+    """Any change: `function` takes the state (H,) float32 of a layer at each step and returns the new state
+    (H,).
 
-    `layer` counts from 0; `start`, `stop` and `quantity` are those of Intervention. Raises ConfigError where
-    it returns no H numbers, and for a layer or cell that isn't there.
+    `layer` counts from 0; `start`, `stop` and `quantity` are those of Intervention. Raises ConfigError for a
+    function that returns another shape, and for an absent layer or cell.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -231,7 +236,9 @@ class Edit:
     stop: int | None = None
 
     def changes(self, weights: Weights) -> Changes:
-        """What it does to a network's states. Raises ConfigError for what isn't there."""
+        """The function that changes a network's states, by layer and quantity. Raises ConfigError for an
+        absent layer or cell.
+        """
         if not callable(self.function):
             raise ConfigError(
                 "Edit takes a function of a state (H,); received {received}", received=received(self.function)

@@ -1,4 +1,4 @@
-"""A text read forwards, with the slopes of every step.
+"""The forward pass of a text, with the slopes of every time step.
 
 Shape letters: n inputs (the start symbol and T characters), G blocks, H units, L layers, … texts in step.
 """
@@ -21,11 +21,11 @@ from rnnviz.text.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Reading:
-    """A text as a network read it, the start symbol first.
+    """The forward pass of one text, the start symbol first.
 
-    inputs  (n,)           n = T + 1
-    came    (n,)           the symbol after each; after the last the most probable one
-    hidden  (n + 1, L, H)  the states before and after each, and an lstm's `cell`
+    inputs  (n,)           symbols read, n = T + 1
+    came    (n,)           the symbol after each input; after the last the most probable one
+    hidden  (n + 1, L, H)  the states before and after each input; `cell` likewise, of an LSTM
     """
 
     text: str
@@ -38,7 +38,7 @@ class Reading:
 
     @property
     def top(self) -> Floats:
-        """(n, H), the top layer's states."""
+        """(n, H) the top layer's states after each input."""
         return self.hidden[1:, -1]
 
     @cached_property
@@ -48,11 +48,13 @@ class Reading:
         return layer_slopes(self.weights, rows, self.hidden, self.cell)
 
     def before(self, t: int) -> tuple[Floats, Floats | None]:
-        """The states (L, H) before input t."""
+        """The states (L, H) before input t, hidden and cell."""
         return self.hidden[t], None if self.cell is None else self.cell[t]
 
     def symbol(self, character: str, name: str = "character") -> int:
-        """The number of a character, which an argument `name` has; ConfigError for more or less than one."""
+        """The number of a character. Raises ConfigError, naming the argument `name`, for anything but one
+        character.
+        """
         if not isinstance(character, str) or len(character) != 1:
             raise ConfigError(
                 "{name} is one character, or None; received {received!r}", name=name, received=character
@@ -60,19 +62,19 @@ class Reading:
         return int(self.vocabulary.encode(character)[0])
 
     def targets(self, character: str | None) -> Ids:
-        """The symbols whose log P is differentiated, (n,): those that came, or `character` each time."""
+        """(n,) the symbols whose log P is differentiated: the actual ones, or `character` at each step."""
         return self.came if character is None else np.full(len(self.inputs), self.symbol(character))
 
     def seeds(self, targets: Ids, steps: slice) -> Floats:
-        """∂ log P(target) / ∂ h of the top layer at `steps`, (k, H)."""
+        """(k, H) ∂ log P(target) / ∂ h of the top layer at `steps`."""
         return top_slopes(self.weights, self.top[steps], targets[steps])
 
 
 def layer_slopes(
     weights: Weights, rows: Floats, hidden: Floats, cell: Floats | None, *, forwards: bool = False
 ) -> tuple[Slopes, ...]:
-    """Every layer's slopes, of states (n + 1, L, …, H) and `rows` (n, …, G·H), the lowest one's X W_x + b;
-    `forwards` as `slopes` has it.
+    """Every layer's slopes at states (n + 1, L, …, H). `rows` (n, …, G·H) are the lowest layer's X W_x + b;
+    `forwards` as in `slopes`.
     """
     return tuple(
         slopes(
@@ -87,9 +89,9 @@ def layer_slopes(
 
 
 def top_slopes(weights: Weights, top: Floats, targets: Ids) -> Floats:
-    """∂ log P(target) / ∂ h (k, H), which is (one-hot - P) W_hq, at states `top` (k, H).
+    """(k, H) ∂ log P(target) / ∂ h at states `top` (k, H), which is (one-hot - P) W_hq.
 
-    1 - P(target) is summed from the others, which keeps its digits where P is almost 1.
+    1 - P(target) is summed over the others, which keeps its digits where P is almost 1.
     """
     rows = np.arange(len(top))
     others = np.exp(weights.log_probs(top))
@@ -101,7 +103,7 @@ def top_slopes(weights: Weights, top: Floats, targets: Ids) -> Floats:
 
 
 def own_weights(model: Network) -> Weights:
-    """The weights of `model`; raises ConfigError for a network that is a Python function."""
+    """The weights of `model`. Raises ConfigError for a network that is a Python function."""
     weights = weights_of(model)
     if weights.cell == "custom":
         raise ConfigError(
@@ -113,7 +115,7 @@ def own_weights(model: Network) -> Weights:
 
 
 def place(text: str, at: int | None) -> int:
-    """How many characters of `text` are read: `at`, or all. Raises ConfigError, EmptyTextError."""
+    """The number of characters of `text` to read: `at`, or all. Raises ConfigError, EmptyTextError."""
     if not text:
         raise EmptyTextError("there is no character to go back from; give a text of at least one")
     if at is None:
@@ -128,9 +130,9 @@ def place(text: str, at: int | None) -> int:
 def read(
     model: Network, text: str, *, limit: float = math.inf, stop: int | None = None, square: bool = False
 ) -> Reading:
-    """Read `text`, or its first `stop` characters; raises as `connectivity` does.
+    """Read `text`, or its first `stop` characters. Raises as `connectivity` does.
 
-    TextError is for more than `limit` characters (`square` names the way around it).
+    TextError is for more than `limit` characters; `square` words the advice for the T × T connectivity.
     """
     weights = own_weights(model)
     text = normalise(text, model.normaliser)

@@ -1,22 +1,21 @@
-"""Where else are the same units on? The half of LSTMVis that compares a selected passage with a whole corpus
-(Strobelt, Gehrmann, Pfister & Rush 2018, arXiv:1606.07461, sections 4 and 5).
+"""Matches: places of a corpus where the same units are on as in a passage. Follows the matching half of
+LSTMVis (Strobelt, Gehrmann, Pfister & Rush 2018, arXiv:1606.07461, sections 4 and 5).
 
-A unit is on at a character if its hidden state, once the character has been read, is at least `threshold`
-away from 0, on the same side throughout: LSTMVis looks above 0 only. A pattern is the units that are on
-throughout a passage; with `edges`, only those of them that are off within so many characters before and
-after.
+A unit is on at a character if its state after the character is at least `threshold`
+away from 0, on the same side throughout; LSTMVis looks above 0 only. A pattern is the set of units that are
+on throughout a passage; `edges` keep only those that are off within so many characters before and after.
 
 A match is a stretch of the corpus over which the same units of the pattern stay on, in every window of
-`least` characters. More units come first, then longer stretches, then earlier ones; stretches that overlap
-a better one are left out.
+`least` characters. More units come first, then longer stretches, then earlier ones; stretches that overlap a
+better one are left out.
 
 States are compared as float16, as an index keeps them: |h| < 1 is off by at most 0.00025 there.
 
-Two controls stand beside the matches. That most of them end in the same characters says little where most
-places of the corpus do. And random weights echo what was just read, so that their units go on together in
-places that end alike, too: the same passage is matched in the same network untrained, on the beginning of the
-same text. Before training states are close to 0, and none may pass the threshold that was asked for. So each
-copy has one of its own, which as large a share of its states passes.
+Two controls stand beside the matches. First, the share of all places with the same ending: matches that end
+alike say little where most places do. Second, untrained copies: random weights echo the last characters, so
+their units match places that end alike, too. The same passage is matched in each copy, on the beginning of
+the same text. States of an untrained network are close to 0 and may never pass the requested threshold. So
+each copy has its own threshold, which the same share of states passes.
 
 Shape letters: N characters of the corpus, n of its beginning, L layers, H units of each, U units of a
 pattern, W windows.
@@ -47,27 +46,27 @@ from rnnviz.text.characters import visible
 _Rows = list[tuple[Halves, int]]  # a unit's states (N,) and its sign
 
 THRESHOLD = 0.5
-"""How far from 0 a state is on, unless said otherwise."""
+"""The default distance from 0 at which a unit is on."""
 
 ENOUGH = 100
-"""Places that an ending occurs at, to be compared with."""
+"""Occurrences of an ending that a comparison needs."""
 
 BEGINNING = 30_000
 """Characters of the indexed text that untrained copies read."""
 
 BEFORE, AFTER = 60, 30
-"""Characters around a match that are kept with it; a table has half as many."""
+"""Characters before and after a match that are kept with it; a table shows half as many."""
 
 NAMED = 30
-"""Units of a pattern, and characters of an ending, that are named."""
+"""Units of a pattern, and characters of an ending, that a sentence names."""
 
 _NEGATIVE = 0x8000  # the sign's bit of a float16
 
 
 @dataclass(frozen=True, repr=False)
 class Pattern(Brief):
-    """Which `units` are on, and on which side of 0: `signs`, 1 or -1 for each; for how many characters,
-    `length`.
+    """The `units` that are on over a passage, and on which side of 0: `signs`, 1 or -1 for each. `length`
+    counts the passage's characters.
 
     >>> Pattern((Unit(0, 3), Unit(0, 9)), (1, -1), length=4)
     Pattern(units=(Unit(layer=0, unit=3), Unit(layer=0, unit=9)), signs=(1, -1), threshold=0.5, length=4)
@@ -92,7 +91,9 @@ class Pattern(Brief):
         return len(self.units)
 
     def said(self, edges: int = 0) -> Said:
-        """Which units are on, or that none is on throughout the passage and off within `edges` of it."""
+        """The units that are on, in words; or that none is on throughout the passage and off within `edges`
+        of it.
+        """
         layers = any(unit.layer for unit in self.units)
         pairs = zip(self.units, self.signs, strict=True)
         names = [
@@ -104,8 +105,8 @@ class Pattern(Brief):
         return words(code, n=count(len(self)), units=", ".join(shown), length=count(self.length), k=edges)
 
     def along(self, states: Floats, scale: tuple[Literal["diverging", "sequential"], float, float]) -> Panel:
-        """Of the `states` (T, H) of the layer along a text those of the pattern, above 0 first; of an empty
-        pattern all.
+        """A heat map of the pattern's units in the layer's `states` (T, H), those above 0 first; all units
+        for an empty pattern.
         """
         kind = "" if self.units else "-none"
         order = sorted(range(len(self)), key=lambda k: -self.signs[k])
@@ -127,8 +128,8 @@ class Pattern(Brief):
 class Match(Brief):
     """Characters start .. stop - 1 of the corpus, over which these `units` of the pattern are on.
 
-    What `Index.elsewhere` adds: the `text` there, up to BEFORE characters `before` and AFTER `after` it; the
-    share of the pattern's units that are `on` at each of all these; the most probable `next` characters.
+    `Index.elsewhere` adds the `text` there; up to BEFORE characters `before` and AFTER `after`; the share of
+    the pattern's units `on` at each of all these; the most probable `next` characters.
     """
 
     start: int
@@ -142,7 +143,7 @@ class Match(Brief):
 
     @property
     def overlap(self) -> int:
-        """How many of the pattern's units."""
+        """The number of the pattern's units that are on."""
         return len(self.units)
 
     def __len__(self) -> int:
@@ -151,7 +152,9 @@ class Match(Brief):
 
 @dataclass(frozen=True)
 class Ending:
-    """How many of the `matches` end in a `text`, `inside`; and the share of all places that do."""
+    """How many of the `matches` end in `text`: `inside`; and `everywhere`, the share of all places that
+    do.
+    """
 
     text: str
     inside: int
@@ -169,7 +172,7 @@ class Copy(Brief):
 
 @dataclass(frozen=True)
 class Compared:
-    """How many matches end in the text `name`: of the network's own, and of all copies'."""
+    """How many matches end in the text `name`: the network's own matches, and all copies' together."""
 
     name: str
     own: int
@@ -178,13 +181,13 @@ class Compared:
 
 @dataclass(frozen=True, repr=False)
 class Untrained(Brief):
-    """What matches of the network and of untrained copies have in common, in the same `characters`.
+    """The matches of the network and of untrained copies over the same `characters`.
 
-    units       of each copy: how many are on throughout the passage
-    thresholds  of each copy
+    units       for each copy, the units that are on throughout the passage
+    thresholds  for each copy
     own         matches of the network itself there
-    matches     of all copies together
-    shares      for the whole passage and its ending
+    matches     matches of all copies together
+    shares      matches that end as the passage does, and as its ending does
     """
 
     characters: int
@@ -197,19 +200,18 @@ class Untrained(Brief):
 
 @dataclass(frozen=True, repr=False)
 class Matches(Brief, Pictured, Finding):
-    """What `find` found, best first; the second half is what `Index.elsewhere` adds.
+    """Matches, best first; `Index.elsewhere` adds the second half.
 
     needed    units of the pattern that a place has at least
-    least     characters over which it has them
-    windows   how many windows of `least` characters have them
-    of        of how many
+    least     characters over which a place has them
+    windows   windows of `least` characters that have them
+    of        windows altogether
 
-    characters  of the indexed text
+    characters  characters of the indexed text
     edges       those of the pattern
-    passage     how many matches end in the whole passage: the same characters once more, and nothing else in
-                common
-    ending      how many in its last characters: as many as at least ENOUGH places of the corpus end in
-    untrained   the same of untrained copies; None where there are none
+    passage     matches that end in the whole passage: the same characters once more
+    ending      matches that end in its last characters, as many as occur at least ENOUGH times in the corpus
+    untrained   matches of untrained copies; None without copies
     """
 
     pattern: Pattern
@@ -226,11 +228,11 @@ class Matches(Brief, Pictured, Finding):
 
     @property
     def share(self) -> float:
-        """The share of the corpus's windows that have them: how rare such a place is."""
+        """The share of the corpus's windows with enough units on: how rare such a place is."""
         return self.windows / self.of if self.of else 0.0
 
     def facts(self) -> Json:
-        """What --json prints."""
+        """The values that --json prints."""
         pattern = self.pattern
         return {
             "characters": self.characters,
@@ -262,7 +264,7 @@ class Matches(Brief, Pictured, Finding):
         }
 
     def table(self) -> Table:
-        """A row a place: its units and length, its context, and what is expected next."""
+        """A row a place: units, length, context, and the most probable next characters."""
         rows: list[list[Value]] = [
             [
                 count(match.start),
@@ -279,7 +281,7 @@ class Matches(Brief, Pictured, Finding):
         return Table([words(f"head.{name}") for name in heads], rows)
 
     def sentences(self) -> list[Said]:
-        """How many places there are, what they end in, and the same of untrained copies."""
+        """The number of places, their endings, and the same for untrained copies."""
         passage, ending, beside = self.passage, self.ending, self.untrained
         shares = beside.shares if beside else ()
         low, high = (min(beside.units), max(beside.units)) if beside else (0, 0)
@@ -334,12 +336,12 @@ class Matches(Brief, Pictured, Finding):
 
 
 def _percent(ending: Ending | None) -> Number:
-    """The share of all places, which may be very small."""
+    """The share of all places, in percent; it may be very small."""
     return Number(None if ending is None else 100 * ending.everywhere, "significant", 2)
 
 
 def _shown(text: str) -> str:
-    """With marks for what can't be seen, but for spaces."""
+    """A text with marks for invisible characters other than spaces."""
     return "".join(c if c.isprintable() else visible(c) for c in text)
 
 
@@ -357,10 +359,10 @@ def pattern(
     edges: int = 0,
     layer: int | None = None,
 ) -> Pattern:
-    """The units that are on throughout characters start .. stop - 1 of a trace, of one `layer` or of all.
+    """The units that are on throughout characters start .. stop - 1 of a trace, in one `layer` or in all.
 
-    With `edges` above 0, only those that are off at each of so many characters before and after, as far as
-    the text goes. There may be none. Raises ConfigError for characters outside the text, a threshold that
+    `edges` above 0 keep only units that are off at each of so many characters before and after, as far as the
+    text goes. The pattern may be empty. Raises ConfigError for characters outside the text, a threshold that
     isn't above 0, or an absent layer.
 
     >>> import rnnviz
@@ -401,11 +403,11 @@ def find(
     least: int | None = None,
     most: int = 20,
 ) -> Matches:
-    """The places of a corpus where at least `share` of a pattern's units are on over `least` characters or
-    more (None: as many as the passage it is of), at most `most` of them.
+    """The places of a corpus where at least `share` of a pattern's units are on over at least `least`
+    characters; at most `most` places. `least` None: as many characters as the passage has.
 
-    `values` (L·H, N) float16 are the corpus's states, of networks with H units a layer. Raises ConfigError
-    for a pattern without units and numbers out of range.
+    `values` (L·H, N) float16 are the corpus's states, of a network with H units a layer. Raises ConfigError
+    for an empty pattern and numbers out of range.
     """
     needed, least = wanted(pattern, share, least, most)
     windows = max(0, values.shape[1] - least + 1)
@@ -416,7 +418,7 @@ def find(
         on = throughout(is_on(row, sign, pattern.threshold), least)
         count += on
         changed[1:] |= on[1:] != on[:-1]
-    starts = np.flatnonzero(changed)  # of stretches over which the same units stay on
+    starts = np.flatnonzero(changed)  # the first window of each stretch with the same units on
     stops, overlap = np.append(starts[1:], windows) + least - 1, count[starts].astype(np.int64)
     order = np.lexsort((starts, starts - stops, -overlap))
     order = order[overlap[order] >= needed]
@@ -427,8 +429,8 @@ def find(
 
 
 def is_on(row: Halves, sign: int, threshold: float) -> Mask:
-    """Where one unit's states (N,) are on. As whole numbers, float16s order as their bits do: sixty times
-    as fast as numpy compares them.
+    """Whether one unit is on, (N,), given its states (N,) and its sign. Compares bits as integers, which
+    order as float16 values do: sixty times as fast as numpy's comparison.
     """
     limit = int(np.float16(threshold).view(np.uint16))
     if sign > 0:
@@ -437,7 +439,9 @@ def is_on(row: Halves, sign: int, threshold: float) -> Mask:
 
 
 def throughout(on: Mask, length: int) -> Mask:
-    """Whether it is on at each of `length` characters from here on, (N - length + 1,)."""
+    """Whether a unit is on at each of `length` characters from each place, (N - length + 1,), in log2(length)
+    passes.
+    """
     width = 1
     while width < length:
         step = min(width, length - width)
@@ -466,7 +470,7 @@ def _units_on(rows: _Rows, pattern: Pattern, start: int, stop: int) -> tuple[Uni
 
 
 def shares(values: Floats, pattern: Pattern) -> Doubles:
-    """The share of a pattern's units that are on at each character, (n,), 0 to 1, from their `values` (n,
+    """(n,) the share of a pattern's units that are on at each character, 0 to 1, from their `values` (n,
     U).
     """
     signed = values.astype(np.float16) * np.array(pattern.signs, np.float16)
@@ -475,7 +479,7 @@ def shares(values: Floats, pattern: Pattern) -> Doubles:
 
 
 def wanted(pattern: Pattern, share: float, least: int | None, most: int) -> tuple[int, int]:
-    """How many units, over how many characters. Raises ConfigError."""
+    """The units and the characters that a match needs. Raises ConfigError."""
     if not len(pattern):
         raise ConfigError(
             "no unit is on throughout the passage, so there is nothing to look for; take a shorter passage, "
@@ -488,6 +492,7 @@ def wanted(pattern: Pattern, share: float, least: int | None, most: int) -> tupl
     _check_count("most", most, 1)
     least = pattern.length if least is None else least
     _check_count("least", least, 1)
+    # 1e-9 keeps rounding from asking for one unit more: 0.07 · 100 is above 7.
     return max(1, math.ceil(share * len(pattern) - 1e-9)), least
 
 

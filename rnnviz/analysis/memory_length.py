@@ -1,12 +1,13 @@
-"""How far back predictions reach: the share of their gradient beyond each lag, and where half of it lies.
+"""Memory length: the share of a prediction's gradient beyond each lag, and the lag within which half of it
+lies.
 
     share_t(k) = ‖∂ log P(x_{t+1}) / ∂ e_{t-k}‖ / Σ_{j<K} ‖∂ log P(x_{t+1}) / ∂ e_{t-j}‖        k = 0 .. K - 1
 
 Each prediction's gradient is divided by its own sum, and those shares are averaged. Only predictions with K
-characters before them count, so that a longer text adds more of the same and nothing else: a line fitted to
-the logarithm of the median halves ever later as the text grows, because ever smaller tails join it.
+characters before them count, so that a longer text adds more of the same and nothing else. An exponential
+fitted to the median gradient would depend on the length: its half-life grows as ever smaller tails join.
 
-Shape letters: n predictions, K lags, S drawn texts.
+Shape letters: n predictions, K lags, S resampled texts.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -26,27 +27,28 @@ from rnnviz.reprs import Pictured
 from rnnviz.scoring.bootstrap import Resampled, resample
 
 LAGS = 100
-"""Characters that a prediction may rest on, unless asked otherwise."""
+"""The default number of lags: characters whose gradient a prediction counts."""
 
 SAMPLES = 1000
+"""Resampled texts for an interval."""
 
 ROUNDING = 1e-6
-"""A smaller share of the gradient is rounding."""
+"""A share of the gradient at or below this is rounding."""
 
 LISTED = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
-"""Lags of a table, those there are; FURTHER are those of a sentence."""
+"""Lags in a table, as far as computed; FURTHER are the lags in a sentence."""
 
 FURTHER = (10, 20, 50)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reach(Pictured):
-    """How far back the predictions of a text reach, of the K characters before each.
+    """The memory length of a text's predictions, over the K characters before each.
 
     predictions  n, each with K characters before it
     beyond       (K,) the share of the gradient beyond lag k: on characters read more than k before the last;
                  a Resampled, with an interval over passages
-    half         () how many of the last characters hold half of it, not rounded; a Resampled too
+    half         () the number of last characters that hold half of the gradient, not rounded; a Resampled too
     """
 
     predictions: int
@@ -58,7 +60,7 @@ class Reach(Pictured):
 
     @property
     def lags(self) -> int:
-        """K."""
+        """K, the number of lags."""
         return len(self.beyond.estimate)
 
     def facts(self) -> Json:
@@ -85,7 +87,7 @@ class Reach(Pictured):
         return Table([words(f"head.{name}") for name in ("lag", "beyond", "interval")], rows)
 
     def sentences(self) -> list[Said]:
-        """Where half of the gradient lies, how sure that is, and what lies further back."""
+        """The lag within which half of the gradient lies, its interval, and the share further back."""
         half = self.half
         within = float(half.estimate)
         shares = [words("reach.share", lag=lag, **self._beyond(lag)) for lag in FURTHER if lag < self.lags]
@@ -100,7 +102,7 @@ class Reach(Pictured):
         )
 
     def _codes(self) -> Iterator[str]:
-        """Which sentences are true of it, in their order."""
+        """Codes of the true sentences, in their order."""
         if self.beyond.estimate[0] <= ROUNDING:
             yield "reach.last-alone"
             return
@@ -117,16 +119,16 @@ class Reach(Pictured):
         return fading([(words("reach.beyond"), self)])
 
     def _beyond(self, lag: int, digits: int = 1) -> dict[str, Number]:
-        """The share beyond a lag and its interval's ends, in per cent."""
+        """The share beyond a lag and the ends of its interval, in per cent."""
         beyond = self.beyond
         ends = {"share": beyond.estimate, "low": beyond.low, "high": beyond.high}
-        # Where nothing is left, a drawn text may have less than nothing by rounding.
+        # A share of 0 may become slightly negative in a resampled text, by rounding.
         return {name: Number(100 * max(float(of[lag]), 0.0), digits=digits) for name, of in ends.items()}
 
 
 def fading(found: Iterable[tuple[object, Reach]]) -> list[Panel]:
-    """The share beyond each lag of several networks, by name; no picture where none reaches beyond the last
-    character.
+    """The share beyond each lag of several networks, by name; no picture where no gradient reaches beyond the
+    last character.
     """
     curves = [
         (name, np.where(one.beyond.estimate > ROUNDING, one.beyond.estimate, np.nan))
@@ -142,9 +144,9 @@ def fading(found: Iterable[tuple[object, Reach]]) -> list[Panel]:
 
 
 def reach_of(found: Connectivity, lags: int = LAGS) -> Reach:
-    """The Reach of a whole connectivity: of its predictions with `lags` characters before them.
+    """The Reach of a whole connectivity, over its predictions with `lags` characters before them.
 
-    Raises ConfigError if there is none, or for `lags` below 2.
+    Raises ConfigError if no prediction has so many, or for `lags` below 2.
 
     >>> import rnnviz
     >>> square = rnnviz.gradients.connectivity(rnnviz.load("timemachine-gru"), "The Time Traveller smiled")
@@ -165,15 +167,17 @@ def memory_length(
     character: str | None = None,
     progress: Callable[[Share], None] | None = None,
 ) -> Reach:
-    """How far back predictions reach: the share of their gradient beyond each lag, and where half of it lies.
+    """The share of the gradient beyond each lag, averaged over predictions, and the lag within which half of
+    it lies.
 
     text       at most 10,000 characters; each prediction with `lags` characters before it counts
+    lags       K, the characters whose gradient counts
     character  as in `connectivity`
     progress   called about ten times a second with the share done, `.fraction`
 
     Returns `beyond` (lags,), `half` in characters, and intervals of both. A thousand characters of a GRU with
-    256 units take two seconds. Raises ConfigError for a text too short, or `lags` below 2, and what
-    `connectivity` raises.
+    256 units take two seconds. Raises ConfigError for a text that is too short, or `lags` below 2, and the
+    errors of `connectivity`.
 
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")
@@ -187,7 +191,7 @@ def memory_length(
 def reach(
     model: Network, text: str, *, lags: int = LAGS, character: str | None = None
 ) -> Generator[Share, None, Reach]:
-    """`memory_length` step by step: yields the share done about ten times a second, returns the Reach."""
+    """`memory_length` as a generator that yields the share done and returns the Reach; closing cancels."""
     reading = read(model, text, limit=MAX_ROW)
     T = len(reading.text)
     _check(T, lags)
@@ -228,7 +232,7 @@ def _check(count: int, lags: int) -> None:
 
 
 def _reach(found: Doubles) -> Reach:
-    """Of norms (n, K), each row to any scale."""
+    """The Reach of norms (n, K), each row in any scale."""
     total = found.sum(axis=1, keepdims=True)
     shares = np.divide(found, total, out=np.zeros_like(found), where=total > 0)[total[:, 0] > 0]
     if not len(shares):
@@ -238,13 +242,16 @@ def _reach(found: Doubles) -> Reach:
 
 
 def _beyond(shares: Doubles) -> Doubles:
-    """(…, K) the sum of what follows each lag."""
+    """(…, K) the sum of `shares` after each lag."""
     return np.maximum(1 - np.cumsum(shares, axis=-1), 0)
 
 
 def _half(shares: Doubles) -> Doubles:
-    """(…) where the running sum of `shares` (…, K) is 1/2; lag k counts evenly from k to k + 1 characters."""
+    """(…) the point at which the running sum of `shares` (…, K) reaches 1/2, in characters; the share at lag
+    k spreads evenly from k to k + 1.
+    """
     within = np.cumsum(shares, axis=-1)
+    # 1e-12: a sum that should be 1/2 may fall just short of it by rounding
     first = np.argmax(within >= 0.5 - 1e-12, axis=-1)[..., None]
     here = np.take_along_axis(shares, first, axis=-1)
     before = np.take_along_axis(within, first, axis=-1) - here

@@ -1,7 +1,7 @@
-"""A prediction without one of the characters before it (Zeiler & Fergus 2014, arXiv:1311.2901).
+"""Occlusion: a prediction without one of the characters before it (Zeiler & Fergus 2014, arXiv:1311.2901).
 
-A character is left out, or another input stands in its place, and the network reads on from the state before
-it. Each character makes a text of its own; they are read side by side, and each joins behind its character.
+A character is left out, or another input replaces it, and the network reads on from the state before it. Each
+such text is one of a batch that reads side by side; a text joins the batch right after its character.
 
 Shape letters: n characters, B texts side by side, G blocks, H units, L layers.
 """
@@ -16,15 +16,15 @@ from rnnviz.networks.threads import ours
 from rnnviz.scoring.trace import Trace
 
 LAST = 64
-"""Characters before a prediction that are left out: a 384-unit LSTM reads on without each in 50 ms."""
+"""Characters before a prediction that are left out in turn: 64 readings by a 384-unit LSTM take 50 ms."""
 
 JOIN = 16
-"""Texts that join in one batch: a step is recorded for each number of texts."""
+"""Texts that join before the batch grows: each batch size records a step, so growing by one would be slow."""
 
 
 def left_out(trace: Trace, t: int, last: int = LAST) -> Doubles:
-    """How many bits log P of character t of a traced text falls by when a character before it is left out and
-    the text is read on from there: (min(t, last),), the nearest one at the end. Negative where it rises.
+    """Bits by which log P of character t of a traced text falls when an earlier character is left out and the
+    text read on from there: (min(t, last),), the nearest character at the end. Negative where log P rises.
 
     >>> import rnnviz
     >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "the machine")
@@ -35,7 +35,7 @@ def left_out(trace: Trace, t: int, last: int = LAST) -> Doubles:
         return np.zeros(0)
     first, target = max(0, t - last), int(trace.ids[t])
     before = [trace.state_after(s) for s in range(first, t)]
-    # BLAS would share products this small among cores, and wait for whichever another program is using.
+    # One thread: BLAS would share even a small product among cores, and wait for a core in use elsewhere.
     with ours(1):
         tops = without_each(trace.weights, trace.ids[first:t], before)
         left = scores(trace.weights, tops, target)
@@ -44,7 +44,9 @@ def left_out(trace: Trace, t: int, last: int = LAST) -> Doubles:
 
 
 def scores(weights: Weights, top: Floats, target: int, against: int | None = None) -> Doubles:
-    """log P of `target`, less that of `against` if there is one, (B,), for states (B, H) of the top layer."""
+    """(B,) log P of `target` in nats, less log P of `against` if given, for states (B, H) of the top
+    layer.
+    """
     with np.errstate(over="ignore", invalid="ignore"):  # a relu network may explode
         logits = weights.logits(top).astype(np.float64)
         logits -= logits.max(axis=1, keepdims=True)
@@ -58,8 +60,9 @@ def without_each(
     before: Sequence[tuple[Floats, Floats | None]],
     instead: Floats | None = None,
 ) -> Floats:
-    """The top layer's states (B, H) after `ids` (n,), each time without another of the first B: `before` are
-    the states before these. `instead` of it stands what the first layer adds up, (G·H,); None: nothing.
+    """The top layer's states (B, H) after `ids` (n,): text b leaves out character b of `ids`. `before` are
+    the B states before these characters. `instead` (G·H,) replaces the character's sum W_x e + b in the
+    first layer; None: the character is left out.
     """
     B, last = len(before), len(ids) - 1
     start = side_by_side(before)
@@ -74,7 +77,7 @@ def without_each(
         for s in range(begin, min(wide, last) + 1):
             for part, first in zip((reader.hidden, reader.cell), start, strict=True):
                 if part is not None and first is not None:
-                    part[0, :, s - 1] = first[:, s - 1]  # it joins; what it has read in waiting is no matter
+                    part[0, :, s - 1] = first[:, s - 1]  # joins here: overwrites what it read while waiting
             reader.read(ids[s : s + 1])
         for part, new in zip(own, (reader.hidden, reader.cell), strict=True):
             if part is not None and new is not None:
@@ -82,14 +85,14 @@ def without_each(
     reader = NetworkReader(weights, (state[0], state[1]), texts=B)  # type: ignore[arg-type]
     reader.read(ids[B + 1 :])
     found: Floats = reader.hidden[0, -1]
-    found[last:] = start[0][-1, last:]  # after the last character nothing is read
+    found[last:] = start[0][-1, last:]  # the text without its last character ends there: nothing is read
     return found
 
 
 def beginning(
     weights: Weights, state: tuple[Floats, Floats | None], rows: Floats
 ) -> tuple[Floats, Floats | None]:
-    """States (n + 1, L, B, H), the first one `state`, the others 0, for `rows` (n, B, G·H) to be read."""
+    """Arrays of states (n + 1, L, B, H) for `rows` (n, B, G·H): the first is `state`, the others are 0."""
     hidden, cell = weights.states(len(rows) + 1, rows.shape[1])
     hidden[0] = state[0]
     if cell is not None and state[1] is not None:
@@ -100,7 +103,9 @@ def beginning(
 def driven(
     weights: Weights, state: tuple[Floats, Floats | None], rows: Floats
 ) -> tuple[Floats, Floats | None]:
-    """The states (n + 1, L, B, H) from `state` on where the first layer adds up `rows` (n, B, G·H)."""
+    """The states (n + 1, L, B, H) from `state` on, with `rows` (n, B, G·H) as the first layer's sums W_x e +
+    b.
+    """
     hidden, cell = beginning(weights, state, rows)
     weights.run(np.zeros(rows.shape[:2], np.int64), hidden, cell, driven=rows)
     return hidden, cell

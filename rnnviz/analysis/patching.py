@@ -1,16 +1,16 @@
-"""What of one text's state another text's predictions depend on: the state, or a part of it, after `at`
-characters of a source is put into the reading of a target after `to` characters (activation patching, Vig et
-al. 2020, arXiv:2004.12265; of whole states: Geiger et al. 2021, arXiv:2106.02997).
+"""Activation patching: the state of one text, or a part of it, put into another text (Vig et al. 2020,
+arXiv:2004.12265; whole states: Geiger et al. 2021, arXiv:2106.02997). The state after `at` characters of a
+source replaces the target's state after `to` characters.
 
-    H'_to = H_at of the source, in the layers, units or direction that are patched; from there on the target
-    is read as ever
+    H'_to = H_at of the source, in the patched layers, units or direction; from there on the target is read
+    as usual
 
     KL_t    Σ_x P(x) log P(x)/P'(x), of the prediction after t characters; P' with the patch
     loss_t  -log P'(x_t | x_<t)  -  -log P(x_t | x_<t)
 
-Putting any other state in moves predictions too. So a patch stands beside random moves of the same length,
-and beside the same patch from places of another text. A whole state that is patched gives the source's
-prediction by definition; what tells is a part of it, or what is read afterwards.
+Any foreign state moves predictions. So a patch stands beside random moves of the same length, and beside the
+same patch from places of another text. A patched whole state gives the source's prediction by definition;
+only a part of a state, or the later predictions, are informative.
 
 Shape letters: T, S characters of target and source, L layers, H units, V symbols, B states side by side, n
 random moves, m places of another text.
@@ -48,17 +48,17 @@ States = dict[str, Floats]
 """H, and C of an LSTM, (B, L, H) each, by quantity."""
 
 ROWS = 128
-"""Patches that are read side by side."""
+"""Patches that are read side by side, at most."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """What of a state is patched; made by `part`.
+    """The patched part of a state; made by `part`.
 
     layers      their numbers from 0
     quantities  "hidden" and, of an LSTM, "cell"
     index       units within the layer; None: all
-    direction   along which alone the state is changed, or None
+    direction   the only direction along which the state changes, or None
     """
 
     layers: tuple[int, ...]
@@ -67,7 +67,7 @@ class Part:
     direction: Direction | None = None
 
     def changes(self, source: States, to: int) -> dict[tuple[int, str], Change]:
-        """What puts the states `source` in after input number `to`, by layer and quantity."""
+        """The functions that put the states `source` in after input number `to`, by layer and quantity."""
         return {
             (layer, quantity): partial(self._put, source[quantity][:, layer], to)
             for quantity in self.quantities
@@ -80,7 +80,7 @@ class Part:
             return
         if self.direction is not None:
             v = self.direction.vector
-            # What is missing is added, so that a state patched into itself stays as it is to the last bit.
+            # Adding the difference leaves a state patched into itself unchanged to the last bit.
             states += ((source.astype(np.float64) - states) @ v)[:, None] * v
         else:
             index = slice(None) if self.index is None else self.index
@@ -94,11 +94,11 @@ def part(
     units: Units = None,
     quantity: Quantity = "state",
 ) -> Part:
-    """A part of a network's state: all of it, one `layer`, or some `units` of a layer, or a Direction.
+    """A part of a network's state: all of it, one `layer`, some `units` of a layer, or a Direction.
 
-    Units and Directions carry their layer; plain numbers are of layer 0 unless `layer` says otherwise.
-    `quantity` is "state", H and an LSTM's C; "hidden", H alone; or "cell", C alone, from which H follows. A
-    Direction has its own. Raises ConfigError for what isn't there.
+    Units and Directions carry their layer; plain numbers are of `layer`, or of layer 0. `quantity` is
+    "state", H and an LSTM's C; "hidden", H alone; or "cell", C alone, from which H follows. A Direction
+    carries its quantity. Raises ConfigError for an absent layer, unit or cell.
     """
     if quantity not in get_args(Quantity):
         raise ConfigError(
@@ -109,7 +109,7 @@ def part(
     if len(along) > 1:
         raise ConfigError("a state is patched along one direction; received {count}", count=len(along))
     one: Literal["hidden", "cell"] = "cell" if quantity == "cell" else "hidden"
-    # What isn't there is refused in the words that an intervention has for it.
+    # An Intervention checks the layer and units, with its own error sentences.
     of = Intervention(0 if units is None else units, layer=layer, quantity=None if along else one)
     of.changes(weights)
     if along:
@@ -127,13 +127,14 @@ def part(
 class Patched:
     """A target read with a part of a source's state put in after `to` of its characters.
 
-    source, at   the source's Trace, and after how many of its characters (0 .. S) the state was taken
-    into, to     the target's Trace without the patch, and where the state was put (0 .. T)
+    source, at   the source's Trace, and the number of its characters before the taken state (0 .. S)
+    into, to     the target's Trace without the patch, and the number of its characters before the patch (0 ..
+                 T)
     after        its Trace with the patch
-    part         what was patched
+    part         the patched part
     divergence   (T + 1,) KL_t in nats; row t is about character t + 1, as in `Trace.log_probs`; 0 before `to`
     loss         (T,) nats that each character of the target costs more with the patch; 0 up to `to`
-    lengths      by layer and quantity, how far the patch moved the state: the Euclidean length of the change
+    lengths      the Euclidean length of the patch's change, by layer and quantity
     """
 
     source: Trace
@@ -154,20 +155,22 @@ class Patched:
 
     @property
     def moved(self) -> float:
-        """How far the patch moved the state, all of `lengths` together."""
+        """The Euclidean length of the whole change, over all of `lengths`."""
         return float(np.sqrt(sum(length**2 for length in self.lengths.values())))
 
     @property
     def remainder(self) -> float:
-        """The mean of `loss` over the target's characters after `to`; nan if there are none."""
+        """The mean of `loss`, nats a character, over the target's characters after `to`; nan if there are
+        none.
+        """
         rest = self.loss[self.to :]
         return float(rest.mean()) if len(rest) else float("nan")
 
     def continuation(
         self, length: int, *, temperature: float = 1.0, top_k: int | None = None, seed: int | None = None
     ) -> str:
-        """`length` characters as the network goes on from the patched state; see `rnnviz.sample`. With the
-        whole state patched they are those that follow the source, by the same seed.
+        """`length` characters sampled from the patched state on; see `rnnviz.sample`. With the whole state
+        patched they equal the source's continuation by the same seed.
         """
         return sampling.resume(self.after, self.to, length, temperature=temperature, top_k=top_k, seed=seed)
 
@@ -180,9 +183,10 @@ class Patched:
         ahead: int = 20,
         seed: int = 0,
     ) -> PatchControls:
-        """The patch by `model` beside others: `n` random moves of the same length, and the same patch from
-        `n` places of an `unrelated` text, all read side by side over `ahead` predictions. Raises ConfigError
-        for n or ahead below 1 and a seed below 0, EmptyTextError for an unrelated text without characters.
+        """The patch by `model` beside controls: `n` random moves of the same length, and the same patch from
+        `n` places of an `unrelated` text, all read side by side over `ahead` predictions. Raises
+        ConfigError for n or ahead below 1 and a seed below 0, EmptyTextError for an unrelated text without
+        characters.
 
         >>> import rnnviz
         >>> from rnnviz import units
@@ -272,19 +276,20 @@ def patch(
 ) -> Patched | Doubles:
     """Read `into` with the state after `at` characters of `source` put in after `to` characters.
 
-    source, into  the text whose state is taken, and the one that is read with it; or Traces of them
+    source, into  the text whose state is taken, and the text that is read with it; or their Traces
     at, to        counted in characters: 0 is after the start symbol
-    layer, units  the part of the state that is put in, units or a Direction of one layer; None: all of it
+    layer, units  the patched part of the state, units or a Direction of one layer; None: all of it
     quantity      "state": H, and C of an LSTM; "hidden" or "cell": one of them
-    ahead         with `at` "all": the predictions that are compared
+    ahead         with `at` "all": the number of compared predictions
 
-    Layers above a patched one follow from it in the same step. `Patched.controls` has what any state does.
-    With `at` "all", and no `to`, each place of the source is put into each of the other text. Returns the
-    effect (S + 1, T + 1), nats: the mean KL over `ahead` predictions (1), fewer where the text ends. 100
-    × 100 places of a GRU with 256 units take about a second.
+    Layers above a patched one follow from it in the same step. `Patched.controls` compares the patch with
+    random moves. With `at` "all", and no `to`, each place of the source is put into each place of the other
+    text. Returns a Patched; for "all" the effect (S + 1, T + 1), nats: the mean KL over `ahead` predictions
+    (1), fewer where the text ends. 100 × 100 places of a GRU with 256 units take about a second. Follows Vig
+    et al. 2020, arXiv:2004.12265.
 
-    Raises ConfigError for places outside the texts, parts that aren't there and `ahead` below 1, TextError
-    for half a surrogate pair.
+    Raises ConfigError for places outside the texts, absent parts and `ahead` below 1, TextError for half a
+    surrogate pair.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -316,7 +321,9 @@ def patch(
 
 
 def _everywhere(taken: Trace, into: Trace, to: object, which: Part, ahead: int) -> Doubles:
-    """The effect (S + 1, T + 1) of each place of one text in each of the other. Raises ConfigError."""
+    """The effect (S + 1, T + 1), nats, of patching each place of one text into each of the other. Raises
+    ConfigError.
+    """
     if to is not None:
         raise ConfigError("with at='all' the places of the target are all; leave `to` out")
     if ahead < 1:
@@ -352,12 +359,12 @@ def follow(target: Trace, to: int, changes: Changes, B: int, ahead: int) -> tupl
 
 
 def read(model: Network, text: str | Trace) -> Trace:
-    """The Trace of a text, which may be one already."""
+    """The Trace of a text; a Trace is returned as it is."""
     return text if isinstance(text, Trace) else Tracer(model).extend(text)
 
 
 def _place(name: str, t: object, read: Trace) -> int:
-    """t, if so many characters of a Trace can have been read. Raises ConfigError."""
+    """t as an int. Raises ConfigError unless t characters of the Trace can have been read."""
     if not isinstance(t, int | np.integer) or not 0 <= t <= len(read):
         raise ConfigError(
             "`{name}` counts the characters read, from 0 to {count:,}; received {t}",
@@ -369,7 +376,7 @@ def _place(name: str, t: object, read: Trace) -> int:
 
 
 def states_at(read: Trace, places: Iterable[int]) -> States:
-    """The states after each of `places` characters of a Trace."""
+    """The states after each of `places` characters of a Trace, (B, L, H) by quantity."""
     hidden, cells = zip(*(read.state_after(int(t)) for t in places), strict=True)
     held = {"hidden": hidden, "cell": cells}
     return {quantity: np.stack(states) for quantity, states in held.items() if states[0] is not None}
@@ -377,15 +384,15 @@ def states_at(read: Trace, places: Iterable[int]) -> States:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PatchControls(Brief, Pictured):
-    """What a patch does beside what others of the same size, and from elsewhere, do.
+    """The effect of a patch beside moves of the same length, and beside patches from another text.
 
     patched    the patch itself
-    ahead      predictions that are compared, fewer where the target ends
-    kl         nats a prediction, the mean of KL_t over them, with the patch
+    ahead      compared predictions, fewer where the target ends
+    kl         the mean of KL_t over them with the patch, nats a prediction
     random_each     (n, ahead) KL_t after moves of the same length in random directions of the same layers
-    elsewhere_each  (m, ahead) the same with the patch taken from random places of another text; or (0, ahead)
-    left       KL from the source's own prediction to the one with the patch, nats: 0, it is the source's
-    apart      the same to the target's without the patch: what was to be bridged
+    elsewhere_each  (m, ahead) KL_t after the same patch from random places of another text; or (0, ahead)
+    left       KL from the source's own prediction to the patched one, nats; 0: the patch reaches the source's
+    apart      KL from the source's own prediction to the target's unpatched one, nats: the distance to bridge
     random_left, elsewhere_left  (n,), (m,) `left` of the controls
     """
 
@@ -401,17 +408,17 @@ class PatchControls(Brief, Pictured):
 
     @property
     def random(self) -> Doubles:
-        """(n,) nats, as `kl`, after random moves."""
+        """(n,) nats, `kl` of the random moves."""
         return np.asarray(self.random_each.mean(axis=1))
 
     @property
     def elsewhere(self) -> Doubles:
-        """(m,) nats, as `kl`, of the patches from elsewhere."""
+        """(m,) nats, `kl` of the patches from another text."""
         return np.asarray(self.elsewhere_each.mean(axis=1))
 
     def facts(self) -> Json:
-        """The patch, what the target's predictions are from there on without and with it, and the controls.
-        KL and loss in nats.
+        """The patch, the target's later predictions without and with it, and the controls. KL and loss in
+        nats.
         """
         done = self.patched
         along, index = done.part.direction, done.part.index
@@ -454,7 +461,7 @@ class PatchControls(Brief, Pictured):
         return Table([words(f"head.{name}") for name in heads], rows)
 
     def sentences(self) -> list[Said]:
-        """How far predictions move beside the controls, and what that allows to say."""
+        """The patch's effect beside the controls, and the permitted conclusion."""
         along = self.patched.part.direction
         random, low, high = (
             float(np.quantile(found, share)) if len(found) else None
@@ -473,7 +480,7 @@ class PatchControls(Brief, Pictured):
         )
 
     def _codes(self, random: float, elsewhere: float | None) -> Iterator[str]:
-        """Given what most controls give at most, nats."""
+        """Codes of the true sentences. `random` and `elsewhere` are the controls' 95 % quantiles, nats."""
         if self.patched.part.direction is not None:
             yield "patch.along"
         if self.patched.moved == 0:
@@ -488,7 +495,7 @@ class PatchControls(Brief, Pictured):
             yield "patch.no-more-than-elsewhere"
 
     def panels(self) -> list[Panel]:
-        """The next prediction without and with the patch, and how far those after it move."""
+        """The next prediction without and with the patch, and KL_t of the later ones."""
         done = self.patched
         curves: list[tuple[object, Doubles]] = [
             (words("patch.itself"), done.divergence[done.to : done.to + self.ahead]),
@@ -513,8 +520,8 @@ class PatchControls(Brief, Pictured):
 
 
 def expected(one: Trace, other: Trace, t: int, labels: tuple[object, object]) -> Pair:
-    """The ten characters that either of two readings expects most after `t` characters; `labels` are of the
-    two.
+    """The ten characters most probable in either of two readings after `t` characters; `labels` name the
+    readings.
     """
     before, after = (np.exp(read.log_probs_at(t, t + 1)[0].astype(np.float64)) for read in (one, other))
     order = np.argsort(-np.maximum(before, after), kind="stable")[:10]
@@ -523,7 +530,7 @@ def expected(one: Trace, other: Trace, t: int, labels: tuple[object, object]) ->
 
 
 def _prediction(done: Patched, t: int) -> Json:
-    """What is expected after `t` characters, and what came."""
+    """The most probable character after `t` characters without and with the patch, and the actual one."""
     came = t < len(done.into)
     return {
         "after": t,
@@ -544,7 +551,9 @@ def _nats(value: float | None) -> Number:
 
 
 def _random_move(own: Floats, length: float, n: int, to: int, generator: np.random.Generator) -> Change:
-    """After input number `to`, n states are `own` (H,), each moved by `length` in another direction."""
+    """A change after input number `to`: n states become `own` (H,), each moved by `length` in another
+    direction.
+    """
     moves = generator.normal(size=(n, len(own)))
     moves *= length / np.linalg.norm(moves, axis=1, keepdims=True)
 

@@ -1,6 +1,6 @@
-"""Search a text for an untrusted pattern. Python's regular expressions backtrack: over a line of a's (a+)+b
-never ends, and blocks the whole process. So the search runs in a process of its own, with a memory limit
-and a timeout. Starting it takes about 20 ms.
+"""Matches of an untrusted regular expression in a text. Python's regular expressions backtrack: over a line
+of a's (a+)+b never ends, and blocks the whole process. So the search runs in a separate process, with a
+memory limit and a timeout. Starting the process takes about 20 ms.
 """
 
 import json
@@ -52,10 +52,11 @@ def find_all(pattern: str, text: str, *, timeout: float = 2.0) -> list[tuple[int
             longest=LONGEST,
             count=len(pattern),
         )
-    code_points(text)
+    code_points(text)  # refuses half a surrogate pair
     shown = pattern if len(pattern) <= 60 else pattern[:59] + "…"
     try:
         done = subprocess.run(
+            # -I and -S: no module of the user, and a quick start.
             [sys.executable, "-I", "-S", "-W", "ignore", "-c", _SEARCH],
             input=json.dumps([pattern, text]).encode("ascii"),
             capture_output=True,

@@ -1,9 +1,9 @@
-"""How long a network remembers a letter: change one, and watch the two readings converge.
+"""Perturbation: one changed letter, and how soon the two readings converge.
 
     ‖ΔH_t‖    Euclidean length of the difference of all layers' hidden states after character t
     KL_t      Σ_x P(x) log P(x)/P'(x), of the predictions after character t; P without the change, P' with it
 
-Both are 0 before the change. A state may differ where predictions don't: remembered, but not used.
+Both are 0 before the change. States may differ where predictions agree: remembered, but not used.
 
 Shape letters: T time steps, L layers, H units, V symbols, K characters after a change, B places.
 """
@@ -31,9 +31,10 @@ from rnnviz.text.characters import visible
 class Perturbation(Brief, Pictured):
     """Two readings that differ in the character text[at]; places count from 0.
 
+    before, after  their Traces
     distance    (T,) ‖ΔH_t‖
     divergence  (T + 1,) KL_t in nats; row t is about character t + 1, as in `Trace.log_probs`
-    threshold   bits by which predictions differ that count as remembered
+    threshold   bits; a larger KL_t counts as remembered
     """
 
     at: int
@@ -49,14 +50,12 @@ class Perturbation(Brief, Pictured):
         return self.divergence / math.log(2)
 
     def remembered(self, threshold: float | None = None) -> int:
-        """For how many characters after the change predictions differ by `threshold` bits or more."""
+        """The number of characters after the change up to the last KL_t of `threshold` bits or more."""
         last = np.flatnonzero(self.bits >= (self.threshold if threshold is None else threshold))
         return int(last[-1]) - (self.at + 1) if len(last) else 0
 
     def facts(self) -> Json:
-        """The change, how long it is remembered, and each character from it on, once that has been read:
-        divergence in bits.
-        """
+        """The change, how long predictions remember it, and each character from it on: divergence in bits."""
         read = zip(self.before.text, self.distance.tolist(), self.bits[1:].tolist(), strict=True)
         rows = [
             {"position": t, "character": character, "distance": distance, "bits": bits}
@@ -88,7 +87,7 @@ class Perturbation(Brief, Pictured):
         )
 
     def sentences(self) -> list[Said]:
-        """For how long predictions differ."""
+        """The number of characters over which predictions differ."""
         n = self.remembered()
         to_the_end = 0 < len(self.before) - self.at - 1 <= n
         return say(
@@ -99,10 +98,10 @@ class Perturbation(Brief, Pictured):
         )
 
     def panels(self, others: Sequence[Perturbation] = ()) -> list[Panel]:
-        """How far apart predictions and states are; `others` are of the same change in other networks."""
+        """The distance of predictions and of states; `others` are the same change in other networks."""
         at = self.at
         found = [(one.before.model_name, one) for one in (self, *others)]
-        # A line ends where a difference may be rounding alone.
+        # A line ends at differences that may be float32 rounding alone.
         apart = {
             "divergence": [(name, _beyond(one.bits[at + 1 :], 1e-6)) for name, one in found],
             "distance": [(name, _beyond(one.distance[at:], 1e-5)) for name, one in found],
@@ -135,8 +134,9 @@ def _beyond(values: Doubles, least: float) -> Doubles:
 def perturb(model: Network, text: str, at: int, character: str, *, threshold: float = 0.01) -> Perturbation:
     """Read `text`, and read it with `character` in place of text[at]; places count from 0.
 
-    Predictions that differ by `threshold` bits count as remembered. Raises ConfigError for a place outside
-    the text or an invalid or unchanged character, and TextError.
+    A KL_t of `threshold` bits or more counts as remembered. Returns `bits` (T + 1,) and `distance` (T,).
+    Raises ConfigError for a place outside the text or an invalid or unchanged character, and TextError for
+    half a surrogate pair.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -158,7 +158,7 @@ def perturb(model: Network, text: str, at: int, character: str, *, threshold: fl
             character=character,
             text=text[at],
         )
-    # A Tracer leaves an older Trace as it is, and reads only what follows the change.
+    # The Tracer keeps `before` intact and reads only from the change on.
     after = tracer.extend(text[:at] + character + text[at + 1 :])
     apart = after.hidden[at:].astype(np.float64) - before.hidden[at:]
     distance = np.zeros(len(text))
@@ -167,13 +167,13 @@ def perturb(model: Network, text: str, at: int, character: str, *, threshold: fl
 
 
 def kl(p: Floats, q: Floats) -> Doubles:
-    """KL(P ‖ Q) in nats, (n,), of log-probabilities (n, V); rounding errors below 0 are cut off."""
+    """KL(P ‖ Q) in nats, (n,), from log-probabilities (n, V); rounding errors below 0 become 0."""
     p64 = p.astype(np.float64)
     return np.asarray(np.maximum((np.exp(p64) * (p64 - q)).sum(axis=1), 0.0))
 
 
 def divergence(before: Trace, after: Trace, first: int) -> Doubles:
-    """KL_t in nats, (T + 1,), between two readings of as many characters; 0 before row `first`."""
+    """(T + 1,) KL_t in nats between two readings of equal length; 0 before row `first`."""
     found = np.zeros(len(before) + 1)
     step = max(1, LOGITS // before.vocabulary.size)
     for begin in range(first, len(found), step):
@@ -184,7 +184,7 @@ def divergence(before: Trace, after: Trace, first: int) -> Doubles:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Memory(Brief):
-    """A changed letter's effect after 0 .. K characters, (K + 1,), the mean over so many `places`; see
+    """The mean effect of a changed letter over `places` places, after 0 .. K characters, (K + 1,); see
     `Perturbation`.
     """
 
@@ -208,10 +208,11 @@ def memory(model: Network, text: str, *, steps: int = 100, places: int = 64, see
     """How long a network remembers one letter of `text`, on average: `perturb` at many places.
 
     steps   K, the characters for which a changed letter is followed
-    places  that are drawn by `seed`, each with K characters after it; all are read side by side
-    seed    also draws the new letters, as often each as the text has it
+    places  drawn by `seed`, each with K characters after it; all are read side by side
+    seed    also draws the new letters, by their frequency in the text
 
-    Raises ConfigError for a text of no more than K characters, or all of one, and for numbers below 1.
+    Returns `divergence` (K + 1,) in nats and `distance` (K + 1,). Raises ConfigError for a text of K
+    characters or fewer, or of one letter only, and for numbers below 1.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -238,6 +239,7 @@ def memory(model: Network, text: str, *, steps: int = 100, places: int = 64, see
     most = len(read) - steps
     at = generator.choice(most, min(places, most), replace=False)
     other = generator.choice(read.ids, len(at))
+    # a new letter equal to the old one changes nothing: draw again
     while (same := other == read.ids[at]).any():
         other[same] = generator.choice(read.ids, int(same.sum()))
     before = side_by_side([read.state_after(t) for t in at.tolist()])

@@ -1,22 +1,24 @@
-"""What all units say together: a linear probe beside the best unit, and how many units it takes.
+"""Probes: a linear model of all units beside the best unit, and the number of units that suffice.
 
-    probe      a weight for every unit, scored on the part of the text that confirms units, fitted on the
-               rest: logistic regression, or for a graded target ridge regression on its ranks (Alain &
-               Bengio 2017, arXiv:1610.01644); how strongly it is held back is chosen within that rest
-    few        the same on 1, 2, 4 and 8 units: the best-ranked one, then at each step the unit that adds
-               most (Rao's score test), chosen on the rest
-    control    the same probe for labels that mean nothing but come in runs as long as the target's. The score
-               less the control's is the selectivity (Hewitt & Liang 2019, arXiv:1909.03368). Their control
-               gives each word a label; a character's own label would be read off any state, so runs are drawn
-    untrained  the same probe on the same network before any training: random weights echo what was just
-               read, and a probe reads the echo
-    context    a linear model of the last 2, 4 and 8 characters, see `rnnviz.analysis.evidence`: what it tells
+    probe      a weight for every unit, fitted on one part of the text and scored on the part that confirms
+               units: logistic regression, or for a graded target ridge regression on its ranks (Alain &
+               Bengio
+               2017, arXiv:1610.01644); the penalty is chosen within the fitted part
+    few        the same on 1, 2, 4 and 8 units: the best-ranked unit, then at each step the unit that adds
+               most
+               (Rao's score test), chosen on the fitted part
+    control    the same probe for random labels in runs as long as the target's. The score less the control's
+               is the selectivity (Hewitt & Liang 2019, arXiv:1909.03368). Their control gives each word a
+               label; any state reveals its own character, so here runs are drawn instead
+    untrained  the same probe on untrained copies: random weights echo the last characters, and a probe reads
+               the echo
+    context    a linear model of the last 2, 4 and 8 characters, see `rnnviz.analysis.evidence`: its score
                needs no state that lasts longer
 
-A probe tells what could be read from a state by a line, not what the network reads.
+A probe shows what a line could read from a state, not what the network reads.
 
-Shape letters: T time steps, n of them in a part, L layers, H units of a layer, U of all that are probed, k
-chosen ones.
+Shape letters: T time steps, n of them in a part, L layers, H units of a layer, U probed units, k chosen
+units.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ from rnnviz.reprs import Pictured
 from rnnviz.scoring.trace import Trace
 
 STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)
-"""Inverse penalties that are tried where all units are weighed; a few need none."""
+"""Inverse penalties to choose from where all units are weighed; a few units need no choice."""
 
 FREE = 10.0
 """The inverse penalty of a few units."""
@@ -50,10 +52,10 @@ FREE = 10.0
 Interval = tuple[float, float]
 
 FEW = (1, 2, 4, 8)
-"""Numbers of units that are probed beside all of them."""
+"""Numbers of units whose probes stand beside the probe of all units."""
 
 HOLDS = 0.95
-"""Units hold a target if they reach this share of what all of them reach above chance."""
+"""Units hold a target if they reach this share of the whole probe's score above chance."""
 
 CONTROLS = 5
 """Draws of the control task."""
@@ -61,27 +63,27 @@ CONTROLS = 5
 Verdict = Literal[
     "short", "same text", "nothing", "character", "context", "untrained", "learned", "remembers"
 ]
-"""What a probe comes to, by margins of `rnnviz.analysis.search_result.MARGIN`.
+"""A probe's verdict, by margins of `rnnviz.analysis.search_result.MARGIN`.
 
-short      fewer than `rnnviz.analysis.search_result.ENOUGH` characters, or too few for an interval: nothing
-           is said
-same text  fitted and scored on one text: nothing is said
-nothing    it tells no more than a probe for labels that mean nothing
-character  it tells no more than the character just read
-context    it tells no more than the last few characters, or the interval doesn't exclude it
-untrained  it tells no more than the same probe on an untrained network, or the interval doesn't exclude it
-learned    it tells more than all of these, as far as they were measured
-remembers  it tells more than all of these, all were measured, and the interval of the lead over the last few
-           characters excludes zero
+short      fewer than `rnnviz.analysis.search_result.ENOUGH` characters, or too few for an interval: no
+           verdict
+same text  fitted and scored on one text: no verdict
+nothing    no better than a probe for random labels
+character  no better than the character just read
+context    no better than the last few characters, or its interval includes them
+untrained  no better than the same probe on an untrained copy, or its interval includes it
+learned    better than all of these, as far as measured
+remembers  better than all of these, all measured, and the interval of the lead over the last few characters
+           excludes zero
 """
 
 Held = Literal["one", "few", "spread"]
-"""Whether one unit holds it, as many as the most of FEW do, or more."""
+"""Whether one unit holds the target, at most the largest of FEW do, or more."""
 
 
 @dataclass(frozen=True)
 class Few:
-    """The units chosen, best first, and what a probe on these alone reaches."""
+    """The chosen units, best first, and the score of a probe on these alone."""
 
     units: tuple[Unit, ...]
     score: float
@@ -89,22 +91,22 @@ class Few:
 
 @dataclass(frozen=True, eq=False)
 class Probe(Pictured):
-    """What a linear probe reads from all units, and what simpler things reach. Scores are AUC (0.5: nothing)
-    or correlation (0: nothing), on the part that it was not fitted on.
+    """A linear probe of all units, and its rivals. Scores are AUC (0.5: chance) or correlation (0: chance),
+    on a part of the text that the probe was not fitted on.
 
-    score       of the probe on all units
-    few         what FEW units reach; the first is the unit that `rnnviz.units.find` ranks best
-    control     for each draw of the control task
-    untrained   of the probe on each untrained copy; () where none was given
-    character   of the character just read alone; None where only activations were given
+    score       the probe's on all units
+    few         the scores of FEW units; the first is the unit that `rnnviz.units.find` ranks best
+    control     the score of each draw of the control task
+    untrained   the probe's score on each untrained copy; () without copies
+    character   the score of the character just read alone; None without a text
     held_out    False where the target isn't in all parts: fitted and scored on one text
     characters  T; `inside` of them within the target, None if it is graded
     interval    95 % interval of the score, see `rnnviz.analysis.evidence`; None for too short a text
-    lead        the same of the score less that of the untrained copy that comes closest; None too where none
-                was given
-    context     of what the last few characters reach, what comes closest, with an interval of the lead over
-                it; None where only activations were given, or one text
-    weights     (L', H) of the probe, for states as they are, of each of `layers`
+    lead        95 % interval of the score's lead over the closest untrained copy; None without copies or for
+                too short a text
+    context     the closest of the last few characters' models, with the interval of the probe's lead; None
+                without a text, or with one part only
+    weights     (L', H) the probe's weights, for unscaled states, of each of `layers`
     """
 
     target: str
@@ -133,25 +135,27 @@ class Probe(Pictured):
 
     @property
     def floor(self) -> float:
-        """What a guess scores."""
+        """The score of a random guess."""
         return 0.5 if self.measure == "AUC" else 0.0
 
     @property
     def selectivity(self) -> float:
-        """The score less the mean of the control task's; nan where that could not be drawn."""
+        """The score less the control task's mean; nan without a control."""
         return self.score - float(np.mean(self.control)) if self.control else float("nan")
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """What each of `few` reaches above a guess, as a share of what all units reach; nan where they reach
-        nothing.
+        """The score above chance of each of `few`, as a share of the whole probe's; nan where the probe is at
+        chance.
         """
         above = self.score - self.floor
         return tuple((one.score - self.floor) / above if above > 0 else float("nan") for one in self.few)
 
     @property
     def held(self) -> Held | None:
-        """Whether one unit holds it, a few do, or it is spread; None where the probe tells nothing."""
+        """Whether one unit holds the target, a few do, or it is spread; None where the probe shows
+        nothing.
+        """
         if self.verdict in ("short", "same text", "nothing"):
             return None
         enough = [len(one.units) for one, share in zip(self.few, self.shares, strict=True) if share >= HOLDS]
@@ -159,7 +163,7 @@ class Probe(Pictured):
 
     @property
     def verdict(self) -> Verdict:
-        """What may be said of it."""
+        """The verdict; see `Verdict`."""
         below = self.score - MARGIN
         if self.characters < ENOUGH:
             return "short"
@@ -180,7 +184,7 @@ class Probe(Pictured):
         return "remembers" if measured and context and context.beaten_by(self.score) else "learned"
 
     def facts(self) -> Json:
-        """What --json prints; the weights are left out."""
+        """The values that --json prints; the weights are left out."""
         context = self.context
         return {
             "target": self.target,
@@ -233,7 +237,7 @@ class Probe(Pictured):
         )
 
     def sentences(self) -> list[Said]:
-        """The verdict and what it rests on."""
+        """The verdict and its grounds."""
         context, pairs = self.context, zip(self.few, self.shares, strict=True)
         enough = next((one for one, share in pairs if share >= HOLDS), self.few[-1])
         low, high = self.interval or (None, None)
@@ -259,7 +263,7 @@ class Probe(Pictured):
         )
 
     def _codes(self) -> Iterator[str]:
-        """Which sentences are true of it, in their order."""
+        """Codes of the true sentences, in their order."""
         context, verdict = self.context, self.verdict
         if verdict == "short":
             yield "probe.short"
@@ -281,7 +285,7 @@ class Probe(Pictured):
             yield "probe.behind-untrained"
 
     def panels(self) -> list[Panel]:
-        """How much the best 1, 2, 4 and 8 units reach of what all do."""
+        """The scores of the best 1, 2, 4 and 8 units beside that of all units."""
         context = self.context
         levels = [
             (words("probe.level-control"), max(self.control, default=None)),
@@ -304,14 +308,14 @@ class Probe(Pictured):
 
     @property
     def _control(self) -> float | None:
-        """What the control task reaches on average."""
+        """The mean score of the control task; None without one."""
         return float(np.mean(self.control)) if self.control else None
 
     def direction(self, layer: int | None = None) -> Direction:
         """The probe's weights in one layer as a Direction; `layer` may be left out where one was probed.
 
-        It reads the target; what the network writes for it is rather the difference of means of the states
-        (Haufe et al. 2014, NeuroImage 87). Raises ConfigError for a layer that was not probed.
+        The direction reads the target. The network's own encoding of the target is rather the difference of
+        mean states (Haufe et al. 2014, NeuroImage 87). Raises ConfigError for a layer that was not probed.
         """
         if (layer is None and len(self.layers) > 1) or (layer is not None and layer not in self.layers):
             raise ConfigError(
@@ -336,16 +340,17 @@ def probe(
     seed: int = 0,
     progress: Callable[[Share], None] | None = None,
 ) -> Probe:
-    """Fit a linear probe of all units, on a part of the text; its score is that on another.
+    """Fit a linear probe of all units on one part of the text, and score it on another.
 
     source     a Trace, of which `layer` (None: all) and `quantity` are read, or a table (T, U) of one layer
-    target     a name or a regular expression, see `rnnviz.units.target`; or a mask (T,), also of a table
-    untrained  traces of the same text by networks before training, see `rnnviz.units.untrained`, or tables
-    controls   probes for labels that mean nothing, chosen by `seed`
-    progress   is called with the share that is done
+    target     a name or a regular expression, see `rnnviz.units.target`; or a mask (T,), which a table needs
+    untrained  traces of the same text by untrained copies, see `rnnviz.units.untrained`, or tables
+    controls   probes for random labels, drawn by `seed`
+    progress   called with the share done
 
-    50,000 characters of 384 units with three copies take about ten seconds. Raises ConfigError for what
-    `target` doesn't take, for what is the same throughout the text, and for numbers out of range.
+    Returns scores as AUC or correlation. 50,000 characters of 384 units with three copies take about ten
+    seconds. Follows Alain & Bengio 2017, arXiv:1610.01644; Hewitt & Liang 2019, arXiv:1909.03368. Raises
+    ConfigError for an unfit `target`, a target that is constant over the text, and numbers out of range.
 
     >>> import numpy as np
     >>> from rnnviz import units
@@ -378,8 +383,8 @@ def steps(
     seed: int = 0,
     copies: int = 0,
 ) -> Generator[Share, None, Probe]:
-    """`probe`, step by step, of units that a Searcher has ranked. `copies` says how many `untrained` there
-    will be, for the progress. Returns the Probe.
+    """`probe` as a generator, on units that a Searcher has ranked; yields the share done and returns the
+    Probe. `copies` is the number of `untrained`, for the progress.
     """
     if not 0 <= controls <= 1000 or seed < 0:
         raise ConfigError(
@@ -442,7 +447,7 @@ def steps(
 
 
 def _few(searcher: Searcher, best: Found, parts: Parts, values: Array) -> Generator[Few, None, None]:
-    """What FEW units reach, beginning with the `best`, as long as there are more."""
+    """The scores of FEW units, beginning with the `best`, as far as there are units."""
     units = searcher.units
     chosen = [units.index(best.unit)]
     line = parts.few(values, chosen)
@@ -456,8 +461,9 @@ def _few(searcher: Searcher, best: Found, parts: Parts, values: Array) -> Genera
 
 
 def _beside(scores: Scores, k: int) -> tuple[Rival | None, tuple[float, ...], Interval | None]:
-    """Of the `k` contexts that follow the probe the one that comes closest, what the untrained copies reach
-    that are the rest, and the lead over the closest of these."""
+    """The closest rival of the `k` contexts that follow the probe; the scores of the untrained copies after
+    these; and the interval of the lead over the closest copy.
+    """
     contexted = [scores.rival(n, "context", evidence.LENGTHS[n - 1]) for n in range(1, 1 + k)]
     copies = [scores.rival(n, "untrained", n - 1 - k) for n in range(1 + k, len(scores.values))]
     context, copy = (
@@ -469,7 +475,7 @@ def _beside(scores: Scores, k: int) -> tuple[Rival | None, tuple[float, ...], In
 
 
 def _control(parts: Parts, values: Array, random: np.random.Generator) -> list[float]:
-    """What a probe for meaningless labels reaches; [] where they are the same throughout a part."""
+    """The score of a probe for random labels; [] where they are constant over a part."""
     for _attempt in range(10):
         labels = random_labels(values, random)
         if all(varies(labels[half]) for half in (parts.first, parts.second)):
@@ -479,14 +485,14 @@ def _control(parts: Parts, values: Array, random: np.random.Generator) -> list[f
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Weights (k,) of columns (k,) that were scaled to variance 1, and what is added to their sum."""
+    """Weights (k,) of the `columns` (k,) scaled to variance 1, and the bias."""
 
     columns: Integers
     weights: Doubles
     bias: float
 
     def values(self, table: Floats) -> Doubles:
-        """Of each row of `table` (n, U): (n,)."""
+        """The line's value (n,) at each row of `table` (n, U)."""
         rows = table if len(self.columns) == table.shape[1] else table[:, self.columns]
         return np.asarray(rows @ self.weights.astype(np.float32) + self.bias, np.float64)
 
@@ -497,7 +503,7 @@ class Parts:
     def __init__(self, values: Array, first: Mask, second: Mask) -> None:
         from sklearn.preprocessing import StandardScaler
 
-        # An exploded network's states say nothing.
+        # An exploded network's infinite states carry nothing, and would fail the fit.
         finite = np.nan_to_num(values, nan=0, posinf=0, neginf=0).astype(np.float32, copy=False)
         scaler = StandardScaler().fit(finite[first])
         self.first, self.second = first, second
@@ -506,8 +512,8 @@ class Parts:
         self._scale: Doubles = scaler.scale_
 
     def line(self, target: Array) -> Line:
-        """A Line of all units for a `target` (T,), as strong as predicts the last quarter of the first part
-        best from what is before it.
+        """A Line of all units for a `target` (T,). The chosen penalty predicts the last quarter of the first
+        part best from the rest of it.
         """
         labels = target[self.first]
         every = np.arange(self._fitted.shape[1])
@@ -520,11 +526,11 @@ class Parts:
         return _fit(self._fitted, labels, every, strength)
 
     def score(self, line: Line, target: Array) -> float:
-        """How well a Line tells a `target` (T,) on the second part: AUC or correlation."""
+        """The score of a Line for a `target` (T,) on the second part: AUC or correlation."""
         return ranking.score(self.measured(line), target[self.second])
 
     def measured(self, line: Line) -> Doubles:
-        """Its values on the second part, (n,)."""
+        """The line's values on the second part, (n,)."""
         return line.values(self._measured)
 
     def few(self, target: Array, chosen: list[int]) -> Line:
@@ -532,8 +538,9 @@ class Parts:
         return _fit(self._fitted, target[self.first], np.array(chosen), FREE)
 
     def next(self, target: Array, line: Line) -> int:
-        """The unit that adds most to a Line for `target`: the largest score statistic (Rao 1948), the slope
-        of the fit in the unit's weight, squared, over the slope's variance given the units of the Line.
+        """The unit that adds most to a Line for `target`, by the largest score statistic (Rao 1948): the
+        squared slope of the log-likelihood in the unit's weight, over the slope's variance given the units
+        of the Line.
         """
         values, labels = line.values(self._fitted), target[self.first]
         if labels.dtype == np.bool_:
@@ -548,18 +555,19 @@ class Parts:
         within = ((own * w[:, None]).T @ own).astype(np.float64)
         alone = np.einsum("nu,nu,n->u", X, X, w).astype(np.float64)
         variance = alone - (shared * np.linalg.lstsq(within, shared, rcond=None)[0]).sum(axis=0)
+        # A unit that the Line's units determine almost fully has a variance of rounding alone: no gain.
         gain = slope**2 / np.where(variance > 1e-4 * alone, variance, np.inf)
         gain[line.columns] = -1
         return int(np.argmax(gain))
 
     def raw(self, line: Line) -> Doubles:
-        """The weights (U,) of a Line of all units, for the values as they were."""
+        """The weights (U,) of a Line of all units, for unscaled values."""
         return np.asarray(line.weights / self._scale)
 
 
 def random_labels(target: Array, random: np.random.Generator) -> Array:
-    """Labels (T,) in runs as long as those of a mask, and as many, in random order; then, and of a graded
-    target only this, shifted around the end by a twentieth of the text or more.
+    """Random labels (T,): a mask's runs, inside and outside, in random order, then rotated by at least a
+    twentieth of the text. A graded target is only rotated.
     """
     n = len(target)
     nearest = max(1, n // 20)
@@ -578,7 +586,7 @@ def _fit(table: Floats, labels: Array, columns: Integers, strength: float) -> Li
     if labels.dtype == np.bool_:
         from sklearn.linear_model import LogisticRegression
 
-        with np.errstate(invalid="ignore"):  # some processors' float32 products say so of finite numbers
+        with np.errstate(invalid="ignore"):  # some processors flag finite float32 products
             logistic = LogisticRegression(C=strength, max_iter=2000).fit(rows, labels)
         return Line(columns, logistic.coef_[0].astype(np.float64), float(logistic.intercept_[0]))
     from sklearn.linear_model import Ridge

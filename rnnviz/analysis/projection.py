@@ -1,6 +1,7 @@
-"""The path of the hidden state over a text along its principal components (Pearson 1901). Points close in two
-dimensions may be far apart in hundreds; `explained` is the share of variance shown. Shape letters: T time
-steps, H units, k components.
+"""Projection: the path of the hidden state over a text along its principal components (Pearson 1901).
+
+Points close in two dimensions may be far apart in hundreds; `explained` is the share of variance shown. Shape
+letters: T time steps, H units, k components.
 """
 
 from dataclasses import dataclass
@@ -38,8 +39,8 @@ class Projection(Brief):
 def project(trace: Trace, k: int = 2, *, layer: int | None = -1, quantity: str = "hidden") -> Projection:
     """The states of `trace` along their k principal axes; `layer` -1 is the top one, None all of them.
 
-    A text too short for k axes has 0 along the others. Raises ConfigError for k outside 1 .. H, or an absent
-    layer or quantity.
+    Returns points (T, k). A text too short for k axes has 0 along the others. Raises ConfigError for k
+    outside 1 .. H, or an absent layer or quantity.
 
     >>> import rnnviz
     >>> path = project(rnnviz.trace(rnnviz.load("timemachine-gru"), "machine"))
@@ -56,6 +57,7 @@ def project(trace: Trace, k: int = 2, *, layer: int | None = -1, quantity: str =
     real = min(k, int((lengths > 1e-9 * max(1.0, float(lengths.max(initial=0)))).sum()))
     axes, explained = np.zeros((k, H)), np.zeros(k)
     axes[:real] = found[:real]
+    # The sign of an axis is arbitrary: a positive largest entry makes pictures repeatable.
     largest = axes[np.arange(k), np.abs(axes).argmax(axis=1)]
     axes *= np.where(largest < 0, -1.0, 1.0)[:, None]
     variance = lengths**2

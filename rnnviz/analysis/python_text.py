@@ -1,8 +1,9 @@
-"""A text read as Python by Python's own tokeniser: where strings, comments, brackets and indentation are.
+"""Positions of strings, comments, brackets and indentation in a text, read by Python's own tokeniser.
 
-A text may begin and end anywhere, also within a string, and need not be correct. It is read statement by
-statement. After one that can't be Python (a mark that opens nothing, two names side by side, a `def` inside a
-bracket) the tokeniser starts anew on the next line; `parsed` says where it knew what it read.
+A text may begin and end anywhere, also within a string, and may be incorrect. The tokeniser reads statement
+by statement. A statement can't be Python with a mark that opens nothing, two names side by side, or a `def`
+inside a bracket. After such a statement the tokeniser restarts on the next line; `parsed` marks the
+characters it understood.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ import numpy as np
 from rnnviz.arrays import Doubles, Mask
 
 LOOKED_AT = 20_000
-"""Characters by which `is_python` judges."""
+"""Characters at the beginning by which `is_python` judges."""
 
 MOST = 0.8
-"""The share of them that is read as Python, not counting blanks, strings and comments."""
+"""The least share of these that must parse, not counting blanks, strings and comments."""
 
 TELLING = 0.3
-"""The share of the statements that assign, call, or begin as only a program's do."""
+"""The least share of statements that assign, call, or begin with a keyword, as prose doesn't."""
 
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 _OPENING = frozenset(_CLOSING.values())
@@ -52,14 +53,14 @@ _NO_INK = (*_NOTHING, tokenize.COMMENT)
 
 @dataclass(frozen=True, eq=False)
 class PythonText:
-    """What holds once each of T characters has been read; all 0 where `parsed` is.
+    """The syntax around each of T characters, once it has been read; all 0 where `parsed` is 0.
 
     string   (T,) bool     inside a string, from its opening mark up to its closing one
     comment  (T,) bool     from # to the end of the line
-    depth    (T,) float64  how many brackets are open
-    indent   (T,) bool     in the blanks that a statement begins with
-    level    (T,) float64  how many blocks its statement is in, as far as its blanks have been read
-    parsed   (T,) bool     whether this was read as Python
+    depth    (T,) float64  number of open brackets
+    indent   (T,) bool     in the blanks before a statement
+    level    (T,) float64  number of blocks around the statement, as far as its blanks have been read
+    parsed   (T,) bool     whether the tokeniser understood the character
     """
 
     string: Mask
@@ -88,7 +89,7 @@ def is_python(text: str) -> bool:
     """
     begun = text[:LOOKED_AT]
     reading = _best(begun)
-    # Of a string that may be none, or a comment, all could be said.
+    # Strings and comments don't count: any prose could stand in them.
     code = (
         np.array([not c.isspace() for c in begun], np.bool_) & ~reading.found.string & ~reading.found.comment
     )
@@ -97,7 +98,7 @@ def is_python(text: str) -> bool:
 
 
 def _best(text: str) -> _Reading:
-    """The reading of a text that begins outside a string, or inside one if that leaves less unread."""
+    """The reading of a text from outside a string, or from inside one if that parses more."""
     reading = _Reading(text, "")
     first = _TRIPLE.search(text)
     if first is not None and not reading.found.parsed.all():
@@ -115,11 +116,11 @@ class _Token(NamedTuple):
 
 
 class _NoPythonError(Exception):
-    """A token that can't be."""
+    """A token that can't be Python."""
 
 
 class _Statement:
-    """The tokens of a statement so far, comments and empty lines before it among them."""
+    """The tokens of a statement so far, including comments and empty lines before it."""
 
     def __init__(self) -> None:
         self.tokens: list[_Token] = []
@@ -127,7 +128,7 @@ class _Statement:
         self.open: list[str] = []  # brackets
 
     def add(self, token: _Token) -> None:
-        """Raises _NoPythonError for what can't follow."""
+        """Add a token. Raises _NoPythonError where it can't follow."""
         if token.kind == tokenize.ERRORTOKEN or self._out_of_place(token):
             raise _NoPythonError
         self.tokens.append(token)
@@ -148,20 +149,20 @@ class _Statement:
         if not _value(self.ink[-1]):
             return False
         last = self.ink[-1]
-        if len(self.ink) == 1 and last.word in keyword.softkwlist:  # match x:
+        if len(self.ink) == 1 and last.word in keyword.softkwlist:  # soft keyword: match x:
             return False
         joined = last.kind == token.kind == tokenize.STRING
         return (_value(token) and not joined) or (word in _KEYWORDS and word not in _INFIX)
 
     @property
     def ended(self) -> bool:
-        """Whether its last token ends it."""
+        """Whether the last token ends the statement."""
         kind = self.tokens[-1].kind
         return kind == tokenize.NEWLINE or (kind == tokenize.NL and not self.ink)
 
     @property
     def telling(self) -> bool:
-        """Whether it is hardly prose."""
+        """Whether the statement is unlikely in prose."""
         words = [token.word for token in self.ink]
         calls = any(
             b.word == "(" and a.stop == b.start and _value(a)
@@ -177,8 +178,8 @@ def _value(token: _Token) -> bool:
 
 
 class _Reading:
-    """`found`, made by reading a text that begins after `opening`; `statements` were read, `telling` of them
-    are hardly prose.
+    """One reading of a text that begins after `opening`, as `found`. `statements` counts statements,
+    `telling` those unlikely in prose.
     """
 
     def __init__(self, text: str, opening: str) -> None:
@@ -190,13 +191,13 @@ class _Reading:
         depth, level = np.zeros((2, n))
         self.found = PythonText(string, comment, depth, indent, level, parsed)
         self.statements = self.telling = 0
-        self._blocks = [0]  # the blanks before the statements of each that is open
+        self._blocks = [0]  # the blanks before the statements of each open block
         line = 0
         while line < len(self._lines):
             line = self._stretch(line)
 
     def _stretch(self, first: int) -> int:
-        """Read on from a line until something can't be Python; returns the line on which to go on."""
+        """Read on from a line until a token can't be Python; returns the line to restart on."""
         statement, line = _Statement(), first
         begun = first  # the line of the statement
         try:
@@ -207,14 +208,14 @@ class _Reading:
                     self._keep(statement, begun)
                     statement, begun = _Statement(), line + 1
         except _NoPythonError:
-            # Where a statement had not begun, what came before it may be to blame: its blanks, say.
+            # An error before a statement's first token may come from its indentation: retry from its line.
             return begun if begun > first and not statement.tokens else max(line, begun + 1)
         if statement.tokens:
             self._keep(statement, begun)
         return len(self._lines)
 
     def _tokens(self, first: int) -> Iterator[_Token]:
-        """The tokens from a line on. Raises _NoPythonError where there is none."""
+        """The tokens from a line on. Raises _NoPythonError where the tokeniser fails."""
         opening = self._opening if first == 0 else ""
         after = (self._lines[line] + "\n" for line in range(first + 1, len(self._lines)))
         lines = chain([opening + self._lines[first] + "\n"], after)
@@ -243,7 +244,7 @@ class _Reading:
         return bisect_right(self._begins, max(at, 0)) - 1
 
     def _keep(self, statement: _Statement, line: int) -> None:
-        """Write down what a statement that begins with a line is."""
+        """Record the tokens of a statement that begins on a line."""
         begin = min(self._begins[line], len(self._text))
         end = min(max(token.stop for token in statement.tokens), len(self._text))
         self.found.parsed[begin:end] = True
@@ -257,8 +258,8 @@ class _Reading:
         self._keep_indent(statement, end)
 
     def _keep_strings_and_brackets(self, ink: list[_Token], begin: int, end: int) -> None:
-        steps = np.zeros(end - begin + 1)  # brackets that are opened at each place, less those closed
-        f_strings: list[int] = []  # where those that are open began
+        steps = np.zeros(end - begin + 1)  # brackets opened at each place, less those closed
+        f_strings: list[int] = []  # beginnings of the open ones
         for token in ink:
             if token.kind == _F_BEGINS:
                 f_strings.append(_mark(token)[0])
@@ -293,7 +294,7 @@ class _Reading:
 
 
 def _mark(token: _Token) -> tuple[int, str]:
-    """Where the opening mark of a string stands, and which it is."""
+    """The position of a string's opening mark, and the mark."""
     found = _MARK.search(token.word)
     assert found is not None
     return token.start + found.start(), found[0]

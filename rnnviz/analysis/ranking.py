@@ -1,8 +1,8 @@
-"""How well numbers tell where a target holds, by their ranks alone; for many units at a time.
+"""Rank statistics: how well units separate a target, for many units at a time.
 
-    AUC          the probability that a unit is higher at a character where it holds than at one where
-                 it doesn't, both drawn at random; equals count half (Mann & Whitney 1947)
-    correlation  Spearman's: that of the ranks (Spearman 1904)
+    AUC          the probability that a unit is higher at a random character inside the target than at a
+                 random one outside; equals count half (Mann & Whitney 1947)
+    correlation  Spearman's: the correlation of ranks (Spearman 1904)
 
 Both are exact, also with ties, and follow from sums of ranks: one matrix product for many units and targets.
 
@@ -17,17 +17,19 @@ from rnnviz.arrays import Array, Doubles, Integers, Mask
 from rnnviz.networks.threads import cores
 
 MANY = 10_000
-"""Values of a unit from which on threads share the units."""
+"""Values of a unit from which threads share the units."""
 
 
 def ranks(values: Array) -> Doubles:
-    """The rank of each value among its unit's, (n, U) or (n,), less the mean rank; ties share theirs."""
+    """The rank of each value within its unit, (n, U) or (n,), less the mean rank; ties share their mean
+    rank.
+    """
     if values.ndim == 1:
         return ranks(values[:, None])[:, 0]
     n, units = values.shape
     out = np.empty((n, units))
 
-    def rank(unit: int) -> None:  # a column at a time: sorted where it lies together, in little memory
+    def rank(unit: int) -> None:  # one contiguous column at a time sorts faster, in little memory
         column = np.ascontiguousarray(values[:, unit])
         order = np.argsort(column)
         placed = column[order]
@@ -35,7 +37,7 @@ def ranks(values: Array) -> Doubles:
         after = np.append(first[1:], n)
         out[order, unit] = np.repeat((first + after - 1) / 2, after - first)  # the mean of first .. after - 1
 
-    # Sorting lets go of the interpreter; for few values threads would wait for each other.
+    # Sorting releases the GIL; for few values the threads would only wait for each other.
     with ThreadPoolExecutor(cores() if n >= MANY else 1, "rnnviz-ranks") as pool:
         list(pool.map(rank, range(units)))
     out -= (n - 1) / 2
@@ -54,19 +56,21 @@ def auc_of_sums(sums: Array, mask: Mask) -> Doubles:
 
 
 def correlation(ranked: Doubles, target: Doubles) -> Doubles:
-    """The correlation of each unit of `ranked` (n, U) with `target` (n,), both centred; 0 of a constant."""
+    """(U,) the correlation of each unit of `ranked` (n, U) with `target` (n,), both centred; 0 for a
+    constant.
+    """
     return correlation_of_sums(target @ ranked, ranked, target)
 
 
 def correlation_of_sums(sums: Array, ranked: Doubles, target: Doubles) -> Doubles:
-    """The same from Σ_t target[t] ranked[t], (U,) or (S, U)."""
+    """`correlation` from Σ_t target[t] ranked[t], (U,) or (S, U)."""
     length = np.linalg.norm(ranked, axis=0) * np.linalg.norm(target)
     return np.asarray(sums / np.where(length > 0, length, np.inf))
 
 
 def by_symbol(ids: Integers, values: Array, learn: Mask | slice) -> Doubles:
-    """What the symbol just read tells by itself, the best without memory: (n,), for each of `ids` (n,) the
-    mean of `values` (n,), a mask or graded, at its places in part `learn`.
+    """The best prediction without memory, (n,): for each of `ids` (n,) the mean of `values` (n,), a mask or
+    graded, over the character's places in part `learn`.
     """
     count = np.bincount(ids[learn])
     mean = np.full(int(ids.max()) + 1, values[learn].mean())
@@ -76,7 +80,7 @@ def by_symbol(ids: Integers, values: Array, learn: Mask | slice) -> Doubles:
 
 
 def score(column: Array, values: Array) -> float:
-    """How well one series (n,) tells `values` (n,): AUC of a mask, correlation of a graded target."""
+    """The score of one series (n,) for `values` (n,): AUC for a mask, correlation for a graded target."""
     ranked = ranks(column[:, None])
     if values.dtype == np.bool_:
         return float(auc(ranked, values)[0])
@@ -84,10 +88,10 @@ def score(column: Array, values: Array) -> float:
 
 
 def shifted_products(ranked: Doubles, target: Array, shifts: Integers) -> Doubles:
-    """Σ_t target[t - s] ranked[t] for each shift s, around the end: (S, U), to float32's rounding."""
+    """(S, U) Σ_t target[t - s] ranked[t] for each shift s, cyclic, to float32's rounding."""
     n = len(target)
     twice = np.tile(np.asarray(target, np.float32), 2)
-    scale = np.float32(2 / max(n, 1))  # centred ranks reach n/2
+    scale = np.float32(2 / max(n, 1))  # centred ranks reach n/2: scaled to 1 for float32
     scaled = np.asarray(ranked, np.float32) * scale
     step = max(1, (1 << 24) // max(n, 1))
     parts = []

@@ -1,8 +1,8 @@
-"""What every unit of a network does over a whole text.
+"""A scan of every unit over a whole text: extremes, values, and what moves each unit.
 
-The text is cut into windows as long as a context, and the extreme of each is a candidate for one.
+The text is cut into windows as long as a context; the extreme of each window is a candidate.
 
-Shape letters: T characters, U units, V symbols, K contexts, W characters of one.
+Shape letters: T characters, U units, V symbols, K contexts, W characters of one context.
 """
 
 import math
@@ -29,22 +29,22 @@ from rnnviz.text.validate import text_or_file
 from rnnviz.text.vocabulary import Vocabulary
 
 PIECE = 2048
-"""Characters that are read at a time."""
+"""Characters read at a time."""
 
 READING = 0.9
-"""Its share of the work."""
+"""The share of the work that reading takes."""
 
 MOVES, PUSHES = 10, 5
-"""Characters that are named for a unit: that move it, and that it raises or lowers."""
+"""Characters named for a unit: those that move it most, and those that it raises or lowers most."""
 
 EXPLODED = np.float32(1e18)
-"""Larger values count as this."""
+"""The largest value kept; larger values are clipped."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Context(Brief):
-    """A unit's value at one character, `text[at]`, with `position` characters before it in the whole text.
-    `values` (W,) float32 are the unit's values along `text`.
+    """A unit's value at one character, `text[at]`, at `position` in the whole text. `values` (W,) float32 are
+    the unit's values along `text`.
     """
 
     position: int
@@ -56,7 +56,7 @@ class Context(Brief):
 
 @dataclass(frozen=True)
 class Move:
-    """How a unit changes at `character`: the means of the change and of its amount, over `count` times."""
+    """The mean change of a unit at `character`, and the mean of its amount, over `count` occurrences."""
 
     character: str
     amount: float
@@ -65,19 +65,20 @@ class Move:
 
 
 Pushes = Sequence[tuple[str, float]]
-"""Next characters, with nats."""
+"""Next characters, with the nats added to their logits."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UnitReport(Brief, Pictured):
-    """A unit's card: where it is highest and lowest, how its values lie, what moves it, what it speaks for.
+    """A unit's card: its extremes, the distribution of its values, the characters that move it, and those it
+    predicts.
 
     top, bottom     contexts that don't overlap, the most extreme first
-    counts          (bins,) how often its value lay between two `edges` (bins + 1,)
-    moves           the characters that move it most on average; rare ones are left out
-    raises, lowers  the next characters that it favours and holds back most at the value 1, with the nats that
-                    it adds to their logits, minus their mean: see `pushes`. () but for the top layer's hidden
-                    state, and where the readout is a function
+    counts          (bins,) values between two `edges` (bins + 1,)
+    moves           the characters that move the unit most on average; rare ones are left out
+    raises, lowers  the next characters that the unit favours and suppresses most at the value 1, with the
+                    nats added to their logits, less the mean: see `pushes`. () except for the top layer's
+                    hidden state, and where the readout is a function
     """
 
     unit: Unit
@@ -94,7 +95,7 @@ class UnitReport(Brief, Pictured):
     lowers: Pushes = ()
 
     def facts(self) -> Json:
-        """Its figures, and where it is highest and lowest."""
+        """The unit's figures, and its highest and lowest places."""
         places = {"highest_at": self.top, "lowest_at": self.bottom}
         return {
             "layer": self.unit.layer,
@@ -110,7 +111,7 @@ class UnitReport(Brief, Pictured):
         }
 
     def table(self) -> Table:
-        """The characters where it is highest, then those where it is lowest, with what stands around them."""
+        """The characters where the unit is highest, then lowest, with their context."""
         columns = [words(f"head.{name}") for name in ("position", "value", "text")]
         rows = [
             (count(one.position), Number(one.value, digits=2), one.text) for one in (*self.top, *self.bottom)
@@ -118,13 +119,13 @@ class UnitReport(Brief, Pictured):
         return Table(columns, rows)
 
     def sentences(self) -> list[Said]:
-        """Its mean and range."""
+        """The unit's mean and range."""
         n = count(int(self.counts.sum()))
         mean, low, high = (Number(x, digits=2) for x in (self.mean, self.lowest, self.highest))
         return say(["unit.read"], n=n, mean=mean, low=low, high=high)
 
     def panels(self) -> list[Panel]:
-        """How often each value occurs, the characters that move it, and the next ones that it favours."""
+        """The distribution of values, the characters that move the unit, and the next ones it favours."""
         values = Histogram(self.counts, self.edges, words("unit.value"), words("unit.share"))
         moved = Bars(
             [visible(move.character) for move in self.moves],
@@ -152,8 +153,8 @@ class UnitReport(Brief, Pictured):
 
 
 class ScanReport:
-    """What a scan found in a text of so many `characters`: a UnitReport for each of `units`, in their order;
-    `mean` and `variance` (U,) are those of all of them.
+    """A scan of a text of `characters` characters: a UnitReport for each of `units`, in their order; `mean`
+    and `variance` (U,) are those of the units.
     """
 
     def __init__(self, characters: int, found: list[UnitReport]) -> None:
@@ -163,7 +164,7 @@ class ScanReport:
         self.variance = np.array([one.variance for one in found])
 
     def __getitem__(self, unit: Unit | tuple[int, int]) -> UnitReport:
-        """Raises ConfigError for a unit that wasn't scanned."""
+        """The card of a unit. Raises ConfigError for a unit that wasn't scanned."""
         if unit not in self._found:
             raise ConfigError("unit {unit} of layer {unit2} was not scanned", unit=unit[1], unit2=unit[0])
         return self._found[Unit(*unit)]
@@ -184,24 +185,23 @@ def scan(
     bins: int = 40,
     progress: Callable[[Share], None] | None = None,
 ) -> ScanReport:
-    """What each unit does over a text, or a file: where it is highest and lowest, and what moves it.
+    """Scan each unit over a text or a file: its highest and lowest places, and the characters that move it.
 
-    text      a str is the text itself; a `pathlib.Path` or a seekable binary file, a file
-    path      a file in place of it, by its path as a str too
-    encoding  of the file; None: it is found
-    layer     one layer, counted from 0; None: all of them
+    text      a str is the text itself; a `pathlib.Path` or a seekable binary file is a file
+    path      a file in place of `text`; its path may be a str
+    encoding  of the file; None: detected
+    layer     one layer, counted from 0; None: all layers
     units     their numbers in that layer; None: all
     quantity  "hidden", "cell" of an LSTM, or a gate's name
-    contexts  K, the places that are kept where a unit is highest, and as many where it is lowest, each
-              of `before` characters, the one itself, and `after`
+    contexts  K, the places kept where a unit is highest, and as many where it is lowest, each with `before`
+              characters, the character itself, and `after`
     bins      of the histogram of its values, a multiple of 4
-    progress  is called about ten times a second with the share that is done
+    progress  called about ten times a second with the share done
 
     Returns a ScanReport, whose [layer, unit] is that unit's card, a UnitReport. A GRU with 256 units takes
-    some ten seconds and 200 MB for 200,000 characters. A str that names a file is
-    refused in this version, which 1.0.0 read. Raises TextError for that, ConfigError for absent layers, units
-    or quantities and numbers out of range, TextError and DecodingError for an unreadable file, EmptyTextError
-    for no text.
+    some ten seconds and 200 MB for 200,000 characters. Version 1.0.0 read a str that names a file; this
+    version refuses such a str with a TextError. Raises ConfigError for absent layers, units or quantities and
+    numbers out of range, TextError and DecodingError for an unreadable file, EmptyTextError for no text.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -261,7 +261,7 @@ def scanning(
         values[here] = (table.reshape(len(table), -1) if layer is None else table[:, layer])[:, columns]
         if clock.due():
             yield Share(READING * min(1.0, here.stop / len(inputs)))
-    # A relu network may explode; figures are of finite values.
+    # A relu network may explode; clipping keeps the statistics finite.
     np.clip(np.nan_to_num(values, copy=False), -EXPLODED, EXPLODED, out=values)
     found = []
     for number, column in enumerate(columns.tolist()):
@@ -282,8 +282,8 @@ def scanning(
 def _extremes(
     series: Floats, sign: int, text: str, most: int, around: tuple[int, int]
 ) -> tuple[Context, ...]:
-    """At most `most` Contexts of a unit's values (T,) that don't overlap: the highest of windows as long as
-    one, of equals the first; the lowest where `sign` is -1.
+    """At most `most` Contexts of a unit's values (T,) that don't overlap: window maxima, highest first,
+    earliest first among equals; with `sign` -1 minima.
     """
     before, after = around
     W = before + 1 + after
@@ -312,7 +312,7 @@ def _report(
     top: tuple[Context, ...],
     bottom: tuple[Context, ...],
 ) -> UnitReport:
-    """Of a unit's values (T + 1,) before each of `ids` (T,) and after the last."""
+    """The UnitReport from a unit's values (T + 1,) before each of `ids` (T,) and after the last."""
     values, changes = series[1:], np.diff(series.astype(np.float64))
     limit = 2.0 ** max(0, math.ceil(math.log2(max(1.0, float(np.abs(values).max())))))
     counts, edges = np.histogram(values, bins, (-limit, limit))
@@ -331,7 +331,7 @@ def _report(
 def _chosen(
     weights: Weights, layer: int | None, units: Sequence[int] | Sequence[Unit] | None
 ) -> tuple[int | None, Integers]:
-    """The layer, None for all, and which columns of `rnnviz.units.activations` are followed."""
+    """The layer, None for all, and the scanned columns of `rnnviz.units.activations`."""
     layers, H = len(weights.layers), weights.layers[0].units
     numbers: Sequence[int] | None = None
     if units is not None:
@@ -361,7 +361,7 @@ def _check_sizes(contexts: int, before: int, after: int, bins: int) -> None:
 
 
 def pushes_panel(title: Said, raises: Pushes, lowers: Pushes) -> Panel:
-    """The next characters that something favours and holds back."""
+    """Bars of the next characters that a unit favours and suppresses."""
     rows = [*raises, *reversed(lowers)] or [("–", 0.0)]
     bars = Bars([visible(symbol) for symbol, _ in rows], [nats for _, nats in rows], words("unit.nats"))
     return Panel("pushes", title, bars, [words("unit.pushes-notice")], words("unit.pushes-limits"))
@@ -370,11 +370,11 @@ def pushes_panel(title: Said, raises: Pushes, lowers: Pushes) -> Panel:
 def pushes(
     model: Network, unit: int | Unit | Direction, value: float = 1.0, *, k: int = 8
 ) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
-    """What `unit` of the top layer, or a Direction in it, speaks for and against at `value`: k symbols each,
-    the strongest first.
+    """The next symbols that `unit` of the top layer, or a Direction in it, favours and suppresses at `value`:
+    k symbols each, the strongest first.
 
-    By value · W_hq[unit, x], less its mean over x, in nats: what the unit adds to log P(x) before
-    normalisation, not through later steps. Raises ConfigError for an absent unit or k < 1.
+    The push is value · W_hq[unit, x], less its mean over x, in nats: the unit's term in log P(x) before
+    normalisation, without effects through later steps. Raises ConfigError for an absent unit or k < 1.
 
     >>> import rnnviz
     >>> up, down = pushes(rnnviz.load("timemachine-gru"), 17, k=3)

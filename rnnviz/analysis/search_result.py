@@ -1,11 +1,11 @@
-"""What a search found, and what may be said of it: where a unit only tells as much as something simpler does,
-it is that which is named.
+"""Search results and their verdicts. Where a simpler rival scores as high as a unit, the verdict names the
+rival.
 
-    chance      what the same unit reaches for shifted targets
-    character   what the character just read tells by itself
-    context     what the last few characters tell by themselves
-    untrained   what the best unit of the same network reaches before any training, found by the same
-                procedure: random weights echo what was just read, so that some unit of theirs tells much
+    chance      the same unit's score for shifted targets
+    character   the score of the character just read alone
+    context     the score of the last few characters alone
+    untrained   the score of the best unit of an untrained copy, found by the same procedure: random weights
+                echo the last characters, so some of their units score high
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,17 +23,18 @@ from rnnviz.reprs import Pictured
 Measure = Literal["AUC", "correlation"]
 
 LEVEL = 0.05
-"""The significance level of a search, and of all of a family together."""
+"""The significance level of a search, and of a whole family together."""
 
 MARGIN = 0.02
-"""A lead smaller than this is not worth a name, however sure it is."""
+"""The smallest lead that a verdict counts, however sure a smaller one is."""
 
 ENOUGH = 20_000
-"""Characters from which on it is said whether a unit remembers. On fewer, another stretch of the same text
-often has another best unit."""
+"""Characters from which a verdict says whether a unit remembers. On shorter texts, another stretch of the
+same text often has another best unit.
+"""
 
 LISTED, BARS = 10, 12
-"""Units that `facts` and a picture name."""
+"""Units that `facts` lists, and bars in a picture."""
 
 _SIGNS = {1: "+", -1: "−"}
 
@@ -43,26 +44,26 @@ Verdict = Literal[
 ]
 """A search's conclusion; a table says it in four forms: too little text, not above X, may be X, remembers.
 
-short      fewer than ENOUGH characters, or too few for an interval: nothing is said
-same text  ranked and measured on one text: nothing is said
+short      fewer than ENOUGH characters, or too few for an interval: no conclusion
+same text  ranked and measured on one text: no conclusion
 nothing    the best-ranked unit is not above chance
-open       it is, but what is simpler was not measured, or not how sure the lead is
-character  it does not surely tell more than the character just read
-context    it does not surely tell more than the last few characters
-untrained  it does not surely tell more than an untrained network's best unit
-chance     it is above chance, but by less than MARGIN
-remembers  it is above all of them by more than MARGIN, and by intervals that exclude zero
+open       above chance, but rivals, or the sureness of the lead, were not measured
+character  not surely better than the character just read
+context    not surely better than the last few characters
+untrained  not surely better than an untrained copy's best unit
+chance     above chance, but by less than MARGIN
+remembers  above all of them by more than MARGIN, and by intervals that exclude zero
 """
 
 
 @dataclass(frozen=True)
 class Rival:
-    """Something simpler than a unit that remembers, measured on the same text.
+    """A simpler explanation than a unit that remembers, measured on the same text.
 
     kind       "character", "context" or "untrained"
-    number     of a context the characters it has, of an untrained copy its seed
-    score      what it reaches there
-    low, high  95 % interval of the unit's lead over it, or None for too short a text
+    number     the characters of a context, or the seed of an untrained copy
+    score      AUC or correlation on that text
+    low, high  95 % interval of the unit's lead over the rival, or None for too short a text
     p          two-sided, of no lead
     """
 
@@ -74,19 +75,19 @@ class Rival:
     p: float
 
     def beaten_by(self, score: float) -> bool:
-        """Whether a unit of this `score` tells more."""
+        """Whether a unit of this `score` surely scores higher."""
         return self.low is not None and self.low > 0 and score - self.score > MARGIN
 
     @property
     def suffices(self) -> bool:
-        """Whether no unit is needed: it surely leads by no more than MARGIN."""
+        """Whether no unit is needed: the unit's lead surely is at most MARGIN."""
         return self.high is not None and self.high <= MARGIN
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a search's best-ranked unit, and what is simpler, reach on text that neither ranked nor confirmed
-    it: what is confirmed by a score is overrated by that score.
+    """Scores of a search's best-ranked unit and its rivals on text that neither ranked nor confirmed it. The
+    confirming score is biased upwards; this one is not.
 
     score, interval  of the unit
     rivals           as in Evidence
@@ -99,13 +100,13 @@ class Report:
 
 @dataclass(frozen=True)
 class Evidence:
-    """How sure a search's best-ranked unit is, on the part of the text that confirms.
+    """How sure the best-ranked unit's score is, on the part of the text that confirms.
 
     rivals      the simplest first
-    interval    95 % interval of its score, see `rnnviz.analysis.evidence`; None for too short a text
-    stability   the share of texts drawn anew from the ranking part in which this unit ranks first, or None
-    block       characters of a block of these, or 0
-    report      the same on the third part; None where the text is too short to be cut into three
+    interval    95 % interval of the score, see `rnnviz.analysis.evidence`; None for too short a text
+    stability   the share of resampled texts of the ranking part in which this unit ranks first, or None
+    block       characters of a bootstrap block, or 0
+    report      scores on the third part; None where the text is too short to be cut into three
     """
 
     rivals: tuple[Rival, ...]
@@ -116,12 +117,13 @@ class Evidence:
 
     @property
     def p(self) -> float:
-        """Of the claim that the unit beats all rivals: the largest of theirs."""
+        """The p-value of beating all rivals: the largest of theirs."""
         return max((rival.p for rival in self.rivals), default=1.0)
 
     def unbeaten(self, score: float, level: float = LEVEL) -> Rival | None:
-        """The simplest rival that a unit of this `score` does not beat; of those it does, tested at `level`,
-        the one that came closest; None where it beats all."""
+        """The simplest rival that a unit of this `score` does not beat. If it beats all, the closest rival
+        where the lead fails at `level`; else None.
+        """
         for rival in self.rivals:
             if not rival.beaten_by(score):
                 return rival
@@ -129,7 +131,7 @@ class Evidence:
         return closest if closest is not None and closest.p > level else None
 
     def strongest(self, score: float, level: float = LEVEL) -> Rival | None:
-        """Of the rivals that a unit of this `score` does not beat, the one that reaches most."""
+        """The highest-scoring rival that a unit of this `score` does not beat."""
         unbeaten = [rival for rival in self.rivals if not rival.beaten_by(score)]
         return max(unbeaten, key=lambda rival: rival.score, default=self.unbeaten(score, level))
 
@@ -147,9 +149,9 @@ def verdict(
     level: float = LEVEL,
     lead_level: float = LEVEL,
 ) -> Verdict:
-    """What may be said of a unit that was ranked best on one part of a text and reaches `score` on another.
-    `p`, that chance does as well, is held against `level`, the leads over what is simpler against
-    `lead_level`: Holm's, where a family of targets was searched.
+    """The verdict on a unit that ranked best on one part of a text and has `score` on another. `p`, of chance
+    scoring as high, is tested at `level`; leads over rivals are tested at `lead_level`. Both levels are
+    Holm's for a family of targets.
 
     >>> verdict(0.986, 0.567, 0.935, [0.991, 0.995, 0.994], characters=200_000)
     'untrained'
@@ -179,13 +181,13 @@ def verdict(
 
 @dataclass(frozen=True)
 class Found:
-    """A unit and how well it tells.
+    """A unit and its scores.
 
-    score      AUC (0.5: not at all, 1: always) or correlation (0 to 1) on the part that confirms; below 0.5,
-               or 0, where its direction turned round there
+    score      AUC (0.5: chance, 1: perfect) or correlation (0 to 1) on the part that confirms; below 0.5, or
+               0, where its direction reversed there
     ranked_by  the same on the part that ranks, at least 0.5 or 0
-    direction  +1 if it is higher where the target holds, -1 if it is lower
-    p          the share of shifted targets for which it does at least as well, in either direction
+    direction  +1 if the unit is higher where the target holds, -1 if lower
+    p          the share of shifted targets with at least this score, in either direction
     """
 
     unit: Unit
@@ -197,17 +199,17 @@ class Found:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Search(Pictured):
-    """What a search found: `found` holds all units, the best-ranked first.
+    """A search's result: `found` holds all units, the best-ranked first.
 
-    chance      what `best` reaches for 95 of 100 shifted targets; 1.0 for too short a text
-    shifts      (S,) its score, in either direction, for each of them, in increasing order
-    character   the score of the character just read; a unit that tells no more needs no memory; None
-                where only activations were given
+    chance      `best` stays below this score for 95 of 100 shifted targets; 1.0 for too short a text
+    shifts      (S,) its score, in either direction, for each shift, in increasing order
+    character   the score of the character just read; a unit that scores no higher needs no memory; None
+                without a text
     held_out    False where the target isn't in all parts: ranked and measured on one text
     characters  T; `inside` of them within the target, None if it is graded
-    untrained   the score of the best-ranked unit of each untrained copy; () where none was read
-    evidence    how sure `best` is, and what simpler things reach; None where that was not asked
-    levels      at which it is tested against chance and against what is simpler; see `holm`
+    untrained   the score of the best-ranked unit of each untrained copy; () without copies
+    evidence    intervals and rivals of `best`; None where not requested
+    levels      significance levels against chance and against rivals; see `holm`
     parsed      that of the target
     """
 
@@ -235,19 +237,19 @@ class Search(Pictured):
 
     @property
     def best(self) -> Found:
-        """The unit that ranked best: the only one whose score is on text that did not choose it."""
+        """The best-ranked unit: the only one whose score is on text that did not choose it."""
         return self.found[0]
 
     @property
     def above_chance(self) -> tuple[Found, ...]:
-        """The units above what each reaches by chance, in their order up to the first that is not: those
-        after it would be chosen by the text that measures them. Where nothing is to be found, 95 of 100
-        searches have none."""
+        """The units above their chance level, in rank order, up to the first that is not. Later ones would be
+        chosen by the text that measures them. For a target without a unit, 95 of 100 searches find none.
+        """
         return tuple(takewhile(lambda found: found.p <= LEVEL, self.found))
 
     @property
     def verdict(self) -> Verdict:
-        """What may be said of `best`."""
+        """The verdict on `best`; see `Verdict`."""
         return verdict(
             self.best.score,
             self.chance,
@@ -263,18 +265,18 @@ class Search(Pictured):
 
     @property
     def rival(self) -> Rival | None:
-        """The simplest thing that tells as much as `best`, where one was measured that does."""
+        """The simplest measured rival that scores as high as `best`; None without one."""
         kept = self.evidence
         return None if kept is None else kept.unbeaten(self.best.score, self.levels[1])
 
     @property
     def strongest(self) -> Rival | None:
-        """The one of them that tells most."""
+        """The highest-scoring of these rivals."""
         kept = self.evidence
         return None if kept is None else kept.strongest(self.best.score, self.levels[1])
 
     def facts(self) -> Json:
-        """What --json prints: the ten best units of them all."""
+        """The values that --json prints: the ten best units."""
         kept = self.evidence
         return {
             "target": self.target,
@@ -342,7 +344,7 @@ class Search(Pictured):
 
     @property
     def _brief(self) -> Said:
-        """The verdict, for a cell."""
+        """The verdict, for a table's cell."""
         verdict, rival = self.verdict, self.rival
         code = verdict.replace(" ", "-")
         if verdict == "short" and self.characters >= ENOUGH:
@@ -353,13 +355,13 @@ class Search(Pictured):
 
     @property
     def _best_context(self) -> Rival | None:
-        """Of the contexts the one that reaches most."""
+        """The highest-scoring context."""
         rivals = self.evidence.rivals if self.evidence is not None else ()
         contexts = [rival for rival in rivals if rival.kind == "context"]
         return max(contexts, key=lambda rival: rival.score, default=None)
 
     def sentences(self) -> list[Said]:
-        """The verdict and what it rests on."""
+        """The verdict and its grounds."""
         kept, report = self.evidence, self._report
         interval = report.interval if report else kept and kept.interval
         rivals = (report or kept).rivals if kept else ()
@@ -395,11 +397,11 @@ class Search(Pictured):
 
     @property
     def _report(self) -> Report | None:
-        """What it comes to on text that had no say in it, where it was confirmed."""
+        """The report, where the verdict is "remembers"."""
         return self.evidence.report if self.verdict == "remembers" and self.evidence is not None else None
 
     def _codes(self) -> Iterator[str]:
-        """Which sentences are true of it, in their order."""
+        """Codes of the true sentences, in their order."""
         verdict, strongest, rival = self.verdict, self.strongest, self.rival
         if verdict in ("short", "same text", "nothing"):
             short = "too-short" if self.characters < ENOUGH else "too-rare"
@@ -421,7 +423,7 @@ class Search(Pictured):
             yield "search.stable"
 
     def about(self, unit: int) -> Said | None:
-        """What a unit other than the best-ranked one reaches; None for that one."""
+        """The score of a unit other than the best-ranked one; None for that one."""
         found = next((one for one in self.found if one.unit.unit == unit), self.best)
         if found is self.best:
             return None
@@ -429,7 +431,7 @@ class Search(Pictured):
         return words("search.unit", unit=unit, measure=measured(self.measure), **scores)
 
     def panels(self, chosen: int | None = None) -> list[Panel]:
-        """The best units, and the `chosen` one, beside what is simpler."""
+        """Bars of the best units, and of the `chosen` one, beside the rivals' scores."""
         listed = list(self.found[:BARS])
         if all(found.unit.unit != chosen for found in listed):
             listed += [found for found in self.found if found.unit.unit == chosen][:1]
@@ -465,7 +467,7 @@ class Search(Pictured):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Replication(Pictured):
-    """The same target searched in several networks, such as seeds of one recipe.
+    """One target searched in several networks, such as seeds of one recipe.
 
     networks  their names
     searches  the Search of each, in their order
@@ -482,16 +484,16 @@ class Replication(Pictured):
 
     @property
     def remember(self) -> int:
-        """In how many of the networks the verdict is "remembers"."""
+        """The number of networks whose verdict is "remembers"."""
         return sum(search.verdict == "remembers" for search in self.searches)
 
     @property
     def scores(self) -> tuple[float, ...]:
-        """Of each network's best-ranked unit, on text that didn't choose it."""
+        """The score of each network's best-ranked unit, on text that didn't choose it."""
         return tuple(search.best.score for search in self.searches)
 
     def facts(self) -> Json:
-        """How many remember, and what was found in each network."""
+        """The number of networks that remember, and the search of each."""
         found = zip(self.networks, self.searches, strict=True)
         return {
             "target": self.searches[0].target,
@@ -507,7 +509,7 @@ class Replication(Pictured):
         return Table([words("head.network"), *tables[0].columns], rows)
 
     def sentences(self) -> list[Said]:
-        """In how many networks a unit remembers, and how well the best of each tells."""
+        """The number of networks with a unit that remembers, and the range of their best scores."""
         n, k = len(self.searches), self.remember
         if all(search.verdict in ("short", "same text") for search in self.searches):
             return self.searches[0].sentences()
@@ -525,7 +527,7 @@ class Replication(Pictured):
         )
 
     def panels(self) -> list[Panel]:
-        """Each network's best unit, beside the highest of what chance reaches in any of them."""
+        """Each network's best unit, beside the highest chance level of any."""
         chance = max(search.chance for search in self.searches)
         mask = self.searches[0].measure == "AUC"
         picture = Bars(
@@ -544,12 +546,12 @@ class Replication(Pictured):
 
 @dataclass(frozen=True)
 class Unanswered(Finding):
-    """A target of which nothing can be asked: it is the same throughout the text."""
+    """A target that cannot be searched for: it is constant over the text."""
 
     target: Target
 
     def facts(self) -> Json:
-        """The target, and why nothing is said."""
+        """The target, and the reason for no search."""
         parsed = {} if self.target.parsed is None else {"parsed": self.target.parsed}
         return {"target": self.target.name, **parsed, "why_not": "the same throughout this text"}
 
@@ -561,12 +563,12 @@ class Unanswered(Finding):
         return Table(heads, [(self.target.name, share, words("brief.throughout"))])
 
     def sentences(self) -> list[Said]:
-        """That there is nothing to look for."""
+        """The sentence that the target is constant."""
         return [words("search.unanswered", target=self.target.name)]
 
 
 def measured(measure: Measure) -> Said:
-    """What a score is, in words."""
+    """The name of a measure, in words."""
     return words(f"measure.{measure.lower()}")
 
 
@@ -575,10 +577,10 @@ def _reached(rival: Rival | None) -> Number:
 
 
 def holm(searches: Iterable[Search]) -> list[Search]:
-    """The searches of a family, with the levels at which each is tested, so that at most LEVEL of families
-    have a false find, and as many a false "remembers" (Holm 1979): the smallest p is held against LEVEL / m,
-    the next against LEVEL / (m - 1), up to the first that fails; all after it fail too. Raises ConfigError if
-    a search has too few shifts for a p as small as LEVEL / m: S of them tell no p below 1 / (S + 1).
+    """The searches of a family, with a significance level for each (Holm 1979). At most LEVEL of families
+    have a false find, and at most LEVEL a false "remembers". The smallest p is tested at LEVEL / m, the
+    next at LEVEL / (m - 1), up to the first that fails; all after it fail too. S shifts allow no p below 1
+    / (S + 1). Raises ConfigError if a search has too few shifts for a p as small as LEVEL / m.
     """
     family = list(searches)
     enough = shifts_for(len(family))
@@ -599,7 +601,7 @@ def holm(searches: Iterable[Search]) -> list[Search]:
 
 
 def shifts_for(family: int) -> int:
-    """The fewest shifts that can tell the strictest of Holm's levels for so many searches.
+    """The fewest shifts that allow a p as small as Holm's strictest level for a family of this size.
 
     >>> shifts_for(1), shifts_for(11)
     (19, 219)
@@ -608,7 +610,7 @@ def shifts_for(family: int) -> int:
 
 
 def _steps(ps: Sequence[float]) -> list[float]:
-    """The level of each, 0 from the first that fails."""
+    """The level of each p; 0 from the first that fails."""
     levels, failed = [0.0] * len(ps), False
     for place, which in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
         level = LEVEL / (len(ps) - place)

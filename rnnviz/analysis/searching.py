@@ -1,22 +1,22 @@
-"""Which units respond to something: ranked on one part of a text, confirmed on another, beside chance, and
-reported on a third.
+"""Searches: units ranked for a target on one part of a text, confirmed on another beside chance, reported on
+a third.
 
     text      |  0  |  1  |  2  |  3  |  4  |  5  | …    contiguous blocks, by turns
-    ranked on    ▒▒▒               ▒▒▒                   how well each unit tells, and in which direction
-    confirmed on       ▒▒▒               ▒▒▒             how well it tells there, in the same direction
-    chance             ▒▒▒               ▒▒▒             how well, either way, with the target shifted around
+    ranked on    ▒▒▒               ▒▒▒                   each unit's score, and its direction
+    confirmed on       ▒▒▒               ▒▒▒             its score there, in the same direction
+    chance             ▒▒▒               ▒▒▒             its score, in either direction, for shifted targets
     reported on              ▒▒▒               ▒▒▒       the score and the leads that are named, see `weigh`
 
-A text shorter than ENOUGH, of which nothing is said, has the first two only.
+A text shorter than ENOUGH, which gets no verdict, has the first two parts only.
 
-Of many units one always seems to respond, so the part that confirms is not the part that chose: there a unit
-is held against its own scores for shifted targets alone. A shift, unlike shuffling, keeps the target's
-rhythm: the honest null for two series that both change slowly. It counts in either direction, as a text has
-few independent shifts of what changes slowly, and a line from a few is too low. Where there is nothing the
-unit that ranked first passes its line in at most 5 of 100 searches (`finds` of `tests/benchmarks/claims.py`
-measures it). What is found is a correlation; `rnnviz.units.ablate` asks for causes.
+Among many units one always seems to respond, so the part that confirms is not the part that chose. There a
+unit is compared only with its own scores for shifted targets. A shift, unlike shuffling, keeps the target's
+rhythm: the honest null for two series that both change slowly. The null counts both directions: a slow target
+has few independent shifts, and a quantile from a few is too low. For a target without a unit the first-ranked
+unit passes its chance level in at most 5 of 100 searches (measured by `finds` of
+`tests/benchmarks/claims.py`). A search finds a correlation; `rnnviz.units.ablate` tests causes.
 
-Shape letters: T time steps, L layers, H units of a layer, U of all that are searched, S shifts.
+Shape letters: T time steps, L layers, H units of a layer, U searched units, S shifts.
 """
 
 import math
@@ -34,19 +34,19 @@ from rnnviz.scoring.trace import Trace
 from rnnviz.text.validate import received
 
 SHIFTS = 1_000
-"""Shifts of a target: enough for a family of 50 searches, and a quick part of any."""
+"""The default number of shifts: enough for a family of 50 searches, and a small share of the time."""
 
 BLOCKS = 5
-"""Blocks of a part of the text, or twice as many where what is looked for needs it, and so on."""
+"""Blocks of each part of the text, doubled until the target varies in every part."""
 
 SHORTEST_BLOCK = 8
-"""Characters; parts cut finer than this would hold the same words."""
+"""Characters of a block, at least; finer parts would share words."""
 
 
 class Split(NamedTuple):
-    """A text in `blocks`, 0 where it can't be cut: the part `first` (T,) ranks, `second` (T,) confirms, which
-    then are both the whole, `third` (T,) reports, or is None. `near` (T,) are the characters beside the
-    spans, if edges count.
+    """A text in `blocks`: the part `first` (T,) ranks, `second` (T,) confirms, `third` (T,) reports, or is
+    None. `blocks` 0: the text can't be cut, and the first two parts are the whole. `near` (T,) are the
+    characters beside the spans, with edges.
     """
 
     blocks: int
@@ -57,18 +57,18 @@ class Split(NamedTuple):
 
     @property
     def learn(self) -> Mask:
-        """(T,) what simpler things than a unit are fitted on before they are measured on `second`."""
+        """(T,) the characters on which rivals are fitted before `second` measures them."""
         return ~self.second if self.blocks else self.first
 
 
 class Searcher:
-    """The units of a trace, ranked once for any number of searches. `seed` chooses the shifts. `source` is a
-    Trace, of which `layer` (None: all) and `quantity` are searched, or a table (T, U) of one `layer`.
-    Raises ConfigError for a layer, quantity, shape or seed that doesn't fit.
+    """The units of a trace, ranked once for any number of searches. `source` is a Trace, of which `layer`
+    (None: all) and `quantity` are searched, or a table (T, U) of one `layer`. `seed` chooses the shifts.
+    Raises ConfigError for an unfit layer, quantity, shape or seed.
 
-    values    (T, U) what is searched
+    values    (T, U) the searched values
     units     (U,) the unit of each column
-    ids       (T,) the characters as integers; None where only activations were given
+    ids       (T,) the characters as integers; None for a table
     quantity  that of the values
     """
 
@@ -94,7 +94,7 @@ class Searcher:
             raise ConfigError("activations are (T, U); received shape {shape}", shape=values.shape)
         if seed < 0:
             raise ConfigError("seed is a whole number from 0 on; received {seed}", seed=seed)
-        # NaN states of an exploded network can't be ranked; they count as equal.
+        # NaN states of an exploded network can't be ranked: as 0 they are ties.
         self.values: Array = np.nan_to_num(values, posinf=np.inf, neginf=-np.inf)
         H = source.hidden.shape[2] if isinstance(source, Trace) else values.shape[1]
         self.units = [unit_of(u, H, layer) for u in range(values.shape[1])]
@@ -105,12 +105,12 @@ class Searcher:
         return len(self.values)
 
     def search(self, target: Target, *, edges: int = 0, shifts: int = SHIFTS) -> Search:
-        """Rank all units by how well they tell where, or how much, `target` (T,) holds.
+        """Rank all units by how well they separate `target` (T,), or follow a graded one.
 
-        With `edges` k > 0 a unit must also be off within k characters before and after each span: its score
-        is the smaller of the AUCs against all other characters, to which the chance line belongs, and against
-        these. `shifts` is S; fewer than 19 can't tell the LEVEL, and a family takes more, see `holm`.
-        Raises ConfigError for a target of another length or without variation, and numbers out of range.
+        With `edges` k > 0 a unit must also be off within k characters before and after each span. Its score
+        is the smaller of two AUCs: against all other characters, as the chance level is, and against these
+        alone. `shifts` is S; fewer than 19 can't reach LEVEL, and a family takes more, see `holm`. Raises
+        ConfigError for a target of another length or a constant one, and numbers out of range.
         """
         self._check(target, edges, shifts)
         split = self.split(target, edges)
@@ -144,7 +144,7 @@ class Searcher:
         )
 
     def best_column(self, target: Target, edges: int = 0) -> Doubles:
-        """The values (T,) of the best-ranked unit, signed so that it is higher where the target holds."""
+        """The values (T,) of the best-ranked unit, signed: higher where the target holds."""
         split = self.split(target, edges)
         ranked_by, direction = self._score(self._ranks(split, 0), target, split.first, split.near)
         best = int(np.argmax(ranked_by))
@@ -157,7 +157,7 @@ class Searcher:
         return np.asarray(self.values[:, at] * [found.direction for found in chosen])
 
     def split(self, target: Target, edges: int = 0) -> Split:
-        """How the text is cut for `target`. Raises what `search` raises."""
+        """The parts of the text for `target`. Raises the errors of `search`."""
         self._check(target, edges, 0)
         near = _near(target, edges) if edges else None
         for parts in (3, 2) if len(self) >= ENOUGH else (2,):
@@ -182,8 +182,7 @@ class Searcher:
         target.check(len(self))
 
     def _ranks(self, split: Split, which: int) -> Doubles:
-        """The ranks (n, U) within the part that ranks, 0, or the one that confirms, 1; both may be the whole
-        text."""
+        """The ranks (n, U) within the part that ranks (0) or confirms (1); either may be the whole text."""
         key = split.blocks, 2 if split.third is None else 3, which if split.blocks else 0
         if key not in self._ranked:
             self._ranked[key] = ranking.ranks(self.values[split[1 + which]])
@@ -197,7 +196,7 @@ class Searcher:
         near: Mask | None,
         direction: Integers | None = None,
     ) -> tuple[Doubles, Integers]:
-        """The score (U,) of each unit in a direction (U,), by default the better one."""
+        """The score (U,) of each unit in a direction (U,); None: the better one."""
         values = target.values[half]
         if target.graded:
             up = ranking.correlation(ranked, ranking.ranks(values))
@@ -215,7 +214,7 @@ class Searcher:
     def _by_chance(self, ranked: Doubles, values: Array, shifts: int) -> Doubles:
         """The score (S, U) of each unit, in either direction, for each shifted target."""
         n = len(values)
-        nearest = max(1, n // 20)  # a smaller shift would find the target itself
+        nearest = max(1, n // 20)  # a smaller shift still overlaps the target itself
         possible = np.arange(nearest, n - nearest + 1)
         if len(possible) > shifts:
             possible = np.random.default_rng(self._seed).choice(possible, shifts, replace=False)
@@ -230,7 +229,7 @@ class Searcher:
 
 
 def varies(values: Array) -> bool:
-    """Whether there are two different ones among them."""
+    """Whether `values` holds at least two different values."""
     return bool(len(values)) and bool((values != values[0]).any())
 
 
@@ -244,6 +243,6 @@ def _near(target: Target, edges: int) -> Mask:
 
 
 def _quantile(by_chance: Doubles) -> float:
-    """The value that another draw exceeds with a probability of at most LEVEL."""
+    """The value that a further draw exceeds with a probability of at most LEVEL."""
     place = math.ceil((1 - LEVEL) * (len(by_chance) + 1))
     return float(by_chance[place - 1]) if 0 < place <= len(by_chance) else 1.0

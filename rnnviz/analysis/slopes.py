@@ -1,14 +1,14 @@
-"""The slopes of a cell's step, by dual numbers through its record.
+"""Slopes: the local derivatives of a cell's step, by dual numbers.
 
-A dual is a value and its derivatives by what it rests on (Wengert 1964, "A simple automatic derivative
-evaluation program"): a block of x or of u, the states before, or a second state. A record is elementwise, so
-each is one number a unit: of pre-activations a_t = x_t W_x + h_{t-1} W_h + b, ∂h_t/∂a_t is what a sweep back
-through time multiplies (Werbos 1990, "Backpropagation through time").
+A dual is a value with its derivatives: by a block of x or of u, by the states before, or by a second state
+(Wengert 1964, "A simple automatic derivative evaluation program"). A cell's recorded step is elementwise, so
+each derivative is one number a unit. For pre-activations a_t = x_t W_x + h_{t-1} W_h + b, backpropagation
+through time multiplies by ∂h_t/∂a_t (Werbos 1990, "Backpropagation through time").
 
-The record's second state is cut off: ∂c_t/∂(…) and ∂h_t/∂c_t are found apart, as a sweep needs them.
+The recorded step's second state is cut off: ∂c_t/∂(…) and ∂h_t/∂c_t are separate, as a sweep needs them.
 
-They come from pre-activations: 1 - h² of a saturated unit has no digits left in float32, 1/cosh²(a) has all.
-Likewise σ'(a) = σ(a) σ(-a), and `rest` of a sigmoid is σ(-a).
+Derivatives come from pre-activations: 1 - h² of a saturated unit has no digits left in float32, 1/cosh²(a)
+has all. Likewise σ'(a) = σ(a) σ(-a), and `rest` of a sigmoid is σ(-a).
 
 Shape letters: n steps, G blocks, P parts, H units, X inputs; … any leading dimensions.
 """
@@ -26,15 +26,18 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_engine import Layer
 
 BLOCK = 64
-"""Steps whose slopes are found at a time: they stay in the processor's cache."""
+"""Steps whose slopes are computed together: they stay in the processor's cache."""
 
 ONE = 1.0
+"""The slope 1: `_times` recognises this very object, and skips the product."""
 
 Tangents = dict[tuple[str, Any], Any]
 """A value's derivatives by ("x", block), ("u", block), ("before", state) and ("now", second state)."""
 
 Part = tuple[str, str, int]
-"""The state that a part enters; by "u", "x" or "ux", by both alike; the block. So they are sorted."""
+"""A part of the slopes, in sort order: the state it enters; its source "u", "x" or "ux" (both alike); the
+block.
+"""
 
 Taken = tuple[slice | list[int], Floats]
 
@@ -53,7 +56,9 @@ def _operator(value: Callable[..., Any], *slopes: Callable[..., Any]) -> Callabl
 
 
 class Dual:
-    """`value` (…, H) and its derivatives, numbers or (…, H); `rest`: 1 - value with all digits, if known."""
+    """`value` (…, H) and its derivatives, numbers or (…, H). `rest` is 1 - value with all digits, if
+    known.
+    """
 
     def __init__(self, value: Any, by: Tangents, rest: Any = None) -> None:
         self.value, self.by, self.rest = value, by, rest
@@ -67,14 +72,16 @@ class Dual:
 
 
 def _chain(value: Any, *terms: tuple[Dual, Any], rest: Any = None) -> Dual:
-    """A dual of `value`, whose slope towards each of the given duals stands beside it.
+    """A dual of `value` by the chain rule, given each dual argument with the slope towards it.
 
-    Derivatives that are one array stay one, and are multiplied once: x + u has the same by either.
+    Equal products are computed once and stay one array: x + u has the same derivative by either, which
+    `_parts` recognises by identity.
     """
     made: dict[tuple[tuple[int, int], ...], Any] = {}
     by: Tangents = {}
     for key in dict.fromkeys(key for dual, _ in terms for key in dual.by):
         ways = [(dual.by[key], slope) for dual, slope in terms if key in dual.by]
+        # By identity, not by value: comparing arrays would cost as much as multiplying them.
         same = tuple((id(tangent), id(slope)) for tangent, slope in ways)
         if same not in made:
             made[same] = reduce(operator.add, (_times(*way) for way in ways))
@@ -107,7 +114,7 @@ def _positive(a: Dual) -> Dual:
 
 
 class _Duals:
-    """The namespace of duals, and of arrays of them, one a block."""
+    """The operations of a recorded step, for duals and arrays of duals, one a block."""
 
     sigmoid, tanh, positive = (np.frompyfunc(function, 1, 1) for function in (_sigmoid, _tanh, _positive))
 
@@ -124,15 +131,15 @@ class _Duals:
 
 
 def _blocks(name: str, values: Array | None) -> Any:
-    """Duals that a record can unpack and slice, of (G, …, H)."""
+    """Duals of the blocks (G, …, H), as an array that a recorded step can unpack and slice."""
     if values is None:
         return None
     return np.array([Dual(block, {(name, k): ONE}) for k, block in enumerate(values)], object)
 
 
 def derivatives(layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None = None) -> dict[str, Dual]:
-    """The second state, if there is one, and the hidden state, by name, after steps from the states (…, H)
-    and rows (…, G·H) of X W_x + b, with their derivatives.
+    """The states after one step, by name, with their derivatives: the hidden state, and the second state if
+    there is one. The step starts from the states (…, H) and the rows (…, G·H) of X W_x + b.
     """
     kind, xp = CELLS[layer.cell], _Duals(layer.activation)
     x, u = _blocks("x", layer.blocks(rows)), _blocks("u", layer.from_states(hidden))
@@ -146,15 +153,17 @@ def derivatives(layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None 
 
 @dataclass(frozen=True)
 class Slopes:
-    """One layer's local derivatives, n time steps of them, of one text or of … side by side.
+    """One layer's local derivatives over n time steps, of one text or of … side by side.
 
     parts    (n, …, P, H)  of each state by a block of x and u, or of one of the two where they differ; the
-                        second state's before the hidden one's
-    first    how many of them enter the second state; where there is none, P
-    from_h   those that come from W_h, with its rows (K·H, H) for these; None where there is no W_h
-    from_x   those that come from W_x, with its rows for these, (K·H, X) or others at each step, (n, K·H, X)
-    keep     (n, …, H)     of the second state, or of a single one, by itself before; None where there is none
-    through  (n, …, H)     of the hidden state by the second one; None where there is none
+             second state's before the hidden one's
+    first    the number of parts that enter the second state; without one, P
+    from_h   the parts that come from W_h, with its rows (K·H, H) for these; None without W_h
+    from_x   the parts that come from W_x, with its rows for these, (K·H, X), or other rows each step, (n,
+             K·H, X)
+    keep     (n, …, H)     of the second state, or of a single one, by itself a step before; None where it is
+             0
+    through  (n, …, H)     of the hidden state by the second one; None without one
     """
 
     layer: Layer
@@ -167,15 +176,15 @@ class Slopes:
 
     @property
     def flows(self) -> bool:
-        """Whether anything flows back from a state to the one before: not in an mlp."""
+        """Whether a gradient flows from a state to the one before: not in an MLP."""
         return self.from_h is not None or self.keep is not None
 
 
 def slopes(
     layer: Layer, rows: Floats, hidden: Floats, cell: Floats | None = None, *, forwards: bool = False
 ) -> Slopes:
-    """One layer's slopes, of rows (n, …, G·H) of X W_x + b and the states (n + 1, …, H) before and after
-    each step; `forwards` finds and writes all of these but the first.
+    """One layer's slopes, from rows (n, …, G·H) of X W_x + b and the states (n + 1, …, H) before and after
+    each step. `forwards` computes these states too, and writes all but the first.
     """
 
     def found(some: slice) -> dict[str, Dual]:
@@ -215,7 +224,7 @@ def _parts(states: dict[str, Dual]) -> set[Part]:
 
 
 def _taken(of: list[Part], source: str, W: Floats, units: int) -> Taken:
-    """The parts that come from `source`, a slice if they stand together, and the rows of W for them."""
+    """The parts that come from `source`, as a slice if contiguous, and the rows of W for them."""
     which = [p for p, part in enumerate(of) if source in part[1]]
     rows = W.reshape(-1, units, W.shape[1])[[of[p][2] for p in which]].reshape(-1, W.shape[1])
     together = which[-1] - which[0] < len(which)

@@ -1,7 +1,7 @@
-"""Why gradients vanish or explode: the eigenvalues of W_hh.
+"""Spectra: the eigenvalues of W_hh, which show why gradients vanish or explode.
 
 Without φ a gradient goes back k steps through W_hh^k, which shrinks like ρ^k for large k, ρ the largest
-eigenvalue modulus. A transpose, as torch has it, has the same eigenvalues and norms.
+eigenvalue modulus. The transpose, which torch stores, has the same eigenvalues and norms.
 """
 
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ Complexes = npt.NDArray[np.complex128]
 class Spectrum(Brief, Pictured):
     """The eigenvalues of W_hh of one layer, largest modulus first.
 
-    gated      whether W_hh is the candidate's block of several, and the state has other ways back
-    trained    (H,) complex128; `untrained`: the same of the network before any training
+    gated      whether W_hh is the candidate's block of a gated cell, whose state has other ways back
+    trained    (H,) complex128; `untrained`: the same of the untrained copy
     """
 
     layer: int
@@ -37,11 +37,11 @@ class Spectrum(Brief, Pictured):
 
     @property
     def radius(self) -> float:
-        """The largest modulus."""
+        """The spectral radius: the largest modulus."""
         return float(np.abs(self.trained[0]))
 
     def facts(self) -> Json:
-        """Each eigenvalue as its real and its imaginary part."""
+        """Each eigenvalue as its real and imaginary parts."""
         return {
             "layer": self.layer,
             "gated": self.gated,
@@ -62,7 +62,7 @@ class Spectrum(Brief, Pictured):
         )
 
     def sentences(self) -> list[Said]:
-        """The largest modulus beside the untrained network's, what it means, and what it does not."""
+        """The spectral radius beside the untrained network's, its meaning and its limit."""
         facts = self.facts()
         codes = [
             "spectrum.radius-block" if self.gated else "spectrum.radius",
@@ -78,7 +78,7 @@ class Spectrum(Brief, Pictured):
         )
 
     def panels(self) -> list[Panel]:
-        """All in the complex plane."""
+        """All eigenvalues in the complex plane."""
         groups = [(words("spectrum.trained"), self.trained), (words("spectrum.untrained"), self.untrained)]
         picture = Points(
             [(name, _parts(values)) for name, values in groups],
@@ -91,10 +91,11 @@ class Spectrum(Brief, Pictured):
 
 
 def spectrum(model: Network, *, layer: int = 0) -> Spectrum:
-    """The eigenvalues of W_hh of one layer, beside those of the same network untrained; of a gated cell those
-    of the block that makes the candidate. 256 units take a twentieth of a second.
+    """The eigenvalues of W_hh of one layer, beside those of an untrained copy; of a gated cell those of the
+    candidate's block. 256 units take a twentieth of a second.
 
-    Raises ConfigError for a network without W_hh or with a step of its own, or a layer that isn't there.
+    Returns `trained` and `untrained` (H,) complex128. Raises ConfigError for a network without W_hh, one that
+    is a Python function, or an absent layer.
 
     >>> import rnnviz
     >>> found = rnnviz.gradients.spectrum(rnnviz.load("timemachine-rnn"))
@@ -104,7 +105,7 @@ def spectrum(model: Network, *, layer: int = 0) -> Spectrum:
     own_weights(model)
     if not CELLS[model.config.cell].mixes:
         raise ConfigError("{cell} cells have no W_hh: nothing mixes their units", cell=model.config.cell)
-    # LAPACK would share matrices this small among cores, and wait for whichever another program is using.
+    # One thread: LAPACK would share even a small matrix among cores, and wait for a core in use elsewhere.
     with ours(1):
         trained, before = [eigenvalues(_candidate(one, layer)) for one in (model, untrained(model))]
     return Spectrum(layer, bool(CELLS[model.config.cell].gates), trained, before)
@@ -116,7 +117,7 @@ def _parts(values: Complexes) -> Doubles:
 
 
 def _candidate(model: Network, layer: int) -> Doubles:
-    """The last block of W_h, which makes the candidate, or all of it, (H, H)."""
+    """The candidate's block of W_h, which is the last, or all of an ungated W_h, (H, H)."""
     layers = weights_of(model).layers
     if not 0 <= layer < len(layers):
         raise ConfigError(
@@ -128,8 +129,8 @@ def _candidate(model: Network, layer: int) -> Doubles:
 
 
 def eigenvalues(W: npt.ArrayLike) -> Complexes:
-    """The eigenvalues of W, complex128 (H,), largest modulus first. Raises ConfigError for numbers that
-    are not finite.
+    """The eigenvalues of W, complex128 (H,), largest modulus first. Raises ConfigError for infinite or NaN
+    entries.
 
     >>> eigenvalues([[1, 0], [0, -2]]).real.tolist()
     [-2.0, 1.0]

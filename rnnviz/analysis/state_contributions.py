@@ -1,11 +1,11 @@
-"""How much of each earlier input is still in a state: exact where the recurrence is linear.
+"""State contributions: how much of each earlier input is left in a state; exact for a linear recurrence.
 
     H_t = Σ_s W_{t,s}        W_{t,s} = A_t ⊙ A_{t-1} ⊙ … ⊙ A_{s+1} ⊙ B_s
 
-of H_t = A_t ⊙ H_{t-1} + B_t: what was written at step s, times the share of it that is left. An attention
+of H_t = A_t ⊙ H_{t-1} + B_t: the input written at step s, times the share that is left. This is an attention
 without queries and keys (Ali, Zimerman & Wolf 2024, "The hidden attention of Mamba models"). A GRU or an LSTM
-has no such sum: its gates look at the state. In the lowest layer B_s rests on character s alone, in those
-above on the whole text up to it.
+has no such sum: its gates read the state. In the lowest layer B_s depends on character s alone, in higher
+layers on the whole text up to s.
 
 Shape letters: n steps (the start symbol and T characters), H units.
 """
@@ -25,10 +25,10 @@ from rnnviz.networks.numpy_model import Network
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Remaining:
-    """A layer's recurrence over a text of T characters; arrays are float64 and read-only.
+    """A layer's linear recurrence over a text of T characters; arrays are float64 and read-only.
 
     keep   (T + 1, H) A of each step, the start symbol's first
-    write  (T + 1, H) B
+    write  (T + 1, H) B of each step
     """
 
     text: str
@@ -40,8 +40,8 @@ class Remaining:
         return f"<Remaining of {len(self.text):,} characters, layer {self.layer}>"
 
     def at(self, t: int | None = None) -> Floats:
-        """(t + 1, H): what the state after t characters (None: all) consists of, in the order in which it was
-        written; the sum of the rows is the state. Raises ConfigError outside 1 .. T.
+        """(t + 1, H) the contributions to the state after t characters (None: all), in the order of writing;
+        the sum of the rows is the state. Raises ConfigError outside 1 .. T.
         """
         t = place(self.text, t)
         left = np.ones((t + 1, self.keep.shape[1]))
@@ -49,8 +49,8 @@ class Remaining:
         return np.asarray(left[::-1] * self.write[: t + 1], np.float32)
 
     def shares(self) -> Doubles:
-        """(T + 1, T + 1): row t says how the state after t characters is shared out among the steps, by the
-        sum of absolute values over units; each row has sum 1, or is 0. T² H operations.
+        """(T + 1, T + 1) row t has each step's share of the state after t characters, by the sum of absolute
+        values over units; each row has sum 1, or is 0. Takes T² H operations.
         """
         n = len(self.keep)
         sizes = np.zeros((n, n))
@@ -63,7 +63,7 @@ class Remaining:
         return np.asarray(np.divide(sizes, total, out=np.zeros_like(sizes), where=total > 0))
 
     def panels(self) -> list[Panel]:
-        """What is left of each character in each state, without the start symbol."""
+        """Each character's share of each state, without the start symbol."""
         with np.errstate(divide="ignore"):
             log10 = np.log10(self.shares()[1:, 1:]).astype(np.float32)
         picture = Square(log10, words("connectivity.read"), words("remaining.state"))
@@ -74,10 +74,10 @@ class Remaining:
 
 
 def remaining(model: Network, text: str, *, layer: int = 0) -> Remaining:
-    """What is left in the states of `layer` of each step over `text`.
+    """The contributions of each step over `text` to the states of `layer`.
 
-    Raises ConfigError for a model whose recurrence isn't linear or a layer that it hasn't got,
-    EmptyTextError, CheckpointError if the states overflow.
+    Raises ConfigError for a model whose recurrence isn't linear or an absent layer, EmptyTextError,
+    CheckpointError if the states overflow.
 
     >>> import rnnviz
     >>> from rnnviz.text.vocabulary import Vocabulary

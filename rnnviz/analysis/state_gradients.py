@@ -1,6 +1,6 @@
-"""What a loss, and the last state, owe to every earlier state: gradients that vanish or explode.
+"""Gradients of a loss, or of the last state, with respect to every earlier state: they vanish or explode.
 
-    ∂L/∂h_t             L = -log P(target | x_1 .. x_T), for every t ≤ T; for an lstm ∂L/∂c_t too
+    ∂L/∂h_t             L = -log P(target | x_1 .. x_T), for every t ≤ T; for an LSTM ∂L/∂c_t too
     ‖∂h_T/∂h_t‖         the product of the Jacobians between
 
 Both are total derivatives, through every layer, with c_t fixed; ∂/∂c_t includes the path through h_t = o ⊙
@@ -23,10 +23,10 @@ from rnnviz.networks.cells import CELLS
 from rnnviz.networks.numpy_model import Network
 
 MAX_LOSS = 10_000
-"""Characters between a loss and the first state."""
+"""Characters between a loss and the first state, at most."""
 
 MAX_JACOBIAN = 1_000
-"""Characters of a product of Jacobians: each takes one of H × H by H × H."""
+"""Characters of a product of Jacobians, at most: each takes a product of two H × H matrices."""
 
 Norm = Literal["frobenius", "spectral"]
 
@@ -37,7 +37,7 @@ Of = Literal["state", "loss"]
 class StateNorms:
     """Norms of derivatives with respect to every earlier state; T characters, L layers, read-only arrays.
 
-    target   the symbol the loss is about; None for a Jacobian's norms
+    target   the symbol of the loss; None for a Jacobian's norms
     hidden   (T + 1, L) float64; row k is for h_{T-k}, the last for the state after the start symbol
     cell     (T + 1, L) float64, for c_{T-k}; None for cells without one
     """
@@ -60,18 +60,19 @@ def jacobian(
     character: str | None = None,
     norm: Norm = "frobenius",
 ) -> StateNorms:
-    """‖∂h_T/∂h_t‖ for every t ≤ T, and of an lstm ‖∂h_T/∂c_t‖: how much of the last state flows back.
+    """‖∂h_T/∂h_t‖ for every t ≤ T, and for an LSTM ‖∂h_T/∂c_t‖: how much gradient flows back to each state.
 
     at         T, the characters read; None: the whole text
     of         "state": h_T, the top layer's, up to 1,000 characters; "loss": L = -log P(x_{T+1} | x_1 .. x_T)
-               in nats, whose gradient ‖∂L/∂h_t‖ it is then, up to 10,000 characters
-    character  of a loss, the one whose log P is meant; None: the one that came, or the most probable one
+               in nats, with the norms ‖∂L/∂h_t‖, up to 10,000 characters
+    character  of a loss, the character whose log P counts; None: the actual one, or after the text the most
+               probable one
     norm       "frobenius", √H at lag 0, or "spectral", the largest singular value, 1 at lag 0, which takes
-               several times as long; those of a loss, a vector, are equal
+               several times as long; equal for a loss, whose gradient is a vector
 
-    Raises ConfigError for a model that is no network, an `at` outside 1 .. T and other words, EmptyTextError,
-    TextError for a text that is too long, CheckpointError if the network's states overflow. (Pascanu, Mikolov
-    & Bengio 2013.)
+    Returns norms (T + 1, L), lag 0 first. Follows Pascanu, Mikolov & Bengio 2013. Raises ConfigError for a
+    model that is no network, an `at` outside 1 .. T and unknown options, EmptyTextError, TextError for a text
+    that is too long, CheckpointError if the network's states overflow.
 
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")
@@ -93,7 +94,7 @@ def jacobian(
 
 
 def spectral(matrix: Floats | Doubles) -> float:
-    """The largest singular value of a matrix; inf if its numbers have overflowed."""
+    """The largest singular value of a matrix; inf if its entries have overflowed."""
     return float(np.linalg.norm(matrix, 2)) if np.isfinite(matrix).all() else math.inf
 
 
@@ -103,7 +104,7 @@ def _swept(reading: Reading, seeds: Floats, norm: Norm, target: int | None) -> S
     cell = np.zeros((T + 1, L)) if CELLS[reading.weights.cell].has_cell else None
 
     def measure(adjoints: Floats, exponents: Exponents) -> float:
-        # The exponent comes last, or the squares of small numbers would be 0; it is the same for all rows.
+        # The exponent, the same for all rows, comes last: squares of small numbers would otherwise be 0.
         if norm == "spectral":
             size = spectral(adjoints)
         else:

@@ -1,16 +1,20 @@
-"""What a unit might respond to: for each character of a text, whether it holds there, or how much.
+"""Targets: whether, or how much, a property holds at each character of a text.
 
-    mask    (T,) bool      inside quotes, a capital, a match of a pattern, a span that was selected
+    mask    (T,) bool      inside quotes, a capital, a match of a pattern, a selected span
     graded  (T,) float     the position in the line, the depth of the indentation
 
-Row t is what holds once character t has been read, as for a trace's hidden state: *inside quotes* begins with
-the opening mark, after which the network can know it.
+Row t holds once character t has been read, as a trace's hidden state does: *inside quotes* begins with the
+opening mark, after which the network can know it.
 
-Quotes, brackets and indentation are found by rules of thumb that suit prose. Programs have a parser: the
-targets called py-… are read by Python's own tokeniser (`rnnviz.analysis.python_text`). On 40 modules of the
-standard library, 1.6 million characters, the rules differed from it on 0.7 % of the characters for strings,
-7.7 % for brackets and 4.8 % for indentation, with `unclosed` "line", which ends a call's brackets with its
-first line; on 2.3 and 3.6 % with "paragraph". One odd mark in a comment can turn a rule round for the rest.
+Rules of thumb for prose find quotes, brackets and indentation. Programs have a parser: Python's own tokeniser
+reads the targets called py-… (`rnnviz.analysis.python_text`). On 40 modules of the standard library, 1.6
+million characters, the rules differ from the tokeniser on this share of the characters:
+
+    unclosed      strings   brackets   indentation
+    "line"          0.7 %      7.7 %         4.8 %      ends a call's brackets with its first line
+    "paragraph"     2.3 %      3.6 %         4.8 %
+
+One odd mark in a comment can invert a rule for the rest of a text.
 """
 
 import re
@@ -49,8 +53,9 @@ _BRACKET = _marks(*BRACKETS, *BRACKETS.values())
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """`values` (T,): a bool mask, or float64 if graded. `parsed` is the share of the characters that a parser
-    read, and not rules of thumb; None where none was asked. Raises ConfigError for another name or values.
+    """A target's `values` (T,): a bool mask, or float64 if graded. `parsed` is the share of the characters
+    that a parser read rather than rules of thumb; None without a parser. Raises ConfigError for an unfit
+    name or values.
     """
 
     name: str
@@ -75,19 +80,19 @@ class Target:
 
     @property
     def graded(self) -> bool:
-        """Whether `values` are a matter of degree."""
+        """Whether `values` are numbers rather than a mask."""
         return self.values.dtype != np.bool_
 
     @property
     def varies(self) -> bool:
-        """Whether it isn't the same throughout; only such a target can be searched for."""
+        """Whether the target isn't constant; only such a target can be searched for."""
         return bool((self.values[1:] != self.values[:-1]).any())
 
     def __len__(self) -> int:
         return len(self.values)
 
     def check(self, steps: int) -> None:
-        """Raise ConfigError unless it covers so many characters and varies."""
+        """Raise ConfigError unless the target covers `steps` characters and varies."""
         if len(self) != steps:
             raise ConfigError(
                 "{name} covers {characters:,} characters, the activations {steps:,}",
@@ -120,8 +125,8 @@ class Target:
 def _depth(
     text: str, marks: re.Pattern[str], read: Callable[[str, int, str, list[str]], None], unclosed: Unclosed
 ) -> Array:
-    """How many of the `marks` are open after each character of `text`, (T,) float64. `read(text, at, mark,
-    closing)` applies a mark to the stack of what would close each open one, innermost last.
+    """The number of open `marks` after each character of `text`, (T,) float64. `read(text, at, mark,
+    closing)` applies a mark to the stack of closing marks, innermost last.
     """
     steps = np.zeros(len(text) + 1)
     closing: list[str] = []
@@ -139,13 +144,13 @@ def _read_quote(text: str, at: int, mark: str, closing: list[str]) -> None:
     innermost = closing[-1] if closing else ""
     after_word, before_word = _word(text, at - 1), _word(text, at + 1)
     if innermost in STRAIGHT_QUOTES:
-        # Of straight marks only their own kind means anything, but curly ones may be of the text inside.
+        # Inside straight marks only the same kind closes; curly marks may belong to the quoted text.
         if mark == innermost and not _escaped(text, at) and (mark != "'" or not before_word):
             closing.pop()
         elif mark == "'" and innermost == '"' and not after_word and before_word:
             closing.append("'")
         elif mark == '"' and innermost == "'" and '"' in closing:
-            del closing[closing.index('"') :]  # the outer one ends; the inner was an apostrophe
+            del closing[closing.index('"') :]  # closes the outer mark; the inner was an apostrophe
     elif mark in innermost:
         if mark != "’" or not before_word:
             closing.pop()
@@ -174,36 +179,36 @@ def _escaped(text: str, at: int) -> bool:
 
 
 def inside_quotes(text: str, unclosed: Unclosed) -> Array:
-    """From an opening mark up to the one that closes it, (T,) bool.
+    """From an opening mark up to the mark that closes it, (T,) bool.
 
-    Curly, angle and corner marks nest. A straight double mark opens and closes in turn; a straight single one
-    opens after no letter or digit and closes before none, so apostrophes do neither. Inside straight marks,
-    one after a backslash is ignored. Three straight marks, as of Python's docstrings, close only with three.
+    Curly, angle and corner marks nest. A straight double mark opens and closes in turn. A straight single one
+    opens after no letter or digit and closes before none, so apostrophes do neither. Inside straight marks, a
+    mark after a backslash is ignored. Three straight marks, as in Python's docstrings, close only with three.
     """
     return _depth(text, _QUOTE, _read_quote, unclosed) > 0
 
 
 def bracket_depth(text: str, unclosed: Unclosed) -> Array:
-    """How many brackets are open, (T,) float64; a closing bracket of the wrong kind is ignored."""
+    """The number of open brackets, (T,) float64; a closing bracket of the wrong kind is ignored."""
     return _depth(text, _BRACKET, _read_bracket, unclosed)
 
 
 def line_position(text: str) -> Array:
-    """How many characters of its line have been read, (T,) float64; 0 at the line break."""
+    """The number of characters read in the line, (T,) float64; 0 at the line break."""
     place = np.arange(len(text))
     breaks = np.where(code_points(text) == ord("\n"), place, -1)
     return np.asarray(place - np.maximum.accumulate(breaks), np.float64)
 
 
 def indent_depth(text: str) -> Array:
-    """How many blanks its line begins with, as far as read, (T,) float64."""
+    """The number of leading blanks of the line, as far as read, (T,) float64."""
     lines = text.split("\n")
     blanks = np.repeat([len(line) - len(line.lstrip()) for line in lines], [len(line) + 1 for line in lines])
     return np.asarray(np.minimum(line_position(text), blanks[:-1]))
 
 
 def _each(test: Callable[[str], bool]) -> Callable[[str], Array]:
-    """A mask from a test of single characters; each different character is tested once."""
+    """A mask from a test of single characters; each distinct character is tested once."""
 
     def mask(text: str) -> Array:
         points, which = np.unique(code_points(text), return_inverse=True)
@@ -249,7 +254,7 @@ KINDS: Mapping[str, _Kind] = {
     "vowel": _Kind(_each(_vowel), "a, e, i, o, u, with or without accents"),
     "digit": _Kind(_each(str.isdigit), "a digit"),
 }
-"""What can be asked for by name; `about` says what it is."""
+"""Targets by name; `about` describes each."""
 
 
 class _PythonKind(NamedTuple):
@@ -291,11 +296,11 @@ PYTHON_KINDS: Mapping[str, _PythonKind] = {
         "indent-depth",
     ),
 }
-"""What is read by Python's tokeniser, in place of the rule `instead_of` on a text that is Python."""
+"""Targets that Python's tokeniser reads; on a Python text they replace the rule `instead_of`."""
 
 
 def kinds(text: str) -> tuple[str, ...]:
-    """The names of what to look for in a text: `KINDS`, for Python with those of `PYTHON_KINDS` instead.
+    """The names of targets for a text: `KINDS`; on a Python text `PYTHON_KINDS` replace their rules.
 
     >>> kinds("for name in names:\\n    print(name, 1)\\n")[:3], kinds("He said yes.")[:3]
     (('py-string', 'py-brackets', 'py-bracket-depth'), ('quotes', 'brackets', 'bracket-depth'))
@@ -307,7 +312,7 @@ def kinds(text: str) -> tuple[str, ...]:
 
 
 def described(name: str) -> Said | str:
-    """What a target is, in words; of a pattern, itself."""
+    """A target's description in words; a pattern stands for itself."""
     return words(f"target.{name}") if name in {**KINDS, **PYTHON_KINDS} else name
 
 
@@ -322,20 +327,20 @@ def _python_target(name: str, text: str) -> Target:
 
 
 def target(what: str | Target | Array, text: str, *, unclosed: Unclosed = "paragraph") -> Target:
-    """Where something holds in `text`, or how much, once each of its T characters has been read.
+    """A target over `text`: where a property holds, or how much, once each of its T characters has been read.
 
-    what      one of the names below; any other str is a regular expression, and holds at the characters that
-              match; a mask (T,) bool, or numbers (T,) for a matter of degree; a Target is what it is
-    unclosed  where quotes and brackets end that nobody closes: with their "paragraph", at an empty line, as
-              in speech that goes on in the next; or with their "line", for programs
+    what      one of the names below; any other str is a regular expression, whose matches hold; a mask (T,)
+              bool, or numbers (T,) for a graded target; a Target is returned as it is
+    unclosed  where unclosed quotes and brackets end: with their "paragraph", at an empty line, as in speech
+              that goes on in the next; or with their "line", for programs
 
         quotes brackets bracket-depth word-start line-position line-start indentation indent-depth
         capital vowel digit
         py-string py-comment py-brackets py-bracket-depth py-indentation py-blocks
 
-    Depths, blocks and the position are matters of degree. What begins with py- is read by Python's tokeniser,
-    or by rules of thumb where it can't (`Target.parsed`). Raises ConfigError for a str that is no name and
-    matches nothing, or no regular expression, and TextError for half a surrogate pair.
+    Depths, blocks and the position are graded. Python's tokeniser reads the py- targets, and rules of thumb
+    the parts that it can't parse (`Target.parsed`). Raises ConfigError for an invalid regular expression or
+    an unknown name without matches, and TextError for half a surrogate pair.
 
     >>> target("quotes", "He said “yes” and").spans()
     [(8, 12)]
@@ -361,7 +366,7 @@ def target(what: str | Target | Array, text: str, *, unclosed: Unclosed = "parag
 
 
 def named(name: str, text: str, *, unclosed: Unclosed = "paragraph") -> Target:
-    """The `target` of a name. Raises ConfigError for an unknown one."""
+    """The `target` of a name. Raises ConfigError for an unknown name."""
     check_text(text)
     if isinstance(name, str) and name in PYTHON_KINDS:
         return _python_target(name, text)
@@ -380,8 +385,8 @@ def named(name: str, text: str, *, unclosed: Unclosed = "paragraph") -> Target:
 def pattern_target(pattern: str, text: str, *, timeout: float = 2.0) -> Target:
     """The characters that match a user's regular expression, (T,) bool.
 
-    Runs in a process that ends after `timeout` seconds. Raises ConfigError for an invalid pattern, or one
-    that takes too long or too much memory.
+    Runs in a separate process, which ends after `timeout` seconds. Raises ConfigError for an invalid pattern,
+    or one that takes too long or too much memory.
 
     >>> pattern_target("[0-9]+", "in 1895, or 802701").spans()
     [(3, 7), (12, 18)]
@@ -390,7 +395,8 @@ def pattern_target(pattern: str, text: str, *, timeout: float = 2.0) -> Target:
 
 
 def span_target(spans: Sequence[Span], text: str) -> Target:
-    """Characters start .. stop - 1 of each of `spans`, (T,) bool; ConfigError if empty or outside the text.
+    """Characters start .. stop - 1 of each of `spans`, (T,) bool. Raises ConfigError for a span that is empty
+    or outside the text.
 
     >>> span_target([(1, 3), (2, 4)], "lever").values.tolist()
     [False, True, True, True, False]
